@@ -1,0 +1,29 @@
+"""archcalc: exact shapes, parameters and costs of neural-network architectures.
+
+    >>> import archcalc
+    >>> archcalc.load("gpt2").params().total
+    124439808
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from archcalc.errors import InputError
+    from archcalc.load import load
+    from archcalc.model import Model
+
+__all__ = ["InputError", "Model", "__version__", "load"]
+__version__ = "0.1.0"
+
+_HOMES = {"load": "archcalc.load", "Model": "archcalc.model", "InputError": "archcalc.errors"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that `archcalc --help` stays quick."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'archcalc' has no attribute '{name}'")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)

@@ -1,0 +1,195 @@
+"""How many parameters, layer by layer, and how each number is worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+from archcalc.count import Count, total
+from archcalc.ir import Module, Param, fold, walk
+from archcalc.precision import BYTES
+from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+
+
+@dataclass(frozen=True)
+class Row:
+    """A module's subtotal, a named part of one, or a tensor. The tensors' totals add up to the model's."""
+
+    path: str
+    kind: str  # module, part, tensor
+    shape: tuple[int, ...] | None
+    each: Count
+    repeat: Count
+    total: Count
+    tied_to: str | None = None
+    title: str = field(default="", repr=False)
+    times: int = 1
+
+    @property
+    def depth(self) -> int:
+        return self.path.count(".")
+
+
+@dataclass(frozen=True)
+class ParamsReport(Report):
+    command: ClassVar[str] = "params"
+    total: Count
+    trainable: Count
+    non_embedding: Count
+    without_head: Count
+    active: Count
+    bytes: Count
+    buffers: Count
+    groups: dict[str, Count]
+    precision: str
+    rows: tuple[Row, ...]
+    depth: int = 4
+    explain: bool = False
+    names: bool = False
+
+    def figures(self) -> Sequence[Figure]:
+        groups = [Figure(name, count) for name, count in self.groups.items() if count]
+        frozen = [Figure("trainable", self.trainable)] if self.trainable != self.total else []
+        active = [Figure("active per token", self.active)] if self.active != self.total else []
+        buffers = [Figure("buffers", self.buffers, note="kept beside the parameters, not counted")] if self.buffers else []
+        return (
+            Figure("parameters", self.total),
+            *active,
+            *groups,
+            *frozen,
+            Figure("without output layer", self.without_head),
+            Figure("non-embedding", self.non_embedding),
+            Figure(f"in {self.precision}", self.bytes, "bytes"),
+            *buffers,
+        )
+
+    def table(self) -> Table:
+        columns = [Column("part", "name"), Column("×", "times"), Column("one", "count"), Column("total", "count")]
+        return Table((*columns, Column("share", "share")), tuple(self._line(row) for row in self._shown()))
+
+    def _shown(self) -> Iterator[Row]:
+        """Modules down to the chosen depth; parts when the working is shown; tensors at the bottom of a deep table."""
+        for row in self.rows[1:]:
+            wanted = row.kind == "module" or row.tied_to or (row.kind == "part" and self.explain) or self.depth > 4
+            if row.depth < self.depth and wanted:
+                yield row
+
+    def _line(self, row: Row) -> Line:
+        share = row.total / self.total if row.kind != "part" and self.total else None
+        below = row.each.worked(names=self.names) if self.explain and not row.tied_to else ""
+        title = f"{row.title} (tied to {row.tied_to})" if row.tied_to else row.title
+        return Line((title, row.times, row.each, row.total, share), row.depth, below if " " in below else "")
+
+    def worked(self) -> str:
+        return self.total.worked(names=self.names) if self.explain else ""
+
+    def record(self) -> dict[str, Any]:
+        figures = ("total", "trainable", "non_embedding", "without_head", "active", "bytes", "buffers")
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "model": self.model,
+            **{name: int(getattr(self, name)) for name in figures},
+            "assumptions": list(self.assumptions),
+            "rows": [self._row_record(row) for row in self.rows],
+        }
+
+    def _row_record(self, row: Row) -> dict[str, Any]:
+        keys = ("path", "kind", "shape", "each", "repeat", "total")
+        worked = row.each.worked(names=self.names)
+        return {**{key: asdict(row)[key] for key in keys}, "worked": worked, "tied_to": row.tied_to}
+
+
+def params(
+    root: Module, *, model: str, precision: str | None, depth: int = 4, explain: bool = False, names: bool = False
+) -> ParamsReport:
+    counted = one_copy(root)
+    assumed = () if precision else ("fp32 weights: the spec names no precision",)
+    return ParamsReport(
+        model=model,
+        assumptions=("every count is exact", *assumed),
+        total=counted,
+        trainable=_where(root, lambda param: param.trainable),
+        non_embedding=_where(root, lambda param: not (param.table or _is_output_layer(param))),
+        without_head=_where(root, lambda param: param.owner.group != "head"),
+        active=counted,
+        bytes=Count(int(counted) * BYTES[precision or "fp32"]),
+        buffers=fold(root, lambda module: sum(_elements(tensor.shape) for tensor in module.buffers.values())),
+        groups={label: _where(root, lambda param, group=group: param.owner.group == group) for group, label in _GROUPS},
+        precision=precision or "fp32",
+        rows=tuple(_rows(root, Count(1))),
+        depth=depth,
+        explain=explain,
+        names=names,
+    )
+
+
+_GROUPS = (("embedding", "embeddings"), ("blocks", "blocks"), ("head", "head"))
+
+
+def _where(root: Module, wanted: Any) -> Count:
+    return fold(root, lambda module: sum(int(p.elements) for p in module.params.values() if wanted(p)))
+
+
+def _is_output_layer(param: Param) -> bool:
+    """An untied head's own matrix over the vocabulary, and its bias."""
+    owner = param.owner
+    return owner.group == "head" and "weight" in owner.params and any(dim.name == "vocab" for dim in param.dims)
+
+
+def _elements(shape: tuple[int, ...]) -> int:
+    number = 1
+    for size in shape:
+        number *= size
+    return number
+
+
+def one_copy(module: Module) -> Count:
+    """The parameters of one copy, worked as a person would: layers of weights written out, anything larger by its
+    subtotals."""
+    own = [param.elements for param in module.params.values()]
+    children = [child for child in module.children if holds_params(child)]
+    if all(not any(map(holds_params, child.children)) for child in children):
+        return total([*own, *(child.repeat * one_copy(child) for child in children)])
+    return total([*own, *map(_as_term, children)])
+
+
+def _as_term(module: Module) -> Count:
+    """`12 × 4,203,264`: a stack that holds nothing but its blocks is written as its blocks."""
+    children = [child for child in module.children if holds_params(child)]
+    if not module.params and len(children) == 1 and children[0].repeat > 1:
+        return module.repeat * _as_term(children[0])
+    return module.repeat * Count.named(module.term, one_copy(module), subtotal=True)
+
+
+def holds_params(module: Module) -> bool:
+    return any(inner.params for inner, _ in walk(module))
+
+
+def _rows(module: Module, above: Count) -> Iterator[Row]:
+    """A module before what it holds; its parts and tensors before its children."""
+    repeat = above * module.repeat
+    tied = list(_tied(module))
+    if not (holds_params(module) or tied or any(any(_tied(inner)) for inner, _ in walk(module))):
+        return
+    each = one_copy(module)
+    path = module.path
+    yield Row(path or "model", "module", None, each, repeat, repeat * each, title=module.title, times=module.repeat)
+    prefix = f"{path}." if path else ""
+    for part in module.parts:
+        title = part.name.replace("_", " ")
+        yield Row(prefix + part.name, "part", part.shape, part.elements, repeat, repeat * part.elements, title=title)
+    for name, param in module.params.items():
+        size = param.elements
+        yield Row(prefix + name, "tensor", param.shape, size, repeat, repeat * size, title=name)
+    for param in tied:
+        owner = f"{param.owner.path}.{param.name}"
+        yield Row(prefix + param.name, "tensor", param.shape, Count(0), repeat, Count(0), owner, title=param.name)
+    for child in module.children:
+        yield from _rows(child, repeat)
+
+
+def _tied(module: Module) -> Iterator[Param]:
+    """Parameters of another module that this one computes with."""
+    used = {tensor: None for op in module.ops for tensor in op.inputs if isinstance(tensor, Param)}
+    return (param for param in used if param.owner is not module)

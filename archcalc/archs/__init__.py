@@ -1,0 +1,21 @@
+"""Families of architectures, one file or folder each.
+
+A family gives `Spec` (its fields as people write them), `resolve(spec)` (every value filled in, with the `lengths` a
+user may choose) and `build(resolved, workload)`, which records the forward pass and returns its tree.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+from archcalc.errors import InputError, did_you_mean
+
+FAMILIES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+
+def family_module(family: Any) -> Any:
+    if family not in FAMILIES:
+        raise InputError(f"no family called {family}", did_you_mean(str(family), FAMILIES), fields=[("family",)])
+    return importlib.import_module(f"archcalc.archs.{family}")

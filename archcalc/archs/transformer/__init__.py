@@ -1,0 +1,7 @@
+"""Transformers: encoder-decoders, encoders, decoders."""
+
+from archcalc.archs.transformer.build import build
+from archcalc.archs.transformer.resolve import resolve
+from archcalc.archs.transformer.spec import Spec
+
+__all__ = ["Spec", "build", "resolve"]

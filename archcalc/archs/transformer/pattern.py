@@ -1,0 +1,104 @@
+"""Patterns: a block is a line of part names, a stack repeats lines until it has its blocks.
+
+    [local ffn, attention ffn]                     alternate
+    [3 × attention ffn, 58 × attention moe]        dense blocks first
+    [first ffn, {repeat: 7, pattern: [2 × local ffn, attention ffn]}]
+
+`n x` and `n *` mean `n ×`. A thousand blocks are never written out: lines keep how often they stand.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from archcalc.sizes import LARGEST
+
+_LINE = re.compile(r"(?:(\d[\d_]*)\s*[×x*]\s*)?([A-Za-z_][\w-]*(?:\s+[A-Za-z_][\w-]*)*)")
+
+
+@dataclass(frozen=True)
+class Line:
+    """`times` equal blocks."""
+
+    times: int
+    words: tuple[str, ...]
+
+    @property
+    def blocks(self) -> int:
+        return self.times
+
+
+@dataclass(frozen=True)
+class Group:
+    """A period of different blocks, `times` in a row."""
+
+    times: int
+    items: tuple[Line | Group, ...]
+
+    @property
+    def blocks(self) -> int:
+        return self.times * blocks_of(self.items)
+
+
+Items = tuple[Line | Group, ...]
+
+
+def parse(pattern: Any) -> Items:
+    """Read a pattern as it stands in YAML. Raises ValueError with the reason."""
+    if not isinstance(pattern, list | tuple) or not pattern:
+        raise ValueError("expected a list of blocks such as [local ffn, attention ffn]")
+    return tuple(_item(item) for item in pattern)
+
+
+def _item(item: Any) -> Line | Group:
+    if isinstance(item, dict):
+        if set(item) != {"repeat", "pattern"}:
+            raise ValueError("a repeated part of a pattern is written {repeat: 7, pattern: [...]}")
+        return Group(_times(item["repeat"]), parse(item["pattern"]))
+    match = _LINE.fullmatch(item.strip()) if isinstance(item, str) else None
+    if not match:
+        raise ValueError(f"'{item}' is not a block: write part names, such as `attention ffn` or `5 × local ffn`")
+    return Line(_times(int((match[1] or "1").replace("_", ""))), tuple(match[2].split()))
+
+
+def _times(times: Any) -> int:
+    if not isinstance(times, int) or isinstance(times, bool) or not 1 <= times <= LARGEST:
+        raise ValueError(f"a block is repeated 1 time or more, not {times}")
+    return times
+
+
+def blocks_of(items: Items) -> int:
+    return sum(item.blocks for item in items)
+
+
+def words_of(items: Items) -> set[str]:
+    return {word for item in items for word in (item.words if isinstance(item, Line) else words_of(item.items))}
+
+
+def cycled(items: Items, blocks: int) -> Items:
+    """The pattern over and over until there are `blocks` blocks, the last round cut short where it must be."""
+    rounds, rest = divmod(blocks, blocks_of(items))
+    if len(items) == 1:
+        return (*((replace(items[0], times=items[0].times * rounds),) if rounds else ()), *_first(items, rest))
+    whole: Items = () if not rounds else items if rounds == 1 else (Group(rounds, items),)
+    return (*whole, *_first(items, rest))
+
+
+def _first(items: Items, blocks: int) -> Items:
+    """The first `blocks` blocks."""
+    taken: list[Line | Group] = []
+    for item in items:
+        if blocks <= 0:
+            break
+        taken.extend(_cut(item, min(blocks, item.blocks)))
+        blocks -= item.blocks
+    return tuple(taken)
+
+
+def _cut(item: Line | Group, blocks: int) -> Items:
+    if isinstance(item, Line):
+        return (replace(item, times=blocks),)
+    rounds, rest = divmod(blocks, blocks_of(item.items))
+    return (*((replace(item, times=rounds),) if rounds else ()), *_first(item.items, rest))

@@ -1,0 +1,54 @@
+"""Commands about specs: what ships, one printed, one to start from, and their schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from archcalc.cli.options import Format, ModelName, Set, loaded
+from archcalc.cli.options import show as show_report
+from archcalc.errors import InputError
+
+
+def presets(format: Format = "table") -> None:
+    """What ships with archcalc, and what you added: name, family, parameters, source."""
+    from archcalc.analyze.presets import presets as listed
+
+    show_report(listed(), format)
+
+
+def show(model: ModelName = "textbook", set: Set = []) -> None:  # noqa: B006
+    """The spec as YAML, ready to copy and change."""
+    print(loaded(model, set).yaml().rstrip("\n"))
+
+
+def init(
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there.")] = False,
+) -> None:
+    """Write a commented spec to start from. Never overwrites without --force."""
+    from archcalc.data import data_root
+
+    starter = (data_root() / "starter.yaml").read_text(encoding="utf-8")
+    try:
+        with file.open("w" if force else "x", encoding="utf-8") as stream:
+            stream.write(starter)
+    except FileExistsError:
+        raise InputError("the file is there already", "choose another name, or add --force", field=str(file)) from None
+    except OSError as reason:
+        raise InputError(f"cannot be written: {reason.strerror or reason}", field=str(file)) from None
+    print(f"wrote {file}; try `archcalc params {file}`")
+
+
+def schema() -> None:
+    """JSON Schema of the spec, for completion in editors."""
+    import json
+
+    from archcalc.schema import schema as described
+
+    print(json.dumps(described(), indent=2, ensure_ascii=False))
+
+
+COMMANDS = (presets, show, init, schema)

@@ -1,0 +1,69 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from archcalc.errors import InputError
+from archcalc.sizes import LARGEST, parse_size
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+
+def size(text: str | int) -> int:
+    """A size on the command line, as people write them."""
+    try:
+        number = parse_size(str(text))
+    except ValueError as reason:
+        raise typer.BadParameter(f"{reason}, found '{text}'") from None
+    if not 1 <= number <= LARGEST:
+        raise typer.BadParameter(f"expected a size from 1 to {LARGEST:.0e}, found '{text}'")
+    return number
+
+
+def _presets(incomplete: str) -> list[str]:
+    from archcalc.data import presets
+
+    return [name for name in presets() if name.startswith(incomplete)]
+
+
+ModelName = Annotated[
+    str,
+    typer.Argument(
+        metavar="[MODEL]",
+        autocompletion=_presets,
+        show_default=False,
+        help="A preset's name, a YAML file, or - for standard input. Left out: the textbook Transformer.",
+    ),
+]
+Set = Annotated[list[str], typer.Option("--set", metavar="PATH=VALUE", help="Change a field, such as encoder.blocks=6. Repeatable.")]
+Format = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="How to print the answer.")]
+Batch = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequences computed together.")]
+Seq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequence length, of source and target alike.")]
+SrcSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The encoder's sequence length.")]
+TgtSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The decoder's sequence length.")]
+Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="How many levels of the tree to show.")]
+
+
+def loaded(model: str, changes: list[str]) -> Model:
+    from archcalc.load import load
+
+    return load(model, set=changes)
+
+
+def show(report: Any, format: str) -> None:
+    """Print a report in the format asked for, as wide as the terminal is."""
+    from archcalc.render import FORMATS, render
+
+    if format not in FORMATS:
+        raise InputError(f"no format called {format}", f"choose from: {', '.join(FORMATS)}", field="--format")
+    if format == "table":
+        from rich.console import Console
+
+        console = Console(highlight=False, soft_wrap=True)
+        console.print(render(report, format, width=console.width))
+    else:
+        print(render(report, format))

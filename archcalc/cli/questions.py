@@ -1,0 +1,51 @@
+"""Commands that ask a model something."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from archcalc.cli.options import Batch, Depth, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.errors import InputError
+
+
+def params(
+    model: ModelName = "textbook",
+    set: Set = [],  # noqa: B006
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each number is worked out.")] = False,
+    names: Annotated[bool, typer.Option("--names", help="Write the working by names instead of numbers.")] = False,
+    depth: Depth = None,
+    format: Format = "table",
+    batch: Batch = None,
+    seq: Seq = None,
+    src_seq: SrcSeq = None,
+    tgt_seq: TgtSeq = None,
+) -> None:
+    """Parameters, layer by layer, with the working."""
+    if names and not explain and format == "table":
+        raise InputError("--names says how --explain writes the working", "add --explain", field="--names")
+    chosen = loaded(model, set)
+    chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
+    show(chosen.params(explain=explain, names=names, depth=depth or 4), format)
+
+
+def shapes(
+    model: ModelName = "textbook",
+    batch: Batch = None,
+    seq: Seq = None,
+    src_seq: SrcSeq = None,
+    tgt_seq: TgtSeq = None,
+    set: Set = [],  # noqa: B006
+    symbolic: Annotated[bool, typer.Option("--symbolic", help="Print the names of dims instead of sizes.")] = False,
+    parameters: Annotated[bool, typer.Option("--parameters", help="Show every parameter's shape too.")] = False,
+    depth: Depth = None,
+    format: Format = "table",
+) -> None:
+    """Every tensor's shape on its way through the model."""
+    chosen = loaded(model, set)
+    sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
+    show(chosen.shapes(**sizes, symbolic=symbolic, parameters=parameters, depth=depth), format)
+
+
+COMMANDS = (params, shapes)

@@ -1,0 +1,59 @@
+"""ALiBi: no encoding at all, but a penalty on each score that grows with the distance, steeper in some heads."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, softmax
+
+from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.measure import gap, gaussian
+
+N, D = 12, 8
+
+
+def geometric(heads: int) -> Tensor:
+    """m_h = 2^(−8h/n) for h = 1 … n."""
+    return 2.0 ** (-8 * torch.arange(1, heads + 1, dtype=torch.float64) / heads)
+
+
+def slopes(heads: int) -> Tensor:
+    """As Press et al. (2022) define them: for n between two powers of two, the lower power's slopes come first,
+    and every other slope of the upper power, which lie between them, makes up the number."""
+    power = 2 ** (heads.bit_length() - 1)
+    return torch.cat([geometric(power), geometric(2 * power)[0::2][: heads - power]])
+
+
+def alibi_slopes() -> Findings:
+    eight = torch.tensor([1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256], dtype=torch.float64)
+    exponents = torch.tensor([1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5], dtype=torch.float64)
+    twelve = 2.0**-exponents
+    powers = max(gap(slopes(n), geometric(n)) for n in (1, 2, 4, 8, 16, 32))
+    anywhere = wrong("m_h = 2^(−8h/n) for n = 12 heads too", gap(geometric(12), twelve))
+    return (
+        right("m_h = 2^(−8h/n) for n a power of two", powers),
+        right("n = 8: slopes ½, ¼, … 1/256", gap(slopes(8), eight)),
+        anywhere,
+        corrected("n = 12: 2^−1 … 2^−8, then 2^−½, 2^−1½ … 2^−3½", gap(slopes(12), twelve), of=anywhere),
+    )
+
+
+def alibi_bias() -> Findings:
+    """The bias −m_h·(i−j) on the score of query i with key j ≤ i."""
+    i = torch.arange(N, dtype=torch.float64)
+    bias = -slopes(8)[:, None, None] * (i[:, None] - i[None, :])
+    normal = gaussian(seed=14)
+    scores = normal(N, D) @ normal(N, D).T
+    later = torch.ones(N, N).triu(1).bool()
+
+    def weights(added: Tensor) -> Tensor:
+        return softmax((scores + added).masked_fill(later, -torch.inf), dim=-1)
+
+    by_key = (slopes(8)[:, None, None] * i).expand_as(bias)  # a row's constant −m_h·i cancels in its softmax
+    fade = weights(bias)[:, 1:, :-1] / weights(torch.zeros_like(bias))[:, 1:, :-1]
+    step = (fade.diff(dim=-1) / fade[..., :-1]).tril()  # along j < i: e^m − 1 a place, in every row
+    per_place = (slopes(8).exp() - 1)[:, None, None].expand_as(step).tril()
+    return (
+        right("−m_h(i−j) is the same for all pairs i−j apart", gap(bias[:, 1:, 1:], bias[:, :-1, :-1])),
+        right("a place further off divides a weight by e^m_h", gap(step, per_place)),
+        right("m_h·j alone gives the same weights (softmax)", gap(weights(bias), weights(by_key))),
+    )

@@ -1,0 +1,103 @@
+"""Self-attention without weights or positions: what its output is, why scores are scaled, what order means to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from math import exp, prod, sqrt
+
+import torch
+from torch import Tensor, softmax
+
+from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.measure import Normal, gap, gaussian
+
+N = 8  # inputs
+NEAR = 0.01  # "y is x" to a hundredth
+
+
+def plain(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights a_nm = softmax over m of x_nᵀx_m, and outputs y_n = Σ_m a_nm·x_m."""
+    a = softmax(x @ x.T, dim=1)
+    return a, a @ x
+
+
+def orthogonal_inputs() -> Findings:
+    """The score of an input with itself is ‖x‖² and every other is 0: by how much it wins depends on ‖x‖."""
+    axes = torch.eye(N, dtype=torch.float64)
+
+    def miss(norm: float) -> float:
+        return gap(plain(norm * axes)[1], norm * axes)
+
+    bare = wrong("y_n = x_n for orthogonal inputs (‖x‖ = 1, N = 8)", miss(1.0), NEAR)
+    turned = torch.linalg.qr(gaussian(seed=3)(N, N)).Q  # orthogonal too, but along no axis
+    a_nn = exp(1) / (N - 1 + exp(1))
+    a_nm = (1 - a_nn) / (N - 1)
+    a, y = plain(turned)
+    mixed = a_nn * turned + a_nm * (turned.sum(0) - turned)
+    return (
+        bare,
+        corrected("y_n = a_nn·x_n + (1−a_nn)·mean of the others", gap(y, mixed), of=bare),
+        right("a_nn = e^‖x‖²/(N−1+e^‖x‖²)", gap(a.diagonal(), torch.full_like(a[0], a_nn))),
+        right("y_n ≈ x_n if e^‖x‖² ≫ N (‖x‖ = 3, N = 8)", miss(3.0), NEAR),
+    )
+
+
+# The three-point Gauss–Hermite rule: sums over it equal a normal variable's moments exactly, up to the fifth.
+POINTS = ((-sqrt(3), 1 / 6), (0.0, 2 / 3), (sqrt(3), 1 / 6))
+
+
+def expectation(dims: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Every pair of grid vectors a, b in `dims` dimensions, and its weight: an exact stand-in for N(0, I)."""
+    grid = list(product(POINTS, repeat=2 * dims))
+    points = torch.tensor([[at for at, _ in point] for point in grid], dtype=torch.float64)
+    weight = torch.tensor([prod(w for _, w in point) for point in grid], dtype=torch.float64)
+    return points[:, :dims], points[:, dims:], weight
+
+
+def score_variance() -> Findings:
+    """aᵀb grows like √D, hence the 1/√D; its terms a_i·b_i have variance 1 without being normal."""
+    dims, samples = 64, 20_000
+    normal = gaussian(seed=4)
+    squares = (normal(samples, dims) * normal(samples, dims)).sum(1) ** 2
+    sampled, error = float(squares.mean()), float(squares.std()) / sqrt(samples)
+
+    a, b, weight = expectation(dims=3)
+    dots = (a * b).sum(1)
+    term = a[:, 0] * b[:, 0]
+    variance, fourth = float(weight @ term**2), float(weight @ term**4)
+    kurtosis = fourth / variance**2
+    is_normal = wrong("a_i·b_i is normal (so its kurtosis is 3)", abs(kurtosis - 3))
+    return (
+        right("E[(aᵀb)²] = D, D = 3, by exact quadrature", abs(float(weight @ dots**2) - 3)),
+        right("E[(aᵀb/√D)²] = 1, by exact quadrature", abs(float(weight @ (dots / sqrt(3)) ** 2) - 1)),
+        right("E[(aᵀb)²] = D, D = 64, 20,000 samples, ± 4 s.e.", abs(sampled - dims), 4 * error),
+        is_normal,
+        corrected("a_i·b_i is not normal: its kurtosis is 9", abs(kurtosis - 9), of=is_normal),
+        right("a_i·b_i has variance 1 all the same", abs(variance - 1)),
+    )
+
+
+def self_attention(normal: Normal, d: int) -> Callable[[Tensor], Tensor]:
+    """One head with random weights W_Q, W_K, W_V."""
+    w_q, w_k, w_v = normal(d, d), normal(d, d), normal(d, d)
+
+    def head(x: Tensor) -> Tensor:
+        return softmax((x @ w_q) @ (x @ w_k).T / sqrt(d), dim=1) @ (x @ w_v)
+
+    return head
+
+
+def permutation() -> Findings:
+    """f has no idea of order: reorder the inputs and the same outputs come in the new order."""
+    normal = gaussian(seed=5)
+    f = self_attention(normal, d=4)
+    x, e = normal(N, 4), normal(N, 4)  # inputs, and an encoding for each position
+    order = [3, 0, 7, 1, 6, 2, 5, 4]
+    in_place = wrong("f(P·X + E) = P·f(X + E), positions E added", gap(f(x[order] + e), f(x + e)[order]))
+    moved_along = gap(f((x + e)[order]), f(x + e)[order])
+    return (
+        right("f(P·X) = P·f(X), no position encoding", gap(f(x[order]), f(x)[order])),
+        in_place,
+        corrected("f(P·(X + E)) = P·f(X + E): E must move along", moved_along, of=in_place),
+    )

@@ -1,0 +1,63 @@
+"""A finding: one claim, how far the measurement is from it, and whether it therefore holds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+# Rounding in float64 leaves some 1e-15 an operation; no claim here is the result of more than a few thousand.
+EXACT = 1e-10
+
+
+class Standing(StrEnum):
+    """What is said of a claim before it is measured."""
+
+    RIGHT = "right"
+    WRONG = "wrong"  # found in textbooks and lecture notes, and false
+    CORRECTED = "corrected"  # what such a claim should have said
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One row of the table. `holds` follows from the numbers alone; `standing` only says what to expect."""
+
+    claim: str
+    residual: float  # the distance between the two sides of the claim, never negative
+    bound: float  # the largest residual at which the claim still counts as true
+    standing: Standing
+    corrects: str = ""  # the wrong claim that a corrected one replaces
+    identity: str = ""  # the name and the section under which `run` found it
+    section: str = ""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.residual) and self.residual >= 0):
+            raise ValueError(f"the residual of {self.claim!r} is {self.residual}, not a distance")
+
+    @property
+    def holds(self) -> bool:
+        return self.residual <= self.bound
+
+    @property
+    def verdict(self) -> str:
+        return "holds" if self.holds else "fails"
+
+    @property
+    def as_expected(self) -> bool:
+        """A wrong claim has to fail, every other one has to hold."""
+        return self.holds != (self.standing is Standing.WRONG)
+
+
+Findings = tuple[Finding, ...]
+
+
+def right(claim: str, residual: float, bound: float = EXACT) -> Finding:
+    return Finding(claim, float(residual), float(bound), Standing.RIGHT)
+
+
+def wrong(claim: str, residual: float, bound: float = EXACT) -> Finding:
+    return Finding(claim, float(residual), float(bound), Standing.WRONG)
+
+
+def corrected(claim: str, residual: float, bound: float = EXACT, *, of: Finding) -> Finding:
+    return Finding(claim, float(residual), float(bound), Standing.CORRECTED, corrects=of.claim)

@@ -1,0 +1,58 @@
+"""A GRU beside an LSTM of the same sizes: three gates' worth of weights instead of four."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.measure import flops, unfilled, weights
+
+SIZES = ((128, 64, 1), (300, 512, 2), (7, 5, 3))  # input, hidden, layers
+
+
+def pair(inputs: int, hidden: int, layers: int = 1, bias: bool = True) -> tuple[nn.GRU, nn.LSTM]:
+    """Both on the meta device: shapes are all that is asked of them."""
+    gru = nn.GRU(inputs, hidden, layers, bias=bias, device="meta")
+    return gru, nn.LSTM(inputs, hidden, layers, bias=bias, device="meta")
+
+
+def one_bias(layer: nn.RNNBase) -> int:
+    """The count with one bias a gate, as on paper: PyTorch's second bias (`bias_hh`) left out."""
+    return sum(p.numel() for name, p in layer.named_parameters() if "bias_hh" not in name)
+
+
+def gru_size() -> Findings:
+    """Exactly 3/4 when both follow one convention about biases. Keras' two layers follow two by default."""
+    pairs = [pair(*sizes) for sizes in SIZES]
+    two = max(abs(weights(gru) / weights(lstm) - 3 / 4) for gru, lstm in pairs)
+    one = max(abs(one_bias(gru) / one_bias(lstm) - 3 / 4) for gru, lstm in pairs)
+
+    # Keras' GRU (reset_after=True) holds two biases a gate, just as PyTorch's does; its LSTM holds one.
+    inputs, hidden = 128, 64
+    gru, lstm = pair(inputs, hidden)
+    keras = weights(gru) / one_bias(lstm)
+    formula = 3 / 4 * (inputs + hidden + 2) / (inputs + hidden + 1)
+    three_quarters = wrong("GRU/LSTM = 3/4 with Keras' defaults, 128→64", abs(keras - 3 / 4))
+
+    around = (
+        nn.Embedding(10_000, inputs, _weight=unfilled(10_000, inputs)),
+        nn.Linear(hidden, 2, device="meta"),
+    )
+    saved = weights(lstm, *around) - weights(gru, *around)
+    return (
+        right("GRU/LSTM = 3/4, two biases a gate (PyTorch)", two),
+        right("GRU/LSTM = 3/4, one bias a gate (paper)", one),
+        three_quarters,
+        corrected("Keras: GRU/LSTM = ¾·(in+h+2)/(in+h+1) = 0.754", abs(keras - formula), of=three_quarters),
+        right("only the LSTM's own ¼ goes, not embedding or head", abs(saved - weights(lstm) / 4)),
+    )
+
+
+def gru_cost() -> Findings:
+    """The cheaper choice where training is too slow: the matrix products shrink as the weights do."""
+    ratios = []
+    for inputs, hidden, layers in SIZES:
+        gru, lstm = (layer.double() for layer in pair(inputs, hidden, layers))
+        sequence = unfilled(10, 2, inputs)
+        ratios.append(flops(gru, sequence) / flops(lstm, sequence))
+    return (right("a GRU's matrix products cost 3/4 of an LSTM's", max(abs(r - 3 / 4) for r in ratios)),)

@@ -1,0 +1,78 @@
+"""What softmax attention and kernel attention cost, counted from the products and tensors PyTorch makes."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from torch import Tensor, softmax
+
+from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.measure import elements, flops, gaussian, unfilled
+
+N, D, M = 48, 16, 24
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return softmax(q @ k.T, dim=1) @ v
+
+
+def kernel_attend(phi_q: Tensor, phi_k: Tensor, v: Tensor) -> Tensor:
+    """The numerator: its two products are all that grows with C·M."""
+    return phi_q @ (phi_k.T @ v)
+
+
+def width(d: int) -> int:
+    """C, the number of features of (qᵀk+1)²."""
+    return (d + 1) * (d + 2) // 2
+
+
+def softmax_flops(n: int, d: int, m: int) -> int:
+    return flops(attend, unfilled(n, d), unfilled(n, d), unfilled(n, m))
+
+
+def kernel_flops(n: int, d: int, m: int) -> int:
+    return flops(kernel_attend, unfilled(n, width(d)), unfilled(n, width(d)), unfilled(n, m))
+
+
+def softmax_compute() -> Findings:
+    """Every query meets every key: twice the positions, four times the work."""
+    growth = softmax_flops(2 * N, D, M) / softmax_flops(N, D, M)
+    linear = wrong("softmax attention computes O(N·max(D,M)): N → 2N, × 2", abs(growth - 2))
+    return (
+        right("softmax attention: 2N²(D+M) FLOPs", abs(softmax_flops(N, D, M) - 2 * N**2 * (D + M))),
+        linear,
+        corrected("softmax attention computes O(N²·max(D,M)): N → 2N, × 4", abs(growth - 4), of=linear),
+    )
+
+
+def softmax_memory() -> Findings:
+    """Scores and weights are N × N, with no M in them; Q, K, V and the output are N × D or N × M."""
+    normal = gaussian(seed=17)
+    held = elements(attend, normal(N, D), normal(N, D), normal(N, M))
+    cubic = wrong("softmax attention holds N²M numbers (relative gap)", abs(held / (N**2 * M) - 1))
+    square = abs(held - (2 * N**2 + 2 * N * (D + M)))
+    return cubic, corrected("softmax attention holds 2N² + 2N(D+M) numbers", square, of=cubic)
+
+
+def crossover(d: int, m: int, share: float = 1.0) -> int:
+    """The largest N at which kernel attention is not yet cheaper, found by counting; `share` of softmax's work."""
+    lengths = range(1, 8 * width(d))
+    cheaper = bisect_left(lengths, True, key=lambda n: kernel_flops(n, d, m) < share * softmax_flops(n, d, m))
+    return lengths[cheaper] - 1
+
+
+def kernel_crossover() -> Findings:
+    """4NCM against 2N²(D+M); at M = D that is N > C, and C is about D²/2."""
+    c = width(D)
+    normaliser = flops(lambda phi_q, total: phi_q @ total, unfilled(N, c), unfilled(c, 1))
+    counted = crossover(64, 64)
+    square = wrong("kernel attention is cheaper for N > D² only (D = 64)", abs(counted - 64**2))
+    halved = crossover(64, 64, share=0.5)
+    return (
+        right("kernel attention: 4NCM FLOPs", abs(kernel_flops(N, D, M) - 4 * N * c * M)),
+        right("kernel attention's normaliser: 2NC more", abs(normaliser - 2 * N * c)),
+        square,
+        corrected("it is cheaper for N > 2CM/(D+M) = 2,145 (D = M = 64)", abs(counted - 2145), of=square),
+        right("cheaper for N > 4,290, causal softmax counted half", abs(halved - 4290)),
+        right("4,290 is D² = 4,096 to within 5 %", abs(halved / 64**2 - 1), 0.05),
+    )

@@ -1,0 +1,162 @@
+"""The LSTM's backward pass by hand, each formula on its own, against automatic differentiation.
+
+One step, with [a;x] the previous output above the input, and γ what a gate sees before its sigmoid:
+
+    γu = W_u·[a;x] + b_u    Γu = σ(γu)         update
+    γf = W_f·[a;x] + b_f    Γf = σ(γf)         forget
+    γo = W_o·[a;x] + b_o    Γo = σ(γo)         output
+    pc̃ = W_c·[a;x] + b_c    c̃  = tanh(pc̃)      candidate
+    c  = Γu∗c̃ + Γf∗c_prev   a  = Γo∗tanh(c)    z = W_y·a + b_y    ŷ = softmax(z)
+
+The loss L is the cross-entropy summed over the steps. In the code `v.c` are the values of c, a row for each step,
+and `d.c` is ∂L/∂c.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, sigmoid, softmax, tanh
+
+from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.measure import gap, gaussian
+
+STEPS, INPUT, STATE, CLASSES = 4, 3, 5, 6
+
+
+class Weights(NamedTuple):
+    u: Tensor
+    f: Tensor
+    o: Tensor
+    c: Tensor
+    y: Tensor
+    b_u: Tensor
+    b_f: Tensor
+    b_o: Tensor
+    b_c: Tensor
+    b_y: Tensor
+
+
+class Signals(NamedTuple):
+    """Everything on the way from the input of a step to its logits, or the loss's derivatives by it."""
+
+    x: Tensor
+    a_prev: Tensor
+    c_prev: Tensor
+    pre_u: Tensor
+    pre_f: Tensor
+    pre_o: Tensor
+    pre_c: Tensor
+    u: Tensor
+    f: Tensor
+    o: Tensor
+    c_tilde: Tensor
+    c: Tensor
+    a: Tensor
+    z: Tensor
+
+
+class Training(NamedTuple):
+    """One pass forward (v) and backward (d) over a sequence, as autograd sees it."""
+
+    w: Weights
+    dw: Weights
+    v: Signals
+    d: Signals
+    y: Tensor  # the labels, one-hot
+
+
+def step(w: Weights, x: Tensor, a_prev: Tensor, c_prev: Tensor) -> Signals:
+    ax = torch.cat([a_prev, x])
+    pre_u, pre_f, pre_o, pre_c = w.u @ ax + w.b_u, w.f @ ax + w.b_f, w.o @ ax + w.b_o, w.c @ ax + w.b_c
+    u, f, o, c_tilde = sigmoid(pre_u), sigmoid(pre_f), sigmoid(pre_o), tanh(pre_c)
+    c = u * c_tilde + f * c_prev
+    a = o * tanh(c)
+    z = w.y @ a + w.b_y
+    return Signals(x, a_prev, c_prev, pre_u, pre_f, pre_o, pre_c, u, f, o, c_tilde, c, a, z)
+
+
+def trained() -> Training:
+    """A random LSTM on a random sequence, starting from a random state so that no factor is zero by chance."""
+    normal = gaussian(seed=2)
+    gates = [normal(STATE, STATE + INPUT) for _ in "ufoc"]
+    biases = [normal(STATE) for _ in "ufoc"]
+    w = Weights(*(t.requires_grad_() for t in (*gates, normal(CLASSES, STATE), *biases, normal(CLASSES))))
+    a, c = normal(STATE).requires_grad_(), normal(STATE).requires_grad_()
+
+    steps: list[Signals] = []
+    for x in normal(STEPS, INPUT):
+        steps.append(step(w, x.requires_grad_(), a, c))
+        a, c = steps[-1].a, steps[-1].c
+    y = torch.eye(CLASSES, dtype=torch.float64)[[2, 0, 5, 2]]
+    loss = -sum((label * torch.log_softmax(s.z, dim=0)).sum() for s, label in zip(steps, y, strict=True))
+
+    wanted = [signal for s in steps for signal in s]
+    grads = torch.autograd.grad(loss, [*w, *wanted])
+    dw, ds = grads[: len(w)], grads[len(w) :]
+    v = Signals(*(torch.stack(rows).detach() for rows in zip(*steps, strict=True)))
+    d = Signals(*(torch.stack(ds[i :: len(v)]) for i in range(len(v))))
+    return Training(Weights(*(t.detach() for t in w)), Weights(*dw), v, d, y)
+
+
+def outer(by_row: Tensor, by_column: Tensor) -> Tensor:
+    """The sum over the steps of one column times one row: every step uses the same weights."""
+    return by_row.T @ by_column
+
+
+def lstm_gradients() -> Findings:
+    """Each derivative from the one after it, so that a mistake shows in its own line only."""
+    w, dw, v, d, _ = trained()
+    ax = torch.cat([v.a_prev, v.x], dim=1)
+    slope = 1 - tanh(v.c) ** 2
+    # The last step has no next one. Within the sequence c_prev and a_prev are also the previous step's own c and a,
+    # which reach the loss in other ways; before the first step they are not, so there the formula stands alone.
+    dc_next = torch.cat([d.c[1:] * v.f[1:], torch.zeros(1, STATE, dtype=torch.float64)])
+    d_ax = d.pre_u @ w.u + d.pre_f @ w.f + d.pre_o @ w.o + d.pre_c @ w.c
+    gates = ((dw.u, d.pre_u), (dw.f, d.pre_f), (dw.o, d.pre_o), (dw.c, d.pre_c))
+    biases = ((dw.b_u, d.pre_u), (dw.b_f, d.pre_f), (dw.b_o, d.pre_o), (dw.b_c, d.pre_c), (dw.b_y, d.z))
+    return (
+        right("∂L/∂c = dc_next + da∗Γo∗(1−tanh²c)", gap(d.c, dc_next + d.a * v.o * slope)),
+        right("∂L/∂γu = dc∗c̃∗Γu(1−Γu)", gap(d.pre_u, d.c * v.c_tilde * v.u * (1 - v.u))),
+        right("∂L/∂γf = dc∗c_prev∗Γf(1−Γf)", gap(d.pre_f, d.c * v.c_prev * v.f * (1 - v.f))),
+        right("∂L/∂γo = da∗tanh(c)∗Γo(1−Γo)", gap(d.pre_o, d.a * tanh(v.c) * v.o * (1 - v.o))),
+        right("∂L/∂pc̃ = dc∗Γu∗(1−c̃²)", gap(d.pre_c, d.c * v.u * (1 - v.c_tilde**2))),
+        right("dc_prev = dc∗Γf", gap(d.c_prev[0], d.c[0] * v.f[0])),
+        right("da_prev = Σ Wᵀ·dγ, the rows of a", gap(d.a_prev[0], d_ax[0, :STATE])),
+        right("dx = Σ Wᵀ·dγ, the rows of x", gap(d.x, d_ax[:, STATE:])),
+        right("∂L/∂W = Σ_t dγ·[a;x]ᵀ, for all four gates", max(gap(w, outer(p, ax)) for w, p in gates)),
+        right("∂L/∂W_y = Σ_t (ŷ−y)·aᵀ", gap(dw.y, outer(d.z, v.a))),
+        right("∂L/∂b = Σ_t dγ, and Σ_t (ŷ−y) for b_y", max(gap(b, p.sum(0)) for b, p in biases)),
+    )
+
+
+def lstm_forget_gate() -> Findings:
+    """Γf multiplies c_prev, so c_prev is what its derivative carries; c̃ belongs to the update gate."""
+    _, dw, v, d, _ = trained()
+    ax = torch.cat([v.a_prev, v.x], dim=1)
+    through = d.c * v.f * (1 - v.f)
+    with_c_tilde = wrong("∂L/∂γf = dc∗c̃∗Γf(1−Γf)", gap(d.pre_f, through * v.c_tilde))
+    without = wrong("∂E/∂W_f = Σ_t (dc∗Γf(1−Γf))·[a;x]ᵀ", gap(dw.f, outer(through, ax)))
+    with_c_prev = gap(dw.f, outer(through * v.c_prev, ax))
+    return (
+        with_c_tilde,
+        corrected("∂L/∂γf = dc∗c_prev∗Γf(1−Γf)", gap(d.pre_f, through * v.c_prev), of=with_c_tilde),
+        without,
+        corrected("∂E/∂W_f = Σ_t (dc∗c_prev∗Γf(1−Γf))·[a;x]ᵀ", with_c_prev, of=without),
+    )
+
+
+def lstm_cell_state() -> Findings:
+    """With E the derivative arriving at a = o∗tanh(c); at the last step, where nothing else reaches c."""
+    _, _, v, d, _ = trained()
+    e, o, c = d.a[-1], v.o[-1], v.c[-1]
+    without_o = wrong("∂E/∂c = E∗(1−tanh²c)", gap(d.c[-1], e * (1 - tanh(c) ** 2)))
+    with_o = gap(d.c[-1], e * o * (1 - tanh(c) ** 2))
+    return without_o, corrected("∂E/∂c = E∗o∗(1−tanh²c)", with_o, of=without_o)
+
+
+def cross_entropy() -> Findings:
+    """The exponential of the softmax and the logarithm of the loss cancel, and a plain difference is left."""
+    _, _, v, d, y = trained()
+    return (right("∂L/∂z = ŷ−y, cross-entropy after softmax", gap(d.z, softmax(v.z, dim=1) - y)),)

@@ -1,0 +1,65 @@
+"""What the identities share: repeatable random numbers, distances, and counts of work and of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+Normal = Callable[..., Tensor]
+
+
+def gaussian(seed: int) -> Normal:
+    """A source of standard normal float64 tensors, `normal(3, 4)`, that leaves torch's own generator alone."""
+    generator = torch.Generator().manual_seed(seed)
+    return lambda *shape: torch.randn(shape, generator=generator, dtype=torch.float64)
+
+
+def gap(left: Tensor, right: Tensor) -> float:
+    """max |left − right|, entry by entry. Shapes must agree: broadcasting would hide a mistake."""
+    if left.shape != right.shape:
+        raise ValueError(f"cannot compare {tuple(left.shape)} with {tuple(right.shape)}")
+    return float((left - right).abs().max())
+
+
+def weights(*modules: nn.Module) -> int:
+    """The number of parameters, read off the tensors."""
+    return sum(p.numel() for module in modules for p in module.parameters())
+
+
+def unfilled(*shape: int) -> Tensor:
+    """A tensor with a shape and no memory: enough to count the work done on it."""
+    return torch.empty(shape, dtype=torch.float64, device="meta")
+
+
+def flops(call: Callable[..., object], *inputs: Tensor) -> int:
+    """FLOPs of the matrix products PyTorch carries out; a multiplication and an addition are two."""
+    with FlopCounterMode(display=False) as counter:
+        call(*inputs)
+    return int(counter.get_total_flops())
+
+
+class _Outputs(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Keeps the output of every operation, so that no memory is handed out twice while it is watched."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.tensors: list[Tensor] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        output = func(*args, **(kwargs or {}))
+        self.tensors.append(output)
+        return output
+
+
+def elements(call: Callable[..., object], *inputs: Tensor) -> int:
+    """The numbers that stand in memory for `call`: its inputs, and whatever its operations wrote."""
+    with _Outputs() as seen:
+        call(*inputs)
+    storages = [t.untyped_storage() for t in (*inputs, *seen.tensors)]
+    distinct = {storage.data_ptr(): storage.nbytes() for storage in storages}  # a view adds no storage
+    return int(sum(distinct.values())) // 8  # bytes a float64

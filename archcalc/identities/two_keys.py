@@ -1,0 +1,78 @@
+"""A query between two keys gives the mean of their values, as long as neither key outweighs the other."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import torch
+from torch import Tensor, softmax
+
+from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.measure import gap, gaussian
+
+N, D = 6, 8
+SHARP = 100.0  # β: a score ahead by only 0.5 then has e⁵⁰ times the weight
+
+
+def attend(q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    return softmax(keys @ q, dim=0) @ values
+
+
+def two_keys() -> Findings:
+    """q = β(k_a + k_b) scores β(‖k_a‖² + k_aᵀk_b) with k_a, so the two tie exactly when their norms agree."""
+    normal = gaussian(seed=8)
+    values = normal(N, D)
+    mean = (values[0] + values[1]) / 2
+
+    def miss(keys: Tensor) -> float:
+        return gap(attend(SHARP * (keys[0] + keys[1]), keys, values), mean)
+
+    orthonormal = torch.linalg.qr(normal(D, D)).Q[:N]
+    longer = orthonormal.clone()
+    longer[0] *= 1.5
+    slanted = orthonormal.clone()  # as long as the others, and no longer orthogonal to k_b
+    slanted[0] = 0.6 * orthonormal[0] + 0.8 * orthonormal[1]
+    rival = orthonormal.clone()
+    rival[2] = orthonormal[0] + orthonormal[1]
+    weaker = orthonormal.clone()
+    weaker[2] = (orthonormal[0] + orthonormal[1]) / 4
+
+    unequal = wrong("(v_a+v_b)/2 also if ‖k_a‖ = 1.5, ‖k_b‖ = 1", miss(longer))
+    beaten = wrong("(v_a+v_b)/2 also beside a key with qᵀk > qᵀk_a", miss(rival))
+    return (
+        right("q = β(k_a+k_b), β≫0, gives (v_a+v_b)/2: orthonormal", miss(orthonormal)),
+        unequal,
+        corrected("(v_a+v_b)/2 if ‖k_a‖ = ‖k_b‖, even at k_aᵀk_b = 0.8", miss(slanted), of=unequal),
+        beaten,
+        corrected("(v_a+v_b)/2 if every other key has qᵀk < qᵀk_a", miss(weaker), of=beaten),
+    )
+
+
+def averaged_heads() -> Findings:
+    """A key whose length varies, 1/2 or 3/2 by the toss of a coin, makes one head jump between v_a and v_b."""
+    heads = 4
+    normal = gaussian(seed=9)
+    keys, values = torch.linalg.qr(normal(D, D)).Q[:N], normal(N, D)
+    mean = (values[0] + values[1]) / 2
+
+    def output(q: Tensor, length: float) -> Tensor:
+        return attend(q, torch.cat([length * keys[:1], keys[1:]]), values)
+
+    def spread(outcomes: Tensor) -> float:
+        return float(((outcomes - outcomes.mean(0)) ** 2).sum(1).mean())
+
+    lengths = (0.5, 1.5)
+    single = torch.stack([output(SHARP * (keys[0] + keys[1]), length) for length in lengths])
+    tosses = product(range(len(lengths)), repeat=heads)  # each head with a key of its own: all 2⁴ cases
+    averaged = torch.stack([single[list(toss)].mean(0) for toss in tosses])
+    pointed = torch.stack([(output(SHARP * keys[0], s) + output(SHARP * keys[1], s)) / 2 for s in lengths])
+    return (
+        right("one head, ‖k_a‖ = 1 ± ½: its mean is (v_a+v_b)/2", gap(single.mean(0), mean)),
+        right("the average of H independent heads keeps the mean", gap(averaged.mean(0), mean)),
+        right(
+            "their average has 1/H of the variance (H = 4)",
+            abs(spread(averaged) * heads / spread(single) - 1),
+        ),
+        right("two heads, q = βk_a and q = βk_b: the same mean", gap(pointed.mean(0), mean)),
+        right("two heads, q = βk_a and q = βk_b: no variance", spread(pointed)),
+    )

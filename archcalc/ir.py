@@ -1,0 +1,218 @@
+"""The representation: tensors with named dims, the ops that ordinary forward code records, and the tree of modules.
+
+A layer is a function of a Module and its input Tensors. It declares parameters, records ops and returns a Tensor; every
+number archcalc prints is a fold over the tree this leaves behind. Nothing is computed and nothing is allocated.
+
+Names are identity: two dims of one name in a tensor, or one name with two sizes in an op, are a mistake and raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from archcalc.count import Count, product, total
+from archcalc.ops import KINDS
+
+
+@dataclass(frozen=True)
+class Dim:
+    """A named axis. `copies` marks a dim that counts equal copies (heads, experts, gates), which people factor out."""
+
+    name: str
+    size: Count
+    copies: bool = False
+
+    @classmethod
+    def of(cls, name: str, size: int, *, copies: bool = False) -> Dim:
+        return cls(name, Count.named(name, size, copies=copies), copies)
+
+    def renamed(self, name: str) -> Dim:
+        return Dim.of(name, self.size, copies=self.copies)
+
+
+Axis = tuple[Dim, ...]  # the dims that PyTorch keeps merged in one axis, such as (heads, head_dim)
+Axes = tuple[Axis, ...]
+
+
+def axes(*items: Dim | Axis) -> Axes:
+    """`axes(batch, seq, (heads, head_dim))`: three axes, the last one merged of two dims."""
+    return tuple((item,) if isinstance(item, Dim) else item for item in items)
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A tensor that forward code passes on. Compared by identity; a view (`base`) owns no memory of its own."""
+
+    axes: Axes
+    role: str = "act"
+    base: Tensor | None = None
+
+    def __post_init__(self) -> None:
+        names = [dim.name for dim in self.dims]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two dims of one name in a tensor: {' '.join(names)}")
+
+    @cached_property
+    def dims(self) -> tuple[Dim, ...]:
+        return tuple(dim for axis in self.axes for dim in axis)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes as PyTorch shows them, merged axes as one."""
+        return tuple(int(product(dim.size for dim in axis)) for axis in self.axes)
+
+    def dim(self, name: str) -> Dim:
+        return next(dim for dim in self.dims if dim.name == name)
+
+    def seen_as(self, *items: Dim | Axis) -> Tensor:
+        """The same storage under other axes: split, merged, transposed or renamed."""
+        return Tensor(axes(*items), self.role, base=self.base or self)
+
+
+@dataclass(frozen=True, eq=False)
+class Param(Tensor):
+    """A weight, owned by the module that declares it and usable anywhere, so a tied one is counted once.
+
+    `table` says what kind of look-up table it is (token, position, type), which "non-embedding" counts leave out.
+    """
+
+    name: str = "weight"
+    owner: Module = field(default_factory=lambda: Module("model"))
+    elements: Count = field(default_factory=lambda: Count(1))
+    table: str = ""
+    trainable: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """One recorded step. `over` are the dims summed away, `select` the dims that are indexed instead."""
+
+    kind: str
+    inputs: tuple[Tensor, ...]
+    output: Tensor
+    over: tuple[Dim, ...] = ()
+    select: tuple[Dim, ...] = ()
+    name: str = ""  # under which the output stands in `archcalc shapes`; unnamed outputs are steps on the way
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named share of a module that people ask for, such as one head's W_Q: shown, but outside every sum."""
+
+    name: str
+    elements: Count
+    shape: tuple[int, ...] | None = None
+
+
+class Module:
+    """A node of the tree: `repeat` equal copies of what one run of the forward code recorded.
+
+    `body` holds ops and children in the order of their first op, so a fold reads it as a timeline.
+    """
+
+    def __init__(self, name: str, parent: Module | None = None, *, repeat: Count | None = None) -> None:
+        self.name = name
+        self.parent = parent
+        self.repeat = repeat or Count(1)
+        self.title = name.replace("_", " ")  # as a heading
+        self.term = self.title  # as a term of a sum
+        self.group = parent.group if parent else ""
+        self.params: dict[str, Param] = {}
+        self.buffers: dict[str, Tensor] = {}
+        self.parts: list[Part] = []
+        self.body: list[Op | Module] = []
+        self._named: dict[str, Module] = {}
+
+    def __getitem__(self, name: str) -> Module:
+        """The child of that name, made on first use."""
+        return self._named.get(name) or self.child(name)
+
+    def child(self, name: str, *, repeat: Count | None = None, title: str = "", group: str = "") -> Module:
+        if name in self._named:
+            raise ValueError(f"{self.path or 'the model'} has a child {name} already")
+        made = self._named[name] = Module(name, self, repeat=repeat)
+        made.title = made.term = title or made.title
+        made.group = group or made.group
+        return made
+
+    @property
+    def path(self) -> str:
+        above = self.parent.path if self.parent else ""
+        return f"{above}.{self.name}" if above else self.name if self.parent else ""
+
+    @property
+    def children(self) -> tuple[Module, ...]:
+        """In the order of their first op; those that record none (kept, read by nothing) come last."""
+        used = [item for item in self.body if isinstance(item, Module)]
+        return (*used, *(child for child in self._named.values() if child not in used))
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        return tuple(item for item in self.body if isinstance(item, Op))
+
+    def param(
+        self, name: str, *items: Dim | Axis, elements: Count | None = None, table: str = "", trainable: bool = True
+    ) -> Param:
+        """Declare a parameter with its axes as PyTorch keeps them; `elements` when people multiply in another order."""
+        if name in self.params:
+            raise ValueError(f"{self.path} has a parameter {name} already")
+        counted = elements or product(dim.size for axis in axes(*items) for dim in axis)
+        made = Param(axes(*items), "param", name=name, owner=self, elements=counted, table=table, trainable=trainable)
+        self.params[name] = made
+        return made
+
+    def buffer(self, name: str, *items: Dim | Axis) -> Tensor:
+        """Kept beside the parameters and never trained: not a parameter."""
+        made = self.buffers[name] = Tensor(axes(*items), "buffer")
+        return made
+
+    def record(
+        self,
+        kind: str,
+        *inputs: Tensor,
+        to: Axes | None = None,
+        over: tuple[Dim, ...] = (),
+        select: tuple[Dim, ...] = (),
+        name: str = "",
+        note: str = "",
+    ) -> Tensor:
+        """Record one op and return its output, shaped like the first input unless `to` says otherwise."""
+        if kind not in KINDS:
+            raise ValueError(f"unknown kind of op: {kind}")
+        output = Tensor(to if to is not None else inputs[0].axes)
+        _check_sizes((*inputs, output))
+        self._attach()
+        self.body.append(Op(kind, inputs, output, over, select, name, note))
+        return output
+
+    def show(self, name: str, *items: Dim | Axis, note: str = "") -> None:
+        """Put a shape into `archcalc shapes` that is a way of looking, not a tensor: one head, a one-hot input."""
+        self.record("show", to=axes(*items), name=name, note=note)
+
+    def _attach(self) -> None:
+        if self.parent and self not in self.parent.body:
+            self.parent._attach()
+            self.parent.body.append(self)
+
+
+def _check_sizes(tensors: tuple[Tensor, ...]) -> None:
+    sizes: dict[str, Count] = {}
+    for dim in (dim for tensor in tensors for dim in tensor.dims):
+        if sizes.setdefault(dim.name, dim.size) != dim.size:
+            raise ValueError(f"one name with two sizes in an op: {dim.name} is {sizes[dim.name]} and {dim.size}")
+
+
+def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, Count]]:
+    """Every module below, parents first, with how many copies of it the whole model holds."""
+    copies = module.repeat if times is None else times * module.repeat
+    yield module, copies
+    for child in module.children:
+        yield from walk(child, copies)
+
+
+def fold(module: Module, own: Callable[[Module], int]) -> Count:
+    """What `own` says of each module, summed over the tree, each counted as often as it is repeated."""
+    return total(copies * Count(own(node)) for node, copies in walk(module))

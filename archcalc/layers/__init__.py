@@ -1,0 +1,18 @@
+"""Layers, as functions of a Module and its input tensors.
+
+The names of dims, used everywhere with one meaning:
+
+    batch             sequences computed together
+    seq               positions of the only sequence there is
+    src_seq, tgt_seq  positions of the encoder's and the decoder's sequence, where there are both
+    kv_seq            positions that attention looks at (kv_src_seq, kv_tgt_seq likewise)
+    d_model           width of the residual stream
+    vocab             tokens in the vocabulary
+    heads, kv_heads   attention heads; heads that keep keys and values
+    head_dim          width of one head
+    ffn               inner width of a feed-forward layer
+    positions, types  rows of a position or segment table
+    buckets           distances that a relative bias tells apart
+    hidden            width between a head's two layers
+    classes           answers of a classifier
+"""

@@ -1,0 +1,53 @@
+"""Tables: token, position and type embeddings."""
+
+from __future__ import annotations
+
+from archcalc.ir import Dim, Module, Param, Tensor, axes
+
+
+def token_table(m: Module, vocab: Dim, d_model: Dim) -> Param:
+    return m.param("weight", vocab, d_model, table="token")
+
+
+def look_up(m: Module, ids: Tensor, table: Param, *, bias: bool = False) -> Tensor:
+    """One row for each id. With a bias it is the textbook's one-hot · W + b, whose input has a shape of its own."""
+    rows, width = table.dims
+    if bias:
+        m.show("one_hot", *ids.dims, rows, note="the ids written one-hot")
+    found = m.record("lookup", ids, table, to=axes(*ids.dims, width), select=(rows,))
+    return m.record("add", found, m.param("bias", width, table="token")) if bias else found
+
+
+def add_learned_positions(m: Module, x: Tensor, length: int, offset: int) -> Tensor:
+    """`offset` rows in front are kept and read by nothing."""
+    _, seq, d_model = x.dims
+    rows = Dim.of("positions", length + offset)
+    table = m.param("weight", rows, d_model, table="position")
+    return m.record("add", x, m.record("lookup", table, to=axes(seq, d_model), select=(rows,)))
+
+
+def add_sinusoids(m: Module, x: Tensor, length: int | None, *, stored: bool) -> Tensor:
+    """Computed, not learned: kept as a table of `length` rows where that is given, as a frozen parameter if `stored`."""
+    _, seq, d_model = x.dims
+    if length is None:
+        return m.record("add", x)
+    rows = Dim.of("positions", length)
+    table = (
+        m.param("weight", rows, d_model, table="position", trainable=False)
+        if stored
+        else m.buffer("weight", rows, d_model)
+    )
+    return m.record("add", x, m.record("lookup", table, to=axes(seq, d_model), select=(rows,)))
+
+
+def add_types(m: Module, x: Tensor, types: int) -> Tensor:
+    _, _, d_model = x.dims
+    table = m.param("weight", Dim.of("types", types), d_model, table="type")
+    return m.record("add", x, m.record("lookup", table, to=x.axes, select=(table.dims[0],)))
+
+
+def relative_bias(m: Module, heads: int, buckets: int, seq: Dim, past: Dim) -> Tensor:
+    """A learned number for each head and bucket of distances, added to the scores."""
+    head = Dim.of("heads", heads, copies=True)
+    table = m.param("weight", Dim.of("buckets", buckets), head, table="position")
+    return m.record("lookup", table, to=axes(head, seq, past), select=(table.dims[0],))

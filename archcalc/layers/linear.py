@@ -1,0 +1,26 @@
+"""The linear layer, and what it is made of: a contraction over the input's last axis."""
+
+from __future__ import annotations
+
+from archcalc.count import Count, product
+from archcalc.ir import Axis, Dim, Module, Param, Tensor
+
+
+def linear(m: Module, x: Tensor, out: Dim | Axis, *, bias: bool = True) -> Tensor:
+    """y = x·W + b. The input's last axis is summed away; a merged one, such as concatenated heads, as a whole."""
+    into = x.axes[-1]
+    axis = (out,) if isinstance(out, Dim) else out
+    weight = m.param("weight", axis, into, elements=width_of(into) * product(dim.size for dim in axis))
+    y = contract(m, x, weight, out=axis)
+    return m.record("add", y, m.param("bias", axis)) if bias else y
+
+
+def contract(m: Module, x: Tensor, weight: Param, *, out: Axis) -> Tensor:
+    return m.record("contract", x, weight, to=(*x.axes[:-1], out), over=x.axes[-1])
+
+
+def width_of(axis: Axis) -> Count:
+    """A merged axis as the one number that people write: 768, not 4 × 192."""
+    if len(axis) == 1:
+        return axis[0].size
+    return Count.named("·".join(dim.name for dim in axis), product(dim.size for dim in axis))

@@ -1,0 +1,14 @@
+"""Layer norm and RMS norm over the last axis."""
+
+from __future__ import annotations
+
+from archcalc.ir import Module, Tensor
+
+
+def norm(m: Module, x: Tensor, kind: str, *, bias: bool = True, affine: bool = True) -> Tensor:
+    if kind == "none":
+        return x
+    width = x.axes[-1]
+    weights = (m.param("weight", width),) if affine else ()
+    biases = (m.param("bias", width),) if affine and bias and kind == "layer" else ()
+    return m.record("norm", x, *weights, *biases)

@@ -1,0 +1,106 @@
+"""A model: its spec, and the questions that can be asked of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from archcalc.analyze.params import ParamsReport
+from archcalc.analyze.shapes import ShapesReport
+from archcalc.archs import family_module
+from archcalc.document import Document
+from archcalc.errors import InputError
+from archcalc.ir import Module
+from archcalc.spec import ModelSpec, merged
+from archcalc.workload import Workload, workload
+
+
+@dataclass(frozen=True)
+class Model:
+    """Made by `archcalc.load`. Sizes are given as ints; whatever is left out comes from the spec."""
+
+    name: str
+    spec: ModelSpec
+    resolved: Any
+    document: Document
+    edited: bool = False
+
+    def workload(self, **sizes: int | None) -> Workload:
+        return workload(self.spec, self.resolved.lengths, **sizes)
+
+    def build(self, work: Workload | None = None) -> Module:
+        """The traced model: the tree that every number is read from."""
+        module = family_module(self.spec.family).build(self.resolved, work or self.workload())
+        assert isinstance(module, Module)
+        return module
+
+    def params(self, **options: Any) -> ParamsReport:
+        from archcalc.analyze.params import params
+
+        return params(self.build(), model=self.name, precision=self.spec.precision, **options)
+
+    def shapes(
+        self,
+        *,
+        batch: int | None = None,
+        seq: int | None = None,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+        **options: Any,
+    ) -> ShapesReport:
+        from archcalc.analyze.shapes import shapes
+
+        work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
+        return shapes(self.build(work), work, model=self.name, **options)
+
+    def yaml(self) -> str:
+        """The spec as it was written, or what became of it once it was changed."""
+        if self.document.text and not self.edited:
+            return self.document.text
+        import yaml
+
+        return str(yaml.safe_dump(self.spec.as_written(), sort_keys=False, allow_unicode=True))
+
+
+def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) -> Model:
+    """Validate and resolve a spec that was read, with `--set` changes on top."""
+    with document.locating():
+        family = family_module(document.data.get("family", "transformer"))
+        spec = family.Spec.read(document.data)
+        for change in changes:
+            spec = changed(spec, change)
+        resolved = family.resolve(spec)
+    return Model(spec.name or name, spec, resolved, document, edited=bool(changes))
+
+
+def changed(spec: ModelSpec, change: str) -> ModelSpec:
+    """Apply `path=value`; the value is read as YAML reads it, and mappings merge as everywhere."""
+    path, equals, value = change.partition("=")
+    if not equals or not path.strip():
+        raise InputError(f"'{change}' is not a change", "write --set path=value, such as --set encoder.blocks=6")
+    keys = _full_path(spec, path.strip().split("."))
+    from archcalc.document import read
+
+    data: Any = read(f"value: {value}".encode(), f"--set {change}").data["value"]
+    for key in reversed(keys):
+        data = {key: data}
+    try:
+        return merged(spec, type(spec).read(data))
+    except InputError as error:
+        error.file = f"--set {change}"
+        raise
+
+
+def _full_path(spec: ModelSpec, keys: list[str]) -> list[str]:
+    """A field may go by its last name where the spec has it in one place only: `image` for `embedding.image`."""
+    if keys[0] in type(spec).model_fields:
+        return keys
+    found = list(_places(spec.as_written(), keys[0]))
+    return [*found[0], *keys[1:]] if len(found) == 1 else keys
+
+
+def _places(data: Any, key: str) -> Any:
+    for name, value in data.items() if isinstance(data, dict) else ():
+        if name == key:
+            yield [name]
+        yield from ([name, *rest] for rest in _places(value, key))

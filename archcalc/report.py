@@ -1,0 +1,69 @@
+"""What an analyzer returns: raw values, laid out as figures and a table, never formatted.
+
+A Report serves every renderer: `record` is what programs read (JSON, CSV), `figures` and `table` are what people read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+SCHEMA_VERSION = 1
+
+Unit = Literal["name", "count", "times", "share", "text", "shape", "bytes"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One answer: `201,466,160 parameters`. `note` says what it leaves out or takes for granted."""
+
+    label: str
+    value: int
+    unit: Unit = "count"
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    label: str
+    unit: Unit
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the table: values for its columns, how deep it is indented, and words to print beneath it."""
+
+    cells: tuple[Any, ...]
+    depth: int = 0
+    below: str = ""
+    heading: bool = False  # groups the lines under it
+
+
+@dataclass(frozen=True)
+class Table:
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The base of every report."""
+
+    command: ClassVar[str]
+    model: str
+    assumptions: tuple[str, ...]
+
+    def title(self) -> str:
+        return self.model
+
+    def figures(self) -> Sequence[Figure]:
+        """The answers, the one that was asked for first."""
+        return ()
+
+    def table(self) -> Table:
+        raise NotImplementedError
+
+    def record(self) -> dict[str, Any]:
+        """Plain data with stable keys."""
+        raise NotImplementedError

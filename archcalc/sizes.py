@@ -1,0 +1,47 @@
+"""Sizes as people write them: `8k`, `15T`, `3e4`, `30_000`, and how big numbers are written back."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+LARGEST = 10**15  # beyond any model, any corpus and any sequence: a slip of the keyboard
+
+_SUFFIX = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9, "t": 10**12}
+_BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_SIZE = re.compile(r"(\d[\d_]*|\d{1,3}(?:,\d{3})+)(\.\d+)?(?:e\+?(\d{1,2}))?\s*([kmgbt]i?)?", re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """Suffixes are decimal (`8k` is 8,000) unless written binary (`8Ki` is 8,192). Raises ValueError with the reason."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        raise ValueError("expected a whole number such as 512, 30_000, 8k, 8Ki or 3e4")
+    whole, fraction, exponent, suffix = match.groups()
+    factor = (_SUFFIX | _BINARY).get((suffix or "").lower())
+    if factor is None:
+        raise ValueError(f"unknown suffix {suffix}: use k, M, B, T (decimal) or Ki, Mi, Gi, Ti (binary)")
+    number = Decimal(whole.replace("_", "").replace(",", "") + (fraction or "")) * 10 ** int(exponent or 0) * factor
+    if number != int(number):
+        raise ValueError(f"expected a whole number, {text.strip()} is {number.normalize()}")
+    return int(number)
+
+
+def rounded(number: int) -> str:
+    """`201.5 M`: four digits, to read at a glance."""
+    return _scaled(number, 1000, ("", " k", " M", " B", " T", " P", " E", " Z"))
+
+
+def decimal_bytes(number: int) -> str:
+    return _scaled(number, 1000, (" B", " kB", " MB", " GB", " TB", " PB", " EB", " ZB"))
+
+
+def binary_bytes(number: int) -> str:
+    return _scaled(number, 1024, (" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB", " ZiB"))
+
+
+def _scaled(number: int, base: int, units: tuple[str, ...]) -> str:
+    value, unit = float(number), 0
+    while round(value, 1) >= base and unit < len(units) - 1:
+        value, unit = value / base, unit + 1
+    return f"{number:,}{units[0]}" if unit == 0 else f"{value:,.{1 if value >= 100 else 2}f}{units[unit]}"

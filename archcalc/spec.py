@@ -1,0 +1,185 @@
+"""What every spec shares: strict frozen nodes, scalars that stand for a node's main field, sizes, and merging.
+
+A spec is kept as it was written. Every field is optional here, because what is said at the top holds below; what is
+missing in the end is found when a family resolves the spec.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticCustomError
+
+from archcalc.errors import InputError, Path, did_you_mean
+from archcalc.precision import PRECISIONS
+from archcalc.sizes import LARGEST, parse_size
+
+
+def _size(value: Any) -> int:
+    try:
+        number = parse_size(value) if isinstance(value, str) else value
+    except ValueError as reason:
+        raise _mistake(f"{reason}, found {shown(value)}") from None
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise _mistake(f"expected a whole number, found {shown(value)}")
+    if not 1 <= number <= LARGEST:
+        raise _mistake(f"expected a size from 1 to {LARGEST:.0e}, found {shown(value)}")
+    return number
+
+
+def _mistake(fact: str) -> PydanticCustomError:
+    return PydanticCustomError("mistake", "{fact}", {"fact": fact})
+
+
+_AS_TEXT = {"type": "string", "pattern": r"^[0-9][0-9_,.]*(e\+?[0-9]+)? ?([kKMGBT]i?)?$"}
+_SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1}, _AS_TEXT]}
+Size = Annotated[int, BeforeValidator(_size), WithJsonSchema(_SIZE_SCHEMA)]
+
+
+def shown(value: Any) -> str:
+    """A value as it stands in YAML."""
+    words = {None: "nothing", True: "true", False: "false"}
+    if value is None or isinstance(value, bool):
+        return words[value]
+    if isinstance(value, dict | list):
+        return "fields" if isinstance(value, dict) else "a list"
+    return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+class Node(BaseModel):
+    """A mapping of the spec. A scalar in its place stands for its `main` field: `ffn: 512` is `ffn: {width: 512}`."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    main: ClassVar[str] = ""
+    fields_of: ClassVar[dict[str, frozenset[str]]] = {}  # by `kind`: the fields that make sense for it
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_scalar(cls, data: Any) -> Any:
+        return {cls.main: data} if cls.main and not isinstance(data, dict | cls) else data
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        if not cls.main:
+            return schema
+        scalar = schema["properties"][cls.main]
+        return {"title": schema.get("title", cls.__name__), "anyOf": [scalar, schema]}
+
+    def check_kind(self, kind: str, path: Path) -> None:
+        """Refuse a field that this kind of thing does not have, rather than ignore it."""
+        for name in sorted(self.model_fields_set - {"kind"} - self.fields_of.get(kind, frozenset())):
+            has = ", ".join(sorted(self.fields_of.get(kind, ()))) or "no fields of its own"
+            raise InputError(f"{kind} has no {name}", f"{kind} has {has}", fields=[(*path, name), path])
+
+
+N = TypeVar("N", bound=Node)
+
+
+def merged(base: N, nearer: N) -> N:
+    """What `nearer` says wins, mappings field by field; a new `kind` drops what only the old one had."""
+    said = {name: getattr(base, name) for name in base.model_fields_set}
+    for name in nearer.model_fields_set:
+        said[name] = _merged_value(said.get(name), getattr(nearer, name))
+    allowed = base.fields_of.get(str(said.get("kind")))
+    if allowed is not None and said.get("kind") != getattr(base, "kind", None):
+        said = {name: value for name, value in said.items() if name in allowed | {"kind"} | nearer.model_fields_set}
+    return type(base).model_construct(_fields_set=set(said), **said)
+
+
+def _merged_value(base: Any, nearer: Any) -> Any:
+    if isinstance(base, Node) and isinstance(nearer, Node):
+        return merged(base, nearer)
+    if isinstance(base, dict) and isinstance(nearer, dict):
+        return {**base, **{key: _merged_value(base.get(key), value) for key, value in nearer.items()}}
+    one_each = isinstance(base, tuple) and isinstance(nearer, tuple) and len(base) == len(nearer) == 1
+    if one_each and isinstance(base[0], Node):
+        return (merged(base[0], nearer[0]),)
+    return nearer
+
+
+class Published(Node):
+    """What the source says the model counts: an exact number, or one rounded to the digits it prints."""
+
+    main: ClassVar[str] = "parameters"
+    parameters: Annotated[int | str, Field(union_mode="left_to_right")] | None = None
+    of: str | None = None  # the class or checkpoint that was counted, head included
+    differs: str | None = None  # why archcalc's count is another, where it is
+
+
+class ModelSpec(Node):
+    """The fields of every family."""
+
+    family: str = "transformer"
+    name: str | None = None
+    about: str | None = None
+    source: str | None = None
+    published: Published | None = None
+    precision: Literal[*PRECISIONS] | None = None  # type: ignore[valid-type]
+    batch: Size | None = None
+    seq: Size | None = None
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Validate plain data; a mistake becomes an InputError that names its field."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise mistake_in(error, cls) from None
+
+    def as_written(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+def mistake_in(error: ValidationError, spec: type[Node]) -> InputError:
+    mistakes = error.errors(include_url=False)
+    first = min(range(len(mistakes)), key=lambda i: mistakes[i]["type"] != "extra_forbidden")
+    mistake = mistakes[first]
+    path: Path = mistake["loc"]
+    fact, hint = _told(mistake, spec)
+    return InputError(fact, hint, fields=[path, path[:-1]], field="")
+
+
+def _told(mistake: Any, spec: type[Node]) -> tuple[str, str]:
+    """The fact and the way out, in the words of the spec instead of pydantic's."""
+    kind, found, path = mistake["type"], mistake["input"], mistake["loc"]
+    if kind == "extra_forbidden":
+        return "no such field", did_you_mean(str(path[-1]), _fields_at(spec, path[:-1]))
+    if kind == "literal_error":
+        choices = [choice.strip("'") for choice in mistake["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+        return f"{shown(found)} is not one of {', '.join(choices)}", did_you_mean(str(found), choices)
+    if kind in ("bool_type", "bool_parsing"):
+        return f"expected true or false, found {shown(found)}", ""
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        return f"expected fields such as `name: value`, found {shown(found)}", ""
+    if kind in ("string_type", "tuple_type", "float_type", "int_type", "list_type"):
+        wanted = {"string": "text", "tuple": "a list", "list": "a list", "float": "a number", "int": "a whole number"}
+        return f"expected {wanted[kind.removesuffix('_type')]}, found {shown(found)}", ""
+    return str(mistake["msg"]).replace("Input should be", "expected").replace("Value error, ", ""), ""
+
+
+def _fields_at(spec: type[Node], path: Path) -> list[str]:
+    """The field names of the node at a path, for the closest spelling."""
+    node = spec
+    for key in path:
+        if isinstance(key, int):
+            continue
+        field = node.model_fields.get(key)
+        node = next(iter(_nodes_in(field.annotation)), node) if field else node
+    return list(node.model_fields)
+
+
+def _nodes_in(annotation: Any) -> list[type[Node]]:
+    if isinstance(annotation, type) and issubclass(annotation, Node):
+        return [annotation]
+    return [node for inner in getattr(annotation, "__args__", ()) for node in _nodes_in(inner)]
