@@ -29,15 +29,15 @@ def _size(value: Any) -> int:
     try:
         number = parse_size(value) if isinstance(value, str) else value
     except ValueError as reason:
-        raise _mistake(f"{reason}, found {shown(value)}") from None
+        raise mistake(f"{reason}, found {shown(value)}") from None
     if not isinstance(number, int) or isinstance(number, bool):
-        raise _mistake(f"expected a whole number, found {shown(value)}")
+        raise mistake(f"expected a whole number, found {shown(value)}")
     if not 1 <= number <= LARGEST:
-        raise _mistake(f"expected a size from 1 to {LARGEST:.0e}, found {shown(value)}")
+        raise mistake(f"expected a size from 1 to {LARGEST:.0e}, found {shown(value)}")
     return number
 
 
-def _mistake(fact: str) -> PydanticCustomError:
+def mistake(fact: str) -> PydanticCustomError:
     return PydanticCustomError("mistake", "{fact}", {"fact": fact})
 
 

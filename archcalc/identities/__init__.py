@@ -6,14 +6,17 @@ dashes; the table below is all that is known of it until `run` imports the file,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from archcalc.identities.finding import Finding, Findings, Standing
 
-__all__ = ["Finding", "Standing", "UnknownIdentity", "names", "run"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Finding", "Standing", "UnknownIdentityError", "names", "run"]
 
 # section: file: the identities in it, all in the order in which they are shown
 SECTIONS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -36,7 +39,7 @@ SECTIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "kernel_cost": ("softmax-compute", "softmax-memory", "kernel-crossover"),
     },
     "Autoencoders": {
-        "linear_autoencoder": ("linear-autoencoder",),
+        "linear_autoencoder": ("linear-autoencoder", "pseudo-inverse"),
         "recursive_autoencoder": ("recursive-autoencoder",),
     },
 }
@@ -49,10 +52,11 @@ PLACES = {
 }
 
 
-class UnknownIdentity(LookupError):
+class UnknownIdentityError(LookupError):
     """No identity has this name; `closest` are those that look like it, best first."""
 
     def __init__(self, name: str) -> None:
+        """Looks for the names most like it, and says them."""
         self.name = name
         self.closest = tuple(get_close_matches(name, PLACES, n=3, cutoff=0.4))
         known = f"closest: {', '.join(self.closest)}" if self.closest else f"known: {', '.join(PLACES)}"
@@ -65,11 +69,11 @@ def names() -> list[str]:
 
 
 def run(names: Iterable[str] | None = None) -> Findings:
-    """The findings of the named identities, or of all. Every name is looked up before anything is computed."""
+    """The findings of the named identities, or of all. No name is computed before every name is known."""
     wanted = list(PLACES) if names is None else list(names)
     for name in wanted:
         if name not in PLACES:
-            raise UnknownIdentity(name)
+            raise UnknownIdentityError(name)
     return tuple(finding for name in wanted for finding in _measured(name))
 
 

@@ -1,4 +1,4 @@
-"""ALiBi: no encoding at all, but a penalty on each score that grows with the distance, steeper in some heads."""
+"""ALiBi: no encoding at all, but a penalty on each score that grows with distance, steeper in some heads."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ def geometric(heads: int) -> Tensor:
 
 
 def slopes(heads: int) -> Tensor:
-    """As Press et al. (2022) define them: for n between two powers of two, the lower power's slopes come first,
-    and every other slope of the upper power, which lie between them, makes up the number."""
+    """As Press et al. (2022) define them for every n.
+
+    Between two powers of two the lower one's slopes come first; every other slope of the upper one, which lie
+    between those, makes up the number.
+    """
     power = 2 ** (heads.bit_length() - 1)
     return torch.cat([geometric(power), geometric(2 * power)[0::2][: heads - power]])
 
 
 def alibi_slopes() -> Findings:
+    """A geometric series where n is a power of two, and two interleaved ones where it is not."""
     eight = torch.tensor([1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256], dtype=torch.float64)
     exponents = torch.tensor([1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5], dtype=torch.float64)
     twelve = 2.0**-exponents

@@ -1,16 +1,19 @@
-"""Self-attention without weights or positions: what its output is, why scores are scaled, what order means to it."""
+"""One head of self-attention: what its output is, why its scores are scaled, what order means to it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from math import exp, prod, sqrt
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, softmax
 
 from archcalc.identities.finding import Findings, corrected, right, wrong
 from archcalc.identities.measure import Normal, gap, gaussian
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 N = 8  # inputs
 NEAR = 0.01  # "y is x" to a hundredth
@@ -43,7 +46,7 @@ def orthogonal_inputs() -> Findings:
     )
 
 
-# The three-point Gauss–Hermite rule: sums over it equal a normal variable's moments exactly, up to the fifth.
+# The three-point Gauss-Hermite rule: sums over it equal a normal variable's moments exactly, up to the fifth.
 POINTS = ((-sqrt(3), 1 / 6), (0.0, 2 / 3), (sqrt(3), 1 / 6))
 
 

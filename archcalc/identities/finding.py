@@ -31,15 +31,18 @@ class Finding:
     section: str = ""
 
     def __post_init__(self) -> None:
+        """A NaN would neither hold nor be noticed."""
         if not (math.isfinite(self.residual) and self.residual >= 0):
             raise ValueError(f"the residual of {self.claim!r} is {self.residual}, not a distance")
 
     @property
     def holds(self) -> bool:
+        """Whether the two sides of the claim agree."""
         return self.residual <= self.bound
 
     @property
     def verdict(self) -> str:
+        """`holds`, as a word."""
         return "holds" if self.holds else "fails"
 
     @property
@@ -52,12 +55,15 @@ Findings = tuple[Finding, ...]
 
 
 def right(claim: str, residual: float, bound: float = EXACT) -> Finding:
+    """A claim that has to hold."""
     return Finding(claim, float(residual), float(bound), Standing.RIGHT)
 
 
 def wrong(claim: str, residual: float, bound: float = EXACT) -> Finding:
+    """A textbook claim that has to fail."""
     return Finding(claim, float(residual), float(bound), Standing.WRONG)
 
 
 def corrected(claim: str, residual: float, bound: float = EXACT, *, of: Finding) -> Finding:
+    """What the wrong claim `of` should have said, which has to hold."""
     return Finding(claim, float(residual), float(bound), Standing.CORRECTED, corrects=of.claim)

@@ -10,10 +10,9 @@ from archcalc.identities.measure import flops, unfilled, weights
 SIZES = ((128, 64, 1), (300, 512, 2), (7, 5, 3))  # input, hidden, layers
 
 
-def pair(inputs: int, hidden: int, layers: int = 1, bias: bool = True) -> tuple[nn.GRU, nn.LSTM]:
+def pair(inputs: int, hidden: int, layers: int = 1) -> tuple[nn.GRU, nn.LSTM]:
     """Both on the meta device: shapes are all that is asked of them."""
-    gru = nn.GRU(inputs, hidden, layers, bias=bias, device="meta")
-    return gru, nn.LSTM(inputs, hidden, layers, bias=bias, device="meta")
+    return nn.GRU(inputs, hidden, layers, device="meta"), nn.LSTM(inputs, hidden, layers, device="meta")
 
 
 def one_bias(layer: nn.RNNBase) -> int:
@@ -34,11 +33,9 @@ def gru_size() -> Findings:
     formula = 3 / 4 * (inputs + hidden + 2) / (inputs + hidden + 1)
     three_quarters = wrong("GRU/LSTM = 3/4 with Keras' defaults, 128→64", abs(keras - 3 / 4))
 
-    around = (
-        nn.Embedding(10_000, inputs, _weight=unfilled(10_000, inputs)),
-        nn.Linear(hidden, 2, device="meta"),
-    )
-    saved = weights(lstm, *around) - weights(gru, *around)
+    embedding = nn.Embedding(10_000, inputs, _weight=unfilled(10_000, inputs))
+    head = nn.Linear(hidden, 2, device="meta")
+    saved = weights(embedding, lstm, head) - weights(embedding, gru, head)
     return (
         right("GRU/LSTM = 3/4, two biases a gate (PyTorch)", two),
         right("GRU/LSTM = 3/4, one bias a gate (paper)", one),

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn, softmax
 
 from archcalc.identities.finding import Findings, corrected, right, wrong
-from archcalc.identities.measure import Normal, flops, gap, gaussian, unfilled, weights
+from archcalc.identities.measure import Normal, filled, flops, gap, gaussian, unfilled, weights
 
 N, D, HEADS = 10, 12, 3
 HEAD = D // HEADS
@@ -16,10 +16,7 @@ HEAD = D // HEADS
 
 def multihead(normal: Normal) -> nn.MultiheadAttention:
     """PyTorch's own layer, which concatenates its heads, with random weights."""
-    layer = nn.MultiheadAttention(D, HEADS, bias=False, batch_first=True, dtype=torch.float64)
-    for p in layer.requires_grad_(False).parameters():
-        p.copy_(normal(*p.shape))
-    return layer
+    return filled(lambda: nn.MultiheadAttention(D, HEADS, bias=False, dtype=torch.float64), normal)
 
 
 def head_weights(layer: nn.MultiheadAttention, h: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -33,15 +30,15 @@ def sum_over_heads() -> Findings:
     """W_O's rows belong to one head each, so the concatenation is a sum, and W_V, W_O meet in one matrix."""
     normal = gaussian(seed=6)
     layer, x = multihead(normal), normal(N, D)
-    concatenated, _ = layer(x[None], x[None], x[None])
+    concatenated, _ = layer(x, x, x)
 
-    total = torch.zeros_like(x)
+    summed = torch.zeros_like(x)
     for h in range(HEADS):
         w_q, w_k, w_v, w_o = head_weights(layer, h)
         merged = w_v @ w_o
-        total += softmax((x @ w_q) @ (x @ w_k).T / sqrt(HEAD), dim=1) @ x @ merged
+        summed += softmax((x @ w_q) @ (x @ w_k).T / sqrt(HEAD), dim=1) @ x @ merged
     return (
-        right("Concat[H_h]·W_O = Σ_h softmax(Q_hK_hᵀ/√d)·X·W^(h)", gap(concatenated[0], total)),
+        right("Concat[H_h]·W_O = Σ_h softmax(Q_hK_hᵀ/√d)·X·W^(h)", gap(concatenated, summed)),
         right("W^(h) = W_V,h·W_O,h has d_model² entries", abs(merged.numel() - D**2)),
         right("W^(h) has rank d_head", abs(int(torch.linalg.matrix_rank(merged)) - HEAD)),
         right("W_V,h and W_O,h hold 2·d_model·d_head", abs(w_v.numel() + w_o.numel() - 2 * D * HEAD)),
@@ -49,7 +46,7 @@ def sum_over_heads() -> Findings:
 
 
 def dense_layer() -> Findings:
-    """For given weights A the output is linear in the whole sequence: a dense layer with a very regular matrix."""
+    """For given weights A the output is linear in the whole sequence: a dense layer with a regular matrix."""
     normal = gaussian(seed=7)
     x, w_v = normal(N, D), normal(D, D)
     a = softmax(normal(N, N), dim=1)

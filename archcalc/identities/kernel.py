@@ -14,7 +14,7 @@ N, D, M = 10, 5, 4  # positions, width of queries and keys, width of values
 
 
 def features(x: Tensor, linear: float = sqrt(2)) -> Tensor:
-    """φ(x) = (1, √2·x_i, x_i², √2·x_i·x_j for i < j), for each row of x: the terms of (qᵀk + 1)² multiplied out."""
+    """φ(x) = (1, √2·x_i, x_i², √2·x_i·x_j for i < j) for each row x: (qᵀk + 1)² multiplied out."""
     i, j = torch.triu_indices(x.shape[1], x.shape[1], offset=1)
     return torch.cat([torch.ones_like(x[:, :1]), linear * x, x**2, sqrt(2) * x[:, i] * x[:, j]], dim=1)
 

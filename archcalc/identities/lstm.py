@@ -8,8 +8,8 @@ One step, with [a;x] the previous output above the input, and γ what a gate see
     pc̃ = W_c·[a;x] + b_c    c̃  = tanh(pc̃)      candidate
     c  = Γu∗c̃ + Γf∗c_prev   a  = Γo∗tanh(c)    z = W_y·a + b_y    ŷ = softmax(z)
 
-The loss L is the cross-entropy summed over the steps. In the code `v.c` are the values of c, a row for each step,
-and `d.c` is ∂L/∂c.
+The loss L is the cross-entropy summed over the steps. In the code `v.c` are the values of c, a row for each
+step, and `d.c` is ∂L/∂c.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ STEPS, INPUT, STATE, CLASSES = 4, 3, 5, 6
 
 
 class Weights(NamedTuple):
+    """What is learned, or the loss's derivatives by it: a matrix and a bias for each gate and the output."""
+
     u: Tensor
     f: Tensor
     o: Tensor
@@ -57,7 +59,7 @@ class Signals(NamedTuple):
     z: Tensor
 
 
-class Training(NamedTuple):
+class Pass(NamedTuple):
     """One pass forward (v) and backward (d) over a sequence, as autograd sees it."""
 
     w: Weights
@@ -68,6 +70,7 @@ class Training(NamedTuple):
 
 
 def step(w: Weights, x: Tensor, a_prev: Tensor, c_prev: Tensor) -> Signals:
+    """One step forward, line by line as above."""
     ax = torch.cat([a_prev, x])
     pre_u, pre_f, pre_o, pre_c = w.u @ ax + w.b_u, w.f @ ax + w.b_f, w.o @ ax + w.b_o, w.c @ ax + w.b_c
     u, f, o, c_tilde = sigmoid(pre_u), sigmoid(pre_f), sigmoid(pre_o), tanh(pre_c)
@@ -77,8 +80,8 @@ def step(w: Weights, x: Tensor, a_prev: Tensor, c_prev: Tensor) -> Signals:
     return Signals(x, a_prev, c_prev, pre_u, pre_f, pre_o, pre_c, u, f, o, c_tilde, c, a, z)
 
 
-def trained() -> Training:
-    """A random LSTM on a random sequence, starting from a random state so that no factor is zero by chance."""
+def forward_and_backward() -> Pass:
+    """A random LSTM on a random sequence, from a random state so that no factor is zero by chance."""
     normal = gaussian(seed=2)
     gates = [normal(STATE, STATE + INPUT) for _ in "ufoc"]
     biases = [normal(STATE) for _ in "ufoc"]
@@ -97,7 +100,7 @@ def trained() -> Training:
     dw, ds = grads[: len(w)], grads[len(w) :]
     v = Signals(*(torch.stack(rows).detach() for rows in zip(*steps, strict=True)))
     d = Signals(*(torch.stack(ds[i :: len(v)]) for i in range(len(v))))
-    return Training(Weights(*(t.detach() for t in w)), Weights(*dw), v, d, y)
+    return Pass(Weights(*(t.detach() for t in w)), Weights(*dw), v, d, y)
 
 
 def outer(by_row: Tensor, by_column: Tensor) -> Tensor:
@@ -107,11 +110,11 @@ def outer(by_row: Tensor, by_column: Tensor) -> Tensor:
 
 def lstm_gradients() -> Findings:
     """Each derivative from the one after it, so that a mistake shows in its own line only."""
-    w, dw, v, d, _ = trained()
+    w, dw, v, d, _ = forward_and_backward()
     ax = torch.cat([v.a_prev, v.x], dim=1)
     slope = 1 - tanh(v.c) ** 2
-    # The last step has no next one. Within the sequence c_prev and a_prev are also the previous step's own c and a,
-    # which reach the loss in other ways; before the first step they are not, so there the formula stands alone.
+    # The last step has no next one. Within the sequence c_prev and a_prev are also the previous step's own c and
+    # a, which reach the loss in other ways; before the first step they are not: there the formula stands alone.
     dc_next = torch.cat([d.c[1:] * v.f[1:], torch.zeros(1, STATE, dtype=torch.float64)])
     d_ax = d.pre_u @ w.u + d.pre_f @ w.f + d.pre_o @ w.o + d.pre_c @ w.c
     gates = ((dw.u, d.pre_u), (dw.f, d.pre_f), (dw.o, d.pre_o), (dw.c, d.pre_c))
@@ -133,7 +136,7 @@ def lstm_gradients() -> Findings:
 
 def lstm_forget_gate() -> Findings:
     """Γf multiplies c_prev, so c_prev is what its derivative carries; c̃ belongs to the update gate."""
-    _, dw, v, d, _ = trained()
+    _, dw, v, d, _ = forward_and_backward()
     ax = torch.cat([v.a_prev, v.x], dim=1)
     through = d.c * v.f * (1 - v.f)
     with_c_tilde = wrong("∂L/∂γf = dc∗c̃∗Γf(1−Γf)", gap(d.pre_f, through * v.c_tilde))
@@ -149,7 +152,7 @@ def lstm_forget_gate() -> Findings:
 
 def lstm_cell_state() -> Findings:
     """With E the derivative arriving at a = o∗tanh(c); at the last step, where nothing else reaches c."""
-    _, _, v, d, _ = trained()
+    _, _, v, d, _ = forward_and_backward()
     e, o, c = d.a[-1], v.o[-1], v.c[-1]
     without_o = wrong("∂E/∂c = E∗(1−tanh²c)", gap(d.c[-1], e * (1 - tanh(c) ** 2)))
     with_o = gap(d.c[-1], e * o * (1 - tanh(c) ** 2))
@@ -158,5 +161,5 @@ def lstm_cell_state() -> Findings:
 
 def cross_entropy() -> Findings:
     """The exponential of the softmax and the logarithm of the loss cancel, and a plain difference is left."""
-    _, _, v, d, y = trained()
+    _, _, v, d, y = forward_and_backward()
     return (right("∂L/∂z = ŷ−y, cross-entropy after softmax", gap(d.z, softmax(v.z, dim=1) - y)),)

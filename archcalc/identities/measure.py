@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +11,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 Normal = Callable[..., Tensor]
+Layer = TypeVar("Layer", bound=nn.Module)
 
 
 def gaussian(seed: int) -> Normal:
-    """A source of standard normal float64 tensors, `normal(3, 4)`, that leaves torch's own generator alone."""
+    """A source of standard normal float64 tensors, `normal(3, 4)`, apart from torch's own generator."""
     generator = torch.Generator().manual_seed(seed)
     return lambda *shape: torch.randn(shape, generator=generator, dtype=torch.float64)
 
@@ -36,6 +37,16 @@ def unfilled(*shape: int) -> Tensor:
     return torch.empty(shape, dtype=torch.float64, device="meta")
 
 
+def filled(build: Callable[[], Layer], normal: Normal) -> Layer:
+    """A layer with weights drawn from `normal`: made without memory first, so PyTorch draws none itself."""
+    with torch.device("meta"):
+        layer = build()
+    layer.to_empty(device="cpu").requires_grad_(False)
+    for p in layer.parameters():
+        p.copy_(normal(*p.shape))
+    return layer
+
+
 def flops(call: Callable[..., object], *inputs: Tensor) -> int:
     """FLOPs of the matrix products PyTorch carries out; a multiplication and an addition are two."""
     with FlopCounterMode(display=False) as counter:
@@ -50,7 +61,13 @@ class _Outputs(TorchDispatchMode):  # type: ignore[no-untyped-call]
         super().__init__()  # type: ignore[no-untyped-call]
         self.tensors: list[Tensor] = []
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(
+        self,
+        func: Callable[..., Tensor],
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> Tensor:
         output = func(*args, **(kwargs or {}))
         self.tensors.append(output)
         return output

@@ -13,6 +13,7 @@ N, D = 12, 16
 
 
 def frequencies(d: int) -> Tensor:
+    """θ_i = 10000^(−2i/d), one for each pair of coordinates."""
     return 10_000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
 
 
@@ -33,14 +34,14 @@ def rope() -> Findings:
     later = rotated(q, at + 100) @ rotated(k, at + 100).T
     between = rotated(k[None, :], at[None, :] - at[:, None])  # row m, column n: R_{n−m}·k_n
     return (
-        right("‖R_m·q‖ = ‖q‖", gap(rotated(q, at).norm(dim=1), q.norm(dim=1))),
-        right("(R_m·q)ᵀ(R_n·k) = qᵀR_{n−m}·k", gap(scores, torch.einsum("md,mnd->mn", q, between))),
-        right("all positions + 100: the same scores", gap(scores, later)),
+        right("RoPE: ‖R_m·q‖ = ‖q‖", gap(rotated(q, at).norm(dim=1), q.norm(dim=1))),
+        right("RoPE: (R_m·q)ᵀ(R_n·k) = qᵀR_{n−m}·k", gap(scores, torch.einsum("md,mnd->mn", q, between))),
+        right("RoPE: the same scores at all positions + 100", gap(scores, later)),
     )
 
 
 def rope_linear_attention() -> Findings:
-    """It turns q and k, not the N × N scores, so it goes into running sums too; a bias on the scores could not.
+    """It turns q and k, not the N × N scores, so it goes into running sums; a bias on the scores could not.
 
     The sum below the line is left unturned, as turned features can have negative products.
     """
@@ -57,13 +58,14 @@ def rope_linear_attention() -> Findings:
     between = rotated(k[None, :], at[None, :] - at[:, None])
     weights = torch.einsum("md,mnd->mn", q, between).tril() / (q @ k.T).tril().sum(1, keepdim=True)
     apart = gap(torch.stack(outputs), weights @ v)
-    return (right("linear attention: running sums = R_{n−m} on every pair", apart),)
+    return (right("RoPE in linear attention: running sums = R_{n−m} form", apart),)
 
 
 def rope_decay() -> Findings:
-    """Σ_i h_i·e^{isθ_i} at distance s, h_i = the product of the i-th pairs of q and k as complex numbers.
+    """The score at distance s is the real part of Σ_i h_i·e^{isθ_i}, h_i the i-th pairs of q, k multiplied.
 
-    Summation by parts with S_j = Σ_{i<j} e^{isθ_i} bounds it by max|h_{i+1}−h_i|·Σ|S_j|: that bound is the envelope.
+    Summed by parts, with S_j = Σ_{i<j} e^{isθ_i}, it is at most max|h_{i+1}−h_i|·Σ|S_j|: that is the envelope
+    (Su et al. 2021). It falls too on the whole only, not at every step.
     """
     d, reach = 128, 4096
     s = torch.arange(1, reach, dtype=torch.float64)
@@ -71,19 +73,19 @@ def rope_decay() -> Findings:
     partial = turns.cumsum(1)  # S_1, S_2, …
     ones = partial[:, -1].real / (d // 2)  # the score of q = k = (1, 1, …), which is 1 at distance 0
     envelope = partial.abs().sum(1)
-    by_octave = torch.stack([envelope[2**n - 1 : 2 ** (n + 1) - 1].mean() for n in range(12)])
+    octaves = torch.stack([envelope[2**n - 1 : 2 ** (n + 1) - 1].mean() for n in range(12)]) / (d // 2)
 
     normal = gaussian(seed=13)
     pairs = torch.view_as_complex(normal(d // 2, 2)) * torch.view_as_complex(normal(d // 2, 2)).conj()
     score = (turns @ pairs).real
-    jumps = (torch.cat([pairs[1:], torch.zeros(1).to(pairs)]) - pairs).abs().max()
+    jump = pairs.diff(append=torch.zeros(1, dtype=pairs.dtype)).abs().max()
+    above = (score.abs() - jump * envelope).clamp(min=0)
 
-    above = (score.abs() - jumps * envelope).clamp(min=0)
-    falls = wrong("the score falls with distance (largest rise, d = 128)", rise(ones))
+    falls = wrong("RoPE: the score falls with distance (largest rise)", rise(ones))
     return (
         falls,
-        corrected("its envelope falls from octave to octave, to 4,096", rise(by_octave / (d // 2)), of=falls),
-        right("|score| ≤ max|h_{i+1}−h_i|·Σ_j|S_j|", float(above.max())),
+        corrected("RoPE: its envelope falls, octave by octave, to 4,096", rise(octaves), of=falls),
+        right("RoPE: |score| ≤ max|h_{i+1}−h_i|·Σ_j|S_j|, the envelope", float(above.max())),
     )
 
 

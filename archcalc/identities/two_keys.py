@@ -15,6 +15,7 @@ SHARP = 100.0  # β: a score ahead by only 0.5 then has e⁵⁰ times the weight
 
 
 def attend(q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """One query's output: the values, weighed by the softmax of qᵀk."""
     return softmax(keys @ q, dim=0) @ values
 
 
@@ -49,7 +50,7 @@ def two_keys() -> Findings:
 
 
 def averaged_heads() -> Findings:
-    """A key whose length varies, 1/2 or 3/2 by the toss of a coin, makes one head jump between v_a and v_b."""
+    """A key whose length is 1/2 or 3/2, by the toss of a coin, makes one head jump between v_a and v_b."""
     heads = 4
     normal = gaussian(seed=9)
     keys, values = torch.linalg.qr(normal(D, D)).Q[:N], normal(N, D)

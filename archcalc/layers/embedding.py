@@ -46,8 +46,8 @@ def add_types(m: Module, x: Tensor, types: int) -> Tensor:
     return m.record("add", x, m.record("lookup", table, to=x.axes, select=(table.dims[0],)))
 
 
-def relative_bias(m: Module, heads: int, buckets: int, seq: Dim, past: Dim) -> Tensor:
-    """A learned number for each head and bucket of distances, added to the scores."""
-    head = Dim.of("heads", heads, copies=True)
-    table = m.param("weight", Dim.of("buckets", buckets), head, table="position")
-    return m.record("lookup", table, to=axes(head, seq, past), select=(table.dims[0],))
+def relative_bias(m: Module, heads: int, buckets: int, seq: Dim) -> Tensor:
+    """A learned number for each head and bucket of distances, added to the scores; read from the table if it is there."""
+    head, rows = Dim.of("heads", heads, copies=True), Dim.of("buckets", buckets)
+    table = m.params.get("weight") or m.param("weight", rows, head, table="position")
+    return m.record("lookup", table, to=axes(head, seq, seq.renamed(f"kv_{seq.name}")), select=(rows,))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from archcalc.archs.transformer.nodes import Norm
+from archcalc.archs.transformer.parts.part import Context, Part
 from archcalc.archs.transformer.pattern import Group, Items, Line
-from archcalc.archs.transformer.resolve import AttentionPart, BlockPart, FfnPart, ResolvedStack, Transformer
-from archcalc.archs.transformer.spec import Norm
+from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.count import Count
 from archcalc.ir import Dim, Module, Param, Tensor, axes
-from archcalc.layers.attention import Change, attention
-from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, look_up, relative_bias, token_table
-from archcalc.layers.ffn import ffn
+from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, look_up, token_table
 from archcalc.layers.linear import contract, linear
 from archcalc.layers.norm import norm
 from archcalc.workload import Workload
@@ -50,25 +49,23 @@ def embed(m: Module, ids: Tensor, stack: ResolvedStack, tables: dict[str, Param]
 
 
 def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack) -> Tensor:
-    bias = _shared_bias(m, x, stack)
-    x = _run_items(m, stack.items, x, memory, stack, bias)
+    prepared = {word: part.prepare(m, x) for word, part in stack.parts.items()}
+    x = _run_items(m, stack.items, x, Context(memory, prepared), stack)
     final = stack.norm.final if stack.norm.final is not None else stack.norm.place != "post"
     x = normed(m["norm"], x, stack.norm) if final else x
     return m.record("dropout", x) if stack.dropout and final else x
 
 
-def _run_items(
-    m: Module, items: Items, x: Tensor, memory: Tensor | None, stack: ResolvedStack, bias: Tensor | None
-) -> Tensor:
+def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: ResolvedStack) -> Tensor:
     for index, item in enumerate(items):
         child = m.child(_item_name(items, index), repeat=Count.named(f"{stack.name} blocks", item.times))
         if isinstance(item, Group):
             child.title, child.term = "period", f"{stack.name} period"
-            x = _run_items(child, item.items, x, memory, stack, bias)
+            x = _run_items(child, item.items, x, context, stack)
         else:
             child.title = "block" if len(items) == 1 else f"{' '.join(item.words)} block"
             child.term = f"{stack.name} {child.title}"
-            x = run_block(child, x, memory, [stack.parts[word] for word in item.words], bias)
+            x = run_block(child, x, context, [stack.parts[word] for word in item.words])
     return x
 
 
@@ -81,13 +78,13 @@ def _item_name(items: Items, index: int) -> str:
     return f"{names[index]}-{earlier + 1}" if earlier else names[index]
 
 
-def run_block(m: Module, x: Tensor, memory: Tensor | None, parts: list[BlockPart], bias: Tensor | None) -> Tensor:
+def run_block(m: Module, x: Tensor, context: Context, parts: list[Part]) -> Tensor:
     """x + part(x) for each part, with the norms where the spec places them."""
     for index, part in enumerate(parts):
         earlier = sum(part.name == other.name for other in parts[:index])
         name = f"{part.name}_{earlier + 1}" if earlier else part.name
         branch = normed(m[f"{name}_norm"], x, part.norm) if part.norm.place in ("pre", "sandwich") else x
-        branch = run_part(m[name], branch, memory, part, bias)
+        branch = part.run(m[name], branch, context)
         branch = m.record("dropout", branch) if part.dropout else branch
         if part.norm.place in ("out", "sandwich"):
             branch = normed(m[f"{name}_norm_out"], branch, part.norm)
@@ -99,55 +96,8 @@ def run_block(m: Module, x: Tensor, memory: Tensor | None, parts: list[BlockPart
     return x
 
 
-def run_part(m: Module, x: Tensor, memory: Tensor | None, part: BlockPart, bias: Tensor | None) -> Tensor:
-    if isinstance(part, FfnPart):
-        return ffn(m, x, part.width, act=part.act, gated=part.gated, bias=part.bias)
-    looked_at = memory if part.cross and memory is not None else x
-    return attention(
-        m,
-        x,
-        looked_at,
-        heads=part.heads,
-        kv_heads=part.kv_heads,
-        head_dim=part.head_dim,
-        bias=part.bias,
-        rotate=any(position.kind == "rope" for position in part.positions),
-        add_bias=_score_bias(part, x, bias),
-        dropout=part.dropout,
-    )
-
-
 def normed(m: Module, x: Tensor, said: Norm) -> Tensor:
     return norm(m, x, said.kind, bias=said.bias, affine=said.affine)
-
-
-def _shared_bias(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor | None:
-    """T5's relative bias: one table for the stack, read by the self-attention of every block."""
-    for part in stack.parts.values():
-        if isinstance(part, AttentionPart) and not part.cross:
-            for position in part.positions:
-                if position.kind == "relative" and position.per == "stack" and position.buckets:
-                    return _relative(m["position"], x, part.heads, position.buckets)
-    return None
-
-
-def _relative(m: Module, x: Tensor, heads: int, buckets: int) -> Tensor:
-    seq = x.dims[1]
-    return relative_bias(m, heads, buckets, seq, seq.renamed(f"kv_{seq.name}"))
-
-
-def _score_bias(part: AttentionPart, x: Tensor, shared: Tensor | None) -> Change | None:
-    """What position encodings add to the scores: nothing learned for ALiBi, a table for relative positions."""
-    for position in part.positions:
-        if position.kind == "alibi":
-            return lambda m, scores: m.record("add", scores)
-        if position.kind == "relative":
-            buckets = position.buckets or 0
-            own = position.per == "block"
-            return lambda m, scores: m.record(
-                "add", scores, _relative(m["position"], x, part.heads, buckets) if own or shared is None else shared
-            )
-    return None
 
 
 def run_head(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> None:

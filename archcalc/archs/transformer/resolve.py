@@ -3,42 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
+
+from pydantic import ValidationError
 
 from archcalc.archs.transformer import pattern
-from archcalc.archs.transformer.spec import SCOPE_FIELDS, SLOTS, Attention, Embedding, Ffn, Head, Norm, Position, Spec, Stack
+from archcalc.archs.transformer.nodes import Norm, Position
+from archcalc.archs.transformer.parts import SLOTS
+from archcalc.archs.transformer.parts.part import Part, Surroundings
+from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
 from archcalc.errors import InputError, Path, did_you_mean
-from archcalc.spec import Node, merged
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class AttentionPart:
-    name: str
-    heads: int
-    kv_heads: int
-    head_dim: int
-    bias: frozenset[str]  # of q k v o
-    positions: tuple[Position, ...]
-    norm: Norm
-    dropout: float
-    cross: bool
-    causal: bool
-
-
-@dataclass(frozen=True)
-class FfnPart:
-    name: str
-    width: int
-    act: str
-    gated: bool
-    bias: bool
-    norm: Norm
-    dropout: float
-
-
-BlockPart = AttentionPart | FfnPart
+from archcalc.spec import Node, merged, mistake_in
 
 
 @dataclass(frozen=True)
@@ -51,7 +26,7 @@ class ResolvedStack:
     norm: Norm
     dropout: float
     items: pattern.Items
-    parts: dict[str, BlockPart]  # by the words of the pattern
+    parts: dict[str, Part]  # by the words of the pattern
 
     def position(self, kind: str) -> Position | None:
         return next((position for position in self.positions if position.kind == kind), None)
@@ -70,50 +45,53 @@ class Transformer:
 
     @property
     def lengths(self) -> dict[str, int | None]:
-        """The sequence lengths a user chooses, each with the longest that the position tables allow."""
+        """The sequence lengths a user chooses, each with the longest that the position table allows."""
         names = ("src_seq", "tgt_seq") if len(self.stacks) == 2 else ("seq",)
         return {name: _longest(stack) for name, stack in zip(names, self.stacks, strict=True)}
 
 
+def _longest(stack: ResolvedStack) -> int | None:
+    """Only a table ends; other positions go on, their `length` being what the model was trained for."""
+    tables = [stack.position("learned"), stack.position("sinusoidal")]
+    return next((table.length for table in tables if table and table.length), None)
+
+
 def resolve(spec: Spec) -> Transformer:
     if not (spec.encoder or spec.decoder):
-        raise InputError("neither encoder nor decoder is given", "say how many blocks: `decoder: 12`, `encoder: 12` or both")
+        hint = "say how many blocks: `decoder: 12`, `encoder: 12` or both"
+        raise InputError("neither encoder nor decoder is given", hint)
     encoder = _stack(spec, "encoder") if spec.encoder else None
     decoder = _stack(spec, "decoder") if spec.decoder else None
-    _check_all_used(spec, [stack for stack in (encoder, decoder) if stack])
-    last = decoder or encoder
-    assert last
-    head = _head(spec.head, last)
+    stacks = [stack for stack in (encoder, decoder) if stack]
+    _check_all_used(spec, stacks)
     if encoder and decoder and (encoder.embedding.shared or decoder.embedding.shared):
         _check_shared(encoder, decoder)
-    return Transformer(encoder, decoder, head, spec.head.vocab or last.vocab)
-
-
-def _longest(stack: ResolvedStack) -> int | None:
-    """Only a learned table ends; other positions go on, their `length` being the length the model was trained for."""
-    learned = stack.position("learned")
-    return learned.length if learned else None
+    return Transformer(encoder, decoder, _head(spec.head, stacks[-1]), spec.head.vocab or stacks[-1].vocab)
 
 
 def _stack(spec: Spec, name: str) -> ResolvedStack:
     said = {field: getattr(spec, field) for field in SCOPE_FIELDS if field in spec.model_fields_set}
     scope = merged(Stack.model_construct(_fields_set=set(said), **said), getattr(spec, name))
-    find = _Finder(name)
-    d_model = find.needed(scope.d_model, "d_model", "the width of the model, such as `d_model: 512`")
-    items = _items(scope, spec, name)
-    reader = _PartReader(scope, find, d_model, cross=bool(spec.encoder and spec.decoder), causal=name == "decoder")
-    parts = {word: reader.part(word) for word in sorted(pattern.words_of(items))}
+    around = Surroundings(
+        scope=scope,
+        stack=name,
+        d_model=scope.d_model or 0,
+        has_memory=bool(spec.encoder and spec.decoder),
+        causal=name == "decoder",
+    )
+    around.needed(scope.d_model, "d_model", "the width of the model, such as `d_model: 512`")
     scope.norm.check_kind(scope.norm.kind, ("norm",))
+    items = _items(scope, spec, name)
     return ResolvedStack(
         name=name,
-        vocab=find.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`"),
-        d_model=d_model,
+        vocab=around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`"),
+        d_model=around.d_model,
         embedding=scope.embedding,
-        positions=_positions(scope.position, find),
+        positions=around.positions(None),
         norm=scope.norm,
         dropout=scope.dropout,
         items=items,
-        parts=parts,
+        parts={word: _part(word, around) for word in sorted(pattern.words_of(items))},
     )
 
 
@@ -125,98 +103,38 @@ def _items(scope: Stack, spec: Spec, name: str) -> pattern.Items:
     return pattern.cycled(items, scope.blocks or pattern.blocks_of(items))
 
 
-class _Finder:
-    """Where a value of a stack may stand: in the stack, or above it."""
-
-    def __init__(self, stack: str) -> None:
-        self.stack = stack
-
-    def places(self, *path: str) -> list[Path]:
-        shorter = [path[i:] for i in range(len(path))]
-        return [place for tail in shorter for place in ((self.stack, *tail), tail)]
-
-    def needed(self, value: T | None, field: str, meaning: str, *above: str) -> T:
-        if value is None:
-            raise InputError(f"{field} is missing", f"give {meaning}", fields=[(*above, field), (self.stack,)])
-        return value
+def _part(word: str, around: Surroundings) -> Part:
+    slot, said = _said(word, around, ())
+    part = SLOTS[slot].resolve(word, slot, said, around)
+    assert isinstance(part, Part)
+    return part
 
 
-class _PartReader:
-    """Fills in the parts of one stack's blocks from what the part, its slot and the scope say."""
+def _said(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
+    """The slot that a word names, and what is said of it; a variant is another part and what it says differently."""
+    if word in around.scope.variants:
+        return _variant(word, around, seen)
+    if word not in SLOTS:
+        known = [*SLOTS, *around.scope.variants]
+        raise InputError(f"no part called {word}", did_you_mean(word, known), fields=around.places("pattern"))
+    return word, getattr(around.scope, word)
 
-    def __init__(self, scope: Stack, find: _Finder, d_model: int, *, cross: bool, causal: bool) -> None:
-        self.scope, self.find, self.d_model, self.has_memory, self.causal = scope, find, d_model, cross, causal
 
-    def part(self, word: str) -> BlockPart:
-        slot, node = self._said(word, ())
-        if isinstance(node, Ffn):
-            return self._ffn(word, node)
-        assert isinstance(node, Attention)
-        if slot == "cross" and not self.has_memory:
-            raise InputError("cross-attention needs an encoder", "add `encoder: 6`, or leave cross out", fields=self.find.places("pattern"))
-        return self._attention(word, node, cross=slot == "cross")
-
-    def _said(self, word: str, seen: tuple[str, ...]) -> tuple[str, Node]:
-        """The slot a word names and what is said of it; a variant is another part and what it says differently."""
-        if word in self.scope.variants:
-            return self._variant(word, seen)
-        if word not in SLOTS:
-            known = [*SLOTS, *self.scope.variants]
-            raise InputError(f"no part called {word}", did_you_mean(word, known), fields=self.find.places("pattern"))
-        return word, getattr(self.scope, word)
-
-    def _variant(self, word: str, seen: tuple[str, ...]) -> tuple[str, Node]:
-        places = self.find.places("variants", word)
-        said = dict(self.scope.variants[word])
-        like = said.pop("like", None)
-        if word in SLOTS:
-            raise InputError(f"{word} is the name of a part", "give the variant a name of its own", fields=places)
-        if not isinstance(like, str):
-            raise InputError("which part is it like?", "write `like: attention` and what differs", fields=places)
-        if word in seen:
-            raise InputError(f"a circle: {' is like '.join((*seen, word))}", "let one be like a part", fields=places)
-        slot, base = self._said(like, (*seen, word))
-        return slot, merged(base, _read_variant(type(base), said, places[:2]))
-
-    def _attention(self, word: str, said: Attention, *, cross: bool) -> AttentionPart:
-        heads = self.find.needed(said.heads or self.scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
-        kv_heads = said.kv_heads or self.scope.kv_heads or heads
-        if heads % kv_heads:
-            hint = f"use a divisor of heads: {', '.join(map(str, _divisors(heads)))}"
-            raise InputError(f"kv_heads {kv_heads} does not divide heads {heads}", hint, fields=self.find.places(word, "kv_heads"))
-        positions = said.position if said.position is not None else self.scope.position
-        return AttentionPart(
-            name=word,
-            heads=heads,
-            kv_heads=kv_heads,
-            head_dim=said.head_dim or self.scope.head_dim or self._head_dim(word, heads),
-            bias=_biased(said.bias if said.bias is not None else self.scope.bias),
-            positions=() if cross else _positions(positions, self.find),
-            norm=merged(self.scope.norm, said.norm or Norm()),
-            dropout=self.scope.dropout,
-            cross=cross,
-            causal=self.causal and not cross,
-        )
-
-    def _head_dim(self, word: str, heads: int) -> int:
-        if self.d_model % heads:
-            fact = f"d_model {self.d_model} does not divide into {heads} heads"
-            hint = "change heads, or give head_dim, which is free of both"
-            raise InputError(fact, hint, fields=[*self.find.places(word, "heads"), *self.find.places("d_model")])
-        return self.d_model // heads
-
-    def _ffn(self, word: str, said: Ffn) -> FfnPart:
-        bias = said.bias if said.bias is not None else self.scope.bias
-        width = self.find.needed(said.width, "width", "the inner width, such as `ffn: 2048`", word)
-        norm = merged(self.scope.norm, said.norm or Norm())
-        return FfnPart(word, width, said.act, said.gated, bias, norm, self.scope.dropout)
+def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
+    places = around.places("variants", word)[:2]
+    said = dict(around.scope.variants[word])
+    like = said.pop("like", None)
+    if word in SLOTS:
+        raise InputError(f"{word} is the name of a part", "give the variant a name of its own", fields=places)
+    if not isinstance(like, str):
+        raise InputError("which part is it like?", "write `like: attention` and what differs", fields=places)
+    if word in seen:
+        raise InputError(f"a circle: {' is like '.join((*seen, word))}", "let one be like a part", fields=places)
+    slot, base = _said(like, around, (*seen, word))
+    return slot, merged(base, _read_variant(type(base), said, places))
 
 
 def _read_variant(part: type[Node], said: dict[str, Any], places: list[Path]) -> Node:
-    from pydantic import ValidationError
-
-    from archcalc.spec import mistake_in
-
     try:
         return part.model_validate(said)
     except ValidationError as error:
@@ -225,30 +143,12 @@ def _read_variant(part: type[Node], said: dict[str, Any], places: list[Path]) ->
         raise mistake from None
 
 
-def _biased(bias: bool | tuple[str, ...]) -> frozenset[str]:
-    return frozenset("qkvo" if bias is True else bias or ())
-
-
-def _divisors(number: int) -> list[int]:
-    return [n for n in range(1, min(number, 1024) + 1) if number % n == 0]
-
-
-def _positions(positions: tuple[Position, ...], find: _Finder) -> tuple[Position, ...]:
-    for position in positions:
-        position.check_kind(position.kind, ("position",))
-        places = find.places("position")
-        if position.kind == "learned" and position.length is None:
-            raise InputError("learned positions need a length", "write `position: {kind: learned, length: 1024}`", fields=places)
-        if position.kind == "relative" and position.buckets is None:
-            raise InputError("relative positions need buckets", "write `position: {kind: relative, buckets: 32}`", fields=places)
-    return tuple(position for position in positions if position.kind != "none")
-
-
 def _head(head: Head, stack: ResolvedStack) -> Head:
     head.check_kind(head.kind, ("head",))
     if head.kind == "tied" and head.vocab not in (None, stack.vocab):
         fact = f"a tied head has the embedding's {stack.vocab} rows, not {head.vocab}"
-        raise InputError(fact, "leave head.vocab out, or use `head: lm`, which is not tied", fields=[("head", "vocab"), ("head",)])
+        hint = "leave head.vocab out, or use `kind: lm`, which is not tied"
+        raise InputError(fact, hint, fields=[("head", "vocab"), ("head",)])
     if head.kind == "classifier" and head.classes is None:
         raise InputError("how many classes?", "write `head: {kind: classifier, classes: 2}`", fields=[("head",)])
     return head
@@ -259,7 +159,8 @@ def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
         mine, other = getattr(encoder, field), getattr(decoder, field)
         if mine != other:
             fact = f"a shared embedding needs one {field}, but the encoder has {mine} and the decoder {other}"
-            raise InputError(fact, "make them equal, or drop embedding.shared", fields=[("embedding", "shared"), ("decoder", field)])
+            fields: list[Path] = [("embedding", "shared"), ("decoder", field)]
+            raise InputError(fact, "make them equal, or drop embedding.shared", fields=fields)
 
 
 def _check_all_used(spec: Spec, stacks: list[ResolvedStack]) -> None:
@@ -268,8 +169,8 @@ def _check_all_used(spec: Spec, stacks: list[ResolvedStack]) -> None:
     scopes: list[tuple[Path, Any]] = [((), spec), (("encoder",), spec.encoder), (("decoder",), spec.decoder)]
     for path, scope in scopes:
         variants = scope.variants if scope else {}
-        like = {str(said.get("like")) for word, said in variants.items() if word in used}
+        like = {str(said.get("like")) for said in variants.values()}
         said = {slot for slot in SLOTS if scope and slot in scope.model_fields_set} | set(variants)
         for word in sorted(said - used - like):
-            hint = "name it in a pattern, or take it out"
-            raise InputError(f"no block has a part called {word}", hint, fields=[(*path, "variants", word), (*path, word)])
+            places: list[Path] = [(*path, "variants", word), (*path, word)]
+            raise InputError(f"no block has a part called {word}", "name it in a pattern, or take it out", fields=places)

@@ -9,101 +9,25 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
 
 from archcalc.archs.transformer import pattern
-from archcalc.layers.activation import ACTIVATIONS
-from archcalc.spec import ModelSpec, Node, Size
+from archcalc.archs.transformer.nodes import Norm, Positions
+from archcalc.archs.transformer.parts.attention import Attention
+from archcalc.archs.transformer.parts.ffn import Ffn
+from archcalc.spec import ModelSpec, Node, Size, mistake
 
-Activation = Literal[*ACTIVATIONS]  # type: ignore[valid-type]
 Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
-
-
-def _one_or_more(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list | tuple) else (value,)
-
-
-def _bias(value: Any) -> Any:
-    letters = ("q", "k", "v", "o")
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, list | tuple) and value and all(item in letters for item in value):
-        return tuple(value)
-    raise PydanticCustomError("mistake", "expected true, false or a list of {fact}", {"fact": "q, k, v, o"})
 
 
 def _pattern(value: Any) -> Any:
     try:
         pattern.parse(value)
     except ValueError as reason:
-        raise PydanticCustomError("mistake", "{fact}", {"fact": str(reason)}) from None
+        raise mistake(str(reason)) from None
     return value
 
 
-_LETTERS = {"type": "array", "items": {"enum": ["q", "k", "v", "o"]}}
-AttentionBias = Annotated[Any, BeforeValidator(_bias), WithJsonSchema({"anyOf": [{"type": "boolean"}, _LETTERS]})]
 Pattern = Annotated[Any, BeforeValidator(_pattern), WithJsonSchema({"type": "array", "minItems": 1})]
-
-
-class Norm(Node):
-    """Normalisation: its kind, and where it stands: `pre` (before the branch), `post` (after the add), `out` (on the
-    branch, before the add) or `sandwich` (pre and out)."""
-
-    main: ClassVar[str] = "kind"
-    fields_of: ClassVar[dict[str, frozenset[str]]] = {
-        "layer": frozenset({"bias", "affine", "place", "final"}),
-        "rms": frozenset({"affine", "place", "final"}),
-        "none": frozenset({"place", "final"}),
-    }
-    kind: Literal["layer", "rms", "none"] = "layer"
-    bias: bool = True
-    affine: bool = True
-    place: Literal["pre", "post", "out", "sandwich"] = "pre"
-    final: bool | None = None  # a norm behind the last block: yes, unless post
-
-
-class Position(Node):
-    """How the model knows where a token stands."""
-
-    main: ClassVar[str] = "kind"
-    fields_of: ClassVar[dict[str, frozenset[str]]] = {
-        "none": frozenset(),
-        "sinusoidal": frozenset({"length", "stored"}),
-        "learned": frozenset({"length", "offset"}),
-        "rope": frozenset({"length", "theta", "fraction"}),
-        "alibi": frozenset({"length"}),
-        "relative": frozenset({"length", "buckets", "per"}),
-    }
-    kind: Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative"] = "none"
-    length: Size | None = None  # the longest sequence; learned positions need it
-    stored: bool = False  # sinusoids kept as a frozen parameter
-    offset: Annotated[int, Field(ge=0, le=1024)] = 0  # rows in front that no token uses (OPT and BART: 2)
-    theta: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10_000.0
-    fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 1.0  # of each head that is rotated
-    buckets: Size | None = None
-    per: Literal["stack", "block"] = "stack"
-
-
-Positions = Annotated[tuple[Position, ...], BeforeValidator(_one_or_more)]
-
-
-class Attention(Node):
-    main: ClassVar[str] = "heads"
-    heads: Size | None = None
-    kv_heads: Size | None = None
-    head_dim: Size | None = None
-    bias: AttentionBias | None = None
-    position: Positions | None = None
-    norm: Norm | None = None
-
-
-class Ffn(Node):
-    main: ClassVar[str] = "width"
-    width: Size | None = None
-    act: Activation = "gelu"
-    gated: bool = False
-    bias: bool | None = None
-    norm: Norm | None = None
 
 
 class Embedding(Node):
@@ -166,4 +90,3 @@ class Spec(Scope, ModelSpec):
 
 
 SCOPE_FIELDS = tuple(Scope.model_fields)
-SLOTS: dict[str, type[Node]] = {"attention": Attention, "cross": Attention, "ffn": Ffn}

@@ -1,0 +1,75 @@
+"""What every part of a block has, and what it may ask of the stack around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from archcalc.archs.transformer.nodes import Norm, Position
+from archcalc.errors import InputError, Path
+from archcalc.ir import Module, Tensor
+from archcalc.spec import merged
+
+if TYPE_CHECKING:
+    from archcalc.archs.transformer.spec import Stack
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a part sees besides its input: the encoder's output, and what the stack prepared for it."""
+
+    memory: Tensor | None = None
+    prepared: dict[str, Tensor | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One branch of a block with every value filled in."""
+
+    name: str
+    norm: Norm
+    dropout: float
+
+    def prepare(self, stack: Module, x: Tensor) -> Tensor | None:
+        """What is computed once for all blocks of a stack, such as T5's relative bias."""
+        return None
+
+    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        """Record the forward pass of the branch."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The scope that a part's unsaid fields fall back to."""
+
+    scope: Stack
+    stack: str
+    d_model: int
+    has_memory: bool
+    causal: bool
+
+    def places(self, *path: str) -> list[Path]:
+        """Where a field may stand: in the stack, or above it; in the part, or around it."""
+        shorter = [path[i:] for i in range(len(path))]
+        return [place for tail in shorter for place in ((self.stack, *tail), tail)]
+
+    def needed(self, value: T | None, field: str, meaning: str, *above: str) -> T:
+        if value is None:
+            raise InputError(f"{field} is missing", f"give {meaning}", fields=[(*above, field), (self.stack,)])
+        return value
+
+    def norm(self, said: Norm | None) -> Norm:
+        return merged(self.scope.norm, said or Norm())
+
+    def positions(self, said: tuple[Position, ...] | None) -> tuple[Position, ...]:
+        positions = said if said is not None else self.scope.position
+        for position in positions:
+            position.check_kind(position.kind, ("position",))
+            needs = {"learned": "length", "relative": "buckets"}.get(position.kind)
+            if needs and getattr(position, needs) is None:
+                hint = f"write `position: {{kind: {position.kind}, {needs}: {1024 if needs == 'length' else 32}}}`"
+                raise InputError(f"{position.kind} positions need {needs}", hint, fields=self.places("position"))
+        return tuple(position for position in positions if position.kind != "none")
