@@ -11,6 +11,14 @@ USUAL_LENGTH = 2048
 
 
 @dataclass(frozen=True)
+class Longest:
+    """The longest sequence a model takes: what it was made for, and whether a table ends there."""
+
+    length: int | None = None
+    hard: bool = False
+
+
+@dataclass(frozen=True)
 class Workload:
     batch: int
     lengths: dict[str, int]  # `seq`, or `src_seq` and `tgt_seq`
@@ -19,7 +27,7 @@ class Workload:
 
 def workload(
     spec: ModelSpec,
-    longest: dict[str, int | None],
+    longest: dict[str, Longest],
     *,
     batch: int | None = None,
     seq: int | None = None,
@@ -34,7 +42,7 @@ def workload(
             raise InputError(f"{option} is for models with an encoder and a decoder", "use --seq", field=option)
     lengths, assumptions = {}, []
     for name, limit in longest.items():
-        lengths[name] = asked.get(name) or seq or spec.seq or min(limit or USUAL_LENGTH, USUAL_LENGTH)
+        lengths[name] = asked.get(name) or seq or spec.seq or min(limit.length or USUAL_LENGTH, USUAL_LENGTH)
         if not (asked.get(name) or seq or spec.seq):
             assumptions.append(f"{name} {lengths[name]:,}: the spec names none; --{name.replace('_', '-')} changes it")
         _check_length(name, lengths[name], limit)
@@ -43,7 +51,7 @@ def workload(
     return Workload(batch or spec.batch or 1, lengths, tuple(assumptions))
 
 
-def _check_length(name: str, length: int, limit: int | None) -> None:
-    if limit is not None and length > limit:
-        fact = f"{length:,} positions asked for, but the position table has {limit:,}"
-        raise InputError(fact, f"use --seq {limit}, or --set position.length={length}", field=name)
+def _check_length(name: str, length: int, limit: Longest) -> None:
+    if limit.hard and limit.length is not None and length > limit.length:
+        fact = f"{length:,} positions asked for, but the position table has {limit.length:,}"
+        raise InputError(fact, f"use --seq {limit.length}, or --set position.length={length}", field=name)

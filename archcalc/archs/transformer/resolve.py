@@ -14,6 +14,7 @@ from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
 from archcalc.errors import InputError, Path, did_you_mean
 from archcalc.spec import Node, merged, mistake_in
+from archcalc.workload import Longest
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,18 @@ class Transformer:
         return tuple(stack for stack in (self.encoder, self.decoder) if stack)
 
     @property
-    def lengths(self) -> dict[str, int | None]:
-        """The sequence lengths a user chooses, each with the longest that the position table allows."""
+    def lengths(self) -> dict[str, Longest]:
+        """The sequence lengths a user chooses, each with the longest that the positions allow."""
         names = ("src_seq", "tgt_seq") if len(self.stacks) == 2 else ("seq",)
         return {name: _longest(stack) for name, stack in zip(names, self.stacks, strict=True)}
 
 
-def _longest(stack: ResolvedStack) -> int | None:
-    """Only a table ends; other positions go on, their `length` being what the model was trained for."""
+def _longest(stack: ResolvedStack) -> Longest:
+    """A table ends; other positions go on, their `length` being what the model was trained for."""
     tables = [stack.position("learned"), stack.position("sinusoidal")]
-    return next((table.length for table in tables if table and table.length), None)
+    table = next((table for table in tables if table and table.length), None)
+    trained = next((position.length for position in stack.positions if position.length), None)
+    return Longest(table.length, hard=True) if table else Longest(trained)
 
 
 def resolve(spec: Spec) -> Transformer:
