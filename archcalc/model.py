@@ -25,6 +25,12 @@ class Model:
     document: Document
     edited: bool = False
 
+    @property
+    def kind(self) -> str:
+        """The family, and which kind of it: `encoder-decoder transformer`."""
+        kind = getattr(self.resolved, "kind", "")
+        return f"{kind} {self.spec.family}".strip()
+
     def workload(self, **sizes: int | None) -> Workload:
         return workload(self.spec, self.resolved.lengths, **sizes)
 
@@ -57,9 +63,9 @@ class Model:
         """The spec as it was written, or what became of it once it was changed."""
         if self.document.text and not self.edited:
             return self.document.text
-        import yaml
+        from archcalc.writing import to_yaml
 
-        return str(yaml.safe_dump(self.spec.as_written(), sort_keys=False, allow_unicode=True))
+        return to_yaml(self.spec, order=self.document.data)
 
 
 def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) -> Model:
@@ -95,7 +101,7 @@ def _full_path(spec: ModelSpec, keys: list[str]) -> list[str]:
     """A field may go by its last name where the spec has it in one place only: `image` for `embedding.image`."""
     if keys[0] in type(spec).model_fields:
         return keys
-    found = list(_places(spec.as_written(), keys[0]))
+    found = list(_places(spec.model_dump(exclude_unset=True), keys[0]))
     return [*found[0], *keys[1:]] if len(found) == 1 else keys
 
 

@@ -57,6 +57,14 @@ class Report:
     def title(self) -> str:
         return self.model
 
+    def answer(self) -> str:
+        """What was asked, in one line; without it the first figure is the answer."""
+        return ""
+
+    def worked(self) -> str:
+        """How the answer was worked out, where that was asked for."""
+        return ""
+
     def figures(self) -> Sequence[Figure]:
         """The answers, the one that was asked for first."""
         return ()

@@ -137,9 +137,6 @@ class ModelSpec(Node):
         except ValidationError as error:
             raise mistake_in(error, cls) from None
 
-    def as_written(self) -> dict[str, Any]:
-        return self.model_dump(mode="json", exclude_unset=True)
-
 
 def mistake_in(error: ValidationError, spec: type[Node]) -> InputError:
     mistakes = error.errors(include_url=False)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
 from archcalc.count import Count, total
 from archcalc.ir import Module, Param, fold, walk
 from archcalc.precision import BYTES
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+
+USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,12 @@ class ParamsReport(Report):
     groups: dict[str, Count]
     precision: str
     rows: tuple[Row, ...]
-    depth: int = 4
+    depth: int = USUAL_DEPTH
     explain: bool = False
     names: bool = False
 
     def figures(self) -> Sequence[Figure]:
+        tied = "the output layer has no parameters of its own" if self.without_head == self.total else ""
         groups = [Figure(name, count) for name, count in self.groups.items() if count]
         frozen = [Figure("trainable", self.trainable)] if self.trainable != self.total else []
         active = [Figure("active per token", self.active)] if self.active != self.total else []
@@ -58,27 +62,40 @@ class ParamsReport(Report):
             *active,
             *groups,
             *frozen,
-            Figure("without output layer", self.without_head),
+            Figure("without output layer", self.without_head, note=tied),
             Figure("non-embedding", self.non_embedding),
-            Figure(f"in {self.precision}", self.bytes, "bytes"),
+            Figure(f"bytes in {self.precision}", self.bytes, "bytes"),
             *buffers,
         )
 
     def table(self) -> Table:
         columns = [Column("part", "name"), Column("×", "times"), Column("one", "count"), Column("total", "count")]
-        return Table((*columns, Column("share", "share")), tuple(self._line(row) for row in self._shown()))
+        lines = [self._line(row) for row in _equal_parts_joined(self._shown())]
+        return Table((*columns, Column("share", "share")), tuple(lines))
 
     def _shown(self) -> Iterator[Row]:
-        """Modules down to the chosen depth; parts when the working is shown; tensors at the bottom of a deep table."""
-        for row in self.rows[1:]:
-            wanted = row.kind == "module" or row.tied_to or (row.kind == "part" and self.explain) or self.depth > 4
-            if row.depth < self.depth and wanted:
+        """Modules down to the chosen depth; parts when the working is shown; tensors in a table deeper than usual.
+
+        What says nothing new is left out: the inside of a tied module, a child that is all there is of its parent.
+        """
+        inside = ""  # a module whose inside is not shown
+        for above, row in pairwise(self.rows):
+            if (inside and row.path.startswith(inside)) or row.depth >= self.depth:
+                continue
+            if row.kind == "module" and not row.total and self.depth <= USUAL_DEPTH:
+                inside = f"{row.path}."
+                tied = (inner.tied_to for inner in self.rows if inner.path.startswith(inside) and inner.tied_to)
+                yield replace(row, tied_to=next(tied))
+            elif row.kind == "module" and not _is_all_of(row, above) or self._is_wanted(row):
                 yield row
+
+    def _is_wanted(self, row: Row) -> bool:
+        return self.explain if row.kind == "part" else row.kind == "tensor" and self.depth > USUAL_DEPTH
 
     def _line(self, row: Row) -> Line:
         share = row.total / self.total if row.kind != "part" and self.total else None
         below = row.each.worked(names=self.names) if self.explain and not row.tied_to else ""
-        title = f"{row.title} (tied to {row.tied_to})" if row.tied_to else row.title
+        title = f"{row.title} = {row.tied_to}" if row.tied_to else row.title
         return Line((title, row.times, row.each, row.total, share), row.depth, below if " " in below else "")
 
     def worked(self) -> str:
@@ -100,8 +117,20 @@ class ParamsReport(Report):
         return {**{key: asdict(row)[key] for key in keys}, "worked": worked, "tied_to": row.tied_to}
 
 
+def _is_all_of(row: Row, above: Row) -> bool:
+    inner = above.kind == "module" and row.path.startswith(f"{above.path}.")
+    return inner and row.times == 1 and row.each == above.each
+
+
+def _equal_parts_joined(rows: Iterator[Row]) -> Iterator[Row]:
+    """`q head = k head = v head`: parts that come to the same stand in one line."""
+    for _, group in groupby(rows, key=lambda row: row.each.worked() if row.kind == "part" else row.path):
+        equal = list(group)
+        yield replace(equal[0], title=" = ".join(row.title for row in equal))
+
+
 def params(
-    root: Module, *, model: str, precision: str | None, depth: int = 4, explain: bool = False, names: bool = False
+    root: Module, *, model: str, precision: str | None, depth: int = USUAL_DEPTH, explain: bool = False, names: bool = False
 ) -> ParamsReport:
     counted = one_copy(root)
     assumed = () if precision else ("fp32 weights: the spec names no precision",)

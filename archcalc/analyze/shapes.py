@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from archcalc.count import Count
 from archcalc.ir import Axes, Module, Op, Tensor
-from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.workload import Workload
 
 
@@ -32,9 +32,9 @@ class ShapesReport(Report):
     symbolic: bool = False
     depth: int | None = None
 
-    def figures(self) -> Sequence[Figure]:
+    def answer(self) -> str:
         sizes = {"batch": self.batch, **self.lengths}
-        return tuple(Figure(label, size) for label, size in sizes.items())
+        return " · ".join(f"{name} {size:,}" for name, size in sizes.items())
 
     def table(self) -> Table:
         return Table((Column("signal", "name"), Column("shape", "shape"), Column("", "text")), tuple(self._lines()))

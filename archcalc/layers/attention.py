@@ -61,6 +61,7 @@ def _describe_heads(m: Module, head: Dim, d_model: Dim, each: Dim) -> None:
     m.parts.append(Part("heads", total(total(p.elements for p in one.params.values()) for one in projections)))
     for one in projections:
         biased = [each.size] if "bias" in one.params else []
-        m.parts.append(Part(f"{one.name}_head", total([d_model.size * each.size, *biased]), (int(each.size), int(d_model.size))))
+        share = total([d_model.size * each.size, *biased])
+        m.parts.append(Part(f"{one.name}_head", share, (int(each.size), int(d_model.size))))
 
 

@@ -10,10 +10,8 @@ def token_table(m: Module, vocab: Dim, d_model: Dim) -> Param:
 
 
 def look_up(m: Module, ids: Tensor, table: Param, *, bias: bool = False) -> Tensor:
-    """One row for each id. With a bias it is the textbook's one-hot · W + b, whose input has a shape of its own."""
+    """One row for each id; with a bias it is the textbook's one-hot · W + b."""
     rows, width = table.dims
-    if bias:
-        m.show("one_hot", *ids.dims, rows, note="the ids written one-hot")
     found = m.record("lookup", ids, table, to=axes(*ids.dims, width), select=(rows,))
     return m.record("add", found, m.param("bias", width, table="token")) if bias else found
 

@@ -7,9 +7,9 @@ from archcalc.report import Line, Report, Table
 
 
 def render(report: Report, *, width: int) -> str:
-    answers = [f"- **{answer.label}**: {figure(answer)}" for answer in report.figures()]
+    answers = [f"- **{answer.label}**: {' '.join(figure(answer)).strip()}" for answer in report.figures()]
     notes = [f"- {note}" for note in report.assumptions]
-    blocks = [[f"### {report.title()}"], answers, _table(report.table()), notes]
+    blocks = [[f"### {report.title()}"], [report.answer()] if report.answer() else [], answers, _table(report.table()), notes]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 

@@ -3,84 +3,101 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
+from collections.abc import Sequence
 
-from archcalc.render.style import bold, dim
+from archcalc.render.style import bold, coloured, dim, plain
 from archcalc.render.words import cell, figure
 from archcalc.report import Column, Figure, Line, Report, Table
 
-BAR = 10  # columns of a full bar
+WIDE = 110  # columns from which there is room to spare
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
+_LEFT = ("name", "text", "shape")
 
 
 def render(report: Report, *, width: int) -> str:
-    blocks = [_heading(report, width), _figures(report.figures()[1:], width), _table(report.table(), width)]
-    notes = [textwrap.indent("\n".join(textwrap.wrap(note, width - 4)), "  ").replace("  ", "· ", 1) for note in report.assumptions]
-    blocks.append([dim(line) for note in notes for line in note.splitlines()])
+    figures = list(report.figures())
+    answer = report.answer() or " ".join((*figure(figures[0]), figures.pop(0).label))
+    worked = textwrap.wrap(report.worked(), width - 2, initial_indent="= ", subsequent_indent="  ")
+    blocks = [
+        [bold(report.title()), bold(answer), *map(dim, worked)],
+        _figures(figures),
+        _Layout(report.table(), width).lines(),
+        [dim(line) for note in report.assumptions for line in _note(note, width)],
+    ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
-def _heading(report: Report, width: int) -> list[str]:
-    title = bold(report.title())
-    first = next(iter(report.figures()), None)
-    worked = getattr(report, "worked", lambda: "")()
-    below = [dim(f"= {line}" if i == 0 else f"  {line}") for i, line in enumerate(textwrap.wrap(worked, width - 2))]
-    return [title, *([f"{bold(figure(first))} {first.label}"] if first else []), *below]
+def _note(note: str, width: int) -> list[str]:
+    return textwrap.wrap(note, width, initial_indent="· ", subsequent_indent="  ")
 
 
-def _figures(figures: Any, width: int) -> list[str]:
-    if not figures:
-        return []
-    label = max(len(answer.label) for answer in figures)
-    return [_figure(answer, label) for answer in figures]
+def _figures(figures: Sequence[Figure]) -> list[str]:
+    """Labels to the left, exact values right-aligned, what they come to roughly beside them."""
+    rows = [(answer.label, *figure(answer), answer.note) for answer in figures]
+    label, exact = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
+    lines = [f"{row[0]:<{label}}  {row[1]:>{exact}}  {row[2]}".rstrip() for row in rows]
+    return [plain(line) + (dim(f"  {row[3]}") if row[3] else "") for line, row in zip(lines, rows, strict=True)]
 
 
-def _figure(answer: Figure, label: int) -> str:
-    note = dim(f"  ({answer.note})") if answer.note else ""
-    return f"{answer.label:<{label}}  {figure(answer)}{note}"
+class _Layout:
+    """Column widths for one table, and its lines laid out by them."""
+
+    def __init__(self, table: Table, width: int) -> None:
+        self.table, self.width = table, width
+        self.units = [column.unit for column in table.columns]
+        self.bar = (20 if width >= WIDE else 10) if "share" in self.units else 0
+        self.rows = [self._cells(line) for line in table.lines]
+        self.widths = self._widths(table.columns)
+        self.used = sum(self.widths) + 2 * (len(self.widths) - 1) + (self.bar + 1 if self.bar else 0)
+
+    def lines(self) -> list[str]:
+        heads = dim(self._joined([column.label for column in self.table.columns]))
+        rows = zip(self.table.lines, self.rows, strict=True)
+        return [heads, *(text for line, row in rows for text in self._line(line, row))]
+
+    def _cells(self, line: Line) -> list[str]:
+        name, *rest = (cell(value, unit) for value, unit in zip(line.cells, self.units, strict=True))
+        return ["  " * line.depth + name, *rest]
+
+    def _widths(self, columns: tuple[Column, ...]) -> list[int]:
+        """Every column as wide as it must be; where the terminal is narrow, words give way, names last."""
+        widths = [max([len(column.label), *(len(row[i]) for row in self.rows)]) for i, column in enumerate(columns)]
+        over = sum(widths) + 2 * (len(widths) - 1) + (self.bar + 1 if self.bar else 0) - self.width
+        for i, least in [*((i, 8) for i, unit in reversed(list(enumerate(self.units))) if unit == "text"), (0, 12)]:
+            given = min(max(over, 0), max(widths[i] - least, 0))
+            widths[i], over = widths[i] - given, over - given
+        return widths
+
+    def _line(self, line: Line, row: list[str]) -> list[str]:
+        """One line; its working stands beside it where that fits, else beneath."""
+        text = self._joined(row)
+        share = line.cells[self.units.index("share")] if self.bar else None
+        bar = _bar(share, self.bar) if share is not None else ""
+        styled = (bold(text) if line.heading or line.depth == 0 else plain(text)) + (f" {coloured(bar)}" if bar else "")
+        if not line.below:
+            return [styled]
+        if self.width >= WIDE and self.used + 4 + len(line.below) <= self.width:
+            gap = " " * (self.used - len(text) - (len(bar) + 1 if bar else 0))
+            return [f"{styled}{gap}  {dim(f'= {line.below}')}"]
+        return [styled, *map(dim, self._beneath(line))]
+
+    def _beneath(self, line: Line) -> list[str]:
+        indent = "  " * (line.depth + 1)
+        return textwrap.wrap(
+            line.below, self.width, initial_indent=f"{indent}= ", subsequent_indent=f"{indent}  ", break_on_hyphens=False
+        )
+
+    def _joined(self, cells: list[str]) -> str:
+        columns = zip(cells, self.widths, self.units, strict=True)
+        return "  ".join(_padded(text, width, unit) for text, width, unit in columns).rstrip()
 
 
-def _table(table: Table, width: int) -> list[str]:
-    units = [column.unit for column in table.columns]
-    cells = [[cell(value, unit) for value, unit in zip(line.cells, units, strict=True)] for line in table.lines]
-    names = ["  " * line.depth + row[0] for line, row in zip(table.lines, cells, strict=True)]
-    rows = [[name, *row[1:]] for name, row in zip(names, cells, strict=True)]
-    widths = _widths(table.columns, rows, width)
-    lines = [dim(_joined([column.label for column in table.columns], widths, units))]
-    for line, row in zip(table.lines, rows, strict=True):
-        lines.extend(_line(line, row, widths, units, width))
-    return lines
+def _padded(text: str, width: int, unit: str) -> str:
+    if unit in ("name", "text") and len(text) > width:
+        return text[: width - 1] + "…"
+    return f"{text:<{width}}" if unit in _LEFT else f"{text:>{width}}"
 
 
-def _widths(columns: tuple[Column, ...], rows: list[list[str]], width: int) -> list[int]:
-    """Every column as wide as it must be; the names give way where the terminal is narrow."""
-    widths = [max([len(column.label), *(len(row[i]) for row in rows)]) for i, column in enumerate(columns)]
-    bar = BAR + 1 if any(column.unit == "share" for column in columns) else 0
-    over = sum(widths) + 2 * (len(widths) - 1) + bar - width
-    return [max(12, widths[0] - max(0, over)), *widths[1:]]
-
-
-def _line(line: Line, row: list[str], widths: list[int], units: list[Any], width: int) -> list[str]:
-    name = row[0] if len(row[0]) <= widths[0] else row[0][: widths[0] - 1] + "…"
-    text = _joined([name, *row[1:]], widths, units)
-    share = next((value for value, unit in zip(line.cells, units, strict=True) if unit == "share"), None)
-    text = f"{text} {_bar(share)}".rstrip() if share is not None else text.rstrip()
-    indent = "  " * (line.depth + 1)
-    below = textwrap.wrap(line.below, width - len(indent) - 2, break_on_hyphens=False)
-    worked = [dim(f"{indent}{'=' if i == 0 else ' '} {part}") for i, part in enumerate(below)]
-    return [bold(text) if line.heading or line.depth == 0 else text, *worked]
-
-
-def _joined(cells: list[str], widths: list[int], units: list[Any]) -> str:
-    left = ("name", "text", "shape")
-    padded = [
-        f"{text:<{size}}" if unit in left else f"{text:>{size}}"
-        for text, size, unit in zip(cells, widths, units, strict=True)
-    ]
-    return "  ".join(padded).rstrip()
-
-
-def _bar(share: float) -> str:
-    eighths = round(min(share, 1) * BAR * 8)
-    full, rest = divmod(eighths, 8)
+def _bar(share: float, width: int) -> str:
+    full, rest = divmod(round(min(share, 1) * width * 8), 8)
     return "█" * full + (_EIGHTHS[rest] if rest else "")

@@ -18,12 +18,12 @@ def cell(value: Any, unit: str) -> str:
     if unit == "times":
         return f"× {value:,}" if value != 1 else ""
     if unit == "share":
-        return f"{value:.1%}".replace("%", " %")
+        return "<0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
     return " × ".join(map(str, value)) if unit == "shape" else str(value)
 
 
-def figure(answer: Figure) -> str:
-    """`201,466,160 · 201.5 M`: exact, then rounded; bytes in decimal and binary units."""
+def figure(answer: Figure) -> tuple[str, str]:
+    """The value to the last digit, and what it comes to roughly: `201,466,160` and `· 201.5 M`."""
     if answer.unit == "bytes":
-        return f"{answer.value:,} bytes · {decimal_bytes(answer.value)} · {binary_bytes(answer.value)}"
-    return f"{answer.value:,} · {rounded(answer.value)}" if answer.value >= 1000 else f"{answer.value:,}"
+        return f"{answer.value:,}", f"· {decimal_bytes(answer.value)} · {binary_bytes(answer.value)}"
+    return f"{answer.value:,}", f"· {rounded(answer.value)}" if answer.value >= 1000 else ""

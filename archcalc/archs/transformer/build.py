@@ -37,6 +37,8 @@ def embed(m: Module, ids: Tensor, stack: ResolvedStack, tables: dict[str, Param]
     if first not in tables:
         tables[first] = token_table(m["tokens"], Dim.of("vocab", stack.vocab), d_model)
     tables[stack.name] = tables[first]
+    if stack.embedding.bias:
+        m.show("one_hot", *ids.dims, tables[first].dims[0], note="the ids as one-hot · W + b reads them")
     x = look_up(m["tokens"], ids, tables[first], bias=stack.embedding.bias)
     x = add_types(m["types"], x, stack.embedding.types) if stack.embedding.types else x
     if learned := stack.position("learned"):

@@ -45,6 +45,10 @@ class Transformer:
         return tuple(stack for stack in (self.encoder, self.decoder) if stack)
 
     @property
+    def kind(self) -> str:
+        return "-".join(stack.name for stack in self.stacks)
+
+    @property
     def lengths(self) -> dict[str, Longest]:
         """The sequence lengths a user chooses, each with the longest that the positions allow."""
         names = ("src_seq", "tgt_seq") if len(self.stacks) == 2 else ("seq",)
