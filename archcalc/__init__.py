@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from archcalc.errors import InputError
-    from archcalc.load import load
+    from archcalc.loading import load
     from archcalc.model import Model
 
 __all__ = ["InputError", "Model", "__version__", "load"]
 __version__ = "0.1.0"
 
-_HOMES = {"load": "archcalc.load", "Model": "archcalc.model", "InputError": "archcalc.errors"}
+_HOMES = {"load": "archcalc.loading", "Model": "archcalc.model", "InputError": "archcalc.errors"}
 
 
 def __getattr__(name: str) -> Any:

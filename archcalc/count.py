@@ -187,7 +187,11 @@ class Count(int):
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema
 
-        return core_schema.no_info_after_validator_function(cls, core_schema.int_schema(strict=True))
+        made = core_schema.no_info_after_validator_function(cls, core_schema.int_schema(strict=True))
+        return core_schema.union_schema(
+            [core_schema.is_instance_schema(cls), made],
+            serialization=core_schema.plain_serializer_function_ser_schema(int),
+        )
 
 
 def _factors(count: Count) -> tuple[Expression, ...]:

@@ -75,8 +75,11 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
         spec = family.Spec.read(document.data)
         for change in changes:
             spec = changed(spec, change)
+        if changes:  # what was published is not what is counted now
+            spec = spec.model_copy(update={"published": None})
         resolved = family.resolve(spec)
-    return Model(spec.name or name, spec, resolved, document, edited=bool(changes))
+    title = ", ".join((spec.name or name, *changes))
+    return Model(title, spec, resolved, document, edited=bool(changes))
 
 
 def changed(spec: ModelSpec, change: str) -> ModelSpec:

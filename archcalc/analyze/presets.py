@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from archcalc import data
 from archcalc.errors import InputError
-from archcalc.load import load
+from archcalc.loading import load
 from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
 
 

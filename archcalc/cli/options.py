@@ -49,7 +49,7 @@ Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="How many le
 
 
 def loaded(model: str, changes: list[str]) -> Model:
-    from archcalc.load import load
+    from archcalc.loading import load
 
     return load(model, set=changes)
 

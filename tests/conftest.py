@@ -1,0 +1,63 @@
+"""How tests reach archcalc: through the command line, as a user does."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from archcalc.cli import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Run(Protocol):
+    def __call__(self, *arguments: str, stdin: str = "", columns: int = 80) -> Answer: ...
+
+
+class Write(Protocol):
+    def __call__(self, text: str | bytes, name: str = "model.yaml") -> str: ...
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """`run("params", "gpt2")` is `archcalc params gpt2`, piped."""
+
+    def run(*arguments: str, stdin: str = "", columns: int = 80) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["archcalc", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        monkeypatch.setenv("COLUMNS", str(columns))
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        captured = capsys.readouterr()
+        return Answer(int(stopped.value.code or 0), captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Write a file into an empty working directory and return its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text: str | bytes, name: str = "model.yaml") -> str:
+        (tmp_path / name).write_bytes(text.encode() if isinstance(text, str) else text)
+        return name
+
+    return write
