@@ -53,6 +53,7 @@ class ParamsReport(Report):
 
     def figures(self) -> Sequence[Figure]:
         tied = "the output layer has no parameters of its own" if self.without_head == self.total else ""
+        headless = Figure("without output layer", self.without_head, note=tied)
         groups = [Figure(name, count) for name, count in self.groups.items() if count]
         frozen = [Figure("trainable", self.trainable)] if self.trainable != self.total else []
         active = [Figure("active per token", self.active)] if self.active != self.total else []
@@ -62,8 +63,7 @@ class ParamsReport(Report):
             *active,
             *groups,
             *frozen,
-            Figure("without output layer", self.without_head, note=tied),
-            Figure("non-embedding", self.non_embedding),
+            *((headless, Figure("non-embedding", self.non_embedding)) if groups else ()),
             Figure(f"bytes in {self.precision}", self.bytes, "bytes"),
             *buffers,
         )
@@ -178,6 +178,8 @@ def one_copy(module: Module) -> Count:
     subtotals."""
     own = [param.elements for param in module.params.values()]
     children = [child for child in module.children if holds_params(child)]
+    if not own and len(children) == 1 and children[0].repeat == 1:  # what only wraps another says no more than it
+        return one_copy(children[0])
     if all(not any(map(holds_params, child.children)) for child in children):
         return total([*own, *(child.repeat * one_copy(child) for child in children)])
     return total([*own, *map(_as_term, children)])

@@ -1,0 +1,117 @@
+"""Autoencoders: the linear one, and the recursive one that folds a sentence of n words up a tree into one vector.
+
+    kind: linear       x̂ = W2·W1·x; biases only if asked for
+    kind: recursive    p = tanh(W1·[left; right] + b1), rebuilt by W2 and b2; `classes` adds a classifier, W3 and b3
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from archcalc.count import Count
+from archcalc.errors import InputError
+from archcalc.ir import Dim, Module, axes
+from archcalc.layers.autoencoder import linear_autoencoder, merge
+from archcalc.spec import ModelSpec, Size
+from archcalc.workload import Longest, Workload
+
+ONE_MERGE = 2  # words, in the smallest tree
+_EVERY = frozenset(ModelSpec.model_fields)
+
+
+class Spec(ModelSpec):
+    """An autoencoder as people write it."""
+
+    fields_of: ClassVar[dict[str, frozenset[str]]] = {
+        "linear": _EVERY | {"input", "hidden", "bias"},
+        "recursive": _EVERY | {"input", "hidden", "bias", "classes"},
+    }
+    family: Literal["autoencoder"] = "autoencoder"
+    kind: Literal["linear", "recursive"] | None = None
+    input: Size | None = None  # the width of a sample, or of a word's vector
+    hidden: Size | None = None  # the width of the code, or of a parent
+    bias: bool | None = None  # as on paper: the recursive one has biases, the linear one none
+    classes: Size | None = None  # of a classifier at every parent
+
+
+@dataclass(frozen=True)
+class Autoencoder:
+    """Every value filled in."""
+
+    kind: str
+    input: int
+    hidden: int
+    bias: bool
+    classes: int | None
+
+    @property
+    def lengths(self) -> dict[str, Longest]:
+        """A tree is as large as its sentence is long; a linear autoencoder reads one vector at a time."""
+        return {"seq": Longest()} if self.kind == "recursive" else {}
+
+
+def resolve(spec: Spec) -> Autoencoder:
+    """Fill in what the spec leaves out, or say what is missing."""
+    if spec.kind is None:
+        raise InputError("kind is missing", "write `kind: linear` or `kind: recursive`", fields=[("kind",), ("family",)])
+    if spec.kind == "linear":
+        _check_linear(spec)
+    model = Autoencoder(
+        kind=spec.kind,
+        input=_needed(spec, "input", "the width of a sample" if spec.kind == "linear" else "the width of a word's vector"),
+        hidden=_needed(spec, "hidden", "the width of the code" if spec.kind == "linear" else "the width of a parent"),
+        bias=spec.kind == "recursive" if spec.bias is None else spec.bias,
+        classes=spec.classes,
+    )
+    if spec.kind == "recursive":
+        _check_tree(model, spec.seq)
+    return model
+
+
+def _needed(spec: Spec, field: str, meaning: str) -> int:
+    size: int | None = getattr(spec, field)
+    if size is None:
+        raise InputError(f"{field} is missing", f"give {meaning}", fields=[(field,), ("kind",)])
+    return size
+
+
+def _check_linear(spec: Spec) -> None:
+    if spec.classes:
+        hint = "take it out, or use `kind: recursive`, which has one at every parent"
+        raise InputError("a linear autoencoder has no classifier", hint, fields=[("classes",)])
+    if spec.seq:
+        hint = "take it out; `batch` says how many vectors are read at once"
+        raise InputError("a linear autoencoder reads vectors, not sequences", hint, fields=[("seq",)])
+
+
+def _check_tree(model: Autoencoder, words: int | None) -> None:
+    """A parent goes where a child went before; only a tree of a single merge, over two words, never asks for that."""
+    if words == 1:
+        raise InputError("one word has no neighbour to merge with", f"use a seq of {ONE_MERGE} or more", fields=[("seq",)])
+    if model.hidden != model.input and words != ONE_MERGE:
+        fact = f"a parent is {model.hidden} wide, but a merge takes children of {model.input}: none can be merged again"
+        hint = f"set hidden to {model.input}, or input to {model.hidden}; only seq {ONE_MERGE}, a single merge, takes both"
+        raise InputError(fact, hint, fields=[("hidden",), ("input",)])
+
+
+def build(model: Autoencoder, work: Workload) -> Module:
+    """Record the forward pass."""
+    root = Module("model")
+    batch, width, hidden = Dim.of("batch", work.batch), Dim.of("input", model.input), Dim.of("hidden", model.hidden)
+    if model.kind == "linear":
+        x = root.record("input", to=axes(batch, width), name="input", note="one sample in each row")
+        linear_autoencoder(root, x, hidden, bias=model.bias)
+        return root
+    _check_tree(model, work.lengths["seq"])
+    _fold_up(root, model, Dim.of("seq", work.lengths["seq"]), batch, width, hidden)
+    return root
+
+
+def _fold_up(root: Module, model: Autoencoder, seq: Dim, batch: Dim, width: Dim, hidden: Dim) -> None:
+    """A binary tree over n leaves has n − 1 inner nodes, each of them one call of the same merge."""
+    merges = seq.size - Count(1)
+    words = root.record("input", to=axes(batch, seq, width), name="words", note=f"the leaves: {seq.size:,} vectors")
+    m = root.child("merge", title="merge")
+    parent = merge(m, words, hidden, model.classes, bias=model.bias)
+    root.record("view", parent, name="root", note=f"the parent of the last of {merges:,} merges")

@@ -1,0 +1,29 @@
+"""Autoencoders: a code, and what it is rebuilt into; for two neighbours at once, up a tree, the recursive one."""
+
+from __future__ import annotations
+
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.linear import linear
+
+
+def linear_autoencoder(m: Module, x: Tensor, hidden: Dim, *, bias: bool) -> Tensor:
+    """x̂ = W2·W1·x: `hidden` numbers stand for the whole input."""
+    code = linear(m["encoder"], x, hidden, bias=bias)
+    return linear(m["decoder"], code, x.axes[-1], bias=bias)
+
+
+def merge(m: Module, words: Tensor, hidden: Dim, classes: int | None, *, bias: bool) -> Tensor:
+    """One merge of two neighbours: p = tanh(W1·[left; right] + b1), rebuilt by W2 and classified by W3.
+
+    The parent takes the place of the two, so the same merge goes up the tree until one vector is left.
+    """
+    batch, seq, width = words.dims
+    left = m.record("view", words, to=axes(batch, width), select=(seq,), name="left", note="a word, or an earlier parent")
+    right = m.record("view", words, to=axes(batch, width), select=(seq,), name="right", note="its neighbour")
+    pair = Dim.of(f"2·{width.name}", 2 * int(width.size))
+    children = m.record("concat", left, right, to=axes(batch, pair), name="children", note="[left; right]")
+    parent = m["parent"].record("activation", linear(m["parent"], children, hidden, bias=bias), note="tanh")
+    linear(m["reconstruction"], parent, pair, bias=bias)
+    if classes:
+        linear(m.child("classifier", group="head"), parent, Dim.of("classes", classes), bias=bias)
+    return parent
