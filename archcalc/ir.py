@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from archcalc.count import Count, product, total
-from archcalc.ops import KINDS
+from archcalc.ops import KINDS, VIEWS
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,16 @@ def axes(*items: Dim | Axis) -> Axes:
 
 @dataclass(frozen=True, eq=False)
 class Tensor:
-    """A tensor that forward code passes on. Compared by identity; a view (`base`) owns no memory of its own."""
+    """A tensor that forward code passes on. Compared by identity; a view (`base`) owns no memory of its own.
+
+    `role` becomes bytes through a precision policy: act, mask, index, stat, cache, seed, buffer, param. `grad` is for
+    what enters the model; whether anything else wants a gradient follows from its inputs (`archcalc.analyze.runs`).
+    """
 
     axes: Axes
     role: str = "act"
     base: Tensor | None = None
+    grad: bool = False
 
     def __post_init__(self) -> None:
         names = [dim.name for dim in self.dims]
@@ -66,9 +71,19 @@ class Tensor:
     def dim(self, name: str) -> Dim:
         return next(dim for dim in self.dims if dim.name == name)
 
+    @property
+    def storage(self) -> Tensor:
+        """What owns the memory: itself, or what it is a view of."""
+        return self.base or self
+
+    @property
+    def size(self) -> Count:
+        """How many elements."""
+        return product(dim.size for dim in self.dims)
+
     def seen_as(self, *items: Dim | Axis) -> Tensor:
         """The same storage under other axes: split, merged, transposed or renamed."""
-        return Tensor(axes(*items), self.role, base=self.base or self)
+        return Tensor(axes(*items), self.role, base=self.storage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +102,11 @@ class Param(Tensor):
 
 @dataclass(frozen=True, eq=False)
 class Op:
-    """One recorded step. `over` are the dims summed away, `select` the dims that are indexed instead."""
+    """One recorded step. `over` are the dims summed away, `select` the dims that are indexed instead.
+
+    `beside` are tensors made besides the output. `seen` is how many (query, key) pairs a mask leaves, for ops of
+    attention whose cost people also count without what is masked.
+    """
 
     kind: str
     inputs: tuple[Tensor, ...]
@@ -96,6 +115,8 @@ class Op:
     select: tuple[Dim, ...] = ()
     name: str = ""  # under which the output stands in `archcalc shapes`; unnamed outputs are steps on the way
     note: str = ""
+    beside: dict[str, Tensor] = field(default_factory=dict)
+    seen: Count | None = None
 
 
 @dataclass(frozen=True)
@@ -108,8 +129,10 @@ class Part:
 
 
 class Module:
-    """A node of the tree: `repeat` equal copies of what one run of the forward code recorded.
+    """A node of the tree: `repeat` equal copies of what one run of the forward code recorded, each run `calls` times.
 
+    Parameters are counted once a copy, computation once a call: shared layers and the steps of a recurrent net are one
+    copy with many calls, a module that a decode step skips has none. `carries` says what a run hands to the next one.
     `body` holds ops and children in the order of their first op, so a fold reads it as a timeline.
     """
 
@@ -117,12 +140,17 @@ class Module:
         self.name = name
         self.parent = parent
         self.repeat = repeat or Count(1)
+        self.calls = Count(1)
+        self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and the output that is the next run's input
+        self.section = False  # a stretch of its parent without a name or row of its own
+        self.unit = ""  # what may be recomputed as a whole: `block`, `core`
         self.title = name.replace("_", " ")  # as a heading
         self.term = self.title  # as a term of a sum
-        self.group = parent.group if parent else ""
+        self.group: str = parent.group if parent else ""
         self.params: dict[str, Param] = {}
         self.buffers: dict[str, Tensor] = {}
         self.parts: list[Part] = []
+        self.notes: list[str] = []  # what a reader must know, said under every report on the model
         self.body: list[Op | Module] = []
         self._named: dict[str, Module] = {}
 
@@ -138,9 +166,27 @@ class Module:
         made.group = group or made.group
         return made
 
+    def part(self, name: str, *, unit: str = "") -> Module:
+        """A stretch of this module that folds can tell apart (attention's core, the loss), under its parent's path."""
+        made = self.child(f"{name} (section)")
+        made.section, made.unit = True, unit
+        made.title, made.term = self.title, self.term
+        return made
+
+    def carry(self, into: Tensor, out: Tensor) -> None:
+        """Say that one run's `out` is what the next run reads in the place of `into`."""
+        self.carries.append((into, out))
+
+    @property
+    def runs(self) -> Count:
+        """How often its ops run for one run of its parent."""
+        return self.repeat * self.calls
+
     @property
     def path(self) -> str:
         above = self.parent.path if self.parent else ""
+        if self.section:
+            return above
         return f"{above}.{self.name}" if above else self.name if self.parent else ""
 
     @property
@@ -178,14 +224,17 @@ class Module:
         select: tuple[Dim, ...] = (),
         name: str = "",
         note: str = "",
+        seen: Count | None = None,
     ) -> Tensor:
         """Record one op and return its output, shaped like the first input unless `to` says otherwise."""
+        kind = note if kind == "activation" else kind  # an activation goes by its own name
         if kind not in KINDS:
             raise ValueError(f"unknown kind of op: {kind}")
-        output = Tensor(to if to is not None else inputs[0].axes)
+        base = inputs[0].storage if kind in VIEWS and inputs else None
+        output = Tensor(to if to is not None else inputs[0].axes, KINDS[kind].role, base)
         _check_sizes((*inputs, output))
         self._attach()
-        self.body.append(Op(kind, inputs, output, over, select, name, note))
+        self.body.append(Op(kind, inputs, output, over, select, name, note, _beside(kind, inputs, output), seen))
         return output
 
     def show(self, name: str, *items: Dim | Axis, note: str = "") -> None:
@@ -196,6 +245,13 @@ class Module:
         if self.parent and self not in self.parent.body:
             self.parent._attach()
             self.parent.body.append(self)
+
+
+def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, Tensor]:
+    """What a kind makes besides its output, each like the input, one for each row of the output, or a few numbers."""
+    like_input = inputs[0].axes if inputs else ()
+    shapes = {"input": like_input, "rows": output.axes[:-1], "one": (), "two": axes(Dim.of("two", 2))}
+    return {name: Tensor(shapes[like], role) for name, role, like in KINDS[kind].beside}
 
 
 def _check_sizes(tensors: tuple[Tensor, ...]) -> None:

@@ -1,19 +1,201 @@
-"""The kinds of op that forward code may record, one line each."""
+"""The kinds of op that forward code may record, one line each: what one costs, and what its backward pass needs.
+
+    flops     of the forward pass; matrix products by PyTorch's convention, two for each multiply-add
+    backward  of the gradients; for nearly every kind one pass of the same size for each input that wants a gradient
+    saves     the tensors kept for the backward pass, as PyTorch keeps them; folds leave parameters out
+    beside    tensors the op makes besides its output: statistics, random masks, log-probabilities
+    matrix    a matrix product, which FlopCounterMode counts; everything else is elementwise
+
+Elementwise FLOPs are a convention, since PyTorch counts none: one for each addition, multiplication, division,
+comparison, exp, tanh, erf or root of one element. Copies, views and look-ups cost none.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.count import Count, product
+
+if TYPE_CHECKING:
+    from archcalc.ir import Op, Tensor
+    from archcalc.precision import Policy
+
+Wants = Callable[["Tensor"], bool]  # does a tensor want a gradient?
+Flops = Callable[["Op"], Count]
+Backward = Callable[["Op", Wants], Count]
+Saves = Callable[["Op", Wants, "Policy"], Iterable["Tensor"]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What archcalc knows of a kind of op."""
+
+    about: str
+    flops: Flops
+    saves: Saves
+    backward: Backward | None = None  # None: once for each input that wants a gradient
+    beside: tuple[tuple[str, str, str], ...] = ()  # name, role, and the shape it has: like what
+    role: str = "act"  # of the output
+    matrix: bool = False
+
+
+def backward(op: Op, wants: Wants) -> Count:
+    """FLOPs of the gradients of an op's inputs."""
+    kind = KINDS[op.kind]
+    if kind.backward:
+        return kind.backward(op, wants)
+    return kind.flops(op) * Count(sum(wants(tensor) for tensor in op.inputs))
+
+
+# FLOPs
+
+
+def multiply_add(op: Op) -> Count:
+    """Two for every combination of the dims met, indexed ones left out."""
+    met = {dim.name: dim for tensor in op.inputs for dim in tensor.dims if dim not in op.select}
+    return 2 * product(dim.size for dim in met.values())
+
+
+def fused_attention(op: Op) -> Count:
+    """Scores and weighted values: two products over queries, keys, heads and head_dim."""
+    query, key, *_ = op.inputs
+    batch, head, seq, each = query.dims
+    return 2 * (2 * product(dim.size for dim in (batch, head, seq, key.dims[2], each)))
+
+
+def each(number: int) -> Flops:
+    """So many for each element of the output."""
+    return lambda op: Count(number) * product(dim.size for dim in op.output.dims)
+
+
+def each_input(number: int) -> Flops:
+    """So many for each element of the first input."""
+    return lambda op: Count(number) * product(dim.size for dim in op.inputs[0].dims)
+
+
+def normalisation(number: int) -> Flops:
+    """So many for each element, and one more for each weight it meets."""
+    return lambda op: each(number + len(op.inputs) - 1)(op)
+
+
+def none(op: Op) -> Count:
+    return Count(0)
+
+
+def recomputes_scores(op: Op, wants: Wants) -> Count:
+    """The flash kernel kept no scores: it computes them again, then four gradients' products: 5 for the forward's 2."""
+    return KINDS[op.kind].flops(op) // 2 * 5 if any(map(wants, op.inputs)) else Count(0)
+
+
+# What is saved
+
+
+def nothing(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return ()
+
+
+def other_factors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """The gradient of one factor needs the others: input i is kept iff another input wants a gradient."""
+    for index, tensor in enumerate(op.inputs):
+        if any(wants(other) for position, other in enumerate(op.inputs) if position != index):
+            yield tensor
+
+
+def its_input(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return op.inputs[:1] if wants(op.inputs[0]) else ()
+
+
+def its_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return (op.output,) if wants(op.inputs[0]) else ()
+
+
+def all_but_first(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """Constants that the first input was combined with: a mask, tables of cosines and sines."""
+    return op.inputs[1:] if wants(op.inputs[0]) else ()
+
+
+def made_beside(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return op.beside.values() if wants(op.inputs[0]) else ()
+
+
+def indices(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    *ids, table = op.inputs
+    return ids if wants(table) else ()
+
+
+def input_and_statistics(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """Layer norm, whichever of its inputs wants a gradient."""
+    return (op.inputs[0], *op.beside.values(), *op.inputs[1:2]) if any(map(wants, op.inputs)) else ()
+
+
+def rms_steps(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """nn.RMSNorm computes step by step, in fp32: narrower inputs are kept as an fp32 copy, the normalised ones too."""
+    x, *weights = op.inputs
+    if wants(x):
+        yield op.beside["upcast"] if policy.bytes_of("act") < policy.bytes_of("stat") else x
+        yield op.beside["rstd"]
+        yield from weights
+    if any(map(wants, weights)):
+        yield op.beside["normalised"]
+
+
+def its_tensors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return (*op.inputs, op.output, *op.beside.values()) if any(map(wants, op.inputs)) else ()
+
+
+def loss_and_targets(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return (*op.beside.values(), *op.inputs[1:]) if wants(op.inputs[0]) else ()
+
+
+def both(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return op.inputs if any(map(wants, op.inputs)) else ()
+
+
+_LAYER = (("mean", "stat", "rows"), ("rstd", "stat", "rows"))
+_RMS = (("upcast", "stat", "input"), ("rstd", "stat", "rows"), ("normalised", "stat", "input"))
+_FLASH = (("logsumexp", "stat", "rows"), ("seed", "seed", "two"), ("offset", "seed", "one"))
+_LOSS = (("log_probabilities", "act", "input"), ("total_weight", "act", "one"))
+_MASK = (("mask", "mask", "input"),)
+_KEPT = (("kept", "act", "input"),)
+
 KINDS = {
-    "contract": "multiply, and sum over named dims: linear layers and attention's two products",
-    "add": "sum of two tensors: biases, residuals, position encodings",
-    "multiply": "elementwise product: gates, scales",
-    "norm": "layer or RMS normalisation over the last dim",
-    "activation": "elementwise nonlinearity",
-    "softmax": "softmax over one dim",
-    "dropout": "random mask while training",
-    "rotate": "rotary position encoding of queries or keys",
-    "lookup": "rows of a table, chosen by index",
-    "repeat": "copies along a dim: keys and values shown to every head of their group",
-    "input": "what enters the model",
-    "view": "the same storage seen along other axes",
-    "show": "a shape to look at, not a tensor",
+    "contract": Kind("multiply, and sum over named dims", multiply_add, other_factors, matrix=True),
+    "flash": Kind("attention in one kernel", fused_attention, its_tensors, recomputes_scores, _FLASH, matrix=True),
+    "add": Kind("sum of tensors: biases, residuals, position encodings", each(1), nothing),
+    "subtract": Kind("difference of two tensors", each(1), nothing),
+    "multiply": Kind("elementwise product: gates, scales", each(1), other_factors),
+    "divide": Kind("elementwise quotient", each(1), both),
+    "scale": Kind("times a number", each(1), nothing),
+    "square": Kind("times itself", each(1), its_input),
+    "layer_norm": Kind("normalised to mean 0 and variance 1", normalisation(5), input_and_statistics, beside=_LAYER),
+    "rms_norm": Kind("normalised to mean square 1", normalisation(3), rms_steps, beside=_RMS),
+    "relu": Kind("max(x, 0)", each(1), its_output),
+    "relu2": Kind("max(x, 0)²", each(2), made_beside, beside=_KEPT),
+    "leaky_relu": Kind("x, or a little of it below 0", each(2), its_input),
+    "elu": Kind("x, or eˣ − 1 below 0", each(3), its_input),
+    "gelu": Kind("x · Φ(x)", each(5), its_input),
+    "gelu_tanh": Kind("x · Φ(x), approximated", each(9), its_input),
+    "silu": Kind("x · sigmoid(x)", each(4), its_input),
+    "tanh": Kind("tanh(x)", each(1), its_output),
+    "sigmoid": Kind("1 / (1 + e⁻ˣ)", each(3), its_output),
+    "softmax": Kind("softmax over one dim", each(5), its_output),
+    "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
+    "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
+    "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
+    "lookup": Kind("rows of a table, chosen by index", none, indices),
+    "sum": Kind("sum or mean over named dims: pooling, normalisers", each_input(1), nothing),
+    "cross_entropy": Kind("negative log-probability of the targets", each_input(5), loss_and_targets, beside=_LOSS),
+    "squared_error": Kind("mean squared difference", each_input(3), both),
+    "append": Kind("keys, values or a state kept for the next step", none, nothing, role="cache"),
+    "repeat": Kind("copies along a dim: keys and values shown to every head of their group", none, nothing),
+    "concat": Kind("tensors joined along a dim: class tokens and patches", none, nothing),
+    "copy": Kind("the same values in another storage", none, nothing),
+    "identity": Kind("nothing at all: the same storage", none, nothing),
+    "view": Kind("the same storage seen along other axes", none, nothing),
+    "input": Kind("what enters the model", none, nothing),
+    "show": Kind("a shape to look at, not a tensor", none, nothing),
 }
+
+VIEWS = frozenset({"view", "identity"})  # their output owns no memory

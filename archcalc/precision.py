@@ -1,6 +1,25 @@
-"""Number formats and what one value of each costs."""
+"""Number formats, what one value of each costs, and the policy that turns a tensor's role into bytes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 BYTES = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
 PRECISIONS = tuple(BYTES)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How many bytes an element of each role takes: activations and cache by choice, the rest as PyTorch has it.
+
+    Statistics are kept in fp32 or wider, whatever the activations are; indices are int64, masks a byte each.
+    """
+
+    act: str = "fp32"
+    cache: str = ""  # as the activations, unless said
+
+    def bytes_of(self, role: str) -> int:
+        """Bytes of one element."""
+        act = BYTES[self.act]
+        fixed = {"mask": 1, "index": 8, "seed": 8, "stat": max(4, act), "cache": BYTES[self.cache or self.act]}
+        return fixed.get(role, act)

@@ -11,4 +11,4 @@ def norm(m: Module, x: Tensor, kind: str, *, bias: bool = True, affine: bool = T
     width = x.axes[-1]
     weights = (m.param("weight", width),) if affine else ()
     biases = (m.param("bias", width),) if affine and bias and kind == "layer" else ()
-    return m.record("norm", x, *weights, *biases)
+    return m.record(f"{kind}_norm", x, *weights, *biases)
