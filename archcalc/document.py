@@ -59,7 +59,7 @@ class Document:
         error.file = self.file
         written = next((path for path in map(self._as_written, error.fields) if path in self.lines), None)
         error.line = self.line_of(written or (error.fields[0] if error.fields else ()))
-        if written:
+        if written and not error.is_missing:
             error.field = dotted(written)
         error.excerpt = self.text.splitlines()[error.line - 1][:100] if error.line else ""
 

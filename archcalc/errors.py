@@ -19,6 +19,7 @@ class InputError(Exception):
         self.fact = fact
         self.hint = hint
         self.fields = tuple(fields)  # where the mistake may stand in the spec, likeliest first
+        self.is_missing = bool(field)  # the field is named, but stands nowhere
         self.field = field or dotted(self.fields[0] if self.fields else ())
         self.file = ""
         self.line = 0

@@ -9,7 +9,8 @@ LARGEST = 10**15  # beyond any model, any corpus and any sequence: a slip of the
 
 _SUFFIX = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9, "t": 10**12}
 _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-_SIZE = re.compile(r"(\d[\d_]*|\d{1,3}(?:,\d{3})+)(\.\d+)?(?:e\+?(\d{1,2}))?\s*([kmgbt]i?)?", re.IGNORECASE)
+_WHOLE = r"0|[1-9][\d_]*|[1-9]\d{0,2}(?:,\d{3})+"  # no leading zeros: 010 would be 8 to some readers
+_SIZE = re.compile(rf"({_WHOLE})(\.\d+)?(?:e\+?(\d{{1,2}}))?\s*([kmgbt]i?)?", re.IGNORECASE)
 
 
 def parse_size(text: str) -> int:

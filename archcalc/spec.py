@@ -25,7 +25,7 @@ from archcalc.precision import PRECISIONS
 from archcalc.sizes import LARGEST, parse_size
 
 
-def _size(value: Any) -> int:
+def as_size(value: Any) -> int:
     try:
         number = parse_size(value) if isinstance(value, str) else value
     except ValueError as reason:
@@ -43,7 +43,7 @@ def mistake(fact: str) -> PydanticCustomError:
 
 _AS_TEXT = {"type": "string", "pattern": r"^[0-9][0-9_,.]*(e\+?[0-9]+)? ?([kKMGBT]i?)?$"}
 _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1}, _AS_TEXT]}
-Size = Annotated[int, BeforeValidator(_size), WithJsonSchema(_SIZE_SCHEMA)]
+Size = Annotated[int, BeforeValidator(as_size), WithJsonSchema(_SIZE_SCHEMA)]
 
 
 def shown(value: Any) -> str:
@@ -66,7 +66,12 @@ class Node(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _expand_scalar(cls, data: Any) -> Any:
-        return {cls.main: data} if cls.main and not isinstance(data, dict | cls) else data
+        if cls.main and not isinstance(data, dict | cls):
+            data = {cls.main: data}
+        empty = next((name for name, value in data.items() if value is None), None) if isinstance(data, dict) else None
+        if empty is not None:  # `heads:` with nothing behind it would pass for a field that is left out
+            raise PydanticCustomError("empty", "expected a value, found nothing", {"field": str(empty)})
+        return data
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -76,11 +81,11 @@ class Node(BaseModel):
         scalar = schema["properties"][cls.main]
         return {"title": schema.get("title", cls.__name__), "anyOf": [scalar, schema]}
 
-    def check_kind(self, kind: str, path: Path) -> None:
-        """Refuse a field that this kind of thing does not have, rather than ignore it."""
+    def check_kind(self, kind: str, *paths: Path) -> None:
+        """Refuse a field that this kind of thing does not have, rather than ignore it; `paths` are where it may stand."""
         for name in sorted(self.model_fields_set - {"kind"} - self.fields_of.get(kind, frozenset())):
             has = ", ".join(sorted(self.fields_of.get(kind, ()))) or "no fields of its own"
-            raise InputError(f"{kind} has no {name}", f"{kind} has {has}", fields=[(*path, name), path])
+            raise InputError(f"{kind} has no {name}", f"{kind} has {has}", fields=[*((*path, name) for path in paths), *paths])
 
 
 N = TypeVar("N", bound=Node)
@@ -142,7 +147,7 @@ def mistake_in(error: ValidationError, spec: type[Node]) -> InputError:
     mistakes = error.errors(include_url=False)
     first = min(range(len(mistakes)), key=lambda i: mistakes[i]["type"] != "extra_forbidden")
     mistake = mistakes[first]
-    path: Path = mistake["loc"]
+    path: Path = (*mistake["loc"], *([mistake["ctx"]["field"]] if mistake["type"] == "empty" else []))
     fact, hint = _told(mistake, spec)
     return InputError(fact, hint, fields=[path, path[:-1]], field="")
 

@@ -24,7 +24,7 @@ def size(text: str | int) -> int:
     return number
 
 
-def _presets(incomplete: str) -> list[str]:
+def completed_preset(incomplete: str) -> list[str]:
     from archcalc.data import presets
 
     return [name for name in presets() if name.startswith(incomplete)]
@@ -33,8 +33,8 @@ def _presets(incomplete: str) -> list[str]:
 ModelName = Annotated[
     str,
     typer.Argument(
-        metavar="[MODEL]",
-        autocompletion=_presets,
+        metavar="MODEL",
+        autocompletion=completed_preset,
         show_default=False,
         help="A preset's name, a YAML file, or - for standard input. Left out: the textbook Transformer.",
     ),

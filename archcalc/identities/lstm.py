@@ -113,8 +113,8 @@ def lstm_gradients() -> Findings:
     w, dw, v, d, _ = forward_and_backward()
     ax = torch.cat([v.a_prev, v.x], dim=1)
     slope = 1 - tanh(v.c) ** 2
-    # The last step has no next one. Within the sequence c_prev and a_prev are also the previous step's own c and
-    # a, which reach the loss in other ways; before the first step they are not: there the formula stands alone.
+    # The final step has no next one. Within the sequence c_prev, a_prev are the step before's c and a, which
+    # reach the loss in other ways too; before the first step they are not, and the formula stands alone.
     dc_next = torch.cat([d.c[1:] * v.f[1:], torch.zeros(1, STATE, dtype=torch.float64)])
     d_ax = d.pre_u @ w.u + d.pre_f @ w.f + d.pre_o @ w.o + d.pre_c @ w.c
     gates = ((dw.u, d.pre_u), (dw.f, d.pre_f), (dw.o, d.pre_o), (dw.c, d.pre_c))

@@ -1,0 +1,119 @@
+"""presets, show, init and schema: the commands about specs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+import yaml
+
+from archcalc import data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Run, Write
+
+TINY = "vocab: 100\nd_model: 8\nheads: 2\nffn: 16\ndecoder: 1\n"
+
+
+def test_presets_are_listed_with_name_family_parameters_and_source(run: Run) -> None:
+    """One line each; every one of them can be read."""
+    rows = {row["name"]: row for row in run("presets", "--format", "json").json["rows"]}
+    assert set(rows) == set(data.presets())
+    assert rows["gpt2"]["parameters"] == 124_439_808
+    assert rows["gpt2"]["family"] == "decoder transformer"
+    assert "Radford" in rows["gpt2"]["source"]
+    assert all(row["parameters"] and row["source"] for row in rows.values())
+
+
+def test_own_presets_extend_what_ships(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder in the config directory and ARCHCALC_PRESETS both count, the latter winning."""
+    for root, vocab in (("config/archcalc", 100), ("more", 200)):
+        (tmp_path / root / "models").mkdir(parents=True)
+        (tmp_path / root / "models" / "mine.yaml").write_text(TINY.replace("100", str(vocab)))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    first = run("params", "mine", "--format", "json").json["total"]
+    monkeypatch.setenv("ARCHCALC_PRESETS", str(tmp_path / "more"))
+    second = run("params", "mine", "--format", "json").json["total"]
+    assert second - first == 2 * 100 * 8  # embedding and head grow by 100 rows each
+    assert "mine" in run("presets").out
+
+
+def test_an_own_preset_that_is_broken_is_listed_as_such(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It does not take the whole list down with it."""
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "broken.yaml").write_text("heads: 3\n")
+    monkeypatch.setenv("ARCHCALC_PRESETS", str(tmp_path))
+    rows = {row["name"]: row for row in run("presets", "--format", "json").json["rows"]}
+    assert rows["broken"]["parameters"] is None
+    assert "cannot be read" in rows["broken"]["source"]
+    assert "gpt2" in rows
+
+
+def test_show_prints_the_file_as_it_is(run: Run) -> None:
+    """Comments and all, ready to copy."""
+    assert run("show", "textbook").out == data.presets()["textbook"].read_text(encoding="utf-8")
+
+
+def test_show_after_a_change_counts_the_same(run: Run) -> None:
+    """The YAML of a changed model is the changed model."""
+    shown = run("show", "gpt2", "--set", "decoder.blocks=3", "--set", "position=rope").out
+    assert yaml.safe_load(shown)["decoder"] == 3
+    changed = run("params", "gpt2", "--set", "decoder.blocks=3", "--set", "position=rope", "--format", "json").json
+    assert run("params", "-", "--format", "json", stdin=shown).json["total"] == changed["total"]
+    assert "published" not in shown
+
+
+@pytest.mark.parametrize("name", sorted(data.presets()))
+def test_every_preset_survives_being_written_out(run: Run, name: str) -> None:
+    """What `show` writes after a change without effect is the same model."""
+    before = run("params", name, "--format", "json").json
+    shown = run("show", name, "--set", "batch=3").out
+    after = run("params", "-", "--format", "json", stdin=shown).json
+    assert (after["total"], after["rows"]) == (before["total"], before["rows"])
+
+
+def test_init_writes_a_spec_that_works(run: Run, write: Write) -> None:
+    """Written, counted, and not overwritten unless asked."""
+    write("", "other")
+    assert run("init", "mine.yaml").code == 0
+    assert run("params", "mine.yaml").code == 0
+
+
+def test_init_never_overwrites_without_force(run: Run, write: Write, tmp_path: Path) -> None:
+    """What is there stays there."""
+    write("precious", "mine.yaml")
+    answer = run("init", "mine.yaml")
+    assert (answer.code, "--force" in answer.err) == (2, True)
+    assert (tmp_path / "mine.yaml").read_text() == "precious"
+    assert run("init", "mine.yaml", "--force").code == 0
+    assert "d_model" in (tmp_path / "mine.yaml").read_text()
+
+
+def test_init_into_a_missing_folder(run: Run, write: Write) -> None:
+    """A message, not a traceback."""
+    write("", "other")
+    answer = run("init", "no/such/folder/mine.yaml")
+    assert (answer.code, "cannot be written" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", sorted(data.presets()))
+def test_the_schema_accepts_every_preset(run: Run, name: str) -> None:
+    """An editor that uses it underlines nothing."""
+    jsonschema.Draft202012Validator(_schema(run)).validate(yaml.safe_load(data.presets()[name].read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("wrong", ["d_modl: 64", "heads: true", "norm: {place: psot}", "family: nothing", "heads: 0"])
+def test_the_schema_refuses_mistakes(run: Run, wrong: str) -> None:
+    """And it underlines what archcalc refuses."""
+    spec = {**yaml.safe_load(TINY), **yaml.safe_load(wrong)}
+    assert not jsonschema.Draft202012Validator(_schema(run)).is_valid(spec)
+
+
+def _schema(run: Run) -> dict[str, Any]:
+    schema = json.loads(run("schema").out)
+    assert isinstance(schema, dict)
+    return schema

@@ -1,0 +1,1 @@
+"""The identities: each figure and each verdict they promise."""

@@ -1,0 +1,165 @@
+"""The package as a whole: what it promises of every identity and of every finding."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+
+from archcalc import identities
+from archcalc.identities import PLACES, SECTIONS, Finding, Standing, UnknownIdentityError, names, run
+from archcalc.identities.finding import EXACT, corrected, right, wrong
+
+FILES = sorted(Path(identities.__file__).parent.glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def findings() -> tuple[Finding, ...]:
+    """All of them, run once."""
+    return run()
+
+
+def test_names_are_known_without_importing_torch() -> None:
+    """The command lists its identities in an instant."""
+    code = "import sys; from archcalc.identities import names; names(); print('torch' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "False"
+
+
+def test_every_identity_of_every_file_is_listed() -> None:
+    """A function that returns findings is an identity; the table has each under its file, and no others."""
+    for files in SECTIONS.values():
+        for file, listed in files.items():
+            module = import_module(f"archcalc.identities.{file}")
+            functions = [f for f in vars(module).values() if inspect.isfunction(f)]
+            own = [f for f in functions if f.__module__ == module.__name__]
+            found = [f.__name__ for f in own if f.__annotations__["return"] == "Findings"]
+            assert sorted(name.replace("-", "_") for name in listed) == sorted(found)
+
+
+def test_every_identity_explains_itself() -> None:
+    """Each is a small function with a sentence on top."""
+    for name, (_, file) in PLACES.items():
+        function = getattr(import_module(f"archcalc.identities.{file}"), name.replace("-", "_"))
+        assert function.__doc__
+
+
+def test_nothing_of_the_rest_of_archcalc_is_used() -> None:
+    """What confirms a formula must not share it."""
+    imported = set()
+    for file in FILES:
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0
+                imported.add(node.module or "")
+            if isinstance(node, ast.Import):
+                imported.update(alias.name for alias in node.names)
+    inside = {name for name in imported if name.startswith("archcalc")}
+    assert inside == {"archcalc.identities.finding", "archcalc.identities.measure"}
+
+
+def test_findings_come_in_the_order_of_the_names(findings: tuple[Finding, ...]) -> None:
+    """Section by section, and every identity has something to say."""
+    assert list(dict.fromkeys(finding.identity for finding in findings)) == names()
+    assert list(dict.fromkeys(finding.section for finding in findings)) == list(SECTIONS)
+
+
+def test_every_finding_is_as_expected(findings: tuple[Finding, ...]) -> None:
+    """Right and corrected claims hold, wrong ones fail."""
+    assert [finding.claim for finding in findings if not finding.as_expected] == []
+
+
+def test_wrong_claims_fail_by_a_wide_margin(findings: tuple[Finding, ...]) -> None:
+    """Fifty times the bound and more: no rounding, and no matter of taste."""
+    margins = {f.claim: f.residual / f.bound for f in findings if f.standing is Standing.WRONG}
+    assert len(margins) >= 15
+    assert min(margins.values()) > 50
+
+
+def test_corrections_hold_exactly(findings: tuple[Finding, ...]) -> None:
+    """To 1e-10 at the most, whatever bound the wrong claim was given."""
+    corrections = [finding for finding in findings if finding.standing is Standing.CORRECTED]
+    assert max(finding.residual for finding in corrections) <= 1e-10
+    assert max(finding.bound for finding in corrections) <= 1e-10
+
+
+def test_every_wrong_claim_is_corrected_in_its_identity(findings: tuple[Finding, ...]) -> None:
+    """One correction each, just below it."""
+    for wrong_one, below in pairwise(findings):
+        if wrong_one.standing is Standing.WRONG:
+            assert (below.standing, below.corrects) == (Standing.CORRECTED, wrong_one.claim)
+            assert below.identity == wrong_one.identity
+    standings = [finding.standing for finding in findings]
+    assert standings.count(Standing.WRONG) == standings.count(Standing.CORRECTED)
+
+
+def test_claims_fit_a_column(findings: tuple[Finding, ...]) -> None:
+    """One line of at most 60 characters, and no two the same within an identity."""
+    assert [f.claim for f in findings if len(f.claim) > 60 or "\n" in f.claim] == []
+    assert len({(f.identity, f.claim) for f in findings}) == len(findings)
+
+
+def test_only_sampling_and_approximation_have_wider_bounds(findings: tuple[Finding, ...]) -> None:
+    """Everything else is an equation, and is held to rounding."""
+    wide = {finding.identity for finding in findings if finding.bound > EXACT}
+    assert wide == {"orthogonal-inputs", "score-variance", "kernel-crossover"}
+
+
+def test_a_second_run_finds_the_same_and_disturbs_nothing(findings: tuple[Finding, ...]) -> None:
+    """Seeds are the identities' own: the caller's generator and default precision neither matter nor move."""
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    assert run() == findings
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_an_unknown_name_is_refused_with_the_closest() -> None:
+    """Before anything is computed, even if it stands last."""
+    with pytest.raises(
+        UnknownIdentityError, match="no identity is called 'alibi-slope'; closest: alibi-slopes"
+    ) as info:
+        run(["lstm-gradients", "alibi-slope"])
+    assert info.value.name == "alibi-slope"
+    assert info.value.closest[0] == "alibi-slopes"
+    assert isinstance(info.value, LookupError)
+
+
+def test_a_name_like_no_other_is_told_all_names() -> None:
+    """There is no closest one."""
+    with pytest.raises(UnknownIdentityError, match="known: lstm-gradients, ") as info:
+        run(["xyzzy"])
+    assert info.value.closest == ()
+
+
+def test_named_identities_are_run_in_the_order_asked_for() -> None:
+    """And only those."""
+    assert [finding.identity for finding in run(["cross-entropy", "lstm-cell-state"])] == [
+        "cross-entropy",
+        "lstm-cell-state",
+        "lstm-cell-state",
+    ]
+
+
+def test_holds_follows_from_the_numbers() -> None:
+    """At the bound a claim still holds; what was expected of it has no say."""
+    assert right("a", 0.5, 0.5).holds
+    assert not right("a", 0.6, 0.5).holds
+    assert not right("a", 0.6, 0.5).as_expected
+    assert (wrong("a", 0.6, 0.5).verdict, wrong("a", 0.6, 0.5).as_expected) == ("fails", True)
+    assert (wrong("a", 0.4, 0.5).verdict, wrong("a", 0.4, 0.5).as_expected) == ("holds", False)
+    assert corrected("b", 0.0, of=wrong("a", 1.0)).corrects == "a"
+
+
+@pytest.mark.parametrize("residual", [float("nan"), float("inf"), -1.0])
+def test_a_residual_is_a_distance(residual: float) -> None:
+    """A wrong claim must not seem to fail because the measurement did."""
+    with pytest.raises(ValueError, match="not a distance"):
+        wrong("a", residual)
