@@ -269,6 +269,11 @@ def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, C
         yield from walk(child, copies)
 
 
+def notes_of(module: Module) -> tuple[str, ...]:
+    """What a reader of any report on it must know."""
+    return tuple(note for node, _ in walk(module) for note in node.notes)
+
+
 def fold(module: Module, own: Callable[[Module], int]) -> Count:
     """What `own` says of each module, summed over the tree, each counted as often as it is repeated."""
     return total(copies * Count(own(node)) for node, copies in walk(module))

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
 from archcalc.count import Count, total
-from archcalc.ir import Module, Param, fold, walk
+from archcalc.ir import Module, Param, fold, notes_of, walk
 from archcalc.precision import BYTES
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 
@@ -136,7 +136,7 @@ def params(
     assumed = () if precision else ("fp32 weights: the spec names no precision",)
     return ParamsReport(
         model=model,
-        assumptions=("every count is exact", *assumed),
+        assumptions=("every count is exact", *notes_of(root), *assumed),
         total=counted,
         trainable=_where(root, lambda param: param.trainable),
         non_embedding=_where(root, lambda param: not (param.table or _is_output_layer(param))),

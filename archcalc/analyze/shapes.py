@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from archcalc.count import Count
-from archcalc.ir import Axes, Module, Op, Tensor
+from archcalc.ir import Axes, Module, Op, Tensor, notes_of
 from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.workload import Workload
 
@@ -78,7 +78,7 @@ def shapes(
 ) -> ShapesReport:
     return ShapesReport(
         model=model,
-        assumptions=("every shape is exact", *work.assumptions),
+        assumptions=("every shape is exact", *notes_of(root), *work.assumptions),
         batch=work.batch,
         lengths=work.lengths,
         rows=tuple(_rows(root, Count(1), parameters)),

@@ -15,4 +15,9 @@ The names of dims, used everywhere with one meaning:
     buckets           distances that a relative bias tells apart
     hidden            width between a head's two layers
     classes           answers of a classifier
+    channels          colours of an image; height and width are its sides, patch_height and patch_width a patch's
+    patches           patches of an image
+    tokens            learned vectors in front of the patches
+    placed            tokens and patches: what has a position, where registers follow that have none
+    features          width of a kernel's feature map
 """

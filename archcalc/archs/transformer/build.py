@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from archcalc.archs.transformer.nodes import Norm
-from archcalc.archs.transformer.parts.part import Context, Part
+from archcalc.archs.transformer.embed import embed
+from archcalc.archs.transformer.parts.part import Context, Part, normed
 from archcalc.archs.transformer.pattern import Group, Items, Line
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.count import Count
 from archcalc.ir import Dim, Module, Param, Tensor, axes
-from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, look_up, token_table
 from archcalc.layers.linear import contract, linear
-from archcalc.layers.norm import norm
 from archcalc.workload import Workload
 
 
@@ -21,33 +19,13 @@ def build(model: Transformer, work: Workload) -> Module:
     x, memory = None, None
     for stack, (name, length) in zip(model.stacks, work.lengths.items(), strict=True):
         side = {"src_seq": "source_", "tgt_seq": "target_"}.get(name, "")
-        ids = Tensor(axes(batch, Dim.of(name, length)), "index")
-        embedded = embed(root.child(f"{side}embedding", group="embedding"), ids, stack, tables)
+        m = root.child(f"{side}embedding", group="embedding")
+        embedded = embed(m, batch, Dim.of(name, length), stack, tables)
         x = run_stack(root.child(stack.name, group="blocks"), embedded, memory, stack)
         memory = x
     assert x is not None
     run_head(root, x, model, tables)
     return root
-
-
-def embed(m: Module, ids: Tensor, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:
-    d_model = Dim.of("d_model", stack.d_model)
-    m.record("input", to=ids.axes, name="ids")
-    first = "shared" if stack.embedding.shared else stack.name
-    if first not in tables:
-        tables[first] = token_table(m["tokens"], Dim.of("vocab", stack.vocab), d_model)
-    tables[stack.name] = tables[first]
-    if stack.embedding.bias:
-        m.show("one_hot", *ids.dims, tables[first].dims[0], note="the ids as one-hot · W + b reads them")
-    x = look_up(m["tokens"], ids, tables[first], bias=stack.embedding.bias)
-    x = add_types(m["types"], x, stack.embedding.types) if stack.embedding.types else x
-    if learned := stack.position("learned"):
-        assert learned.length
-        x = add_learned_positions(m["positions"], x, learned.length, learned.offset)
-    if sinusoidal := stack.position("sinusoidal"):
-        x = add_sinusoids(m["positions"], x, sinusoidal.length, stored=sinusoidal.stored)
-    x = normed(m["norm"], x, stack.norm) if stack.embedding.norm else x
-    return m.record("dropout", x) if stack.dropout else x
 
 
 def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack) -> Tensor:
@@ -98,19 +76,17 @@ def run_block(m: Module, x: Tensor, context: Context, parts: list[Part]) -> Tens
     return x
 
 
-def normed(m: Module, x: Tensor, said: Norm) -> Tensor:
-    return norm(m, x, said.kind, bias=said.bias, affine=said.affine)
-
-
 def run_head(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> None:
     head, stack = model.head, model.stacks[-1]
     if head.kind == "none":
         return
     m = root.child("head", group="head")
     if head.kind == "classifier":
+        x = _pooled(m, x, head.pool or "each", stack)
         linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias)
         return
     x = _transformed(m["transform"], x, stack) if head.transform else x
+    assert model.head_vocab
     vocab = Dim.of("vocab", model.head_vocab)
     if head.kind == "lm":
         linear(m, x, vocab, bias=head.bias)
@@ -118,6 +94,20 @@ def run_head(root: Module, x: Tensor, model: Transformer, tables: dict[str, Para
     logits = contract(m, x, tables[stack.name], out=(vocab,))
     if head.bias:
         m.record("add", logits, m.param("bias", vocab))
+
+
+def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:
+    """One vector for each sequence: of one position, or the mean, of an image's patches without what stands in front."""
+    batch, _, d_model = x.dims
+    if pool == "each":
+        return x
+    if pool != "mean":
+        note = "the last position" if pool == "last" else "the class token" if stack.patches else "the first position"
+        return m.record("view", x, to=axes(batch, d_model), name="pooled", note=note)
+    if stack.patches:
+        x = m.record("view", x, to=axes(batch, Dim.of("patches", stack.patches.number), d_model))
+    note = f"the mean over {'patches' if stack.patches else 'positions'}"
+    return m.record("sum", x, to=axes(batch, d_model), over=(x.dims[1],), name="pooled", note=note)
 
 
 def _transformed(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:

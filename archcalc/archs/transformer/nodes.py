@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.spec import Node, Size
+from archcalc.spec import Node, Size, as_size, mistake
 
 
 def _one_or_more(value: Any) -> Any:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _sides(value: Any) -> Any:
+    """One number for a square, two for height and width."""
+    if not isinstance(value, list | tuple):
+        return as_size(value)
+    if len(value) != 2:
+        raise mistake(f"expected one number or [height, width], found {len(value)} numbers")
+    return tuple(as_size(side) for side in value)
+
+
+_SIDE = {"type": "integer", "minimum": 1}
+_SIDES_SCHEMA = {"anyOf": [_SIDE, {"type": "array", "items": _SIDE, "minItems": 2, "maxItems": 2}]}
+Sides = Annotated[int | tuple[int, int], BeforeValidator(_sides), WithJsonSchema(_SIDES_SCHEMA)]
 
 
 class Norm(Node):
@@ -52,4 +66,12 @@ class Position(Node):
     per: Literal["stack", "block"] = "stack"
 
 
-Positions = Annotated[tuple[Position, ...], BeforeValidator(_one_or_more)]
+class _OneOrMore:
+    """In the schema too, one stands without brackets."""
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
+        several = handler(core_schema)
+        return {"anyOf": [several["items"], several]}
+
+
+Positions = Annotated[tuple[Position, ...], BeforeValidator(_one_or_more), _OneOrMore()]

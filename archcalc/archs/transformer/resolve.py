@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
 
-from archcalc.archs.transformer import pattern
+from archcalc.archs.transformer import head, image, pattern
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
 from archcalc.errors import InputError, Path, did_you_mean
+from archcalc.layers.patches import Patches
 from archcalc.spec import Node, merged, mistake_in
 from archcalc.workload import Longest
 
@@ -20,9 +21,10 @@ from archcalc.workload import Longest
 @dataclass(frozen=True)
 class ResolvedStack:
     name: str
-    vocab: int
+    vocab: int | None
     d_model: int
     embedding: Embedding
+    patches: Patches | None  # of an image, in the place of tokens
     positions: tuple[Position, ...]
     norm: Norm
     dropout: float
@@ -38,7 +40,7 @@ class Transformer:
     encoder: ResolvedStack | None
     decoder: ResolvedStack | None
     head: Head
-    head_vocab: int
+    head_vocab: int | None
 
     @property
     def stacks(self) -> tuple[ResolvedStack, ...]:
@@ -56,7 +58,10 @@ class Transformer:
 
 
 def _longest(stack: ResolvedStack) -> Longest:
-    """A table ends; other positions go on, their `length` being what the model was trained for."""
+    """A table ends; other positions go on, their `length` being what the model was trained for. An image has its own."""
+    if stack.patches:
+        made_of = f"it is the image's {image.described(stack.patches)}; change the image: --set image=384"
+        return Longest(stack.patches.seq, hard=True, fixed=made_of)
     tables = [stack.position("learned"), stack.position("sinusoidal")]
     table = next((table for table in tables if table and table.length), None)
     trained = next((position.length for position in stack.positions if position.length), None)
@@ -73,7 +78,9 @@ def resolve(spec: Spec) -> Transformer:
     _check_all_used(spec, stacks)
     if encoder and decoder and (encoder.embedding.shared or decoder.embedding.shared):
         _check_shared(encoder, decoder)
-    return Transformer(encoder, decoder, _head(spec.head, stacks[-1]), spec.head.vocab or stacks[-1].vocab)
+    if spec.seq and all(stack.patches for stack in stacks):
+        raise InputError("the sequence follows from the image", "take seq out, or change the image", fields=[("seq",)])
+    return Transformer(encoder, decoder, head.resolve(spec.head, stacks[-1]), spec.head.vocab or stacks[-1].vocab)
 
 
 def _stack(spec: Spec, name: str) -> ResolvedStack:
@@ -88,12 +95,19 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     )
     around.needed(scope.d_model, "d_model", "the width of the model, such as `d_model: 512`")
     scope.norm.check_kind(scope.norm.kind, ("norm",))
+    patches = image.patches(around)
+    if patches:
+        tables = tuple(image.with_table(position, patches, around) for position in scope.position)
+        around = replace(around, scope=scope.model_copy(update={"position": tables}))
+    else:
+        around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
     items = _items(scope, spec, name)
     return ResolvedStack(
         name=name,
-        vocab=around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`"),
+        vocab=scope.vocab,
         d_model=around.d_model,
         embedding=scope.embedding,
+        patches=patches,
         positions=around.positions(None),
         norm=scope.norm,
         dropout=scope.dropout,
@@ -150,18 +164,10 @@ def _read_variant(part: type[Node], said: dict[str, Any], places: list[Path]) ->
         raise mistake from None
 
 
-def _head(head: Head, stack: ResolvedStack) -> Head:
-    head.check_kind(head.kind, ("head",))
-    if head.kind == "tied" and head.vocab not in (None, stack.vocab):
-        fact = f"a tied head has the embedding's {stack.vocab} rows, not {head.vocab}"
-        hint = "leave head.vocab out, or use `kind: lm`, which is not tied"
-        raise InputError(fact, hint, fields=[("head", "vocab"), ("head",)])
-    if head.kind == "classifier" and head.classes is None:
-        raise InputError("how many classes?", "write `head: {kind: classifier, classes: 2}`", fields=[("head",)])
-    return head
-
-
 def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
+    if encoder.patches:
+        hint = "drop embedding.shared: the encoder reads an image"
+        raise InputError("there is one token table, and nobody to share it with", hint, fields=[("decoder", "embedding")])
     for field in ("vocab", "d_model"):
         mine, other = getattr(encoder, field), getattr(decoder, field)
         if mine != other:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer import pattern
-from archcalc.archs.transformer.nodes import Norm, Positions
+from archcalc.archs.transformer.nodes import Norm, Positions, Sides
 from archcalc.archs.transformer.parts.attention import Attention
 from archcalc.archs.transformer.parts.ffn import Ffn
 from archcalc.spec import ModelSpec, Node, Size, mistake
@@ -30,14 +30,31 @@ def _pattern(value: Any) -> Any:
 Pattern = Annotated[Any, BeforeValidator(_pattern), WithJsonSchema({"type": "array", "minItems": 1})]
 
 
+Few = Annotated[int, Field(ge=0, le=10**6)]
+
+
 class Embedding(Node):
-    """Token embeddings. `bias` is the textbook's one-hot · W + b; `types` are segment embeddings."""
+    """Token embeddings, or an image in patches. `bias` of tokens is the textbook's one-hot · W + b."""
 
     main: ClassVar[str] = "bias"
-    bias: bool = False
-    types: Annotated[int, Field(ge=0, le=10**6)] = 0
+    fields_of: ClassVar[dict[str, frozenset[str]]] = {
+        "tokens": frozenset({"bias", "types", "norm", "shared"}),
+        "patches": frozenset(
+            {"bias", "norm", "image", "patch", "channels", "tokens", "registers", "mask", "pretrained"}
+        ),
+    }
+    kind: Literal["tokens", "patches"] = "tokens"
+    bias: bool | None = None  # tokens: no; patches: yes
     norm: bool = False
+    types: Few = 0  # segment embeddings
     shared: bool = False  # one table for encoder and decoder
+    image: Sides | None = None
+    patch: Sides | None = None
+    channels: Size = 3
+    tokens: Few = 1  # learned vectors in front: the class token, a distillation token
+    registers: Few = 0  # learned vectors that have no position
+    mask: bool = False  # a learned vector in the place of hidden patches
+    pretrained: Sides | None = None  # the image that the position table was trained on
 
 
 class Scope(Node):
@@ -72,7 +89,7 @@ class Head(Node):
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
         "lm": frozenset({"bias", "transform", "vocab"}),
         "tied": frozenset({"bias", "transform", "vocab"}),
-        "classifier": frozenset({"bias", "classes"}),
+        "classifier": frozenset({"bias", "classes", "pool"}),
         "none": frozenset(),
     }
     kind: Literal["lm", "tied", "classifier", "none"] = "lm"
@@ -80,6 +97,7 @@ class Head(Node):
     transform: bool = False  # a dense layer, activation and norm in front, as BERT's masked-LM head has
     vocab: Size | None = None
     classes: Size | None = None
+    pool: Literal["each", "class", "mean", "last"] | None = None  # what is classified; unsaid: see `resolve`
 
 
 class Spec(Scope, ModelSpec):

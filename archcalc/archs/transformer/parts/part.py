@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
+from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.errors import InputError, Path
 from archcalc.ir import Module, Tensor
+from archcalc.layers.norm import norm
 from archcalc.spec import merged
 
 if TYPE_CHECKING:
@@ -41,6 +43,10 @@ class Part:
         raise NotImplementedError
 
 
+def normed(m: Module, x: Tensor, said: Norm) -> Tensor:
+    return norm(m, x, said.kind, bias=said.bias, affine=said.affine)
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """The scope that a part's unsaid fields fall back to."""
@@ -58,18 +64,14 @@ class Surroundings:
 
     def needed(self, value: T | None, field: str, meaning: str, *above: str) -> T:
         if value is None:
-            raise InputError(f"{field} is missing", f"give {meaning}", fields=[(*above, field), (self.stack,)])
+            name = ".".join((*above, field))
+            raise InputError("missing", f"give {meaning}", fields=[*([above] if above else []), (self.stack,)], field=name)
         return value
 
     def norm(self, said: Norm | None) -> Norm:
         return merged(self.scope.norm, said or Norm())
 
-    def positions(self, said: tuple[Position, ...] | None) -> tuple[Position, ...]:
-        positions = said if said is not None else self.scope.position
-        for position in positions:
-            position.check_kind(position.kind, ("position",))
-            needs = {"learned": "length", "relative": "buckets"}.get(position.kind)
-            if needs and getattr(position, needs) is None:
-                hint = f"write `position: {{kind: {position.kind}, {needs}: {1024 if needs == 'length' else 32}}}`"
-                raise InputError(f"{position.kind} positions need {needs}", hint, fields=self.places("position"))
-        return tuple(position for position in positions if position.kind != "none")
+    def positions(self, said: tuple[Position, ...] | None, *above: str) -> tuple[Position, ...]:
+        """The position encodings that hold for the part `above`, or for the stack; `said` is what it says itself."""
+        found = positions.nearer(self.scope.position, said)
+        return positions.checked(found, self.d_model, self.places(*above, "position"))

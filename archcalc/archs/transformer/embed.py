@@ -1,0 +1,64 @@
+"""What enters a stack: tokens looked up, or an image cut into patches; then positions, a norm, dropout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from archcalc.archs.transformer.image import interpolated
+from archcalc.archs.transformer.parts.part import normed
+from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, look_up, token_table
+from archcalc.layers.patches import cut, learned_vectors, project, put_in_front
+
+if TYPE_CHECKING:
+    from archcalc.archs.transformer.resolve import ResolvedStack
+
+
+def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:
+    """`tables` are the token tables so far, for a decoder that shares the encoder's and a head that is tied."""
+    x = _embed_image(m, batch, seq, stack) if stack.patches else _embed_tokens(m, batch, seq, stack, tables)
+    x = normed(m["norm"], x, stack.norm) if stack.embedding.norm else x
+    return m.record("dropout", x) if stack.dropout else x
+
+
+def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:
+    ids = Tensor(axes(batch, seq), "index")
+    m.record("input", to=ids.axes, name="ids")
+    first = "shared" if stack.embedding.shared else stack.name
+    if first not in tables:
+        assert stack.vocab
+        tables[first] = token_table(m["tokens"], Dim.of("vocab", stack.vocab), Dim.of("d_model", stack.d_model))
+    tables[stack.name] = tables[first]
+    if stack.embedding.bias:
+        m.show("one_hot", *ids.dims, tables[first].dims[0], note="the ids as one-hot · W + b reads them")
+    x = look_up(m["tokens"], ids, tables[first], bias=bool(stack.embedding.bias))
+    x = add_types(m["types"], x, stack.embedding.types) if stack.embedding.types else x
+    return _add_positions(m, x, stack)
+
+
+def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tensor:
+    """Patches, projected; tokens in front; positions on all of these; last registers, which have none."""
+    patches, d_model = stack.patches, Dim.of("d_model", stack.d_model)
+    assert patches
+    x = project(m["projection"], cut(m, batch, patches), d_model, bias=patches.bias)
+    placed = Dim.of("placed", patches.positions) if patches.registers else seq
+    if patches.tokens:
+        m["tokens"].title = "class token" if patches.tokens == 1 else f"{patches.tokens} tokens in front"
+        x = put_in_front(m["tokens"], x, patches.tokens, placed)
+    else:
+        x = x.seen_as(batch, placed, d_model)
+    x = _add_positions(m, x, stack)
+    if stack.position("learned") and (note := interpolated(patches)):
+        m.notes.append(note)
+    if patches.mask:
+        learned_vectors(m["mask_token"], 1, d_model)  # kept for pre-training: no patch is hidden here
+    return put_in_front(m["registers"], x, patches.registers, seq) if patches.registers else x
+
+
+def _add_positions(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
+    if learned := stack.position("learned"):
+        assert learned.length
+        x = add_learned_positions(m["positions"], x, learned.length, learned.offset)
+    if sinusoidal := stack.position("sinusoidal"):
+        x = add_sinusoids(m["positions"], x, sinusoidal.length, stored=sinusoidal.stored)
+    return x

@@ -1,0 +1,91 @@
+"""Embeddings of kind `patches`: from what is said of the image to how it is cut, or why it cannot be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from archcalc.errors import InputError
+from archcalc.layers.patches import Patches, Sides, grid, times
+
+if TYPE_CHECKING:
+    from archcalc.archs.transformer.nodes import Position
+    from archcalc.archs.transformer.parts.part import Surroundings
+
+
+def patches(around: Surroundings) -> Patches | None:
+    """None for a stack that reads tokens."""
+    said = around.scope.embedding
+    said.check_kind(said.kind, *around.places("embedding"))
+    if said.kind == "tokens":
+        return None
+    if around.stack == "decoder":
+        hint = "put the image under the encoder: `encoder: {embedding: {kind: patches, …}}`"
+        raise InputError("a decoder reads tokens, not patches", hint, fields=around.places("embedding"))
+    image, patch = _pair(_needed(around, "image", 224)), _pair(_needed(around, "patch", 16))
+    _check_divides(around, "image", image, patch)
+    pretrained = _pair(said.pretrained) if said.pretrained else None
+    if pretrained:
+        _check_divides(around, "pretrained", pretrained, patch)
+    return Patches(
+        image=image,
+        patch=patch,
+        channels=said.channels,
+        tokens=said.tokens,
+        registers=said.registers,
+        mask=said.mask,
+        bias=said.bias if said.bias is not None else True,
+        pretrained=pretrained,
+    )
+
+
+def _needed(around: Surroundings, field: str, example: int) -> int | Sides:
+    value: int | Sides | None = getattr(around.scope.embedding, field)
+    if value is None:
+        hint = f"write `{field}: {example}`, or [height, width]"
+        raise InputError(f"patches need {field}", hint, fields=around.places("embedding"))
+    return value
+
+
+def _pair(sides: int | Sides) -> Sides:
+    return sides if isinstance(sides, tuple) else (sides, sides)
+
+
+def _check_divides(around: Surroundings, field: str, image: Sides, patch: Sides) -> None:
+    """PyTorch would drop the rest of the image without a word."""
+    for side, length, step in zip(("height", "width"), image, patch, strict=True):
+        if length % step:
+            which = field if image[0] == image[1] else f"{field} {side}"
+            sizes = [str(size) for size in (length - length % step, length - length % step + step) if size]
+            fact = f"{which} {length} does not divide into patches of {step}"
+            raise InputError(fact, f"use {' or '.join(sizes)}", fields=around.places("embedding", field)[:2])
+
+
+def with_table(position: Position, cut: Patches, around: Surroundings) -> Position:
+    """A position table is as long as the image gives positions."""
+    if position.kind not in ("learned", "sinusoidal") or (position.kind == "sinusoidal" and not position.stored):
+        return position
+    if position.length not in (None, cut.positions):
+        fact = f"a table of {position.length} positions, but the image gives {cut.positions}"
+        hint = f"leave length out: it follows from the image, {described(cut)}"
+        raise InputError(fact, hint, fields=around.places("position", "length")[:2])
+    return position.model_copy(update={"length": cut.positions})
+
+
+def described(cut: Patches) -> str:
+    parts = [f"{times(*cut.grid)} patches"]
+    parts += [f"{cut.tokens} {'token' if cut.tokens == 1 else 'tokens'}"] if cut.tokens else []
+    parts += [f"{cut.registers} {'register' if cut.registers == 1 else 'registers'}"] if cut.registers else []
+    return " and ".join(parts)
+
+
+def interpolated(cut: Patches) -> str:
+    """What becomes of a position table that was trained on another image."""
+    if cut.pretrained is None or cut.pretrained == cut.image:
+        return ""
+    old, new = grid(cut.pretrained, cut.patch), cut.grid
+    in_front = "the class token's row is kept" if cut.tokens == 1 else f"the {cut.tokens} rows in front are kept"
+    return (
+        f"position table of {cut.positions:,} rows: of weights trained on {times(*cut.pretrained)} images, the "
+        f"{times(*old)} = {old[0] * old[1]:,} patch rows are interpolated to {times(*new)} = {cut.number:,}"
+        f"{f'; {in_front}' if cut.tokens else ''}"
+    )

@@ -1,0 +1,85 @@
+"""Position encodings: which of them go together, what each needs, and where each acts.
+
+Two act on the embedding (sinusoidal, learned), three inside self-attention (rope, alibi, relative). Cross-attention has
+none: a distance between a source and a target position means nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from archcalc.errors import InputError, Path
+from archcalc.spec import merged
+
+if TYPE_CHECKING:
+    from archcalc.archs.transformer.nodes import Position
+
+Encodings = tuple["Position", ...]
+
+ON_EMBEDDING = ("sinusoidal", "learned")
+IN_ATTENTION = ("rope", "alibi", "relative")
+_NEEDS = {"learned": ("length", 1024), "relative": ("buckets", 32)}
+
+
+def nearer(scope: Encodings, said: Encodings | None) -> Encodings:
+    """What a part says of its positions, field by field over what is said around it."""
+    if said is None:
+        return scope
+    return (merged(scope[0], said[0]),) if len(scope) == len(said) == 1 else said
+
+
+def checked(positions: Encodings, d_model: int, places: list[Path]) -> Encodings:
+    """Those that encode something, each with what it needs."""
+    for position in positions:
+        position.check_kind(position.kind, *places)
+        _check_needs(position, d_model, places)
+    used = tuple(position for position in positions if position.kind != "none")
+    for rivals in (ON_EMBEDDING, IN_ATTENTION):
+        _check_one_of(rivals, used, places)
+    return used
+
+
+def _check_needs(position: Position, d_model: int, places: list[Path]) -> None:
+    field, example = _NEEDS.get(position.kind, ("length", 1024))
+    if (position.kind in _NEEDS or position.stored) and getattr(position, field) is None:
+        stored = ", stored: true" if position.stored else ""
+        hint = f"write `position: {{kind: {position.kind}, {field}: {example}{stored}}}`"
+        raise InputError(f"{'stored ' if stored else ''}{position.kind} positions need {field}", hint, fields=places)
+    if position.kind == "sinusoidal" and d_model % 2:
+        fact = f"sinusoidal positions are pairs of a sine and a cosine, and d_model {d_model} is odd"
+        raise InputError(fact, f"use d_model {d_model - 1} or {d_model + 1}", fields=places)
+
+
+def _check_one_of(rivals: tuple[str, ...], used: Encodings, places: list[Path]) -> None:
+    said = [position.kind for position in used if position.kind in rivals]
+    if len(said) > 1:
+        where = "to the embedding" if rivals is ON_EMBEDDING else "in attention"
+        raise InputError(f"{' and '.join(said)} both act {where}", "keep one of them", fields=places)
+
+
+def in_attention(positions: Encodings, said: Encodings | None, places: list[Path]) -> Encodings:
+    """Those that act inside attention; a part of its own may name no others."""
+    for position in said or ():
+        if position.kind in ON_EMBEDDING:
+            fact = f"{position.kind} positions are added to the embedding, not in attention"
+            raise InputError(fact, "say it for the model or the stack", fields=places)
+    return tuple(position for position in positions if position.kind in IN_ATTENTION)
+
+
+def check_cross(said: Encodings | None, places: list[Path]) -> None:
+    for position in said or ():
+        if position.kind != "none":
+            fact = f"cross-attention has no {position.kind} positions: source and target are two sequences"
+            raise InputError(fact, "leave it out; self-attention keeps its own", fields=places)
+
+
+def rotated_width(rope: Position, head_dim: int, places: list[Path]) -> int:
+    """How much of each head is rotated, two by two. A share that is no whole number is rounded down, as PyTorch
+    implementations do; the small addition is for shares such as 0.29 that binary fractions miss."""
+    width = int(head_dim * rope.fraction + 1e-9)
+    if width % 2 or not width:
+        share = f"{rope.fraction:g} of head_dim {head_dim}" if rope.fraction != 1 else f"head_dim {head_dim}"
+        even = width - width % 2 or 2
+        hint = f"use an even head_dim, or `fraction: {even / head_dim:g}`" if head_dim >= 2 else "use an even head_dim"
+        raise InputError(f"RoPE rotates pairs, and {share} is {width}", hint, fields=places)
+    return width

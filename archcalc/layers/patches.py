@@ -1,0 +1,85 @@
+"""Images as sequences: cut into patches, each flattened and projected, with learned tokens in front.
+
+The projection is PyTorch's convolution whose stride is its kernel, so its weight keeps the convolution's four axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.ir import Dim, Module, Param, Tensor, axes
+
+Sides = tuple[int, int]  # height, width
+
+
+@dataclass(frozen=True)
+class Patches:
+    """An image and how it is cut; every side is a whole number of patches."""
+
+    image: Sides
+    patch: Sides
+    channels: int
+    tokens: int  # in front, each with a position: class, distillation
+    registers: int  # behind the class token, without a position
+    mask: bool
+    bias: bool
+    pretrained: Sides | None = None  # the image that the position table was trained on, where it was another
+
+    @property
+    def grid(self) -> Sides:
+        return grid(self.image, self.patch)
+
+    @property
+    def number(self) -> int:
+        return self.grid[0] * self.grid[1]
+
+    @property
+    def positions(self) -> int:
+        return self.tokens + self.number
+
+    @property
+    def seq(self) -> int:
+        return self.positions + self.registers
+
+
+def grid(image: Sides, patch: Sides) -> Sides:
+    """Rows and columns of patches."""
+    return image[0] // patch[0], image[1] // patch[1]
+
+
+def times(*sizes: int) -> str:
+    """`16 × 16`."""
+    return " × ".join(map(str, sizes))
+
+
+def cut(m: Module, batch: Dim, patches: Patches) -> Tensor:
+    """The image as it enters, then one row of pixels for each patch."""
+    channels, height, width = Dim.of("channels", patches.channels), *_sides("", patches.image)
+    image = m.record("input", to=axes(batch, channels, height, width), name="image")
+    pixels = (channels, *_sides("patch_", patches.patch))
+    note = f"{times(*patches.grid)}, each {times(*patches.patch, patches.channels)} flattened"
+    return m.record("view", image, to=axes(batch, Dim.of("patches", patches.number), pixels), name="patches", note=note)
+
+
+def _sides(prefix: str, sides: Sides) -> tuple[Dim, Dim]:
+    return Dim.of(f"{prefix}height", sides[0]), Dim.of(f"{prefix}width", sides[1])
+
+
+def project(m: Module, rows: Tensor, d_model: Dim, *, bias: bool) -> Tensor:
+    batch, patches, pixels = rows.axes
+    channels, height, width = pixels
+    elements = height.size * width.size * channels.size * d_model.size
+    weight = m.param("weight", d_model, *pixels, elements=elements)
+    projected = m.record("contract", rows, weight, to=(batch, patches, (d_model,)), over=pixels)
+    return m.record("add", projected, m.param("bias", d_model)) if bias else projected
+
+
+def learned_vectors(m: Module, number: int, d_model: Dim) -> Param:
+    """The same for every image."""
+    return m.param("weight", Dim.of("tokens", number), d_model)
+
+
+def put_in_front(m: Module, x: Tensor, number: int, to: Dim) -> Tensor:
+    """Learned vectors beside what the image gave."""
+    batch, _, d_model = x.dims
+    return m.record("concat", learned_vectors(m, number, d_model), x, to=axes(batch, to, d_model))
