@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 SCHEMA_VERSION = 1
 
-Unit = Literal["name", "count", "times", "share", "text", "shape", "bytes"]
+Unit = Literal["name", "count", "times", "share", "text", "shape", "bytes", "change", "ratio"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Figure:
 class Column:
     label: str
     unit: Unit
+    spare: bool = False  # left out, with a word about it, where the terminal is too narrow
 
 
 @dataclass(frozen=True)
@@ -75,3 +76,8 @@ class Report:
     def record(self) -> dict[str, Any]:
         """Plain data with stable keys."""
         raise NotImplementedError
+
+    def flat(self) -> list[dict[str, Any]]:
+        """The rows of the record for a spreadsheet, one value a column."""
+        rows: list[dict[str, Any]] = self.record()["rows"]
+        return rows

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from archcalc.count import Count
-from archcalc.errors import InputError
+from archcalc.errors import InputError, Path
 from archcalc.ir import Dim, Module, axes
 from archcalc.layers.autoencoder import linear_autoencoder, merge
 from archcalc.spec import ModelSpec, Size
@@ -24,7 +24,7 @@ class Spec(ModelSpec):
     """An autoencoder as people write it."""
 
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
-        "linear": _EVERY | {"input", "hidden", "bias"},
+        "linear": _EVERY - {"seq"} | {"input", "hidden", "bias"},
         "recursive": _EVERY | {"input", "hidden", "bias", "classes"},
     }
     family: Literal["autoencoder"] = "autoencoder"
@@ -54,13 +54,15 @@ class Autoencoder:
 def resolve(spec: Spec) -> Autoencoder:
     """Fill in what the spec leaves out, or say what is missing."""
     if spec.kind is None:
-        raise InputError("kind is missing", "write `kind: linear` or `kind: recursive`", fields=[("kind",), ("family",)])
+        fields: list[Path] = [("kind",), ("family",)]
+        raise InputError("kind is missing", "write `kind: linear` or `kind: recursive`", fields=fields)
     if spec.kind == "linear":
         _check_linear(spec)
+    sample, code = ("a sample", "the code") if spec.kind == "linear" else ("a word's vector", "a parent")
     model = Autoencoder(
         kind=spec.kind,
-        input=_needed(spec, "input", "the width of a sample" if spec.kind == "linear" else "the width of a word's vector"),
-        hidden=_needed(spec, "hidden", "the width of the code" if spec.kind == "linear" else "the width of a parent"),
+        input=_needed(spec, "input", f"the width of {sample}"),
+        hidden=_needed(spec, "hidden", f"the width of {code}"),
         bias=spec.kind == "recursive" if spec.bias is None else spec.bias,
         classes=spec.classes,
     )
@@ -88,30 +90,34 @@ def _check_linear(spec: Spec) -> None:
 def _check_tree(model: Autoencoder, words: int | None) -> None:
     """A parent goes where a child went before; only a tree of a single merge, over two words, never asks for that."""
     if words == 1:
-        raise InputError("one word has no neighbour to merge with", f"use a seq of {ONE_MERGE} or more", fields=[("seq",)])
+        hint = f"use a seq of {ONE_MERGE} or more"
+        raise InputError("one word has no neighbour to merge with", hint, fields=[("seq",)])
     if model.hidden != model.input and words != ONE_MERGE:
         fact = f"a parent is {model.hidden} wide, but a merge takes children of {model.input}: none can be merged again"
-        hint = f"set hidden to {model.input}, or input to {model.hidden}; only seq {ONE_MERGE}, a single merge, takes both"
+        hint = f"set hidden to {model.input}, or input to {model.hidden}; else no tree has more than {ONE_MERGE} words"
         raise InputError(fact, hint, fields=[("hidden",), ("input",)])
 
 
 def build(model: Autoencoder, work: Workload) -> Module:
     """Record the forward pass."""
     root = Module("model")
-    batch, width, hidden = Dim.of("batch", work.batch), Dim.of("input", model.input), Dim.of("hidden", model.hidden)
-    if model.kind == "linear":
-        x = root.record("input", to=axes(batch, width), name="input", note="one sample in each row")
-        linear_autoencoder(root, x, hidden, bias=model.bias)
-        return root
-    _check_tree(model, work.lengths["seq"])
-    _fold_up(root, model, Dim.of("seq", work.lengths["seq"]), batch, width, hidden)
+    record = _linear if model.kind == "linear" else _recursive
+    record(root, model, work)
     return root
 
 
-def _fold_up(root: Module, model: Autoencoder, seq: Dim, batch: Dim, width: Dim, hidden: Dim) -> None:
-    """A binary tree over n leaves has n − 1 inner nodes, each of them one call of the same merge."""
+def _linear(root: Module, model: Autoencoder, work: Workload) -> None:
+    sample = axes(Dim.of("batch", work.batch), Dim.of("input", model.input))
+    x = root.record("input", to=sample, name="input", note="one sample a row")
+    linear_autoencoder(root, x, Dim.of("hidden", model.hidden), bias=model.bias)
+
+
+def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:
+    """A binary tree over n leaves has n - 1 inner nodes, each of them one call of the same merge."""
+    _check_tree(model, work.lengths["seq"])
+    seq = Dim.of("seq", work.lengths["seq"])
     merges = seq.size - Count(1)
-    words = root.record("input", to=axes(batch, seq, width), name="words", note=f"the leaves: {seq.size:,} vectors")
-    m = root.child("merge", title="merge")
-    parent = merge(m, words, hidden, model.classes, bias=model.bias)
+    leaves = axes(Dim.of("batch", work.batch), seq, Dim.of("input", model.input))
+    words = root.record("input", to=leaves, name="words", note=f"the leaves of a tree: {seq.size:,} vectors")
+    parent = merge(root["merge"], words, Dim.of("hidden", model.hidden), model.classes, bias=model.bias)
     root.record("view", parent, name="root", note=f"the parent of the last of {merges:,} merges")

@@ -18,8 +18,9 @@ def merge(m: Module, words: Tensor, hidden: Dim, classes: int | None, *, bias: b
     The parent takes the place of the two, so the same merge goes up the tree until one vector is left.
     """
     batch, seq, width = words.dims
-    left = m.record("view", words, to=axes(batch, width), select=(seq,), name="left", note="a word, or an earlier parent")
-    right = m.record("view", words, to=axes(batch, width), select=(seq,), name="right", note="its neighbour")
+    one = axes(batch, width)
+    left = m.record("view", words, to=one, select=(seq,), name="left", note="a word, or an earlier parent")
+    right = m.record("view", words, to=one, select=(seq,), name="right", note="its neighbour")
     pair = Dim.of(f"2·{width.name}", 2 * int(width.size))
     children = m.record("concat", left, right, to=axes(batch, pair), name="children", note="[left; right]")
     parent = m["parent"].record("activation", linear(m["parent"], children, hidden, bias=bias), note="tanh")

@@ -10,7 +10,7 @@ from archcalc.report import Report
 
 
 def render(report: Report, *, width: int) -> str:
-    rows = report.record()["rows"]
+    rows = report.flat()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(rows[0] if rows else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 
 from archcalc.render.style import bold, coloured, dim, plain
 from archcalc.render.words import cell, figure
@@ -18,11 +19,12 @@ def render(report: Report, *, width: int) -> str:
     figures = list(report.figures())
     answer = report.answer() or " ".join((*figure(figures[0]), figures.pop(0).label))
     worked = textwrap.wrap(report.worked(), width - 2, initial_indent="= ", subsequent_indent="  ")
+    table, left_out = _fitting(report.table(), width)
     blocks = [
         [bold(report.title()), bold(answer), *map(dim, worked)],
         _figures(figures),
-        _Layout(report.table(), width).lines(),
-        [dim(line) for note in report.assumptions for line in _note(note, width)],
+        _Layout(table, width).lines(),
+        [dim(line) for note in (*report.assumptions, *left_out) for line in _note(note, width)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -37,6 +39,17 @@ def _figures(figures: Sequence[Figure]) -> list[str]:
     label, exact = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
     lines = [f"{row[0]:<{label}}  {row[1]:>{exact}}  {row[2]}".rstrip() for row in rows]
     return [plain(line) + (dim(f"  {row[3]}") if row[3] else "") for line, row in zip(lines, rows, strict=True)]
+
+
+def _fitting(table: Table, width: int) -> tuple[Table, list[str]]:
+    """Without its spare columns, and a note that says so, where they do not fit."""
+    spare = [column.label for column in table.columns if column.spare]
+    if not spare or _Layout(table, 10**6).used <= width:
+        return table, []
+    kept = [i for i, column in enumerate(table.columns) if not column.spare]
+    lines = [replace(line, cells=tuple(line.cells[i] for i in kept)) for line in table.lines]
+    left_out = f"{', '.join(spare)} left out: the terminal is too narrow"
+    return Table(tuple(table.columns[i] for i in kept), tuple(lines)), [left_out]
 
 
 class _Layout:

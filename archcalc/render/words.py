@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from archcalc.report import Figure
 from archcalc.sizes import binary_bytes, decimal_bytes, rounded
+
+SIMPLE = 12  # the largest denominator that is read at a glance
 
 
 def cell(value: Any, unit: str) -> str:
@@ -19,7 +22,18 @@ def cell(value: Any, unit: str) -> str:
         return f"× {value:,}" if value != 1 else ""
     if unit == "share":
         return "<0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+    if unit == "change":
+        return f"{value:+,}".replace("-", "−") if value else "="
+    if unit == "ratio":
+        return ratio(value)
     return " × ".join(map(str, value)) if unit == "shape" else str(value)
+
+
+def ratio(value: Fraction) -> str:
+    """`3/4` and `2` are exact; `0.940` is rounded."""
+    if value.denominator <= SIMPLE and value.numerator < SIMPLE**2:
+        return str(value)
+    return f"{float(value):,.3f}" if value >= Fraction(1, 100) else f"{float(value):.2g}"
 
 
 def figure(answer: Figure) -> tuple[str, str]:

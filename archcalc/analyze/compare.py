@@ -1,0 +1,165 @@
+"""Two or more models side by side, part by part, with differences and ratios to the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from archcalc.analyze.align import Row, aligned, part_of
+from archcalc.analyze.params import USUAL_DEPTH
+from archcalc.errors import InputError, did_you_mean
+from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from archcalc.model import Model
+
+LINE = 80  # a headline that is longer calls the models by their letters
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What can be compared: its name in a sentence, and its value for every module of a model, by path."""
+
+    noun: str
+    values: Callable[[Model], dict[str, int]]
+
+
+def _params(model: Model) -> dict[str, int]:
+    return {row.path: row.total for row in model.params().rows if row.kind == "module"}
+
+
+METRICS = {"params": Metric("parameters", _params)}
+
+
+@dataclass(frozen=True)
+class CompareReport(Report):
+    """Every row has a value for each model, and a difference and a ratio for each but the first."""
+
+    command: ClassVar[str] = "compare"
+    metric: str
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+    depth: int = USUAL_DEPTH
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """What the models are called in the heads of columns."""
+        return tuple(ascii_uppercase[: len(self.labels)])
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """What each model measures as a whole."""
+        return tuple(value or 0 for value in self.rows[0].values)
+
+    def title(self) -> str:
+        """The models, in the order in which they were named."""
+        return " · ".join(self.labels)
+
+    def answer(self) -> str:
+        """Which one is the largest, and by how much."""
+        told = self._told(self.labels)
+        return told if len(told) <= LINE else self._told(self.letters)
+
+    def _told(self, names: Sequence[str]) -> str:
+        noun, least, most = METRICS[self.metric].noun, min(self.totals), max(self.totals)
+        if least == most:
+            return f"{', '.join(names[:-1])} and {names[-1]} have equally many {noun}"
+        larger, smaller = (names[self.totals.index(total)] for total in (most, least))
+        times = f"{most / least:,.4g} times the {noun} of {smaller}, " if least else ""
+        return f"{larger} has {times}{most - least:,} more{'' if least else f' {noun} than {smaller}'}"
+
+    def figures(self) -> Sequence[Figure]:
+        """The letters, with what each model comes to."""
+        named = zip(self.letters, self.labels, self.totals, strict=True)
+        return tuple(Figure(f"{letter}  {label}", total) for letter, label, total in named)
+
+    def table(self) -> Table:
+        """For each model a column, with the difference and the ratio to the first beside it."""
+        first, *others = self.letters
+        columns = [Column("part", "name"), Column(first, "count")]
+        for name in others:
+            columns += [Column(name, "count"), Column(f"{name} − {first}", "change", spare=True)]
+            columns += [Column(f"{name} ÷ {first}", "ratio")]
+        return Table(tuple(columns), tuple(_line(row) for row in self._shown()))
+
+    def _shown(self) -> Iterator[Row]:
+        """What is equal in all models is not taken apart; what is empty in all, such as a tied head, is left out."""
+        equal = ""
+        for row in self.rows:
+            inside = equal and row.path.startswith(equal)
+            if inside or row.whole or row.depth >= self.depth or not any(row.values):
+                continue
+            equal = f"{row.path}." if row.equal else equal
+            yield row
+
+    def record(self) -> dict[str, Any]:
+        """`difference` and `ratio` have an entry for each model but the first; a part that is not there is null."""
+        models = zip(self.labels, self.names, self.totals, strict=True)
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "metric": self.metric,
+            "models": [{"label": label, "model": name, "total": int(total)} for label, name, total in models],
+            "assumptions": list(self.assumptions),
+            "rows": [_row_record(row) for row in self.rows],
+        }
+
+    def flat(self) -> list[dict[str, Any]]:
+        """One column for each number."""
+        return [self._flat_row(row) for row in self.rows]
+
+    def _flat_row(self, row: Row) -> dict[str, Any]:
+        first, *others = self.letters
+        heads = [f"{letter} {label}" for letter, label in zip(self.letters, self.labels, strict=True)]
+        differences = dict(zip((f"{name} - {first}" for name in others), row.difference, strict=True))
+        ratios = dict(zip((f"{name} / {first}" for name in others), _floats(row), strict=True))
+        return {"path": row.path, **dict(zip(heads, row.values, strict=True)), **differences, **ratios}
+
+
+def _line(row: Row) -> Line:
+    present = list(dict.fromkeys(times for times in row.times if times is not None))
+    copies = f" × {', '.join(f'{times:,}' for times in present)}" if present != [1] else ""
+    beside = zip(row.values[1:], row.difference, row.ratio, strict=True)
+    cells = (row.values[0], *(value for three in beside for value in three))
+    return Line((_title(row) + copies, *cells), row.depth, heading=row.path == "model")
+
+
+def _title(row: Row) -> str:
+    """Two names where a part goes by two: `decoder / encoder`."""
+    return " / ".join(row.titles)
+
+
+def _row_record(row: Row) -> dict[str, Any]:
+    lists = {"times": row.times, "values": row.values, "difference": row.difference, "ratio": _floats(row)}
+    return {"path": row.path, "title": _title(row), **{key: list(value) for key, value in lists.items()}}
+
+
+def _floats(row: Row) -> tuple[float | None, ...]:
+    return tuple(None if ratio is None else float(ratio) for ratio in row.ratio)
+
+
+def compare(
+    models: Sequence[tuple[str, Model]], *, metric: str = "params", depth: int = USUAL_DEPTH, notes: Sequence[str] = ()
+) -> CompareReport:
+    """Lay models side by side, each with the label it goes by; the first is what the others are held against."""
+    if metric not in METRICS:
+        raise InputError(f"no metric called {metric}", did_you_mean(metric, METRICS), field="--metric")
+    if not 1 < len(models) <= len(ascii_uppercase):
+        raise InputError(f"{len(models)} models to compare", f"name 2 to {len(ascii_uppercase)}")
+    rows = aligned([part_of(model.build(), METRICS[metric].values(model)) for _, model in models])
+    missing = "a part that a model does not have counts as 0 in differences"
+    missed = (missing,) if any(None in row.values for row in rows) else ()
+    labels = tuple(label for label, _ in models)
+    return CompareReport(
+        model=" · ".join(labels),
+        assumptions=("every count is exact", *notes, *missed),
+        metric=metric,
+        labels=labels,
+        names=tuple(model.name for _, model in models),
+        rows=tuple(rows),
+        depth=depth,
+    )

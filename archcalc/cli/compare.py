@@ -1,0 +1,92 @@
+"""The command that lays models side by side."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from archcalc.cli.options import Depth, Format, Set, completed_preset, loaded, show
+from archcalc.errors import InputError
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+_CHANGES = re.compile(r":(?=[A-Za-z_][\w.]*=)")  # gpt2:heads=8, but neither C:\model.yaml nor {width: 512}
+_NEXT = re.compile(r",(?=[A-Za-z_][\w.]*=)")
+
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL",
+        autocompletion=completed_preset,
+        help="Presets, YAML files, or -. Changes to one alone stand behind a colon: gpt2:heads=8,ffn=2048.",
+    ),
+]
+Metric = Annotated[str, typer.Option("--metric", metavar="params", help="What to compare.")]
+
+
+def compare(
+    models: Models,
+    set: Set = [],  # noqa: A002, B006
+    metric: Metric = "params",
+    depth: Depth = None,
+    format: Format = "table",  # noqa: A002
+) -> None:
+    """Two or more models side by side, part by part, with differences and ratios.
+
+    --set changes every model; with a single model, that model is compared with itself as it was before the change.
+    Parts that are equal in all models are not taken apart.
+    """
+    from archcalc.analyze.compare import compare as compared
+    from archcalc.analyze.params import USUAL_DEPTH
+
+    notes = [f"{', '.join(set)} in every model"] if set and len(models) > 1 else []
+    show(compared(_contenders(models, set), metric=metric, depth=depth or USUAL_DEPTH, notes=notes), format)
+
+
+def _contenders(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:
+    """Each model with the label it goes by."""
+    models = [_named(name, changes if len(names) > 1 else []) for name in names]
+    labels = [model.name if name == "-" else name for name, model in zip(names, models, strict=True)]
+    if len(names) > 1:
+        return list(zip(labels, models, strict=True))
+    if not changes:
+        hint = f"name another, or a change: archcalc compare {names[0]} --set d_model=512"
+        raise InputError("one model is nothing to compare", hint)
+    return [(labels[0], models[0]), _changed(names[0], labels[0], models[0], changes)]
+
+
+def _changed(text: str, label: str, model: Model, changes: list[str]) -> tuple[str, Model]:
+    """The same model, read once, with more changes."""
+    from archcalc.model import from_document
+
+    _, own = _split(text)
+    return f"{label}{',' if own else ':'}{','.join(changes)}", from_document(model.document, label, (*own, *changes))
+
+
+def _named(text: str, changes: list[str]) -> Model:
+    """A model with its own changes, then those of all."""
+    name, own = _split(text)
+    try:
+        return loaded(name, [*own, *changes])
+    except InputError as error:
+        change = error.file.removeprefix("--set ")
+        if change in own:
+            error.file = text
+        elif change in changes:
+            error.hint = f"{error.hint}\n  this is {text}; to change one model alone, write MODEL:{change}".lstrip()
+        raise
+
+
+def _split(text: str) -> tuple[str, list[str]]:
+    """`gpt2:heads=8,ffn=2048` is gpt2 with two changes."""
+    if Path(text).exists():
+        return text, []
+    name, *changes = _CHANGES.split(text, maxsplit=1)
+    return name, [change for all_of_them in changes for change in _NEXT.split(all_of_them)]
+
+
+COMMANDS = (compare,)
