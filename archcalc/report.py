@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 SCHEMA_VERSION = 1
 
-Unit = Literal["name", "count", "times", "share", "text", "shape", "bytes", "change", "ratio"]
+Unit = Literal["name", "count", "times", "share", "text", "shape", "bytes", "change", "ratio", "residual"]
 
 
 @dataclass(frozen=True)

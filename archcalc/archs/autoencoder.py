@@ -1,7 +1,7 @@
 """Autoencoders: the linear one, and the recursive one that folds a sentence of n words up a tree into one vector.
 
-    kind: linear       x̂ = W2·W1·x; biases only if asked for
-    kind: recursive    p = tanh(W1·[left; right] + b1), rebuilt by W2 and b2; `classes` adds a classifier, W3 and b3
+kind: linear       x̂ = W2·W1·x; biases only if asked for
+kind: recursive    p = tanh(W1·[left; right] + b1), rebuilt by W2 and b2; `classes` adds a classifier, W3 and b3
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import sys
 import typer
 
 from archcalc import __version__
-from archcalc.cli import compare, files, questions
+from archcalc.cli import compare, files, identities, questions
 from archcalc.errors import InputError
 
 app = typer.Typer(
@@ -36,7 +36,7 @@ def archcalc(
     """Exact shapes, parameters and costs of neural-network architectures."""
 
 
-for command in (*questions.COMMANDS, *compare.COMMANDS, *files.COMMANDS):
+for command in (*questions.COMMANDS, *compare.COMMANDS, *identities.COMMANDS, *files.COMMANDS):
     app.command()(command)
 
 

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rich.cells import cell_len, set_cell_size
+
 from archcalc.render.style import bold, coloured, dim, plain
 from archcalc.render.words import cell, figure
 from archcalc.report import Column, Figure, Line, Report, Table
@@ -74,7 +76,7 @@ class _Layout:
 
     def _widths(self, columns: tuple[Column, ...]) -> list[int]:
         """Every column as wide as it must be; where the terminal is narrow, words give way, names last."""
-        widths = [max([len(column.label), *(len(row[i]) for row in self.rows)]) for i, column in enumerate(columns)]
+        widths = [max([len(column.label), *(cell_len(row[i]) for row in self.rows)]) for i, column in enumerate(columns)]
         over = sum(widths) + 2 * (len(widths) - 1) + (self.bar + 1 if self.bar else 0) - self.width
         for i, least in [*((i, 8) for i, unit in reversed(list(enumerate(self.units))) if unit == "text"), (0, 12)]:
             given = min(max(over, 0), max(widths[i] - least, 0))
@@ -106,9 +108,11 @@ class _Layout:
 
 
 def _padded(text: str, width: int, unit: str) -> str:
-    if unit in ("name", "text") and len(text) > width:
-        return text[: width - 1] + "…"
-    return f"{text:<{width}}" if unit in _LEFT else f"{text:>{width}}"
+    """Filled up or cut to the width it takes on the screen, where an accent of its own takes none."""
+    if unit in ("name", "text") and cell_len(text) > width:
+        return set_cell_size(text, width - 1) + "…"
+    fill = " " * (width - cell_len(text))
+    return text + fill if unit in _LEFT else fill + text
 
 
 def _bar(share: float, width: int) -> str:

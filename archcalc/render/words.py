@@ -8,6 +8,8 @@ from typing import Any
 from archcalc.report import Figure
 from archcalc.sizes import binary_bytes, decimal_bytes, rounded
 
+ROUNDING = 1e-10  # in float64, after a few thousand operations at the most
+THOUSAND = 1000
 SIMPLE = 12  # the largest denominator that is read at a glance
 
 
@@ -26,7 +28,16 @@ def cell(value: Any, unit: str) -> str:
         return f"{value:+,}".replace("-", "−") if value else "="
     if unit == "ratio":
         return ratio(value)
+    if unit == "residual":
+        return residual(value)
     return " × ".join(map(str, value)) if unit == "shape" else str(value)
+
+
+def residual(value: float) -> str:
+    """What rounding leaves differs from machine to machine, so only its bound is printed."""
+    if value < ROUNDING:
+        return f"< {ROUNDING:.0e}"
+    return f"{value:.3g}" if value < THOUSAND else f"{value:,.0f}"
 
 
 def ratio(value: Fraction) -> str:
