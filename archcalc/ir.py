@@ -34,6 +34,7 @@ class Dim:
 
 Axis = tuple[Dim, ...]  # the dims that PyTorch keeps merged in one axis, such as (heads, head_dim)
 Axes = tuple[Axis, ...]
+Seen = tuple[Count, Count]
 
 
 def axes(*items: Dim | Axis) -> Axes:
@@ -104,8 +105,8 @@ class Param(Tensor):
 class Op:
     """One recorded step. `over` are the dims summed away, `select` the dims that are indexed instead.
 
-    `beside` are tensors made besides the output. `seen` is how many (query, key) pairs a mask leaves, for ops of
-    attention whose cost people also count without what is masked.
+    `beside` are tensors made besides the output. `seen` is how many (query, key) pairs a mask leaves, of how many, for
+    ops of attention, whose cost people also count without what is masked.
     """
 
     kind: str
@@ -116,7 +117,7 @@ class Op:
     name: str = ""  # under which the output stands in `archcalc shapes`; unnamed outputs are steps on the way
     note: str = ""
     beside: dict[str, Tensor] = field(default_factory=dict)
-    seen: Count | None = None
+    seen: Seen | None = None
 
 
 @dataclass(frozen=True)
@@ -142,8 +143,8 @@ class Module:
         self.repeat = repeat or Count(1)
         self.calls = Count(1)
         self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and the output that is the next run's input
-        self.section = False  # a stretch of its parent without a name or row of its own
-        self.unit = ""  # what may be recomputed as a whole: `block`, `core`
+        self.is_section = False  # a stretch of its parent without a path or row of its own
+        self.unit = ""  # what folds know it as, and may recompute as a whole: `block`, `core`, `loss`
         self.title = name.replace("_", " ")  # as a heading
         self.term = self.title  # as a term of a sum
         self.group: str = parent.group if parent else ""
@@ -166,10 +167,10 @@ class Module:
         made.group = group or made.group
         return made
 
-    def part(self, name: str, *, unit: str = "") -> Module:
+    def section(self, name: str) -> Module:
         """A stretch of this module that folds can tell apart (attention's core, the loss), under its parent's path."""
         made = self.child(f"{name} (section)")
-        made.section, made.unit = True, unit
+        made.is_section, made.unit = True, name
         made.title, made.term = self.title, self.term
         return made
 
@@ -185,7 +186,7 @@ class Module:
     @property
     def path(self) -> str:
         above = self.parent.path if self.parent else ""
-        if self.section:
+        if self.is_section:
             return above
         return f"{above}.{self.name}" if above else self.name if self.parent else ""
 
@@ -224,7 +225,7 @@ class Module:
         select: tuple[Dim, ...] = (),
         name: str = "",
         note: str = "",
-        seen: Count | None = None,
+        seen: Seen | None = None,
     ) -> Tensor:
         """Record one op and return its output, shaped like the first input unless `to` says otherwise."""
         kind = note if kind == "activation" else kind  # an activation goes by its own name

@@ -1,8 +1,8 @@
-"""What the model is given to compute: how many sequences, how long."""
+"""What the model is given to compute: how many sequences, how long, for what, and by which kernels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.errors import InputError
 from archcalc.spec import ModelSpec
@@ -21,9 +21,34 @@ class Longest:
 
 @dataclass(frozen=True)
 class Workload:
+    """`mode` is train, prefill (forward alone, keeping a cache) or decode: one more token for each sequence, after
+    `context` that are cached. `attention` is eager, which stores the scores, or flash, one kernel that does not."""
+
     batch: int
-    lengths: dict[str, int]  # `seq`, or `src_seq` and `tgt_seq`
+    lengths: dict[str, int]  # `seq`, or `src_seq` and `tgt_seq`; of a decode step 1 for what is decoded
     assumptions: tuple[str, ...] = ()
+    mode: str = "train"
+    context: int = 0
+    attention: str = "eager"
+
+    def of_encoder(self) -> Workload:
+        """An encoder has no cache: outside training it is a plain forward pass."""
+        return self if self.trains else replace(self, mode="encode", context=0)
+
+    @property
+    def trains(self) -> bool:
+        """A forward pass with dropout and a loss, then a backward pass."""
+        return self.mode == "train"
+
+    @property
+    def decodes(self) -> bool:
+        """One token at a time, with a cache."""
+        return self.mode == "decode"
+
+    @property
+    def keeps_cache(self) -> bool:
+        """Keys and values are kept for later tokens."""
+        return self.mode in ("prefill", "decode")
 
 
 def workload(
@@ -34,6 +59,9 @@ def workload(
     seq: int | None = None,
     src_seq: int | None = None,
     tgt_seq: int | None = None,
+    mode: str = "train",
+    context: int | None = None,
+    attention: str = "eager",
 ) -> Workload:
     """What the caller asks for, else what the spec says, else the usual, which is then said among the assumptions."""
     asked = {"src_seq": src_seq, "tgt_seq": tgt_seq}
@@ -56,7 +84,16 @@ def workload(
         _check_length(name, lengths[name], limit)
     if not (batch or spec.batch):
         assumptions.append("batch 1: the spec names none; --batch changes it")
-    return Workload(batch or spec.batch or 1, lengths, tuple(assumptions))
+    work = Workload(batch or spec.batch or 1, lengths, tuple(assumptions), mode, attention=attention)
+    return _one_more_token(work, context, longest) if work.decodes else work
+
+
+def _one_more_token(work: Workload, context: int | None, longest: dict[str, Longest]) -> Workload:
+    """The last length is what is decoded: it becomes the context, unless that is given, and a single position."""
+    *_, name = work.lengths
+    cached = work.lengths[name] if context is None else context
+    _check_length(name, cached + 1, longest[name])
+    return replace(work, lengths={**work.lengths, name: 1}, context=cached)
 
 
 def _check_length(name: str, length: int, limit: Longest) -> None:

@@ -82,7 +82,7 @@ def shapes(
         batch=work.batch,
         lengths=work.lengths,
         rows=tuple(_rows(root, Count(1), parameters)),
-        headings={module.path: _heading(module) for module in _modules(root)},
+        headings={module.path: _heading(module) for module in _modules(root) if not module.is_section},
         symbolic=symbolic,
         depth=depth,
     )
@@ -120,7 +120,7 @@ def _under(module: Module, name: str) -> str:
 
 def _own_output(module: Module) -> Op | None:
     """None where the last thing a module does is a child's work, which has its row already."""
-    last = module.body[-1] if module.body else None
+    last = module.body[-1] if module.body and not module.is_section else None
     return last if isinstance(last, Op) and not last.name else None
 
 

@@ -1,61 +1,115 @@
-"""Multi-head attention; with fewer key-value heads it is grouped-query, with one multi-query attention."""
+"""Multi-head attention; with fewer key-value heads it is grouped-query, with one multi-query attention.
+
+Eager attention stores the scores; flash attention is one kernel, which takes no bias on the scores, so that ALiBi and
+relative positions are always computed eagerly. With a cache, keys and values are kept for the tokens to come.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from archcalc.count import total
-from archcalc.ir import Axis, Dim, Module, Part, Tensor, axes
-from archcalc.layers.linear import linear, width_of
+from archcalc.count import Count, total
+from archcalc.ir import Dim, Module, Part, Seen, Tensor, axes
+from archcalc.layers.dropout import dropped
+from archcalc.layers.linear import linear
+from archcalc.workload import Workload
 
-Change = Callable[[Module, Tensor], Tensor]
+ScoreBias = Callable[[Module], Tensor]  # what is added to the scores, given the module of the attention
+Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
 
 
 def attention(
     m: Module,
     x: Tensor,
     memory: Tensor,
+    work: Workload,
     *,
     heads: int,
     kv_heads: int,
     head_dim: int,
     bias: frozenset[str],
-    rotate: bool = False,
-    add_bias: Change | None = None,
+    rotation: Rotation | None = None,
+    mask: Tensor | None = None,
+    score_bias: ScoreBias | None = None,
     dropout: float = 0,
 ) -> Tensor:
     """`memory` is what is looked at: x itself, or the encoder's output."""
     batch, seq, d_model = x.dims
     head, each = Dim.of("heads", heads, copies=True), Dim.of("head_dim", head_dim)
     kv_head = Dim.of("kv_heads", kv_heads, copies=True) if kv_heads != heads else head
+    if work.decodes and memory is not x:
+        m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
     q = linear(m["q"], x, (head, each), bias="q" in bias)
     k = linear(m["k"], memory, (kv_head, each), bias="k" in bias)
     v = linear(m["v"], memory, (kv_head, each), bias="v" in bias)
     m.show("head", batch, seq, each, note=f"each of {heads} heads")
-    past = _past(x, memory)
     q = q.seen_as(batch, head, seq, each)
-    k, v = (t.seen_as(batch, kv_head, past, each) for t in (k, v))
-    if rotate:
-        q, k = m.record("rotate", q), m.record("rotate", k)
-    if kv_head is not head:
-        k, v = (m.record("repeat", t, to=axes(batch, head, past, each)) for t in (k, v))
-    scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="scores")
-    scores = add_bias(m, scores) if add_bias else scores
-    weights = m.record("softmax", scores)
-    weights = m.record("dropout", weights) if dropout else weights
-    looked_up = m.record("contract", weights, v, to=axes(batch, head, seq, each), over=(past,))
+    k, v = (t.seen_as(batch, kv_head, memory.dims[1], each) for t in (k, v))
+    if rotation:
+        q, k = m.record("rotate", q, *rotation), m.record("rotate", k, *rotation)
+    past = looked_at(x, memory, work)
+    if work.keeps_cache:
+        k, v = (_append(m, t, memory.dims[1], past) for t in (k, v))
+    else:
+        k, v = (t.seen_as(batch, kv_head, past, each) for t in (k, v))
+    core = Core(m.section("core"), work, mask, score_bias(m) if score_bias else None, dropout)
+    looked_up = core.flash(q, k, v) if work.attention == "flash" and not score_bias else core.eager(q, k, v)
     concatenated = m.record("view", looked_up, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated")
-    _describe_heads(m, head, d_model, each)
+    describe_heads(m, head, d_model, each)
     return linear(m["out"], concatenated, d_model, bias="o" in bias)
 
 
-def _past(x: Tensor, memory: Tensor) -> Dim:
-    """Keys are seen along an axis of their own, even where a sequence looks at itself."""
+@dataclass(frozen=True)
+class Core:
+    """Attention's core: what needs no parameters, can be recomputed alone, and is a single kernel in flash attention."""
+
+    m: Module
+    work: Workload
+    mask: Tensor | None
+    bias: Tensor | None
+    dropout: float
+
+    def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """softmax(q·k / √head_dim + bias)·v, with keys and values shown to all heads of their group."""
+        m, (batch, head, seq, each), past = self.m, q.dims, k.dims[2]
+        if k.dims[1] != head:
+            k, v = (m.record("repeat", t, to=axes(batch, head, past, each)) for t in (k, v))
+        scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="scores", seen=self.seen)
+        scores = m.record("scale", scores)
+        scores = m.record("add", scores, self.bias) if self.bias else scores
+        scores = m.record("mask", scores, self.mask) if self.mask else scores
+        weights = m.record("softmax", scores)
+        weights = dropped(m, weights, self.dropout, self.work)
+        return m.record("contract", weights, v, to=axes(batch, head, seq, each), over=(past,), seen=self.seen)
+
+    def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """The same in one kernel, which reads keys and values of a group where they are."""
+        return self.m.record("flash", q, k, v, seen=self.seen)
+
+    @property
+    def seen(self) -> Seen | None:
+        """Position i sees i + 1 of them: half of the square and half of its diagonal."""
+        if not self.mask:
+            return None
+        seq, past = (dim.size for dim in self.mask.dims)
+        return seq * (seq + 1) // 2, seq * past
+
+
+def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None) -> Dim:
+    """Keys are seen along an axis of their own, even where a sequence looks at itself, and behind what is cached."""
     seq = memory.dims[1]
-    return seq.renamed(f"kv_{seq.name}") if seq.name == x.dims[1].name else seq
+    if seq.name != x.dims[1].name:
+        return seq
+    return Dim.of(f"kv_{seq.name}", work.context + 1) if work and work.decodes else seq.renamed(f"kv_{seq.name}")
 
 
-def _describe_heads(m: Module, head: Dim, d_model: Dim, each: Dim) -> None:
+def _append(m: Module, t: Tensor, seq: Dim, past: Dim) -> Tensor:
+    batch, head, _, each = t.dims
+    return m.record("append", t, to=axes(batch, head, past, each))
+
+
+def describe_heads(m: Module, head: Dim, d_model: Dim, each: Dim) -> None:
     """The shares a textbook asks for: all heads together, and one head's part of each projection."""
     projections = [m[name] for name in ("q", "k", "v")]
     m.parts.append(Part("heads", total(total(p.elements for p in one.params.values()) for one in projections)))
@@ -63,5 +117,3 @@ def _describe_heads(m: Module, head: Dim, d_model: Dim, each: Dim) -> None:
         biased = [each.size] if "bias" in one.params else []
         share = total([d_model.size * each.size, *biased])
         m.parts.append(Part(f"{one.name}_head", share, (int(each.size), int(d_model.size))))
-
-

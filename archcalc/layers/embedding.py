@@ -21,7 +21,8 @@ def add_learned_positions(m: Module, x: Tensor, length: int, offset: int) -> Ten
     _, seq, d_model = x.dims
     rows = Dim.of("positions", length + offset)
     table = m.param("weight", rows, d_model, table="position")
-    return m.record("add", x, m.record("lookup", table, to=axes(seq, d_model), select=(rows,)))
+    places = Tensor(axes(seq), "index")
+    return m.record("add", x, m.record("lookup", places, table, to=axes(seq, d_model), select=(rows,)))
 
 
 def add_sinusoids(m: Module, x: Tensor, length: int | None, *, stored: bool) -> Tensor:
@@ -39,13 +40,14 @@ def add_sinusoids(m: Module, x: Tensor, length: int | None, *, stored: bool) -> 
 
 
 def add_types(m: Module, x: Tensor, types: int) -> Tensor:
-    _, _, d_model = x.dims
+    batch, seq, d_model = x.dims
     table = m.param("weight", Dim.of("types", types), d_model, table="type")
-    return m.record("add", x, m.record("lookup", table, to=x.axes, select=(table.dims[0],)))
+    ids = Tensor(axes(batch, seq), "index")
+    return m.record("add", x, m.record("lookup", ids, table, to=x.axes, select=(table.dims[0],)))
 
 
-def relative_bias(m: Module, heads: int, buckets: int, seq: Dim) -> Tensor:
+def relative_bias(m: Module, heads: int, buckets: int, distances: Tensor) -> Tensor:
     """A learned number for each head and bucket of distances, added to the scores; read from the table if it is there."""
     head, rows = Dim.of("heads", heads, copies=True), Dim.of("buckets", buckets)
     table = m.params.get("weight") or m.param("weight", rows, head, table="position")
-    return m.record("lookup", table, to=axes(head, seq, seq.renamed(f"kv_{seq.name}")), select=(rows,))
+    return m.record("lookup", distances, table, to=axes(head, *distances.dims), select=(rows,))

@@ -8,7 +8,9 @@ from archcalc.archs.transformer.pattern import Group, Items, Line
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.count import Count
 from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import contract, linear
+from archcalc.layers.loss import cross_entropy
 from archcalc.workload import Workload
 
 
@@ -20,20 +22,27 @@ def build(model: Transformer, work: Workload) -> Module:
     for stack, (name, length) in zip(model.stacks, work.lengths.items(), strict=True):
         side = {"src_seq": "source_", "tgt_seq": "target_"}.get(name, "")
         m = root.child(f"{side}embedding", group="embedding")
-        embedded = embed(m, batch, Dim.of(name, length), stack, tables)
-        x = run_stack(root.child(stack.name, group="blocks"), embedded, memory, stack)
+        blocks = root.child(stack.name, group="blocks")
+        asked = work.of_encoder() if stack.name == "encoder" else work
+        if work.decodes and not asked.decodes:
+            m.calls = blocks.calls = Count(0)  # the encoder ran before the first token
+        embedded = embed(m, batch, Dim.of(name, length), stack, tables, asked)
+        x = run_stack(blocks, embedded, memory, stack, asked)
         memory = x
     assert x is not None
-    run_head(root, x, model, tables)
+    logits = run_head(root, x, model, tables)
+    if logits and work.trains:
+        cross_entropy(root, logits)
     return root
 
 
-def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack) -> Tensor:
-    prepared = {word: part.prepare(m, x) for word, part in stack.parts.items()}
-    x = _run_items(m, stack.items, x, Context(memory, prepared), stack)
+def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack, work: Workload) -> Tensor:
+    context = Context(memory, work=work)
+    context.prepared.update({word: part.prepare(m, x, context) for word, part in stack.parts.items()})
+    x = _run_items(m, stack.items, x, context, stack)
     final = stack.norm.final if stack.norm.final is not None else stack.norm.place != "post"
     x = normed(m["norm"], x, stack.norm) if final else x
-    return m.record("dropout", x) if stack.dropout and final else x
+    return dropped(m, x, stack.dropout, work) if final else x
 
 
 def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: ResolvedStack) -> Tensor:
@@ -41,11 +50,14 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
         child = m.child(_item_name(items, index), repeat=Count.named(f"{stack.name} blocks", item.times))
         if isinstance(item, Group):
             child.title, child.term = "period", f"{stack.name} period"
-            x = _run_items(child, item.items, x, context, stack)
+            out = _run_items(child, item.items, x, context, stack)
         else:
             child.title = "block" if len(items) == 1 else f"{' '.join(item.words)} block"
             child.term = f"{stack.name} {child.title}"
-            x = run_block(child, x, context, [stack.parts[word] for word in item.words])
+            child.unit = "block"
+            out = run_block(child, x, context, [stack.parts[word] for word in item.words])
+        child.carry(x, out)
+        x = out
     return x
 
 
@@ -65,7 +77,7 @@ def run_block(m: Module, x: Tensor, context: Context, parts: list[Part]) -> Tens
         name = f"{part.name}_{earlier + 1}" if earlier else part.name
         branch = normed(m[f"{name}_norm"], x, part.norm) if part.norm.place in ("pre", "sandwich") else x
         branch = part.run(m[name], branch, context)
-        branch = m.record("dropout", branch) if part.dropout else branch
+        branch = dropped(m, branch, part.dropout, context.work)
         if part.norm.place in ("out", "sandwich"):
             branch = normed(m[f"{name}_norm_out"], branch, part.norm)
         post = part.norm.place == "post"
@@ -76,24 +88,21 @@ def run_block(m: Module, x: Tensor, context: Context, parts: list[Part]) -> Tens
     return x
 
 
-def run_head(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> None:
+def run_head(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> Tensor | None:
     head, stack = model.head, model.stacks[-1]
     if head.kind == "none":
-        return
+        return None
     m = root.child("head", group="head")
     if head.kind == "classifier":
         x = _pooled(m, x, head.pool or "each", stack)
-        linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias)
-        return
+        return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias)
     x = _transformed(m["transform"], x, stack) if head.transform else x
     assert model.head_vocab
     vocab = Dim.of("vocab", model.head_vocab)
     if head.kind == "lm":
-        linear(m, x, vocab, bias=head.bias)
-        return
+        return linear(m, x, vocab, bias=head.bias)
     logits = contract(m, x, tables[stack.name], out=(vocab,))
-    if head.bias:
-        m.record("add", logits, m.param("bias", vocab))
+    return m.record("add", logits, m.param("bias", vocab)) if head.bias else logits
 
 
 def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 from archcalc.archs.transformer.image import interpolated
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.layers.dropout import dropped
 from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, look_up, token_table
 from archcalc.layers.patches import cut, learned_vectors, project, put_in_front
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
+    from archcalc.workload import Workload
 
 
-def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:
+def embed(
+    m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param], work: Workload
+) -> Tensor:
     """`tables` are the token tables so far, for a decoder that shares the encoder's and a head that is tied."""
     x = _embed_image(m, batch, seq, stack) if stack.patches else _embed_tokens(m, batch, seq, stack, tables)
     x = normed(m["norm"], x, stack.norm) if stack.embedding.norm else x
-    return m.record("dropout", x) if stack.dropout else x
+    return dropped(m, x, stack.dropout, work)
 
 
 def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.nodes import Norm, Position, Positions
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.errors import InputError
-from archcalc.ir import Module, Tensor
-from archcalc.layers.attention import Change, attention
+from archcalc.ir import Dim, Module, Tensor
+from archcalc.layers.attention import Rotation, ScoreBias, attention, looked_at
 from archcalc.layers.embedding import relative_bias
+from archcalc.layers.kernel import FEATURES, kernel_attention
 from archcalc.spec import Node, Size, mistake
 
 
@@ -29,6 +31,9 @@ _LETTERS = {"type": "array", "items": {"enum": ["q", "k", "v", "o"]}}
 AttentionBias = Annotated[Any, BeforeValidator(_bias), WithJsonSchema({"anyOf": [{"type": "boolean"}, _LETTERS]})]
 
 
+Feature = Literal[*FEATURES]  # type: ignore[valid-type]
+
+
 class Attention(Node):
     main: ClassVar[str] = "heads"
     heads: Size | None = None
@@ -36,6 +41,7 @@ class Attention(Node):
     head_dim: Size | None = None
     bias: AttentionBias | None = None
     position: Positions | None = None
+    feature: Feature | None = None
     norm: Norm | None = None
 
 
@@ -46,44 +52,89 @@ class AttentionPart(Part):
     head_dim: int
     bias: frozenset[str]  # of q k v o
     positions: tuple[Position, ...]
+    rotated: int  # width of each head that RoPE turns
+    feature: str
     cross: bool
     causal: bool
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        memory = context.memory if self.cross and context.memory is not None else x
+        if self.feature != "softmax":
+            return self._run_kernel(m, x, memory)
         return attention(
             m,
             x,
-            context.memory if self.cross and context.memory is not None else x,
+            memory,
+            context.work,
             heads=self.heads,
             kv_heads=self.kv_heads,
             head_dim=self.head_dim,
             bias=self.bias,
-            rotate=self.position("rope") is not None,
-            add_bias=self._score_bias(x, context),
+            rotation=self._rotation(x, context),
+            mask=self._mask(x, context),
+            score_bias=self._score_bias(x, context),
             dropout=self.dropout,
+        )
+
+    def _run_kernel(self, m: Module, x: Tensor, memory: Tensor) -> Tensor:
+        return kernel_attention(
+            m,
+            x,
+            memory,
+            feature=self.feature,
+            heads=self.heads,
+            kv_heads=self.kv_heads,
+            head_dim=self.head_dim,
+            bias=self.bias,
+            rotate=self.rotated,
+            causal=self.causal,
         )
 
     def position(self, kind: str) -> Position | None:
         return next((position for position in self.positions if position.kind == kind), None)
 
-    def prepare(self, stack: Module, x: Tensor) -> Tensor | None:
+    def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
         """T5 keeps one relative table for the whole stack."""
         relative = self.position("relative")
-        return self._relative_bias(stack, x) if relative and relative.per == "stack" else None
+        return self._relative_bias(stack, x, context) if relative and relative.per == "stack" else None
 
-    def _score_bias(self, x: Tensor, context: Context) -> Change | None:
+    def _mask(self, x: Tensor, context: Context) -> Tensor | None:
+        """A later position must not be seen; a single token at the end sees all."""
+        hides = self.causal and not context.work.decodes
+        return context.constant("causal mask", "mask", x.dims[1], looked_at(x, x)) if hides else None
+
+    def _rotation(self, x: Tensor, context: Context) -> Rotation | None:
+        """Cosines and sines, one row for each position."""
+        rope = self.position("rope")
+        if not rope:
+            return None
+        width = Dim.of("rotated", self.rotated)
+        names = [f"{name} {rope.theta} {self.rotated}" for name in ("cosines", "sines")]
+        cosines, sines = (context.constant(name, "act", x.dims[1], width) for name in names)
+        return cosines, sines
+
+    def _score_bias(self, x: Tensor, context: Context) -> ScoreBias | None:
         """What position encodings add to the scores: nothing learned for ALiBi, a table for relative positions."""
         if self.position("alibi"):
-            return lambda m, scores: m.record("add", scores)
+            return lambda m: self._alibi(m, x, context)
         if not self.position("relative"):
             return None
         prepared = context.prepared.get(self.name)
-        return lambda m, scores: m.record("add", scores, prepared or self._relative_bias(m, x))
+        return lambda m: prepared or self._relative_bias(m, x, context)
 
-    def _relative_bias(self, m: Module, x: Tensor) -> Tensor:
+    def _alibi(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        """Computed from the distance, with a fixed slope for each head: nothing is learned."""
+        shape = Dim.of("heads", self.heads, copies=True), x.dims[1], looked_at(x, x, context.work)
+        m.show("alibi", *shape, note="−slope × distance, added to the scores")
+        return context.constant(f"alibi of {self.heads} heads", "act", *shape)
+
+    def _relative_bias(self, m: Module, x: Tensor, context: Context) -> Tensor:
         relative = self.position("relative")
         assert relative and relative.buckets
-        return relative_bias(m["position"], self.heads, relative.buckets, x.dims[1])
+        m["position"].title = m["position"].term = "relative positions"
+        past = looked_at(x, x, context.work)
+        distances = context.constant(f"distances in {relative.buckets} buckets", "index", x.dims[1], past)
+        return relative_bias(m["position"], self.heads, relative.buckets, distances)
 
 
 def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> AttentionPart:
@@ -91,20 +142,40 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Atte
     if cross and not around.has_memory:
         hint = "add `encoder: 6`, or leave cross out"
         raise InputError("cross-attention needs an encoder", hint, fields=around.places("pattern"))
-    scope = around.scope
+    scope, places = around.scope, around.places(word, "position")
     heads = around.needed(said.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
+    head_dim = said.head_dim or scope.head_dim or _head_dim(word, heads, around)
+    used = _positions(said, word, around, cross=cross)
+    rope = next((position for position in used if position.kind == "rope"), None)
     return AttentionPart(
         name=word,
         norm=around.norm(said.norm),
         dropout=scope.dropout,
         heads=heads,
         kv_heads=_kv_heads(word, heads, said.kv_heads or scope.kv_heads or heads, around),
-        head_dim=said.head_dim or scope.head_dim or _head_dim(word, heads, around),
+        head_dim=head_dim,
         bias=_biased(said.bias if said.bias is not None else scope.bias),
-        positions=() if cross else around.positions(said.position),
+        positions=used,
+        rotated=positions.rotated_width(rope, head_dim, [*places, *around.places(word, "head_dim")]) if rope else 0,
+        feature=said.feature or "softmax",
         cross=cross,
         causal=around.causal and not cross,
     )
+
+
+def _positions(said: Attention, word: str, around: Surroundings, *, cross: bool) -> tuple[Position, ...]:
+    """Those that act in this attention; kernel attention has no scores that a bias could be added to."""
+    places = around.places(word, "position")
+    if cross:
+        positions.check_cross(said.position, places)
+        return ()
+    used = positions.in_attention(around.positions(said.position, word), said.position, places)
+    for position in used:
+        if position.kind in ("alibi", "relative") and said.feature not in (None, "softmax"):
+            fact = f"{position.kind} adds to the scores, which {said.feature} attention never computes"
+            hint = "use rope, or positions of the embedding: learned, sinusoidal"
+            raise InputError(fact, hint, fields=[*places, *around.places(word, "feature")])
+    return used
 
 
 def _kv_heads(word: str, heads: int, kv_heads: int, around: Surroundings) -> int:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.errors import InputError, Path
-from archcalc.ir import Module, Tensor
+from archcalc.ir import Axis, Dim, Module, Tensor, axes
 from archcalc.layers.norm import norm
 from archcalc.spec import merged
+from archcalc.workload import Workload
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.spec import Stack
@@ -20,10 +21,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Context:
-    """What a part sees besides its input: the encoder's output, and what the stack prepared for it."""
+    """What a part sees besides its input: the encoder's output, and what the stack prepared for it.
+
+    `shared` are constants that all blocks of a stack read, such as the causal mask, made on first use.
+    """
 
     memory: Tensor | None = None
     prepared: dict[str, Tensor | None] = field(default_factory=dict)
+    work: Workload = Workload(1, {})
+    shared: dict[str, Tensor] = field(default_factory=dict)
+
+    def constant(self, name: str, role: str, *items: Dim | Axis) -> Tensor:
+        """A tensor that nothing is learned in, the same one for all that ask for this name."""
+        return self.shared.setdefault(name, Tensor(axes(*items), role))
 
 
 @dataclass(frozen=True)
@@ -34,7 +44,7 @@ class Part:
     norm: Norm
     dropout: float
 
-    def prepare(self, stack: Module, x: Tensor) -> Tensor | None:
+    def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
         """What is computed once for all blocks of a stack, such as T5's relative bias."""
         return None
 

@@ -1,0 +1,16 @@
+"""What training minimises, recorded in a section of its own: it has no row among the model's layers."""
+
+from __future__ import annotations
+
+from archcalc.ir import Module, Tensor
+
+
+def cross_entropy(root: Module, logits: Tensor) -> Tensor:
+    """The mean negative log-probability of one target for each row of logits."""
+    targets = Tensor(logits.axes[:-1], "index")
+    return root.section("loss").record("cross_entropy", logits, targets, to=())
+
+
+def squared_error(root: Module, output: Tensor, target: Tensor) -> Tensor:
+    """The mean squared difference."""
+    return root.section("loss").record("squared_error", output, target, to=())
