@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from archcalc.analyze.params import ParamsReport
-from archcalc.analyze.shapes import ShapesReport
 from archcalc.archs import family_module
 from archcalc.document import Document
 from archcalc.errors import InputError
 from archcalc.ir import Module
 from archcalc.spec import ModelSpec, merged
 from archcalc.workload import Workload, workload
+
+if TYPE_CHECKING:
+    from archcalc.analyze.kernel import KernelReport
+    from archcalc.analyze.params import ParamsReport
+    from archcalc.analyze.shapes import ShapesReport
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,11 @@ class Model:
 
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         return shapes(self.build(work), work, model=self.name, **options)
+
+    def kernel(self, *, seq: int | None = None) -> KernelReport:
+        from archcalc.analyze.kernel import kernel
+
+        return kernel(self.resolved, self.workload(seq=seq), name=self.name)
 
     def yaml(self) -> str:
         """The spec as it was written, or what became of it once it was changed."""

@@ -17,7 +17,9 @@ def schema() -> dict[str, Any]:
         definitions |= {f"{family}.{name}": inner for name, inner in described.pop("$defs", {}).items()}
         definitions[family] = described
         families.append(_branch(family))
-    return {"$schema": DIALECT, "title": "archcalc spec", "type": "object", "allOf": families, "$defs": definitions}
+    known = {"family": {"enum": list(FAMILIES)}}
+    head = {"$schema": DIALECT, "title": "archcalc spec", "type": "object", "properties": known}
+    return {**head, "allOf": families, "$defs": definitions}
 
 
 def _branch(family: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ _SIZE = re.compile(rf"({_WHOLE})(\.\d+)?(?:e\+?(\d{{1,2}}))?\s*([kmgbt]i?)?", re
 
 
 def parse_size(text: str) -> int:
-    """Suffixes are decimal (`8k` is 8,000) unless written binary (`8Ki` is 8,192). Raises ValueError with the reason."""
+    """Suffixes are decimal (`8k` is 8,000) unless written binary (`8Ki` is 8,192). Raises ValueError."""
     match = _SIZE.fullmatch(text.strip())
     if not match:
         raise ValueError("expected a whole number such as 512, 30_000, 8k, 8Ki or 3e4")

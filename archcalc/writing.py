@@ -19,7 +19,11 @@ def to_yaml(spec: Node, order: Iterable[str] = ()) -> str:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Node):
-        said = {name: _plain(getattr(value, name)) for name in type(value).model_fields if name in value.model_fields_set and getattr(value, name) is not None}
+        said = {
+            name: _plain(getattr(value, name))
+            for name in type(value).model_fields
+            if name in value.model_fields_set and getattr(value, name) is not None
+        }
         return said[value.main] if list(said) == [value.main] else said
     if isinstance(value, tuple | list):
         items = [_plain(item) for item in value]

@@ -23,7 +23,7 @@ def test_it_is_an_int_everywhere() -> None:
     count = D_MODEL * HEAD_DIM
     assert f"{count:,}" == "196,608"
     assert json.dumps({"count": count}) == '{"count": 196608}'
-    assert {count: "found"}[1024 * 192] == "found"
+    assert hash(count) == hash(1024 * 192)
     assert count == 1024 * 192 < count + 1
 
 

@@ -52,12 +52,14 @@ class ParamsReport(Report):
     names: bool = False
 
     def figures(self) -> Sequence[Figure]:
-        tied = "the output layer has no parameters of its own" if self.without_head == self.total else ""
+        tied = "it has none of its own" if self.without_head == self.total else ""
         headless = Figure("without output layer", self.without_head, note=tied)
         groups = [Figure(name, count) for name, count in self.groups.items() if count]
         frozen = [Figure("trainable", self.trainable)] if self.trainable != self.total else []
         active = [Figure("active per token", self.active)] if self.active != self.total else []
-        buffers = [Figure("buffers", self.buffers, note="kept beside the parameters, not counted")] if self.buffers else []
+        buffers = (
+            [Figure("buffers", self.buffers, note="kept beside the parameters, not counted")] if self.buffers else []
+        )
         return (
             Figure("parameters", self.total),
             *active,
@@ -86,7 +88,7 @@ class ParamsReport(Report):
                 inside = f"{row.path}."
                 tied = (inner.tied_to for inner in self.rows if inner.path.startswith(inside) and inner.tied_to)
                 yield replace(row, tied_to=next(tied))
-            elif row.kind == "module" and not _is_all_of(row, above) or self._is_wanted(row):
+            elif (row.kind == "module" and not _is_all_of(row, above)) or self._is_wanted(row):
                 yield row
 
     def _is_wanted(self, row: Row) -> bool:
@@ -130,7 +132,13 @@ def _equal_parts_joined(rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def params(
-    root: Module, *, model: str, precision: str | None, depth: int = USUAL_DEPTH, explain: bool = False, names: bool = False
+    root: Module,
+    *,
+    model: str,
+    precision: str | None,
+    depth: int = USUAL_DEPTH,
+    explain: bool = False,
+    names: bool = False,
 ) -> ParamsReport:
     counted = one_copy(root)
     assumed = () if precision else ("fp32 weights: the spec names no precision",)

@@ -28,7 +28,12 @@ class PresetsReport(Report):
         return f"{len(self.rows)} presets"
 
     def table(self) -> Table:
-        columns = (Column("name", "name"), Column("family", "text"), Column("parameters", "count"), Column("source", "text"))
+        columns = (
+            Column("name", "name"),
+            Column("family", "text"),
+            Column("parameters", "count"),
+            Column("source", "text"),
+        )
         return Table(columns, tuple(Line((row.name, row.family, row.parameters, row.source), 0) for row in self.rows))
 
     def record(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import sys
 import typer
 
 from archcalc import __version__
-from archcalc.cli import compare, files, identities, questions
+from archcalc.cli import compare, files, identities, kernel, questions
 from archcalc.errors import InputError
 
 app = typer.Typer(
@@ -31,12 +31,14 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def archcalc(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version and exit."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
 ) -> None:
     """Exact shapes, parameters and costs of neural-network architectures."""
 
 
-for command in (*questions.COMMANDS, *compare.COMMANDS, *identities.COMMANDS, *files.COMMANDS):
+for command in (*questions.COMMANDS, *compare.COMMANDS, *kernel.COMMANDS, *identities.COMMANDS, *files.COMMANDS):
     app.command()(command)
 
 

@@ -39,10 +39,14 @@ ModelName = Annotated[
         help="A preset's name, a YAML file, or - for standard input. Left out: the textbook Transformer.",
     ),
 ]
-Set = Annotated[list[str], typer.Option("--set", metavar="PATH=VALUE", help="Change a field, such as encoder.blocks=6. Repeatable.")]
+Set = Annotated[
+    list[str], typer.Option("--set", metavar="PATH=VALUE", help="Change a field, such as encoder.blocks=6. Repeatable.")
+]
 Format = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="How to print the answer.")]
 Batch = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequences computed together.")]
-Seq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequence length, of source and target alike.")]
+Seq = Annotated[
+    int | None, typer.Option(parser=size, metavar="SIZE", help="Sequence length (source and target).")
+]
 SrcSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The encoder's sequence length.")]
 TgtSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The decoder's sequence length.")]
 Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="How many levels of the tree to show.")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from archcalc.render.words import cell, figure
 from archcalc.report import Line, Report, Table
 
@@ -9,7 +11,13 @@ from archcalc.report import Line, Report, Table
 def render(report: Report, *, width: int) -> str:
     answers = [f"- **{answer.label}**: {' '.join(figure(answer)).strip()}" for answer in report.figures()]
     notes = [f"- {note}" for note in report.assumptions]
-    blocks = [[f"### {report.title()}"], [report.answer()] if report.answer() else [], answers, _table(report.table()), notes]
+    blocks = [
+        [f"### {report.title()}"],
+        [report.answer()] if report.answer() else [],
+        answers,
+        _table(report.table()),
+        notes,
+    ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -20,7 +28,7 @@ def _table(table: Table) -> list[str]:
     return [_row(heads), _row(rule), *(_row(_cells(line, units)) for line in table.lines)]
 
 
-def _cells(line: Line, units: list[str]) -> list[str]:
+def _cells(line: Line, units: Sequence[str]) -> list[str]:
     cells = [cell(value, unit) for value, unit in zip(line.cells, units, strict=True)]
     below = f"<br>`{line.below}`" if line.below else ""
     return ["&emsp;" * line.depth + cells[0].replace("|", "\\|") + below, *cells[1:]]

@@ -76,7 +76,9 @@ class _Layout:
 
     def _widths(self, columns: tuple[Column, ...]) -> list[int]:
         """Every column as wide as it must be; where the terminal is narrow, words give way, names last."""
-        widths = [max([len(column.label), *(cell_len(row[i]) for row in self.rows)]) for i, column in enumerate(columns)]
+        widths = [
+            max([len(column.label), *(cell_len(row[i]) for row in self.rows)]) for i, column in enumerate(columns)
+        ]
         over = sum(widths) + 2 * (len(widths) - 1) + (self.bar + 1 if self.bar else 0) - self.width
         for i, least in [*((i, 8) for i, unit in reversed(list(enumerate(self.units))) if unit == "text"), (0, 12)]:
             given = min(max(over, 0), max(widths[i] - least, 0))
@@ -99,7 +101,11 @@ class _Layout:
     def _beneath(self, line: Line) -> list[str]:
         indent = "  " * (line.depth + 1)
         return textwrap.wrap(
-            line.below, self.width, initial_indent=f"{indent}= ", subsequent_indent=f"{indent}  ", break_on_hyphens=False
+            line.below,
+            self.width,
+            initial_indent=f"{indent}= ",
+            subsequent_indent=f"{indent}  ",
+            break_on_hyphens=False,
         )
 
     def _joined(self, cells: list[str]) -> str:

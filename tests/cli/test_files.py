@@ -42,7 +42,9 @@ def test_own_presets_extend_what_ships(run: Run, tmp_path: Path, monkeypatch: py
     assert "mine" in run("presets").out
 
 
-def test_an_own_preset_that_is_broken_is_listed_as_such(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_own_preset_that_is_broken_is_listed_as_such(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It does not take the whole list down with it."""
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "broken.yaml").write_text("heads: 3\n")
@@ -103,7 +105,9 @@ def test_init_into_a_missing_folder(run: Run, write: Write) -> None:
 @pytest.mark.parametrize("name", sorted(data.presets()))
 def test_the_schema_accepts_every_preset(run: Run, name: str) -> None:
     """An editor that uses it underlines nothing."""
-    jsonschema.Draft202012Validator(_schema(run)).validate(yaml.safe_load(data.presets()[name].read_text(encoding="utf-8")))
+    jsonschema.Draft202012Validator(_schema(run)).validate(
+        yaml.safe_load(data.presets()[name].read_text(encoding="utf-8"))
+    )
 
 
 @pytest.mark.parametrize("wrong", ["d_modl: 64", "heads: true", "norm: {place: psot}", "family: nothing", "heads: 0"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import pty
 import re
 import subprocess
 import sys
@@ -16,7 +18,8 @@ from archcalc import data
 if TYPE_CHECKING:
     from conftest import Run, Write
 
-PARAMS_KEYS = "schema_version model total trainable non_embedding without_head active bytes buffers assumptions rows".split()
+FIGURES = ["total", "trainable", "non_embedding", "without_head", "active", "bytes", "buffers"]
+PARAMS_KEYS = ["schema_version", "model", *FIGURES, "assumptions", "rows"]
 ROW_KEYS = ["path", "kind", "shape", "each", "repeat", "total", "worked", "tied_to"]
 
 
@@ -31,7 +34,12 @@ def test_the_keys_of_shapes(run: Run) -> None:
     """Programs rely on them."""
     answer = run("shapes", "gpt2", "--batch", "2", "--seq", "8", "--format", "json").json
     row = next(row for row in answer["rows"] if row["path"] == "decoder.blocks.ffn.in")
-    assert row == {"path": "decoder.blocks.ffn.in", "repeat": 12, "shape": [2, 8, 3072], "dims": ["batch", "seq", "ffn"]}
+    assert row == {
+        "path": "decoder.blocks.ffn.in",
+        "repeat": 12,
+        "shape": [2, 8, 3072],
+        "dims": ["batch", "seq", "ffn"],
+    }
     assert (answer["batch"], answer["seq"]) == (2, 8)
 
 
@@ -132,18 +140,14 @@ def test_piped_output_is_plain(run: Run) -> None:
 @pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_no_color_is_honoured(variables: dict[str, str], coloured: bool) -> None:
     """On a terminal there is colour, unless the user wants none."""
-    pty = pytest.importorskip("pty")
     out: list[bytes] = []
 
     def read(descriptor: int) -> bytes:
-        import os
+        out.append(os.read(descriptor, 4096))
+        return out[-1]
 
-        found = os.read(descriptor, 4096)
-        out.append(found)
-        return found
-
-    code = f"import os; os.environ.update({{'TERM': 'xterm-256color', **{variables!r}}}); os.environ.pop('CI', None); from archcalc.cli import main; import sys; sys.argv = ['archcalc', 'params']; main()"
-    pty.spawn([sys.executable, "-c", code], read)
+    environment = [f"{name}={value}" for name, value in {"TERM": "xterm-256color", **variables}.items()]
+    pty.spawn(["env", "-u", "NO_COLOR", *environment, sys.executable, "-m", "archcalc", "params"], read)
     assert (b"\x1b[36m" in b"".join(out)) == coloured
 
 
@@ -186,7 +190,9 @@ def test_source_and_target_may_have_different_lengths(run: Run) -> None:
     assert shapes["decoder.blocks.cross.scores"] == [2, 4, 5, 8]
 
 
-@pytest.mark.parametrize(("written", "size"), [("8k", 8000), ("8Ki", 8192), ("3e4", 30000), ("30_000", 30000), ("2,048", 2048)])
+@pytest.mark.parametrize(
+    ("written", "size"), [("8k", 8000), ("8Ki", 8192), ("3e4", 30000), ("30_000", 30000), ("2,048", 2048)]
+)
 def test_sizes_as_people_write_them(run: Run, written: str, size: int) -> None:
     """On the command line, and in --set."""
     assert run("shapes", "llama-3-8b", "--seq", written, "--format", "json").json["seq"] == size

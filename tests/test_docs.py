@@ -1,0 +1,65 @@
+"""README and docs show real output: every example is run again, and every command appears."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from archcalc.cli import app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conftest import Run
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def examples() -> Iterator[tuple[str, str, str]]:
+    """Page, command and the output shown under it."""
+    for page in PAGES:
+        for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, shown = part.partition("\n")
+                yield page.name, command, shown.strip("\n")
+
+
+@pytest.mark.parametrize(("page", "command", "shown"), list(examples()))
+def test_an_example_prints_what_is_shown(run: Run, page: str, command: str, shown: str) -> None:
+    """To the letter; `…` on a line of its own stands for lines left out."""
+    program, *arguments = shlex.split(command)
+    assert program == "archcalc", f"{page}: only archcalc can be shown"
+    answer = run(*arguments)
+    printed = "\n".join(line.rstrip() for line in (answer.out + answer.err).strip("\n").splitlines())
+    parts = [re.escape(part) for part in re.split(r"^…\n?", shown, flags=re.MULTILINE)]
+    assert re.fullmatch(".*".join(parts) if len(parts) > 1 else parts[0], printed, flags=re.DOTALL), printed
+
+
+def test_there_are_examples() -> None:
+    """A pattern that finds nothing would pass everything."""
+    assert sum(page == "README.md" for page, _, _ in examples()) >= 5
+
+
+@pytest.mark.parametrize("command", [command.name or command.callback.__name__ for command in app.registered_commands])  # type: ignore[union-attr]
+def test_every_command_is_in_the_readme(command: str) -> None:
+    """What exists is told."""
+    assert f"archcalc {command}" in PAGES[0].read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", app.registered_commands, ids=lambda command: command.callback.__name__)
+def test_every_command_has_help(run: Run, command: object) -> None:
+    """One line in the list, and a line for each option."""
+    name = command.name or command.callback.__name__  # type: ignore[attr-defined]
+    out = run(name, "--help").out.partition("\nOptions:")[2]
+    options = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", out, flags=re.MULTILINE)
+    assert "--help" in options
+    for option in options:
+        line = next(line for line in out.splitlines() if re.match(rf"  (-\w, )?{option}\b", line))
+        following = out[out.index(line) + len(line) :].lstrip("\n").splitlines()[0]
+        assert len(line.split("  ")) > 2 or following.startswith("        "), f"{name} {option} has no help"

@@ -1,0 +1,47 @@
+"""What archcalc loads: only what the question needs, so that the answer comes at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("pydantic", "numpy", "torch", "transformers", "yaml", "rich.table")
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """The modules a command leaves loaded, in a fresh interpreter."""
+    code = (
+        "import sys; sys.argv = ['archcalc', *sys.argv[1:]]\n"
+        "from archcalc.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print('LOADED', *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return set(done.stdout.split("LOADED")[1].split())
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_loads_next_to_nothing(option: str) -> None:
+    """Neither the YAML reader nor the validator."""
+    assert not loaded_by(option) & set(HEAVY)
+
+
+def test_help_for_a_command_loads_no_reader() -> None:
+    """typer itself brings pydantic to describe a command's options; archcalc adds nothing."""
+    assert not loaded_by("params", "--help") & {"numpy", "torch", "transformers", "yaml", "archcalc.spec"}
+
+
+@pytest.mark.parametrize("command", ["params", "shapes", "show"])
+def test_an_answer_loads_no_numpy_and_no_torch(command: str) -> None:
+    """Everything is worked out with Python's ints."""
+    assert not loaded_by(command, "gpt2") & {"numpy", "torch", "transformers"}
+
+
+def test_importing_archcalc_loads_nothing_of_it() -> None:
+    """`import archcalc` is free until something is asked."""
+    code = "import sys, archcalc; print(*[name for name in sys.modules if name.startswith('archcalc.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
