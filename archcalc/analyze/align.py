@@ -54,8 +54,14 @@ class Row:
 
 def part_of(module: Module, values: Mapping[str, int]) -> Part:
     """The tree below a module, as far as `values` knows its paths."""
-    children = {child.name: part_of(child, values) for child in module.children if child.path in values}
+    children = {child.name: part_of(child, values) for child in _with_paths(module) if child.path in values}
     return Part(module.title, module.group, int(module.repeat), int(values[module.path or "model"]), children)
+
+
+def _with_paths(module: Module) -> Iterator[Module]:
+    """Its children; those of a section, which has no path of its own, in the section's place."""
+    for child in module.children:
+        yield from _with_paths(child) if child.is_section else (child,)
 
 
 def aligned(models: Sequence[Part]) -> list[Row]:

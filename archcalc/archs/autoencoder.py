@@ -116,8 +116,11 @@ def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:
     """A binary tree over n leaves has n - 1 inner nodes, each of them one call of the same merge."""
     _check_tree(model, work.lengths["seq"])
     seq = Dim.of("seq", work.lengths["seq"])
-    merges = seq.size - Count(1)
     leaves = axes(Dim.of("batch", work.batch), seq, Dim.of("input", model.input))
     words = root.record("input", to=leaves, name="words", note=f"the leaves of a tree: {seq.size:,} vectors")
-    parent = merge(root["merge"], words, Dim.of("hidden", model.hidden), model.classes, bias=model.bias)
-    root.record("view", parent, name="root", note=f"the parent of the last of {merges:,} merges")
+    m = root["merge"]
+    m.calls = seq.size - Count(1)
+    parent = merge(m, words, Dim.of("hidden", model.hidden), model.classes, bias=model.bias)
+    root.record("view", parent, name="root", note="what is left: the last parent")
+    classifies = "; the classifier reads every parent" if model.classes else ""
+    root.notes.append(f"{seq.size:,} words take {m.calls:,} {'merge' if m.calls == 1 else 'merges'}{classifies}")

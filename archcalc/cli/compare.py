@@ -30,10 +30,10 @@ Metric = Annotated[str, typer.Option("--metric", metavar="params", help="What to
 
 def compare(
     models: Models,
-    set: Set = [],  # noqa: A002, B006
+    set: Set = [],  # noqa: B006
     metric: Metric = "params",
     depth: Depth = None,
-    format: Format = "table",  # noqa: A002
+    format: Format = "table",
 ) -> None:
     """Two or more models side by side, part by part, with differences and ratios.
 

@@ -24,7 +24,7 @@ Names = Annotated[
 def identities(
     names: Names = None,
     list_names: Annotated[bool, typer.Option("--list", help="Show the names alone; needs no PyTorch.")] = False,
-    format: Format = "table",  # noqa: A002
+    format: Format = "table",
 ) -> None:
     """Claims about LSTMs, attention, positions and autoencoders, right and wrong ones, each measured with PyTorch.
 

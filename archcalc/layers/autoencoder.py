@@ -24,6 +24,7 @@ def merge(m: Module, words: Tensor, hidden: Dim, classes: int | None, *, bias: b
     pair = Dim.of(f"2·{width.name}", 2 * int(width.size))
     children = m.record("concat", left, right, to=axes(batch, pair), name="children", note="[left; right]")
     parent = m["parent"].record("activation", linear(m["parent"], children, hidden, bias=bias), note="tanh")
+    m.carry(left, parent)
     linear(m["reconstruction"], parent, pair, bias=bias)
     if classes:
         linear(m.child("classifier", group="head"), parent, Dim.of("classes", classes), bias=bias)
