@@ -94,7 +94,7 @@ def _union(lists: Sequence[list[str]]) -> list[str]:
         for name in ordered:
             if name not in names:
                 names.insert(place, name)
-            place = names.index(name) + 1
+            place = max(place, names.index(name) + 1)  # two models may have the same parts in another order
     return names
 
 
