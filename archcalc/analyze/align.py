@@ -40,6 +40,11 @@ class Row:
         return self.path.count(".")
 
     @property
+    def lonely(self) -> bool:
+        """Only one model has it: there is nothing to hold it against."""
+        return len(self.values) - self.values.count(None) == 1
+
+    @property
     def difference(self) -> tuple[int, ...]:
         """From the first model to each of the others."""
         first, *others = (value or 0 for value in self.values)

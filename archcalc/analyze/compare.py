@@ -70,8 +70,10 @@ class CompareReport(Report):
         if least == most:
             return f"{', '.join(names[:-1])} and {names[-1]} have equally many {noun}"
         larger, smaller = (names[self.totals.index(total)] for total in (most, least))
-        times = f"{most / least:,.4g} times the {noun} of {smaller}, " if least else ""
-        return f"{larger} has {times}{most - least:,} more{'' if least else f' {noun} than {smaller}'}"
+        if not least:
+            return f"{larger} has {most:,} {noun}, {smaller} none"
+        times = f"{most // least:,}" if most % least == 0 else f"{most / least:,.3f}"
+        return f"{larger} has {times} times the {noun} of {smaller}, {most - least:,} more"
 
     def figures(self) -> Sequence[Figure]:
         """The letters, with what each model comes to."""
@@ -88,13 +90,13 @@ class CompareReport(Report):
         return Table(tuple(columns), tuple(_line(row) for row in self._shown()))
 
     def _shown(self) -> Iterator[Row]:
-        """What is equal in all models is not taken apart; what is empty in all, such as a tied head, is left out."""
-        equal = ""
+        """What is equal in all models, or in one model alone, is not taken apart; what is empty in all is left out."""
+        closed = ""
         for row in self.rows:
-            inside = equal and row.path.startswith(equal)
+            inside = closed and row.path.startswith(closed)
             if inside or row.whole or row.depth >= self.depth or not any(row.values):
                 continue
-            equal = f"{row.path}." if row.equal else equal
+            closed = f"{row.path}." if row.equal or row.lonely else closed
             yield row
 
     def record(self) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def compare(
     """Two or more models side by side, part by part, with differences and ratios.
 
     --set changes every model; with a single model, that model is compared with itself as it was before the change.
-    Parts that are equal in all models are not taken apart.
+    Parts that are equal in all models, or that only one has, are not taken apart.
     """
     from archcalc.analyze.compare import compare as compared
     from archcalc.analyze.params import USUAL_DEPTH

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SMALL, MEDIUM, XL = 124_439_808, 354_823_168, 1_557_611_200  # GPT-2 as published
 
+MERGE = ("parent", "reconstruction", "classifier")
+
 
 def compared(run: Run, *arguments: str) -> dict[str, Any]:
     """Rows by path."""
@@ -159,10 +161,13 @@ def test_parts_of_the_second_model_stand_where_they_stood(run: Run) -> None:
 
 
 def test_models_of_different_families(run: Run) -> None:
-    """Nothing lines up, and everything is shown."""
+    """Nothing lines up: what one model has alone is not taken apart, except for programs."""
     rows = compared(run, "linear-autoencoder", "recursive-autoencoder")
-    assert list(rows)[:4] == ["model", "encoder", "decoder", "merge"]
+    assert list(rows) == ["model", "encoder", "decoder", "merge", *(f"merge.{part}" for part in MERGE)]
     assert rows["merge"]["values"] == [None, 10_252]
+    out = run("compare", "linear-autoencoder", "recursive-autoencoder").out
+    assert "\nmerge " in out
+    assert not any(part in out for part in MERGE)
 
 
 @pytest.mark.parametrize(
@@ -189,6 +194,13 @@ def test_equal_models_are_called_equal(run: Run) -> None:
     lines = run("compare", "gpt2", "gpt2:heads=8").out.splitlines()
     assert lines[1] == "gpt2 and gpt2:heads=8 have equally many parameters"
     assert not any("attention" in line for line in lines)
+
+
+def test_an_exact_multiple(run: Run) -> None:
+    """Is called by its number, where others are rounded to three digits."""
+    assert (
+        "A has 2 times the parameters of B" in run("compare", "linear-autoencoder", "linear-autoencoder:hidden=16").out
+    )
 
 
 def test_long_names_give_way_to_letters(run: Run) -> None:
