@@ -47,7 +47,7 @@ def attention(
     q = q.seen_as(batch, head, seq, each)
     k, v = (t.seen_as(batch, kv_head, memory.dims[1], each) for t in (k, v))
     if rotation:
-        q, k = m.record("rotate", q, *rotation), m.record("rotate", k, *rotation)
+        q, k = rotated(m, q, "q", rotation), rotated(m, k, "k", rotation)
     past = looked_at(x, memory, work)
     if work.keeps_cache:
         k, v = (_append(m, t, memory.dims[1], past) for t in (k, v))
@@ -107,6 +107,13 @@ def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None) -> Dim:
 def _append(m: Module, t: Tensor, seq: Dim, past: Dim) -> Tensor:
     batch, head, _, each = t.dims
     return m.record("append", t, to=axes(batch, head, past, each))
+
+
+def rotated(m: Module, x: Tensor, name: str, rotation: Rotation) -> Tensor:
+    """Queries or keys turned by their position, the first of each head's numbers where not all of them are."""
+    whole, width = x.dims[-1].size, rotation[0].dims[-1].size
+    note = f"by position, {width} of {whole}" if width != whole else "by position"
+    return m.record("rotate", x, *rotation, name=f"{name}_rotated", note=note)
 
 
 def describe_heads(m: Module, head: Dim, d_model: Dim, each: Dim) -> None:

@@ -9,10 +9,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from archcalc.count import Count
 from archcalc.ir import Dim, Module, Tensor, axes
-from archcalc.layers.attention import describe_heads, looked_at
+from archcalc.layers.attention import Rotation, describe_heads, looked_at, rotated
 from archcalc.layers.linear import linear
+
+if TYPE_CHECKING:
+    from archcalc.workload import Workload
 
 NORMALISER = "normaliser"
 FEATURES = ("softmax", "poly2", "elu", "relu")
@@ -28,72 +34,101 @@ def kernel_attention(
     m: Module,
     x: Tensor,
     memory: Tensor,
+    work: Workload,
     *,
     feature: str,
     heads: int,
     kv_heads: int,
     head_dim: int,
     bias: frozenset[str],
-    rotate: int = 0,
+    rotation: Rotation | None = None,
     causal: bool = False,
 ) -> Tensor:
-    """Like `attention`, with a feature map in the place of scores and softmax; `rotate` is the rotated width."""
+    """Like `attention`, with a feature map in the place of scores and softmax."""
     batch, seq, d_model = x.dims
     head, each = Dim.of("heads", heads, copies=True), Dim.of("head_dim", head_dim)
     kv_head = Dim.of("kv_heads", kv_heads, copies=True) if kv_heads != heads else head
+    known = Count(0) if work.decodes and memory is not x else Count(1)  # the encoder's output was summed up before
+    m["k"].calls = m["v"].calls = known
     q = linear(m["q"], x, (head, each), bias="q" in bias).seen_as(batch, head, seq, each)
-    past = looked_at(x, memory)
-    k, v = (linear(m[n], memory, (kv_head, each), bias=n in bias).seen_as(batch, kv_head, past, each) for n in "kv")
+    k, v = (linear(m[n], memory, (kv_head, each), bias=n in bias) for n in "kv")
+    k, v = (t.seen_as(batch, kv_head, looked_at(x, memory), each) for t in (k, v))
     m.show("head", batch, seq, each, note=f"each of {heads} heads")
-    if rotate and feature == "poly2":  # (q·k + 1)² sees the rotation as q·k does
-        q, k = _rotated(m, q, "q", rotate), _rotated(m, k, "k", rotate)
-    q, k = _features(m, q, "q", feature), _features(m, k, "k", feature)
-    normaliser = _normaliser(m, q, k)
-    if rotate and feature != "poly2":  # the features turn, but not in the normaliser, which must stay above 0
-        q, k = _rotated(m, q, "q", rotate), _rotated(m, k, "k", rotate)
-    found = m.record("divide", _looked_up(m, q, k, v, causal=causal), normaliser)
+    found = Kernel(m.section("core"), work, feature, rotation, causal, known).look_up(q, k, v)
     concatenated = m.record("view", found, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated")
     describe_heads(m, head, d_model, each)
     return linear(m["out"], concatenated, d_model, bias="o" in bias)
 
 
-def _rotated(m: Module, x: Tensor, name: str, width: int) -> Tensor:
-    whole = int(x.dims[-1].size)
-    note = f"by its position, {width} of {whole}" if width < whole else "by its position"
-    return m.record("rotate", x, name=f"{name}_rotated", note=note)
+@dataclass(frozen=True)
+class Kernel:
+    """Kernel attention's core: the two sums over positions, and what every query makes of them.
 
+    The sums are all that has to be kept for the next token: their size does not depend on how many came before.
+    """
 
-def _features(m: Module, x: Tensor, name: str, feature: str) -> Tensor:
-    *rows, each = x.dims
-    to = axes(*rows, Dim.of("features", feature_width(feature, each.size)))
-    if feature == "poly2":
-        return m.record("multiply", x, x, to=to, name=f"features_of_{name}", note="1, √2·x_i, x_i², √2·x_i·x_j")
-    if feature == "relu":
-        return m.record("relu", x, to=to, name=f"features_of_{name}", note="max(x, 0)")
-    return m.record("add", m.record("elu", x, to=to), name=f"features_of_{name}", note="elu(x) + 1")
+    m: Module
+    work: Workload
+    feature: str
+    rotation: Rotation | None
+    causal: bool
+    calls: Count  # of what is computed from keys and values
 
+    def look_up(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """Rotation is seen by (q·k + 1)² as it is by q·k. Other features turn themselves, but not in the normaliser,
+        which has to stay above 0."""
+        sums = self.m.section("sums")
+        sums.calls = self.calls
+        turned_first = self.feature == "poly2"
+        q, k = (self._rotated(self.m, q, "q"), self._rotated(sums, k, "k")) if turned_first else (q, k)
+        q, k = self._features(self.m, q, "q"), self._features(sums, k, "k")
+        normaliser = self._normaliser(q, self._sum_of_features(sums, k))
+        q, k = (q, k) if turned_first else (self._rotated(self.m, q, "q"), self._rotated(sums, k, "k"))
+        return self.m.record("divide", self._numerator(q, self._state(sums, k, v)), normaliser)
 
-def _normaliser(m: Module, q: Tensor, k: Tensor) -> Tensor:
-    """φ(q_n)·Σ_m φ(k_m): one number for each query."""
-    batch, head, seq, features = q.dims
-    to, note = axes(*k.dims[:2], features), "φ(k), summed over positions"
-    summed = m.record("sum", k, to=to, over=(k.dims[2],), name="sum_of_features", note=note)
-    summed = _for_every_head(m, summed, head)
-    to, note = axes(batch, head, seq), "φ(q) · sum of features"
-    return m.record("contract", q, summed, to=to, over=(features,), name=NORMALISER, note=note)
+    def _rotated(self, m: Module, x: Tensor, name: str) -> Tensor:
+        return rotated(m, x, name, self.rotation) if self.rotation else x
 
+    def _features(self, m: Module, x: Tensor, name: str) -> Tensor:
+        *rows, each = x.dims
+        to = axes(*rows, Dim.of("features", feature_width(self.feature, each.size)))
+        if self.feature == "poly2":
+            return m.record("multiply", x, x, to=to, name=f"features_of_{name}", note="1, √2·x_i, x_i², √2·x_i·x_j")
+        if self.feature == "relu":
+            return m.record("relu", x, to=to, name=f"features_of_{name}", note="max(x, 0)")
+        return m.record("add", m.record("elu", x, to=to), name=f"features_of_{name}", note="elu(x) + 1")
 
-def _looked_up(m: Module, q: Tensor, k: Tensor, v: Tensor, *, causal: bool) -> Tensor:
-    """The state Σ_m φ(k_m) v_mᵀ is as large as a head's features and values, however long the sequence is."""
-    batch, head, seq, features = q.dims
-    _, kv_head, past, each = v.dims
-    note = "φ(k)ᵀv so far, at every position" if causal else "φ(k)ᵀv, summed over positions"
-    state = m.record("contract", k, v, to=axes(batch, kv_head, features, each), over=(past,), name="state", note=note)
-    state = _for_every_head(m, state, head)
-    return m.record("contract", q, state, to=axes(batch, head, seq, each), over=(features,))
+    def _sum_of_features(self, m: Module, k: Tensor) -> Tensor:
+        batch, kv_head, past, features = k.dims
+        to, note = axes(batch, kv_head, features), self._over_positions("φ(k)")
+        return self._kept(m, m.record("sum", k, to=to, over=(past,), name="sum_of_features", note=note))
 
+    def _state(self, m: Module, k: Tensor, v: Tensor) -> Tensor:
+        batch, kv_head, past, each = v.dims
+        to, note = axes(batch, kv_head, k.dims[-1], each), self._over_positions("φ(k)ᵀv")
+        return self._kept(m, m.record("contract", k, v, to=to, over=(past,), name="state", note=note))
 
-def _for_every_head(m: Module, x: Tensor, head: Dim) -> Tensor:
-    """With fewer key-value heads, a group of queries reads one state."""
-    batch, kv_head, *rest = x.dims
-    return x if kv_head is head else m.record("repeat", x, to=axes(batch, head, *rest))
+    def _over_positions(self, what: str) -> str:
+        return f"{what}, summed so far" if self.causal else f"{what}, summed over positions"
+
+    def _kept(self, m: Module, total: Tensor) -> Tensor:
+        """What a decode step adds to what is kept, and keeps."""
+        total = m.record("add", total) if self.work.decodes else total
+        return self.m.record("append", total) if self.work.keeps_cache else total
+
+    def _normaliser(self, q: Tensor, summed: Tensor) -> Tensor:
+        """φ(q)·Σ φ(k): one number for each query."""
+        batch, head, seq, features = q.dims
+        to, summed = axes(batch, head, seq), self._for_every_head(summed, head)
+        note = "φ(q) · sum of features"
+        return self.m.record("contract", q, summed, to=to, over=(features,), name=NORMALISER, note=note)
+
+    def _numerator(self, q: Tensor, state: Tensor) -> Tensor:
+        batch, head, seq, features = q.dims
+        state = self._for_every_head(state, head)
+        return self.m.record("contract", q, state, to=axes(batch, head, seq, state.dims[-1]), over=(features,))
+
+    def _for_every_head(self, x: Tensor, head: Dim) -> Tensor:
+        """With fewer key-value heads, a group of queries reads the same sums."""
+        batch, kv_head, *rest = x.dims
+        return x if kv_head == head else self.m.record("repeat", x, to=axes(batch, head, *rest))

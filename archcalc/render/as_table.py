@@ -87,7 +87,7 @@ class _Layout:
 
     def _line(self, line: Line, row: list[str]) -> list[str]:
         """One line; its working stands beside it where that fits, else beneath."""
-        text = self._joined(row)
+        text = self._joined(row) if any(row[1:]) else row[0][: self.width]  # a heading has the line to itself
         share = line.cells[self.units.index("share")] if self.bar else None
         bar = _bar(share, self.bar) if share is not None else ""
         styled = (bold(text) if line.heading or line.depth == 0 else plain(text)) + (f" {coloured(bar)}" if bar else "")

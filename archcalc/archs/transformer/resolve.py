@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from archcalc.archs.transformer import head, image, pattern
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.archs.transformer.parts import SLOTS
+from archcalc.archs.transformer.parts.attention import AttentionPart
 from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
 from archcalc.errors import InputError, Path, did_you_mean
@@ -102,6 +103,8 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     else:
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
     items = _items(scope, spec, name)
+    parts = {word: _part(word, around) for word in sorted(pattern.words_of(items))}
+    _check_one_table(parts, around)
     return ResolvedStack(
         name=name,
         vocab=scope.vocab,
@@ -112,8 +115,18 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
         norm=scope.norm,
         dropout=scope.dropout,
         items=items,
-        parts={word: _part(word, around) for word in sorted(pattern.words_of(items))},
+        parts=parts,
     )
+
+
+def _check_one_table(parts: dict[str, Part], around: Surroundings) -> None:
+    """A relative table that the whole stack reads has one column for each head."""
+    readers = [part for part in parts.values() if isinstance(part, AttentionPart)]
+    heads = {part.heads for part in readers for position in part.positions if position.per == "stack" and position.buckets}
+    if len(heads) > 1:
+        fact = f"one relative table for the stack, but attentions of {' and '.join(map(str, sorted(heads)))} heads"
+        hint = "give each block its own: `position: {kind: relative, buckets: 32, per: block}`"
+        raise InputError(fact, hint, fields=around.places("position"))
 
 
 def _items(scope: Stack, spec: Spec, name: str) -> pattern.Items:

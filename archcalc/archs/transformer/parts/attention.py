@@ -60,7 +60,7 @@ class AttentionPart(Part):
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         memory = context.memory if self.cross and context.memory is not None else x
         if self.feature != "softmax":
-            return self._run_kernel(m, x, memory)
+            return self._run_kernel(m, x, memory, context)
         return attention(
             m,
             x,
@@ -76,17 +76,18 @@ class AttentionPart(Part):
             dropout=self.dropout,
         )
 
-    def _run_kernel(self, m: Module, x: Tensor, memory: Tensor) -> Tensor:
+    def _run_kernel(self, m: Module, x: Tensor, memory: Tensor, context: Context) -> Tensor:
         return kernel_attention(
             m,
             x,
             memory,
+            context.work,
             feature=self.feature,
             heads=self.heads,
             kv_heads=self.kv_heads,
             head_dim=self.head_dim,
             bias=self.bias,
-            rotate=self.rotated,
+            rotation=self._rotation(x, context),
             causal=self.causal,
         )
 

@@ -1,0 +1,207 @@
+"""Softmax attention beside kernel attention: what each costs, and from which length on a kernel is the cheaper one.
+
+Each is traced with the code that builds models, and its matrix products are read from the trace: of the dims that a
+product meets, those along the sequence give the power of N, the others the factor in front of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from archcalc.archs.transformer.parts.attention import AttentionPart
+from archcalc.archs.transformer.parts.part import Context
+from archcalc.archs.transformer.resolve import Transformer
+from archcalc.count import Count, product
+from archcalc.errors import InputError
+from archcalc.ir import Dim, Module, Op, Param, Tensor, axes, walk
+from archcalc.layers.kernel import FEATURES, NORMALISER, feature_width
+from archcalc.ops import KINDS
+from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.workload import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Matrix products of one kind of attention: 2 × N^power × the sum of `factors`."""
+
+    power: int
+    factors: tuple[Count, ...]
+
+    def at(self, length: int) -> int:
+        return int(2 * Count(length) ** self.power * sum(self.factors))
+
+    def worked(self) -> str:
+        """`2 × N² × (64 + 64)`."""
+        return f"2 × N{'²' if self.power > 1 else ''} × {self.sum()}"
+
+    def sum(self) -> str:
+        terms = " + ".join(factor.worked() for factor in self.factors)
+        return f"({terms})" if len(self.factors) > 1 else terms
+
+
+@dataclass(frozen=True)
+class Row:
+    """One feature map in one attention, beside softmax there; all costs are exact FLOPs of matrix products."""
+
+    attention: str
+    feature: str
+    used: bool  # by the model as it is
+    heads: int  # that share a key-value head: what is costed
+    features: int | None
+    length: int
+    products: Cost
+    normaliser: Cost | None
+    limit: Fraction | None  # cheaper than softmax for N > limit
+
+    def cheaper_from(self, *, causal_half: bool = False, with_normaliser: bool = False) -> int | None:
+        """The first length at which the products cost less than softmax attention's, or than half of them."""
+        if self.limit is None or self.normaliser is None:
+            return None
+        more = Fraction(sum(self.normaliser.factors), sum(self.products.factors)) if with_normaliser else 0
+        return int(self.limit * (1 + more) * (2 if causal_half else 1)) + 1
+
+
+@dataclass(frozen=True)
+class KernelReport(Report):
+    """The comparison, attention by attention."""
+
+    command: ClassVar[str] = "kernel"
+    rows: tuple[Row, ...]
+
+    def answer(self) -> str:
+        row = next((row for row in self.rows if row.used and row.limit is not None), self.rows[1])
+        limit, first = _number(row.limit), row.cheaper_from()
+        return f"{row.feature} is cheaper than softmax for N > {limit}: from {first:,} positions on"
+
+    def table(self) -> Table:
+        labels = ("C", "FLOPs", "normaliser", "from N", "from N, half")
+        return Table((Column("attention", "name"), *(Column(label, "count") for label in labels)), tuple(self._lines()))
+
+    def _lines(self) -> list[Line]:
+        lines: list[Line] = []
+        for attention, rows in groupby(self.rows, key=lambda row: row.attention):
+            lines.append(Line((attention, None, None, None, None, None), heading=True))
+            lines += [_line(row) for row in rows]
+        return lines
+
+    def record(self) -> dict[str, Any]:
+        rows = [_record(row) for row in self.rows]
+        return {"schema_version": SCHEMA_VERSION, "model": self.model, "assumptions": list(self.assumptions), "rows": rows}
+
+
+def _line(row: Row) -> Line:
+    normaliser = row.normaliser.at(row.length) if row.normaliser else None
+    costs = (row.features, row.products.at(row.length), normaliser)
+    name = f"{row.feature} (used)" if row.used else row.feature
+    return Line((name, *costs, row.cheaper_from(), row.cheaper_from(causal_half=True)), 1, _worked(row))
+
+
+def _worked(row: Row) -> str:
+    if row.limit is None:
+        return row.products.worked()
+    return f"{row.products.worked()}, less than softmax for N > {_number(row.limit)}"
+
+
+def _number(limit: Fraction | None) -> str:
+    """A whole number as it is, any other as a whole number and a fraction."""
+    whole, rest = divmod(limit or Fraction(0), 1)
+    return f"{whole:,} {rest}" if rest else f"{whole:,}"
+
+
+def _record(row: Row) -> dict[str, Any]:
+    return {
+        "attention": row.attention,
+        "feature": row.feature,
+        "used": row.used,
+        "heads": row.heads,
+        "features": row.features,
+        "length": row.length,
+        "flops": row.products.at(row.length),
+        "normaliser_flops": row.normaliser.at(row.length) if row.normaliser else 0,
+        "worked": row.products.worked(),
+        "cheaper_above": float(row.limit) if row.limit is not None else None,
+        "cheaper_from": row.cheaper_from(),
+        "cheaper_from_causal_half": row.cheaper_from(causal_half=True),
+        "cheaper_from_with_normaliser": row.cheaper_from(with_normaliser=True),
+    }
+
+
+def kernel(model: Any, work: Workload, *, name: str) -> KernelReport:
+    """Every attention of the model under each feature map; attentions that come to the same stand together."""
+    if not isinstance(model, Transformer):
+        raise InputError("only Transformers have attention that a kernel could replace", "choose one of that family")
+    alike: dict[tuple[Any, ...], tuple[AttentionPart, int, list[str]]] = {}
+    for stack, length in zip(model.stacks, work.lengths.values(), strict=True):
+        for part in stack.parts.values():
+            if isinstance(part, AttentionPart):
+                key = (part.heads // part.kv_heads, part.head_dim, part.feature, length)
+                alike.setdefault(key, (part, length, []))[2].append(f"{stack.name} {part.name}")
+    if not alike:
+        raise InputError("no block of this model has attention", "choose a model with an attention part")
+    rows = tuple(row for part, length, names in alike.values() for row in _rows(", ".join(names), part, length))
+    return KernelReport(model=name, assumptions=_assumptions(rows, work), rows=rows)
+
+
+def _assumptions(rows: tuple[Row, ...], work: Workload) -> tuple[str, ...]:
+    lengths = " and ".join(f"{length:,}" for length in dict.fromkeys(row.length for row in rows))
+    group = "one head" if all(row.heads == 1 for row in rows) else "the heads that share one key-value head"
+    return (
+        f"FLOPs of {group} at N = {lengths}, queries and keys alike; every figure is exact",
+        "matrix products, two for each multiply-add; the normaliser's apart; softmax, feature maps and divisions are "
+        "elementwise and not counted",
+        "C features: (D + 1)(D + 2) / 2 of a head of D numbers for poly2, (q·k + 1)²; D for elu(x) + 1 and relu",
+        "from N: the first length at which it costs less than softmax; half: less than half of softmax, as it is "
+        "counted where a causal mask's hidden half is skipped",
+        *(note for note in work.assumptions if not note.startswith("batch")),
+    )
+
+
+def _rows(attention: str, part: AttentionPart, length: int) -> list[Row]:
+    costs = {feature: _costs(part, feature, Workload(1, {"seq": length})) for feature in FEATURES}
+    softmax, _ = costs["softmax"]
+    return [
+        Row(
+            attention=attention,
+            feature=feature,
+            used=feature == part.feature,
+            heads=part.heads // part.kv_heads,
+            features=None if feature == "softmax" else feature_width(feature, part.head_dim),
+            length=length,
+            products=products,
+            normaliser=normaliser,
+            limit=None if feature == "softmax" else Fraction(sum(products.factors), sum(softmax.factors)),
+        )
+        for feature, (products, normaliser) in costs.items()
+    ]
+
+
+def _costs(part: AttentionPart, feature: str, work: Workload) -> tuple[Cost, Cost | None]:
+    """The matrix products of a key-value head and the queries that share it, without and of the normaliser."""
+    products = [op for op in _traced(part, feature, work) if KINDS[op.kind].matrix]
+    between = [op for op in products if not any(isinstance(tensor, Param) for tensor in op.inputs)]
+    normalising = [op for op in between if op.name == NORMALISER]
+    return _cost([op for op in between if op.name != NORMALISER]), _cost(normalising) if normalising else None
+
+
+def _traced(part: AttentionPart, feature: str, work: Workload) -> Iterator[Op]:
+    """The ops of one key-value head's attention; position encodings add no products, so they are left out."""
+    group = part.heads // part.kv_heads
+    alone = replace(part, feature=feature, heads=group, kv_heads=1, positions=(), rotated=0, cross=False)
+    m, sizes = Module("attention"), {"batch": work.batch, **work.lengths, "d_model": group * part.head_dim}
+    alone.run(m, Tensor(axes(*(Dim.of(name, size) for name, size in sizes.items()))), Context(work=work))
+    return (op for module, _ in walk(m) for op in module.ops)
+
+
+def _cost(ops: list[Op]) -> Cost:
+    (power,) = {sum(dim.name.endswith("seq") for dim in _met(op)) for op in ops}
+    return Cost(power, tuple(product(dim.size for dim in _met(op) if not dim.name.endswith("seq")) for op in ops))
+
+
+def _met(op: Op) -> list[Dim]:
+    return list({dim.name: dim for tensor in op.inputs for dim in tensor.dims}.values())

@@ -1,0 +1,18 @@
+"""The command that sets softmax attention beside kernel attention."""
+
+from __future__ import annotations
+
+from archcalc.cli.options import Format, ModelName, Seq, Set, loaded, show
+
+
+def kernel(
+    model: ModelName = "textbook",
+    seq: Seq = None,
+    set: Set = [],  # noqa: B006
+    format: Format = "table",
+) -> None:
+    """Softmax against kernel attention: the cost of each, and from which length on a kernel is cheaper."""
+    show(loaded(model, set).kernel(seq=seq), format)
+
+
+COMMANDS = (kernel,)
