@@ -33,7 +33,7 @@ class IdentitiesReport(Report):
         holding = sum(finding.holds for finding in self.findings)
         failing = len(self.findings) - holding
         unexpected = sum(not finding.as_expected for finding in self.findings)
-        told = f"{len(self.findings)} claims measured: {holding} hold, {failing} do not"
+        told = f"{holding} of {len(self.findings)} claims hold, {failing} {'does' if failing == 1 else 'do'} not"
         return f"{told}; {unexpected} not as expected" if unexpected else told
 
     def table(self) -> Table:
