@@ -83,3 +83,9 @@ def put_in_front(m: Module, x: Tensor, number: int, to: Dim) -> Tensor:
     """Learned vectors beside what the image gave."""
     batch, _, d_model = x.dims
     return m.record("concat", learned_vectors(m, number, d_model), x, to=axes(batch, to, d_model))
+
+
+def add_table(m: Module, x: Tensor) -> Tensor:
+    """A learned position for each row: all of them are used, so that nothing is looked up."""
+    _, placed, d_model = x.dims
+    return m.record("add", x, m.param("weight", placed, d_model, table="position"))

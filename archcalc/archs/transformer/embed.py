@@ -9,7 +9,7 @@ from archcalc.archs.transformer.parts.part import normed
 from archcalc.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, look_up, token_table
-from archcalc.layers.patches import cut, learned_vectors, project, put_in_front
+from archcalc.layers.patches import add_table, cut, learned_vectors, project, put_in_front
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
@@ -51,9 +51,11 @@ def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tenso
         x = put_in_front(m["tokens"], x, patches.tokens, placed)
     else:
         x = x.seen_as(batch, placed, d_model)
-    x = _add_positions(m, x, stack)
-    if stack.position("learned") and (note := interpolated(patches)):
-        m.notes.append(note)
+    if stack.position("learned"):
+        x = add_table(m["positions"], x)
+        m.notes.extend(interpolated(patches))
+    else:
+        x = _add_positions(m, x, stack)
     if patches.mask:
         learned_vectors(m["mask_token"], 1, d_model)  # kept for pre-training: no patch is hidden here
     return put_in_front(m["registers"], x, patches.registers, seq) if patches.registers else x

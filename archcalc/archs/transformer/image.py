@@ -62,8 +62,11 @@ def _check_divides(around: Surroundings, field: str, image: Sides, patch: Sides)
 
 def with_table(position: Position, cut: Patches, around: Surroundings) -> Position:
     """A position table is as long as the image gives positions."""
-    if position.kind not in ("learned", "sinusoidal") or (position.kind == "sinusoidal" and not position.stored):
+    keeps_table = position.kind == "learned" or (position.kind == "sinusoidal" and (position.stored or position.length))
+    if not keeps_table:
         return position
+    if position.offset:
+        raise InputError("every position of an image is used", "leave offset out", fields=around.places("position"))
     if position.length not in (None, cut.positions):
         fact = f"a table of {position.length} positions, but the image gives {cut.positions}"
         hint = f"leave length out: it follows from the image, {described(cut)}"
@@ -78,14 +81,14 @@ def described(cut: Patches) -> str:
     return " and ".join(parts)
 
 
-def interpolated(cut: Patches) -> str:
+def interpolated(cut: Patches) -> list[str]:
     """What becomes of a position table that was trained on another image."""
     if cut.pretrained is None or cut.pretrained == cut.image:
-        return ""
+        return []
     old, new = grid(cut.pretrained, cut.patch), cut.grid
     in_front = "the class token's row is kept" if cut.tokens == 1 else f"the {cut.tokens} rows in front are kept"
-    return (
+    return [
         f"position table of {cut.positions:,} rows: of weights trained on {times(*cut.pretrained)} images, the "
         f"{times(*old)} = {old[0] * old[1]:,} patch rows are interpolated to {times(*new)} = {cut.number:,}"
         f"{f'; {in_front}' if cut.tokens else ''}"
-    )
+    ]
