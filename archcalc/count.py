@@ -36,8 +36,8 @@ class Product:
     factors: tuple[Expression, ...]
 
     def text(self, names: bool) -> str:
-        copies_first = sorted(self.factors, key=lambda factor: factor not in _copies(self))
-        return " × ".join(_bracketed(factor, names) for factor in copies_first)
+        *first, last = sorted(self.factors, key=lambda factor: factor not in _copies(self))
+        return " × ".join([*(_bracketed(factor, names) for factor in first), _last_factor(last, names)])
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,12 @@ _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 def _bracketed(expression: Expression, names: bool) -> str:
     text = expression.text(names)
     return text if isinstance(expression, Leaf) else f"({text})"
+
+
+def _last_factor(expression: Expression, names: bool) -> str:
+    """A sum that reads `4 × (…)` is a product already: `2 × 4 × (…)` needs no more brackets."""
+    is_product = isinstance(expression, Sum) and _shared_copies(expression.terms)
+    return expression.text(names) if is_product else _bracketed(expression, names)
 
 
 def _copies(term: Expression) -> tuple[Leaf, ...]:

@@ -59,10 +59,12 @@ def multiply_add(op: Op) -> Count:
 
 
 def fused_attention(op: Op) -> Count:
-    """Scores and weighted values: two products over queries, keys, heads and head_dim."""
-    query, key, *_ = op.inputs
+    """Scores and weighted values: two products over queries, keys and heads, of a key's width and of a value's."""
+    query, key, value, *_ = op.inputs
     batch, head, seq, each = query.dims
-    return 2 * (2 * product(dim.size for dim in (batch, head, seq, key.dims[2], each)))
+    pairs = product(dim.size for dim in (batch, head, seq, key.dims[2]))
+    narrow = value.dims[3]
+    return 2 * (2 * (pairs * each.size)) if narrow == each else 2 * (pairs * each.size) + 2 * (pairs * narrow.size)
 
 
 def each(number: int) -> Flops:
@@ -195,6 +197,7 @@ KINDS = {
     "identity": Kind("nothing at all: the same storage", none, nothing),
     "view": Kind("the same storage seen along other axes", none, nothing),
     "input": Kind("what enters the model", none, nothing),
+    "zeros": Kind("zeros to start from: the state before the first step", none, nothing),
     "show": Kind("a shape to look at, not a tensor", none, nothing),
 }
 

@@ -13,6 +13,7 @@ from archcalc.precision import BYTES
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 
 USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
+LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,11 @@ class Row:
     tied_to: str | None = None
     title: str = field(default="", repr=False)
     times: int = 1
+    raised: int = 0  # levels above it that are not shown
 
     @property
     def depth(self) -> int:
-        return self.path.count(".")
+        return self.path.count(".") - self.raised
 
 
 @dataclass(frozen=True)
@@ -78,17 +80,22 @@ class ParamsReport(Report):
     def _shown(self) -> Iterator[Row]:
         """Modules down to the chosen depth; parts when the working is shown; tensors in a table deeper than usual.
 
-        What says nothing new is left out: the inside of a tied module, a child that is all there is of its parent.
+        What says nothing new is left out: the inside of a tied module, and a child that is all there is of its parent,
+        whose place is taken by what it holds.
         """
         inside = ""  # a module whose inside is not shown
-        for above, row in pairwise(self.rows):
+        left_out: list[str] = []
+        for above, below in pairwise(self.rows):
+            row = replace(below, raised=sum(below.path.startswith(path) for path in left_out))
             if (inside and row.path.startswith(inside)) or row.depth >= self.depth:
                 continue
             if row.kind == "module" and not row.total and self.depth <= USUAL_DEPTH:
                 inside = f"{row.path}."
                 tied = (inner.tied_to for inner in self.rows if inner.path.startswith(inside) and inner.tied_to)
                 yield replace(row, tied_to=next(tied))
-            elif (row.kind == "module" and not _is_all_of(row, above)) or self._is_wanted(row):
+            elif row.kind == "module" and _is_all_of(row, above):
+                left_out.append(f"{row.path}.")
+            elif row.kind == "module" or self._is_wanted(row):
                 yield row
 
     def _is_wanted(self, row: Row) -> bool:
@@ -125,10 +132,11 @@ def _is_all_of(row: Row, above: Row) -> bool:
 
 
 def _equal_parts_joined(rows: Iterator[Row]) -> Iterator[Row]:
-    """`q head = k head = v head`: parts that come to the same stand in one line."""
+    """`q head = k head = v head`: parts that come to the same stand in one line, if there is room for their names."""
     for _, group in groupby(rows, key=lambda row: row.each.worked() if row.kind == "part" else row.path):
         equal = list(group)
-        yield replace(equal[0], title=" = ".join(row.title for row in equal))
+        title = " = ".join(row.title for row in equal)
+        yield from [replace(equal[0], title=title)] if len(title) <= LONGEST_TITLE else equal
 
 
 def params(
@@ -189,7 +197,7 @@ def one_copy(module: Module) -> Count:
     if not own and len(children) == 1 and children[0].repeat == 1:  # what only wraps another says no more than it
         return one_copy(children[0])
     if all(not any(map(holds_params, child.children)) for child in children):
-        return total([*own, *(child.repeat * one_copy(child) for child in children)])
+        return total([total(own), *(child.repeat * one_copy(child) for child in children)])
     return total([*own, *map(_as_term, children)])
 
 

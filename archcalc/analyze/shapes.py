@@ -28,7 +28,7 @@ class ShapesReport(Report):
     batch: int
     lengths: dict[str, int]
     rows: tuple[Row, ...]
-    headings: dict[str, str]  # by path: the modules that rows stand under
+    headings: dict[str, tuple[str, str]]  # by path: the modules that rows stand under, and how often they run
     symbolic: bool = False
     depth: int | None = None
 
@@ -48,7 +48,8 @@ class ShapesReport(Report):
                 heading = ".".join(above[: depth + 1])
                 if heading not in shown and self._is_shown(depth):
                     shown.add(heading)
-                    yield Line((self.headings[heading], None, ""), depth, heading=True)
+                    title, often = self.headings[heading]
+                    yield Line((title, None, often), depth, heading=True)
             if self._is_shown(len(above)):
                 yield Line((row.title, row.dims if self.symbolic else row.shape, row.note), len(above))
 
@@ -94,8 +95,9 @@ def _modules(module: Module) -> Iterator[Module]:
         yield from _modules(child)
 
 
-def _heading(module: Module) -> str:
-    return f"{module.title} × {module.repeat}" if module.repeat > 1 else module.title
+def _heading(module: Module) -> tuple[str, str]:
+    title = f"{module.title} × {module.repeat}" if module.repeat > 1 else module.title
+    return title, f"runs {module.calls:,} times" if module.calls > 1 else ""
 
 
 def _rows(module: Module, above: Count, parameters: bool) -> Iterator[Row]:
