@@ -1,0 +1,107 @@
+"""The forward pass of a recurrent net: embeddings, layers, head, and attention where a decoder looks at an encoder."""
+
+from __future__ import annotations
+
+from archcalc.archs.recurrent.decoder import run_decoder
+from archcalc.archs.recurrent.layers import Outcome, run_layers
+from archcalc.archs.recurrent.resolve import Recurrent
+from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
+from archcalc.count import Count
+from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.layers.embedding import look_up, token_table
+from archcalc.layers.linear import contract, linear
+from archcalc.layers.loss import cross_entropy
+from archcalc.workload import Workload
+
+_BIASES = {
+    "one": "one bias a gate, as on paper (biases: one); PyTorch and cuDNN keep two",
+    "two": "two biases a gate, as PyTorch and cuDNN keep them (biases: two)",
+    "keras": "one bias a gate, as Keras keeps it (biases: keras)",
+    "keras gru": "two biases a gate, as Keras' GRU keeps them with reset_after (biases: keras)",
+    "none": "no biases in the recurrent layers (biases: none)",
+}
+_ORDERS = {
+    "before": "attention before the step: h⟨t−1⟩ → α → c → h⟨t⟩",
+    "after": "attention after the step: h⟨t⟩ → α → c → h̃⟨t⟩",
+    "between": "attention between the layers: the first one's h⟨t⟩ → α → c → those above",
+}
+
+
+def build(model: Recurrent, work: Workload) -> Module:
+    """The tree that every number is read from."""
+    root = Module("model")
+    root.notes += _conventions(model)
+    batch = Dim.of("batch", work.batch)
+    tables: dict[str, Param] = {}
+    made: Outcome | None = None
+    for stack, (name, length) in zip(model.stacks, work.lengths.items(), strict=True):
+        made = _run_stack(root, stack, batch, Dim.of(name, length), model, tables, made, work)
+    assert made
+    logits = run_head(root, made, model, tables)
+    if logits and work.trains:
+        cross_entropy(root, logits)
+    return root
+
+
+def _conventions(model: Recurrent) -> list[str]:
+    """What two people may mean differently by the same words."""
+    keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]
+    biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
+    return [*dict.fromkeys(biases), *([_ORDERS[model.attention.when]] if model.attention else [])]
+
+
+def _run_stack(
+    root: Module,
+    stack: ResolvedStack,
+    batch: Dim,
+    seq: Dim,
+    model: Recurrent,
+    tables: dict[str, Param],
+    encoded: Outcome | None,
+    work: Workload,
+) -> Outcome:
+    """One stack behind its embedding. In a decode step the encoder ran long before."""
+    first, asked = len(root.body), work.of_encoder() if stack.name == "encoder" else work
+    x = _embedded(root, stack, batch, seq, tables)
+    m = root if stack.name == ALONE else root.child(stack.name, group="blocks")
+    if encoded and model.attention:
+        made = run_decoder(m, x, encoded, stack, model.attention, asked, from_zeros=not model.handed_over)
+    else:
+        made = run_layers(m, x, stack, asked, start=encoded)
+    if work.decodes and stack.name == "encoder":
+        for item in root.body[first:]:
+            if isinstance(item, Module):
+                item.calls = Count(0)
+    return made
+
+
+def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: dict[str, Param]) -> Tensor:
+    side = {"src_seq": "source", "tgt_seq": "target"}.get(seq.name, "")
+    if stack.embedding is None or stack.vocab is None:
+        width = Dim.of("input", stack.input)
+        return root.record("input", to=axes(batch, seq, width), name=side or "input", note="vectors as they come")
+    m = root.child(f"{side}_embedding".lstrip("_"), group="embedding")
+    ids = Tensor(axes(batch, seq), "index")
+    m.record("input", to=ids.axes, name="ids")
+    first = "shared" if stack.shared else stack.name
+    if first not in tables:
+        tables[first] = token_table(m["tokens"], Dim.of("vocab", stack.vocab), Dim.of("embedding", stack.embedding))
+    tables[stack.name] = tables[first]
+    return look_up(m["tokens"], ids, tables[first], bias=stack.one_hot_bias)
+
+
+def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Param]) -> Tensor | None:
+    """z = W_y·h + b_y: at every position over the vocabulary, or once for the whole sequence over the classes."""
+    head, stack = model.head, model.stacks[-1]
+    if head.kind == "none":
+        return None
+    m = root.child("head", group="head")
+    if head.kind == "classifier":
+        return linear(m, made.last(m), Dim.of("classes", head.classes or 0), bias=head.bias)
+    vocab = Dim.of("vocab", model.head_vocab)
+    if head.kind == "lm":
+        return linear(m, made.outputs, vocab, bias=head.bias)
+    table = tables[stack.name]
+    batch, seq = made.outputs.dims[:2]
+    logits = contract(m, made.outputs.seen_as(batch, seq, table.dims[-1]), table, out=(vocab,))
+    return m.record("add", logits, m.param("bias", vocab)) if head.bias else logits

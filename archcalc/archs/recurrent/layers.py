@@ -1,0 +1,139 @@
+"""Recurrent layers over a whole sequence: each a cell that is called once for every position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from archcalc.archs.recurrent.stack import ALONE, Layer, Layers, ResolvedStack
+from archcalc.count import Count
+from archcalc.ir import Axis, Dim, Module, Tensor, axes
+from archcalc.layers.dropout import dropped
+from archcalc.layers.linear import width_of
+from archcalc.layers.recurrent import Cell, State
+from archcalc.workload import Workload
+
+STATES = ("hidden_state", "cell_state")
+
+
+@dataclass(frozen=True)
+class LastStates:
+    """Of equally wide layers, stacked as PyTorch's h_n and c_n are."""
+
+    first: int  # the lowest of these layers
+    stacked: State
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a stack leaves behind: its outputs at every position, and its last states."""
+
+    outputs: Tensor
+    top: Tensor  # the top layer's last h, in one direction
+    states: tuple[LastStates, ...] = ()
+
+    def last(self, m: Module) -> Tensor:
+        """The top layer's last h; of both directions, joined."""
+        width = self.outputs.axes[-1]
+        if len(width) == 1:
+            return self.top
+        both = axes(self.outputs.dims[0], width)
+        return m.record("concat", self.top, self.top, to=both, name="last_states", note="h of both directions")
+
+
+def cell_of(stack: ResolvedStack, layer: Layer) -> Cell:
+    return Cell(stack.cell, stack.biases, layer.hidden, layer.projection, stack.peephole)
+
+
+def run_layers(m: Module, x: Tensor, stack: ResolvedStack, work: Workload, start: Outcome | None = None) -> Outcome:
+    """Layer by layer, each over the whole sequence, from zeros or from where an encoder ended."""
+    ends: list[tuple[Layers, State]] = []
+    for group in stack.layers:
+        child = m.child(f"layer_{group.first}", repeat=Count.named("layers", group.times), group="blocks")
+        child.title = title(group, stack)
+        child.term = child.title if stack.name == ALONE else f"{stack.name} {child.title}"
+        out, end = _run_layer(child, x, group, stack, work, start)
+        child.carry(x, out)
+        ends.append((group, end))
+        x = out
+    ended = last_states(m, ends, x.dims[0])
+    if work.keeps_cache and not stack.looks_ahead:
+        keep(m, ended)
+    return Outcome(x, ends[-1][1][0], ended)
+
+
+def title(group: Layers, stack: ResolvedStack) -> str:
+    """`layer 1`, `layers 2–8`, or `layer` where all are equal."""
+    if group.times == stack.depth:
+        return "layer"
+    return f"layer {group.first}" if group.times == 1 else f"layers {group.first}–{group.last}"
+
+
+def _run_layer(
+    m: Module, x: Tensor, group: Layers, stack: ResolvedStack, work: Workload, start: Outcome | None
+) -> tuple[Tensor, State]:
+    batch, seq = x.dims[:2]
+    layer, cell = group.layer, cell_of(stack, group.layer)
+    directions = Dim.of("directions", layer.directions)
+    both = layer.directions > 1
+    into = dropped(m, x, stack.dropout, work)
+    one = m.child("direction", repeat=directions.size) if both else m
+    before = handed_over(one, start, group, cell) if start else cell.zeros(one, batch)
+    after = run_cell(one["cell"], cell, into, seq, before)
+    width: Axis = (directions, cell.kept[0]) if both else (cell.kept[0],)
+    note = "both directions side by side" if both else ""
+    out = m.record("concat", after[0], to=axes(batch, seq, width), name="outputs", note=note)
+    if layer.residual:
+        out = m.record("add", out, x.seen_as(batch, seq, width), name="residual", note="outputs + inputs")
+    return out, after
+
+
+def run_cell(m: Module, cell: Cell, x: Tensor, seq: Dim, before: State) -> State:
+    """A step at every position; what one leaves, the next one finds."""
+    m.calls = seq.size
+    m.title = m.term = f"{cell.kind.upper()} step"
+    after = cell.step(m, (at_position(m, x, seq),), before)
+    for into, out in zip(before, after, strict=True):
+        m.carry(into, out)
+    return after
+
+
+def at_position(m: Module, x: Tensor, seq: Dim) -> Tensor:
+    """One position of a sequence."""
+    width = Dim("input", width_of(x.axes[-1]))
+    return m.record("view", x, to=axes(x.dims[0], width), select=(seq,), name="x", note="x⟨t⟩")
+
+
+def keep(m: Module, ended: tuple[LastStates, ...]) -> None:
+    """What a decode step leaves for the next token."""
+    for last in ended:
+        for tensor in last.stacked:
+            m.record("append", tensor)
+
+
+def last_states(m: Module, ends: list[tuple[Layers, State]], batch: Dim) -> tuple[LastStates, ...]:
+    """Equally wide layers together, in the order of the layers."""
+    stacks: list[LastStates] = []
+    for _, alike in groupby(ends, key=lambda end: end[0].layer.widths):
+        groups, states = zip(*alike, strict=True)
+        layers = Dim.of("layers", sum(group.times for group in groups))
+        rows: Axis = (layers, Dim.of("directions", groups[0].layer.directions))
+        rows = rows if groups[0].layer.directions > 1 else rows[:1]
+        suffix = f"_of_layer_{groups[0].first}" if stacks else ""
+        several = " × ".join(f"{dim.size:,} {dim.name}" for dim in rows if dim.size > 1)
+        note = f"at the end: {several}" if several else "at the end"
+        stacked = tuple(
+            m.record("concat", *tensors, to=axes(rows, batch, tensors[0].dims[-1]), name=name + suffix, note=note)
+            for name, tensors in zip(STATES, zip(*states, strict=True), strict=False)
+        )
+        stacks.append(LastStates(groups[0].first, stacked))
+    return tuple(stacks)
+
+
+def handed_over(m: Module, start: Outcome, group: Layers, cell: Cell) -> State:
+    """The encoder's last states of the same layers; of both directions, side by side."""
+    found = next(last for last in reversed(start.states) if last.first <= group.first)
+    return tuple(
+        m.record("view", stacked, to=axes(stacked.dims[-2], width), select=stacked.axes[0])
+        for stacked, width in zip(found.stacked, cell.kept, strict=True)
+    )

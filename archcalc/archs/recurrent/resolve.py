@@ -1,0 +1,183 @@
+"""From the spec as written to a model with every value filled in, or the reason why it cannot be one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.archs.recurrent.spec import Attention, Decoder, Head, Spec
+from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, Said, check, resolved, said_of
+from archcalc.errors import InputError, Path
+from archcalc.workload import Longest
+
+
+@dataclass(frozen=True)
+class ResolvedAttention:
+    score: str
+    when: str
+    width: int  # of W and U; 0 where the score has none
+    feed: bool
+    bias: bool
+    normed: bool
+    query: int  # the width of the decoder's states
+    key: int  # the width of the encoder's
+
+
+@dataclass(frozen=True)
+class Recurrent:
+    stacks: tuple[ResolvedStack, ...]  # one, or encoder and decoder
+    attention: ResolvedAttention | None
+    handed_over: bool  # the decoder starts from the encoder's last states
+    head: Head
+    head_vocab: int
+
+    @property
+    def kind(self) -> str:
+        return "encoder-decoder" if len(self.stacks) > 1 else ""
+
+    @property
+    def lengths(self) -> dict[str, Longest]:
+        names = ("src_seq", "tgt_seq") if len(self.stacks) > 1 else ("seq",)
+        return {name: Longest() for name in names}
+
+
+def resolve(spec: Spec) -> Recurrent:
+    if not (spec.encoder or spec.decoder):
+        if spec.attention:
+            hint = "give `encoder:` and `decoder:`, or take attention out"
+            raise InputError("attention joins an encoder and a decoder", hint, fields=[("attention",)])
+        return _alone(spec)
+    if not (spec.encoder and spec.decoder):
+        there = "encoder" if spec.encoder else "decoder"
+        hint = f"add `{'decoder' if spec.encoder else 'encoder'}:`; a stack of its own is written at the top"
+        raise InputError(f"the {there} has no partner", hint, fields=[(there,)])
+    return _pair(spec)
+
+
+def _alone(spec: Spec) -> Recurrent:
+    said = said_of(spec, ALONE)
+    check(said)
+    stack = resolved(said)
+    if stack.shared:
+        fields: list[Path] = [("embedding", "shared"), ("embedding",)]
+        raise InputError("there is one table only, shared with nothing", "take shared out", fields=fields)
+    return Recurrent((stack,), None, False, _head(spec, stack, stack.top.output), _head_vocab(spec, stack))
+
+
+def _pair(spec: Spec) -> Recurrent:
+    sides = {name: said_of(spec, name) for name in ("encoder", "decoder")}
+    for said in sides.values():
+        check(said)
+    encoder, into = resolved(sides["encoder"]), sides["decoder"]
+    attention = _attention(spec.attention, encoder.top.output, into) if spec.attention else None
+    decoder = resolved(into, _contexts(attention))
+    if encoder.shared or decoder.shared:
+        _check_shared(encoder, decoder)
+    handed_over = _starts_from_encoder(into, encoder, decoder, bool(attention))
+    head = _head(spec, decoder, decoder.top.output)
+    return Recurrent((encoder, decoder), attention, handed_over, head, _head_vocab(spec, decoder))
+
+
+def _contexts(attention: ResolvedAttention | None) -> dict[int, int]:
+    """What the first layer (1) and those above it (2) read beside their input."""
+    if attention is None:
+        return {}
+    if attention.when == "after":
+        return {1: attention.query} if attention.feed else {}
+    return {1: attention.key} if attention.when == "before" else {2: attention.key}
+
+
+def _attention(said: Attention, key: int, decoder: Said) -> ResolvedAttention:
+    if said.score is None:
+        raise InputError(
+            "missing", "say which: dot, general, additive or concat", fields=[("attention",)], field="attention.score"
+        )
+    tanh = said.score in ("additive", "concat")
+    when = said.when or ("before" if tanh else "after")
+    query = decoder.state(1 if when == "between" else decoder.number)
+    _check_score(said, query, key, tanh)
+    _check_order(said, when, decoder)
+    return ResolvedAttention(said.score, when, said.width or 0, said.feed, said.bias, said.normed, query, key)
+
+
+def _check_score(said: Attention, query: int, key: int, tanh: bool) -> None:
+    if tanh and said.width is None:
+        hint = f"give the width inside the tanh: `attention: {{score: {said.score}, width: {query}}}`"
+        raise InputError("missing", hint, fields=[("attention",)], field="attention.width")
+    if said.width and not tanh:
+        fact = f"{said.score} has no width of its own"
+        raise InputError(fact, "take it out, or use `score: additive`", fields=[("attention", "width")])
+    if said.normed and said.score != "additive":
+        hint = "use `score: additive`, or take normed out"
+        raise InputError(f"{said.score} has no v to normalise this way", hint, fields=[("attention", "normed")])
+    if said.score == "dot" and query != key:
+        fact = f"dot needs states of one width, but the encoder's are {key} wide and the decoder's {query}"
+        hint = f"use `score: general`, which has a matrix between them, or `decoder: {{hidden: {key}}}`"
+        raise InputError(fact, hint, fields=[("attention", "score"), ("attention",)])
+
+
+def _check_order(said: Attention, when: str, decoder: Said) -> None:
+    if when == "between" and decoder.number == 1:
+        hint = "give the decoder a second layer, or use `when: before` or `when: after`"
+        fact = "there is nothing between the layers of a decoder that has one"
+        raise InputError(fact, hint, fields=[("attention", "when")])
+    if said.feed and when != "after":
+        hint = "use `when: after`, or take feed out"
+        raise InputError(f"only h̃ is fed back, and `when: {when}` has none", hint, fields=[("attention", "feed")])
+
+
+def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
+    for field in ("vocab", "embedding"):
+        mine, other = getattr(encoder, field), getattr(decoder, field)
+        if mine != other or mine is None:
+            sizes = f"the encoder has {mine or 'none'} and the decoder {other or 'none'}"
+            fact = f"a shared table needs one {field}, but {sizes}"
+            fields: list[Path] = [("embedding", "shared"), ("decoder", field), ("embedding",)]
+            raise InputError(fact, "make them equal, or take shared out", fields=fields)
+
+
+def _starts_from_encoder(said: Said, encoder: ResolvedStack, decoder: ResolvedStack, attends: bool) -> bool:
+    """Without attention the last states are all that the decoder learns of the source."""
+    assert isinstance(said.scope, Decoder)
+    start = said.scope.start or ("zeros" if attends else "encoder")
+    if start == "zeros" and not attends:
+        hint = "use `start: encoder`, or give `attention:`"
+        fact = "a decoder that starts from zeros and attends to nothing never hears of its source"
+        raise InputError(fact, hint, fields=[("decoder", "start")])
+    if start == "encoder":
+        _check_handed_over(encoder, decoder)
+    return start == "encoder"
+
+
+def _check_handed_over(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
+    fields: list[Path] = [("decoder", "start"), ("decoder",)]
+    described = [f"{stack.depth} {stack.cell} layer{'s' if stack.depth > 1 else ''}" for stack in (encoder, decoder)]
+    if described[0] != described[1]:
+        fact = f"{described[0]} cannot hand their last states to {described[1]}"
+        raise InputError(fact, "make them equal, or use `start: zeros` and attention", fields=fields)
+    for number in sorted({group.first for stack in (encoder, decoder) for group in stack.layers}):
+        mine, other = encoder.layer(number), decoder.layer(number)
+        if (mine.output, mine.hidden * mine.directions) != (other.output, other.hidden):
+            fact = f"the encoder's last states are {mine.output} wide, the decoder's {other.output}"
+            hint = f"use `decoder: {{hidden: {mine.hidden * mine.directions}}}`, or `start: zeros` and attention"
+            raise InputError(f"{fact}: they cannot be handed over", hint, fields=fields)
+
+
+def _head(spec: Spec, stack: ResolvedStack, width: int) -> Head:
+    head = spec.head
+    head.check_kind(head.kind, ("head",))
+    if head.kind == "classifier" and head.classes is None:
+        raise InputError("how many classes?", "write `head: {kind: classifier, classes: 2}`", fields=[("head",)])
+    if head.kind == "tied" and stack.embedding != width:
+        wide = f"the embedding is {stack.embedding} wide" if stack.embedding else "there is no embedding"
+        fact = f"a tied head reads with the embedding's table, but states are {width} wide and {wide}"
+        hint = "give the last layer that width (`hidden: [1150, 1150, 400]`), a projection to it, or use `head: lm`"
+        raise InputError(fact, hint, fields=[("head", "kind"), ("head",)])
+    return head
+
+
+def _head_vocab(spec: Spec, stack: ResolvedStack) -> int:
+    vocab = spec.head.vocab or stack.vocab
+    if vocab is None and spec.head.kind == "lm":
+        hint = "write `head: none`, `head: {kind: classifier, classes: 2}`, or give it a vocab"
+        raise InputError("missing", hint, fields=[("head",), ("input",)], field="head.vocab")
+    return vocab or 0

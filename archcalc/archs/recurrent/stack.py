@@ -1,0 +1,245 @@
+"""One stack of recurrent layers with every width filled in, or the reason why it cannot be one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.archs.recurrent.spec import SCOPE_FIELDS, Decoder, Scope, Spec, Stack
+from archcalc.errors import InputError, Path
+from archcalc.spec import merged
+
+ALONE = "layers"  # the name of a stack that is neither encoder nor decoder
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What a layer reads (x and, in some decoders, a context beside it), and what it keeps."""
+
+    input: int
+    context: int
+    hidden: int
+    projection: int | None
+    directions: int
+    residual: bool
+
+    @property
+    def state(self) -> int:
+        """The width of h in one direction."""
+        return self.projection or self.hidden
+
+    @property
+    def output(self) -> int:
+        return self.state * self.directions
+
+    @property
+    def widths(self) -> tuple[int, int, int]:
+        """What its last states are shaped by."""
+        return self.state, self.hidden, self.directions
+
+
+@dataclass(frozen=True)
+class Layers:
+    """`times` equal layers in a row, the `first` of them counted from 1."""
+
+    first: int
+    times: int
+    layer: Layer
+
+    @property
+    def last(self) -> int:
+        return self.first + self.times - 1
+
+
+@dataclass(frozen=True)
+class ResolvedStack:
+    name: str
+    vocab: int | None
+    embedding: int | None  # its width; None where vectors come in instead of tokens
+    one_hot_bias: bool
+    shared: bool
+    input: int
+    cell: str
+    biases: str
+    peephole: bool
+    dropout: float
+    layers: tuple[Layers, ...]
+
+    @property
+    def top(self) -> Layer:
+        return self.layers[-1].layer
+
+    @property
+    def depth(self) -> int:
+        return sum(group.times for group in self.layers)
+
+    @property
+    def looks_ahead(self) -> bool:
+        """A layer reads backwards too, so that no token can come after the last."""
+        return any(group.layer.directions > 1 for group in self.layers)
+
+    @property
+    def each_layer(self) -> list[Layers]:
+        """Every layer by itself."""
+        numbered = ((number, group) for group in self.layers for number in range(group.first, group.last + 1))
+        return [Layers(number, 1, group.layer) for number, group in numbered]
+
+    def layer(self, number: int) -> Layer:
+        return next(group.layer for group in reversed(self.layers) if group.first <= number)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the spec says of a stack: its own words over those at the top."""
+
+    name: str
+    scope: Scope
+
+    def places(self, *path: str) -> list[Path]:
+        return [path] if self.name == ALONE else [(self.name, *path), path]
+
+    def missing(self, field: str, hint: str) -> InputError:
+        near: list[Path] = [(), (self.name,)]
+        return InputError("missing", hint, fields=near[1:] if self.name != ALONE else near[:1], field=field)
+
+    @property
+    def number(self) -> int:
+        hidden = self.scope.hidden
+        return len(hidden) if isinstance(hidden, tuple) else self.scope.layers or 1
+
+    def hidden(self, layer: int) -> int:
+        hidden = self.scope.hidden
+        assert hidden is not None
+        return hidden[layer - 1] if isinstance(hidden, tuple) else hidden
+
+    def directions(self, layer: int) -> int:
+        both = self.scope.bidirectional
+        return 2 if both is True or (both == "first" and layer == 1) else 1
+
+    def state(self, layer: int) -> int:
+        return self.scope.projection or self.hidden(layer)
+
+
+def said_of(spec: Spec, name: str) -> Said:
+    said = {field: getattr(spec, field) for field in SCOPE_FIELDS if field in spec.model_fields_set}
+    top = (Decoder if name == "decoder" else Stack).model_construct(_fields_set=set(said), **said)
+    return Said(name, top if name == ALONE else merged(top, getattr(spec, name)))
+
+
+def check(said: Said) -> None:
+    """What holds of a stack whatever stands around it."""
+    scope = said.scope
+    if scope.cell is None:
+        raise said.missing("cell", "say which: `cell: lstm`, `cell: gru` or `cell: rnn`")
+    if scope.hidden is None:
+        raise said.missing("hidden", "give the width of the state, such as `hidden: 128`")
+    _check_number(said)
+    for feature, name in (("peephole", "peepholes"), ("projection", "a projection")):
+        if getattr(scope, feature) and scope.cell != "lstm":
+            fact = f"only an LSTM has {name}, {_article(scope.cell)} has none"
+            raise InputError(fact, f"use `cell: lstm`, or take {feature} out", fields=said.places(feature))
+    _check_projection(said)
+    if said.name == "decoder" and scope.bidirectional:
+        hint = "write `bidirectional` under `encoder`; what stands at the top holds for both"
+        raise InputError("a decoder cannot read what it has not written yet", hint, fields=said.places("bidirectional"))
+
+
+def _article(cell: str) -> str:
+    return {"gru": "a GRU", "rnn": "a plain RNN"}[cell]
+
+
+def _check_number(said: Said) -> None:
+    hidden, layers = said.scope.hidden, said.scope.layers
+    if isinstance(hidden, tuple) and layers not in (None, len(hidden)):
+        fact = f"{len(hidden)} widths for {layers} layers"
+        raise InputError(fact, "give one width for all layers, or one for each", fields=said.places("hidden"))
+
+
+def _check_projection(said: Said) -> None:
+    projection = said.scope.projection
+    narrowest = min(said.hidden(layer) for layer in _breaks(said))
+    if projection and projection >= narrowest:
+        fact = f"a projection narrows the state, and {projection} is not below hidden {narrowest}"
+        hint = f"use one below {narrowest}, or take projection out"
+        raise InputError(fact, hint, fields=said.places("projection"))
+
+
+def resolved(said: Said, contexts: dict[int, int] | None = None) -> ResolvedStack:
+    """`contexts` gives the width of what layers read beside x, by the first layer that does."""
+    scope = said.scope
+    vocab, embedding, width = _input(said)
+    stack = ResolvedStack(
+        name=said.name,
+        vocab=vocab,
+        embedding=embedding,
+        one_hot_bias=scope.embedding.bias,
+        shared=scope.embedding.shared,
+        input=width,
+        cell=scope.cell or "",
+        biases=scope.biases or "one",
+        peephole=scope.peephole,
+        dropout=scope.dropout,
+        layers=tuple(_layers(said, width, contexts or {})),
+    )
+    _check_residual(said, stack)
+    return stack
+
+
+def _input(said: Said) -> tuple[int | None, int | None, int]:
+    """Tokens through a table, or vectors as they are."""
+    scope = said.scope
+    if scope.input and scope.embedding.width:
+        fact = "vectors come in, or tokens through an embedding, not both"
+        raise InputError(fact, "take input or embedding out", fields=said.places("input"))
+    if scope.input:
+        return scope.vocab, None, scope.input
+    if scope.vocab is None:
+        hint = "give the number of tokens, such as `vocab: 20000`; where vectors come in, their width: `input: 8`"
+        raise said.missing("vocab", hint)
+    if scope.embedding.width is None:
+        hint = "give the width of a token's vector: `embedding: 100`"
+        raise said.missing("embedding", hint)
+    return scope.vocab, scope.embedding.width, scope.embedding.width
+
+
+def _layers(said: Said, width: int, contexts: dict[int, int]) -> list[Layers]:
+    """Equal layers in a row are one group, so that a thousand of them are never written out."""
+    starts = _breaks(said)
+    groups: list[Layers] = []
+    for start, end in zip(starts, [*starts[1:], said.number + 1], strict=True):
+        layer = _layer(said, start, width, contexts)
+        if groups and groups[-1].layer == layer:
+            groups[-1] = Layers(groups[-1].first, groups[-1].times + end - start, layer)
+        else:
+            groups.append(Layers(start, end - start, layer))
+    return groups
+
+
+def _breaks(said: Said) -> list[int]:
+    """The layers, counted from 1, that may differ from the one below."""
+    each = range(1, said.number + 1) if isinstance(said.scope.hidden, tuple) else (1, 2, 3, said.scope.residual or 1)
+    return sorted({layer for layer in each if layer <= said.number})
+
+
+def _layer(said: Said, number: int, width: int, contexts: dict[int, int]) -> Layer:
+    below = said.state(number - 1) * said.directions(number - 1) if number > 1 else width
+    return Layer(
+        input=below,
+        context=contexts.get(min(number, 2), 0),
+        hidden=said.hidden(number),
+        projection=said.scope.projection,
+        directions=said.directions(number),
+        residual=said.scope.residual is not None and number >= said.scope.residual,
+    )
+
+
+def _check_residual(said: Said, stack: ResolvedStack) -> None:
+    residual = said.scope.residual
+    if residual and residual > stack.depth:
+        fact = f"residuals from layer {residual}, but there are {stack.depth} layers"
+        raise InputError(fact, "name a layer there is", fields=said.places("residual"))
+    for group in stack.layers:
+        layer = group.layer
+        if layer.residual and layer.input != layer.output:
+            fact = f"layer {group.first} cannot add its input, {layer.input} wide, to its output, {layer.output} wide"
+            hint = f"let residuals begin later than layer {group.first}, or make the widths equal"
+            raise InputError(fact, hint, fields=said.places("residual"))

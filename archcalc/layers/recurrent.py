@@ -1,0 +1,70 @@
+"""Recurrent cells: one time step of an LSTM, a GRU or a plain RNN, recorded once and called for every position.
+
+    LSTM   Γu, Γf, Γo = σ(…), c̃ = tanh(…);  c = Γu∗c̃ + Γf∗c⟨t−1⟩;  h = Γo∗tanh(c)
+    GRU    Γu, Γr = σ(…), h̃ = tanh(…);      h = Γu∗h⟨t−1⟩ + (1−Γu)∗h̃
+    RNN    h = tanh(…)
+
+What stands in the brackets, and with how many biases, is the convention: see `archcalc.layers.gates`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.gates import Gates, OnPaper, Stacked
+from archcalc.layers.linear import linear
+
+State = tuple[Tensor, ...]  # h, and the c of an LSTM
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A recurrent cell and its convention."""
+
+    kind: str  # lstm, gru, rnn
+    biases: str  # one, two, keras, none
+    hidden: int
+    projection: int | None = None
+    peephole: bool = False
+
+    @property
+    def kept(self) -> tuple[Dim, ...]:
+        """The widths of what a step hands to the next one: h, and an LSTM's c."""
+        hidden = Dim.of("hidden", self.hidden)
+        state = Dim.of("projection", self.projection) if self.projection else hidden
+        return (state, hidden) if self.kind == "lstm" else (state,)
+
+    def zeros(self, m: Module, batch: Dim) -> State:
+        """What the first step finds."""
+        return tuple(m.record("zeros", to=axes(batch, width)) for width in self.kept)
+
+    def step(self, m: Module, inputs: tuple[Tensor, ...], before: State) -> State:
+        """One step: from what comes in (x, and in some decoders a context) and the state before to the state after."""
+        hidden, convention = Dim.of("hidden", self.hidden), OnPaper if self.biases == "one" else Stacked
+        gates = convention(m, self.kind, self.biases, hidden, inputs, before[0], peephole=self.peephole)
+        after = {"lstm": _lstm, "gru": _gru, "rnn": _rnn}[self.kind](m, gates, before)
+        return (linear(m["projection"], after[0], self.kept[0], bias=False), *after[1:]) if self.projection else after
+
+
+def _lstm(m: Module, gates: Gates, before: State) -> State:
+    _, cell = before
+    update, forget = (gates.gate(name, sees=cell) for name in ("update_gate", "forget_gate"))
+    written = m.record("multiply", update, gates.gate("candidate"))
+    remembered = m.record("multiply", forget, cell)
+    c = m.record("add", written, remembered, name="c", note="Γu∗c̃ + Γf∗c⟨t−1⟩")
+    shown = m.record("tanh", c)
+    return m.record("multiply", gates.gate("output_gate", sees=c), shown, name="h", note="Γo∗tanh(c)"), c
+
+
+def _gru(m: Module, gates: Gates, before: State) -> State:
+    (h,) = before
+    reset, update = gates.gate("reset_gate"), gates.gate("update_gate")
+    candidate = gates.candidate_after(reset)
+    remembered = m.record("multiply", update, h)
+    written = m.record("multiply", m.record("subtract", update), candidate)
+    return (m.record("add", remembered, written, name="h", note="Γu∗h⟨t−1⟩ + (1−Γu)∗h̃"),)
+
+
+def _rnn(m: Module, gates: Gates, before: State) -> State:
+    return (m.record("tanh", gates.sums("state"), name="h", note="tanh"),)
