@@ -1,0 +1,95 @@
+"""What stands in memory whatever the batch: weights, master weights, gradients and optimizer states, parameter by
+parameter, on the GPU that holds most of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from archcalc.analyze.runs import Trainable
+from archcalc.ir import Module, Param, walk
+from archcalc.optimizers import Optimizer
+from archcalc.plan import ALIGNED, Plan
+from archcalc.precision import BYTES
+from archcalc.quantisation import Format
+from archcalc.recipes import Recipe
+
+KINDS = ("weights", "master", "gradients", "optimizer")
+SHARDED = {0: (), 1: ("master", "optimizer"), 2: ("master", "optimizer", "gradients"), 3: KINDS}
+
+
+@dataclass(frozen=True)
+class Held:
+    """The bytes that one parameter, in all its copies, takes on one GPU."""
+
+    param: Param
+    copies: int
+    elements: int  # of one copy, on one GPU of a tensor-parallel group, before ZeRO
+    weights: int
+    master: int = 0
+    gradients: int = 0
+    optimizer: int = 0
+    padding: int = 0  # of all that, what FSDP2 allocates and never fills, over all GPUs
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """How parameters are kept."""
+
+    plan: Plan
+    format: Format
+    rest: str  # what the format does not quantise is kept in
+    trainable: Trainable
+    recipe: Recipe | None = None  # None: inference
+    optimizer: Optimizer | None = None
+
+    def weights(self, param: Param, elements: int) -> int:
+        """Bytes of one copy."""
+        return self.format.bytes_of(elements) if self.format.holds(param) else elements * BYTES[self.rest]
+
+    def trained(self, param: Param) -> bool:
+        return self.recipe is not None and self.trainable(param)
+
+    def of(self, param: Param, copies: int) -> Held:
+        """Everything that is kept for a parameter."""
+        elements = self.plan.size(param)
+        here = self.plan.sharded(param) if self.plan.zero == 3 else elements
+        whole, kept = self._bytes(param, elements), self._bytes(param, here)
+        padding = self.plan.dp * sum(kept.values()) - sum(whole.values()) if self.plan.zero == 3 else 0
+        return Held(param, copies, elements, **{kind: copies * kept[kind] for kind in KINDS}, padding=copies * padding)
+
+    def _bytes(self, param: Param, elements: int) -> dict[str, int]:
+        found = {"weights": self.weights(param, elements), "master": 0, "gradients": 0, "optimizer": 0}
+        if self.recipe and self.optimizer and self.trained(param):
+            found["master"] = elements * BYTES[self.recipe.master] if self.recipe.master else 0
+            found["gradients"] = elements * BYTES[self.recipe.gradients]
+            found["optimizer"] = self.optimizer.states(param, elements, BYTES[self.recipe.states])
+        return found
+
+
+def held(root: Module, keeping: Keeping) -> tuple[Held, ...]:
+    """Every parameter of the model, in the order of the tree."""
+    found = [keeping.of(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
+    return tuple(found)
+
+
+def totals(parameters: Iterable[Held], keeping: Keeping) -> dict[str, int]:
+    """Each kind's bytes on one GPU; ZeRO-1 and -2 divide one flat buffer, padded once."""
+    parameters = tuple(parameters)
+    sums = {kind: sum(getattr(one, kind) for one in parameters) for kind in KINDS}
+    if keeping.plan.zero in (1, 2):
+        sums.update({kind: flat(sums[kind], parameters, keeping) for kind in SHARDED[keeping.plan.zero]})
+    return sums
+
+
+def flat(number: int, parameters: tuple[Held, ...], keeping: Keeping) -> int:
+    """One GPU's slice of so many bytes: all trained elements in a row, padded, in `dp` equal slices."""
+    elements = sum(one.copies * one.elements for one in parameters if keeping.trained(one.param))
+    slices = ALIGNED * keeping.plan.dp
+    padded = -(-elements // slices) * slices
+    return -(-number * padded // (elements * keeping.plan.dp)) if elements else 0
+
+
+def trainable_but(frozen: Callable[[Param], bool]) -> Trainable:
+    """Train what the spec trains, except for what is frozen."""
+    return lambda param: param.trainable and not frozen(param)

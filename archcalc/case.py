@@ -1,0 +1,181 @@
+"""A case: everything a question about memory may say, checked against the model and against itself.
+
+    case(model, mode="train", batch=8, seq=4096, optimizer="adamw", recompute="full")
+
+What is left out is filled in and said among the assumptions. What makes no sense, for the mode or for the model, is an
+error: an optimizer in inference, LoRA on a layer that is not there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from archcalc import quantisation
+from archcalc.errors import InputError, did_you_mean
+from archcalc.optimizers import Optimizer, optimizer
+from archcalc.plan import Plan, plan
+from archcalc.precision import BYTES
+from archcalc.quantisation import Format
+from archcalc.recipes import Recipe, recipe
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+MODES = ("infer", "train")
+RECOMPUTE = {"none": "none", "selective": "core", "full": "block"}
+ATTENTION = ("eager", "flash")
+KV_RULES = ("window", "window-1", "window+batch", "full")
+TRAINING = ("optimizer", "accumulate", "recompute", "loss_chunks", "freeze", "lora", "lora_targets", "zero")
+INFERENCE = ("kv_dtype", "kv_rule", "prefill")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options as given; None where nothing was said."""
+
+    mode: str = "infer"
+    precision: str | None = None
+    weights: str | None = None
+    optimizer: str | None = None
+    accumulate: int | None = None
+    recompute: str | None = None
+    attention: str | None = None
+    loss_chunks: int | None = None
+    freeze: tuple[str, ...] | None = None
+    lora: int | None = None
+    lora_targets: tuple[str, ...] | None = None
+    kv_dtype: str | None = None
+    kv_rule: str | None = None
+    prefill: int | None = None
+    overhead: int | None = None
+    tp: int | None = None
+    dp: int | None = None
+    zero: int | None = None
+
+    def check(self) -> None:
+        """One mode's options say nothing in the other."""
+        _chosen(self.mode, MODES, "--mode")
+        other, its = (TRAINING, "train") if self.mode == "infer" else (INFERENCE, "infer")
+        for name in other:
+            if getattr(self, name):
+                option = f"--{name.replace('_', '-')}"
+                raise InputError(f"{option} says nothing in {self.mode}", f"add --mode {its}, or leave it out", field=option)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Every value filled in."""
+
+    mode: str
+    plan: Plan
+    format: Format
+    activations: str  # number format
+    attention: str
+    recipe: Recipe | None = None
+    optimizer: Optimizer | None = None
+    accumulate: int = 1
+    recompute: str = "none"
+    loss_chunks: int = 1
+    freeze: tuple[str, ...] = ()
+    lora: int | None = None
+    lora_targets: tuple[str, ...] = ()
+    kv_format: Format | None = None
+    kv_rule: str = "window"
+    prefill: int | None = None
+    overhead: int | None = None
+    assumptions: tuple[str, ...] = ()
+    estimates: tuple[str, ...] = ()
+
+    @property
+    def trains(self) -> bool:
+        return self.mode == "train"
+
+
+def case(model: Model, **options: Any) -> Case:
+    """What is asked of a model's memory, checked and filled in."""
+    known = {field.name for field in fields(Asked)}
+    for name in options:
+        if name not in known:
+            raise InputError(f"no option called {name}", did_you_mean(name, known))
+    asked = Asked(**{name: value for name, value in options.items() if value is not None})
+    asked.check()
+    return _training(model, asked) if asked.mode == "train" else _inference(model, asked)
+
+
+def _training(model: Model, asked: Asked) -> Case:
+    name = asked.precision or ("fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed")
+    chosen, adam = recipe(name), optimizer(asked.optimizer or "adamw")
+    said = [f"{name}: {chosen.about}" + ("" if asked.precision else "; --precision changes it")]
+    said += [] if asked.optimizer else ["adamw: --optimizer changes it"]
+    if asked.weights and not asked.lora:
+        hint = "add --lora 16 (QLoRA), or leave --weights out"
+        raise InputError("quantised weights cannot be trained", hint, field="--weights")
+    if asked.lora_targets and not asked.lora:
+        raise InputError("targets of which rank?", "add --lora 16", field="--lora-targets")
+    made = Case(
+        mode="train",
+        plan=plan(asked.tp or 1, asked.dp or 1, asked.zero or 0),
+        format=quantisation.weight_format(asked.weights or chosen.weights),
+        activations=chosen.activations,
+        attention=_attention(asked, chosen.activations, said),
+        recipe=chosen,
+        optimizer=adam,
+        accumulate=asked.accumulate or 1,
+        recompute=RECOMPUTE[_chosen(asked.recompute or "none", RECOMPUTE, "--recompute")],
+        loss_chunks=asked.loss_chunks or 1,
+        freeze=tuple(asked.freeze or ()),
+        lora=asked.lora,
+        lora_targets=tuple(asked.lora_targets or ()),
+        overhead=asked.overhead,
+    )
+    return replace(made, assumptions=tuple(said), estimates=tuple(_unverified(made)))
+
+
+def _unverified(made: Case) -> list[str]:
+    """What nothing here can check."""
+    found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
+    if made.loss_chunks > 1:
+        found.append("chunked cross-entropy: each chunk's logits are freed before the next")
+    if made.format.is_quantised:
+        found.append("quantised training: one layer's weights at a time are widened for its products")
+    return found
+
+
+def _inference(model: Model, asked: Asked) -> Case:
+    said: list[str] = []
+    computed = asked.precision or model.spec.precision or "fp32"
+    if asked.precision and asked.precision not in BYTES:
+        raise InputError(f"no number format called {asked.precision}", did_you_mean(computed, BYTES), field="--precision")
+    if not (asked.precision or model.spec.precision):
+        said.append("fp32: the spec names no precision; --precision changes it")
+    format = quantisation.weight_format(asked.weights or computed)
+    activations = "bf16" if computed == "fp8" else computed
+    kv = asked.kv_dtype or activations
+    return Case(
+        mode="infer",
+        plan=plan(asked.tp or 1, asked.dp or 1),
+        format=format,
+        activations=activations,
+        attention=_attention(asked, "bf16", said),
+        kv_format=quantisation.weight_format(kv, "--kv-dtype"),
+        kv_rule=_chosen(asked.kv_rule or "window", KV_RULES, "--kv-rule"),
+        prefill=asked.prefill,
+        overhead=asked.overhead,
+        assumptions=tuple(said),
+    )
+
+
+def _attention(asked: Asked, activations: str, said: list[str]) -> str:
+    """Flash attention where its kernel can be had: it takes 16-bit numbers alone."""
+    if asked.attention:
+        return _chosen(asked.attention, ATTENTION, "--attention")
+    usual = "flash" if BYTES[activations] == 2 else "eager"
+    said.append(f"{usual} attention: --attention changes it")
+    return usual
+
+
+def _chosen(value: str, choices: Any, option: str) -> str:
+    if value not in choices:
+        raise InputError(f"expected one of {', '.join(choices)}, found {value}", did_you_mean(value, choices), field=option)
+    return value

@@ -1,0 +1,69 @@
+"""Precision recipes of training: what weights, gradients, optimizer states and activations are kept in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.errors import InputError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`master` is a wider copy of the weights that the optimizer updates; `copies` a narrower one made for a step."""
+
+    name: str
+    about: str
+    weights: str
+    gradients: str
+    states: str
+    activations: str
+    master: str = ""
+    copies: str = ""
+    estimate: str = ""
+
+
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe("fp32", "everything in fp32", "fp32", "fp32", "fp32", "fp32"),
+        Recipe("bf16", "everything in bf16, the optimizer's states too", "bf16", "bf16", "bf16", "bf16"),
+        Recipe(
+            "mixed",
+            "bf16 weights, gradients and activations (fp16 takes the same), fp32 master weights and states",
+            "bf16",
+            "bf16",
+            "fp32",
+            "bf16",
+            master="fp32",
+        ),
+        Recipe(
+            "autocast",
+            "fp32 weights, gradients and states; matrix products in bf16 on copies of the weights, kept for the step",
+            "fp32",
+            "fp32",
+            "fp32",
+            "bf16",
+            copies="bf16",
+            estimate="autocast on a GPU: which results stay in fp32 follows PyTorch's list of ops, measured nowhere here",
+        ),
+        Recipe(
+            "fp8",
+            "as mixed, with what linear layers keep for the backward pass, and copies of their weights, in fp8",
+            "bf16",
+            "bf16",
+            "fp32",
+            "bf16",
+            master="fp32",
+            copies="fp8",
+            estimate="fp8 training: what is kept in fp8 differs between libraries",
+        ),
+    )
+}
+
+
+def recipe(name: str) -> Recipe:
+    """A recipe by its name."""
+    if name not in RECIPES:
+        hint = f"{did_you_mean(name, RECIPES)} (fp16: mixed takes the same)"
+        raise InputError(f"no recipe called {name}", hint, field="--precision")
+    return RECIPES[name]
