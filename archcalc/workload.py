@@ -85,6 +85,8 @@ def workload(
     if not (batch or spec.batch):
         assumptions.append("batch 1: the spec names none; --batch changes it")
     work = Workload(batch or spec.batch or 1, lengths, tuple(assumptions), mode, attention=attention)
+    if work.decodes and not longest:
+        raise InputError("this model makes no tokens to decode one by one", "use --mode train or prefill", field="--mode")
     return _one_more_token(work, context, longest) if work.decodes else work
 
 

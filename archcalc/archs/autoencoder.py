@@ -13,6 +13,7 @@ from archcalc.count import Count
 from archcalc.errors import InputError, Path
 from archcalc.ir import Dim, Module, axes
 from archcalc.layers.autoencoder import linear_autoencoder, merge
+from archcalc.layers.loss import squared_error
 from archcalc.spec import ModelSpec, Size
 from archcalc.workload import Longest, Workload
 
@@ -100,6 +101,9 @@ def _check_tree(model: Autoencoder, words: int | None) -> None:
 
 def build(model: Autoencoder, work: Workload) -> Module:
     """Record the forward pass."""
+    if work.decodes:
+        hint = "use --mode train or prefill"
+        raise InputError("an autoencoder makes no tokens to decode one by one", hint, field="--mode")
     root = Module("model")
     record = _linear if model.kind == "linear" else _recursive
     record(root, model, work)
@@ -109,7 +113,9 @@ def build(model: Autoencoder, work: Workload) -> Module:
 def _linear(root: Module, model: Autoencoder, work: Workload) -> None:
     sample = axes(Dim.of("batch", work.batch), Dim.of("input", model.input))
     x = root.record("input", to=sample, name="input", note="one sample a row")
-    linear_autoencoder(root, x, Dim.of("hidden", model.hidden), bias=model.bias)
+    rebuilt = linear_autoencoder(root, x, Dim.of("hidden", model.hidden), bias=model.bias)
+    if work.trains:
+        squared_error(root, rebuilt, x)
 
 
 def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:
@@ -120,7 +126,8 @@ def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:
     words = root.record("input", to=leaves, name="words", note=f"the leaves of a tree: {seq.size:,} vectors")
     m = root["merge"]
     m.calls = seq.size - Count(1)
-    parent = merge(m, words, Dim.of("hidden", model.hidden), model.classes, bias=model.bias)
+    hidden = Dim.of("hidden", model.hidden)
+    parent = merge(m, words, hidden, model.classes, bias=model.bias, trains=work.trains)
     root.record("view", parent, name="root", note="what is left: the last parent")
     classifies = "; the classifier reads every parent" if model.classes else ""
     root.notes.append(f"{seq.size:,} words take {m.calls:,} {'merge' if m.calls == 1 else 'merges'}{classifies}")

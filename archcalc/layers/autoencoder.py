@@ -12,7 +12,7 @@ def linear_autoencoder(m: Module, x: Tensor, hidden: Dim, *, bias: bool) -> Tens
     return linear(m["decoder"], code, x.axes[-1], bias=bias)
 
 
-def merge(m: Module, words: Tensor, hidden: Dim, classes: int | None, *, bias: bool) -> Tensor:
+def merge(m: Module, words: Tensor, hidden: Dim, classes: int | None, *, bias: bool, trains: bool) -> Tensor:
     """One merge of two neighbours: p = tanh(W1·[left; right] + b1), rebuilt by W2 and classified by W3.
 
     The parent takes the place of the two, so the same merge goes up the tree until one vector is left.
@@ -25,7 +25,20 @@ def merge(m: Module, words: Tensor, hidden: Dim, classes: int | None, *, bias: b
     children = m.record("concat", left, right, to=axes(batch, pair), name="children", note="[left; right]")
     parent = m["parent"].record("activation", linear(m["parent"], children, hidden, bias=bias), note="tanh")
     m.carry(left, parent)
-    linear(m["reconstruction"], parent, pair, bias=bias)
-    if classes:
-        linear(m.child("classifier", group="head"), parent, Dim.of("classes", classes), bias=bias)
+    rebuilt = linear(m["reconstruction"], parent, pair, bias=bias)
+    logits = _classified(m, parent, classes, bias=bias) if classes else None
+    if trains:
+        _losses(m, children, rebuilt, logits)
     return parent
+
+
+def _classified(m: Module, parent: Tensor, classes: int, *, bias: bool) -> Tensor:
+    return linear(m.child("classifier", group="head"), parent, Dim.of("classes", classes), bias=bias)
+
+
+def _losses(m: Module, children: Tensor, rebuilt: Tensor, logits: Tensor | None) -> None:
+    """Of every merge: how badly the parent remembers its children, and how badly it is classified."""
+    loss = m.section("loss")
+    loss.record("squared_error", rebuilt, children, to=())
+    if logits:
+        loss.record("cross_entropy", logits, Tensor(logits.axes[:-1], "index"), to=())

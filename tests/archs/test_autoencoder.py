@@ -7,17 +7,33 @@ from typing import TYPE_CHECKING
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.autograd.graph import saved_tensors_hooks
+from torch.nn.functional import cross_entropy, mse_loss
+from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
+from archcalc.analyze.saved import saved
+from archcalc.analyze.work import work
+from archcalc.precision import Policy
+from archcalc.workload import workload
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conftest import Run, Write
 
 SENTENCE = 10
 PARAMETERS = ("params", "recursive-autoencoder", "--format", "json")
 
 
-class Linear(nn.Module):
+class Autoencoder(nn.Module):
+    """Knows what it is trained for once it has run."""
+
+    loss: Tensor
+    label: Tensor
+
+
+class Linear(Autoencoder):
     """X to a code and back."""
 
     def __init__(self, width: int, code: int, *, bias: bool) -> None:
@@ -28,10 +44,11 @@ class Linear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Rebuild the input."""
         rebuilt: Tensor = self.decoder(self.encoder(x))
+        self.loss = mse_loss(rebuilt, x)
         return rebuilt
 
 
-class Recursive(nn.Module):
+class Recursive(Autoencoder):
     """One merge, used again and again until the sentence is one vector."""
 
     def __init__(self, width: int, parent: int, classes: int, *, bias: bool = True) -> None:
@@ -41,14 +58,16 @@ class Recursive(nn.Module):
         self.classifier = nn.Linear(parent, classes, bias=bias)
 
     def merge(self, left: Tensor, right: Tensor) -> Tensor:
-        """The parent of two neighbours."""
-        parent = torch.tanh(self.parent(torch.cat([left, right], dim=-1)))
-        self.reconstruction(parent)
-        self.classifier(parent)
+        """The parent of two neighbours, and its share of the loss: every parent is given the sentence's label."""
+        children = torch.cat([left, right], dim=-1)
+        parent = torch.tanh(self.parent(children))
+        self.loss = self.loss + mse_loss(self.reconstruction(parent), children)
+        self.loss = self.loss + cross_entropy(self.classifier(parent), self.label)
         return parent
 
     def forward(self, words: Tensor) -> Tensor:
         """Always merge the first two: every other tree has as many merges."""
+        self.loss, self.label = torch.zeros(()), torch.zeros(len(words), dtype=torch.int64)
         nodes = list(words.unbind(dim=1))
         while len(nodes) > 1:
             nodes[:2] = [self.merge(nodes[0], nodes[1])]
@@ -67,6 +86,30 @@ def signals(model: nn.Module, x: Tensor) -> dict[str, list[tuple[int, ...]]]:
 def numel(model: nn.Module) -> int:
     """Every weight and bias."""
     return sum(parameter.numel() for parameter in model.parameters())
+
+
+def flops(model: Autoencoder, x: Tensor) -> tuple[int, int]:
+    """Of the forward pass, and of the backward pass from its loss."""
+    with FlopCounterMode(display=False) as forward:
+        model(x)
+    with FlopCounterMode(display=False) as backward:
+        torch.autograd.backward(model.loss)
+    return forward.get_total_flops(), backward.get_total_flops()
+
+
+def kept_bytes(model: nn.Module, x: Tensor) -> int:
+    """What the forward pass keeps for the backward pass: distinct storages that are no parameter's."""
+    parameters = {parameter.untyped_storage()._cdata for parameter in model.parameters()}
+    kept: list[Tensor] = []
+
+    def keep(tensor: Tensor) -> Tensor:
+        kept.append(tensor)
+        return tensor
+
+    with saved_tensors_hooks(keep, lambda tensor: tensor):
+        model(x)
+    storages = {tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes() for tensor in kept}
+    return sum(size for storage, size in storages.items() if storage not in parameters)
 
 
 def test_the_textbook_recursive_autoencoder(run: Run) -> None:
@@ -226,3 +269,34 @@ def test_one_kind_becomes_the_other(run: Run) -> None:
     """What only the old kind had, classifier and sentence, goes with it."""
     answer = run("params", "recursive-autoencoder", "--set", "kind=linear", "--set", "bias=false", "--format", "json")
     assert answer.json["total"] == 2 * 50 * 50
+
+
+REFERENCES: dict[str, tuple[Callable[[], Autoencoder], tuple[int, ...]]] = {
+    "recursive-autoencoder": (lambda: Recursive(50, 50, classes=2), (3, SENTENCE, 50)),
+    "linear-autoencoder": (lambda: Linear(784, 32, bias=False), (3, 784)),
+}
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_a_training_step_costs_what_pytorch_counts(name: str) -> None:
+    """Matrix products of every merge; the first one's children are words, which want no gradient."""
+    build, shape = REFERENCES[name]
+    done = work(archcalc.load(name, set=["batch=3"]).build())
+    assert (done.forward, done.backward) == flops(build(), torch.randn(shape))
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_a_training_step_keeps_what_pytorch_keeps(name: str) -> None:
+    """To the byte: children, parents and reconstructions of every merge, and the sentence's label once."""
+    build, shape = REFERENCES[name]
+    assert saved(archcalc.load(name, set=["batch=3"]).build(), Policy()).bytes == kept_bytes(
+        build(), torch.randn(shape)
+    )
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_there_is_nothing_to_decode(name: str) -> None:
+    """A tree is no text to be continued."""
+    model = archcalc.load(name)
+    with pytest.raises(archcalc.InputError, match="no tokens to decode one by one"):
+        model.build(workload(model.spec, model.resolved.lengths, mode="decode"))
