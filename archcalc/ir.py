@@ -92,6 +92,7 @@ class Param(Tensor):
     """A weight, owned by the module that declares it and usable anywhere, so a tied one is counted once.
 
     `table` says what kind of look-up table it is (token, position, type), which "non-embedding" counts leave out.
+    `active` is how many of its elements a token meets, where that is not all of them: the chosen experts'.
     """
 
     name: str = "weight"
@@ -99,6 +100,7 @@ class Param(Tensor):
     elements: Count = field(default_factory=lambda: Count(1))
     table: str = ""
     trainable: bool = True
+    active: Count | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +154,7 @@ class Module:
         self.buffers: dict[str, Tensor] = {}
         self.parts: list[Part] = []
         self.notes: list[str] = []  # what a reader must know, said under every report on the model
+        self.work_notes: list[str] = []  # the same under reports of what it costs to run
         self.body: list[Op | Module] = []
         self._named: dict[str, Module] = {}
 
@@ -201,13 +204,28 @@ class Module:
         return tuple(item for item in self.body if isinstance(item, Op))
 
     def param(
-        self, name: str, *items: Dim | Axis, elements: Count | None = None, table: str = "", trainable: bool = True
+        self,
+        name: str,
+        *items: Dim | Axis,
+        elements: Count | None = None,
+        table: str = "",
+        trainable: bool = True,
+        active: Count | None = None,
     ) -> Param:
         """Declare a parameter with its axes as PyTorch keeps them; `elements` when people multiply in another order."""
         if name in self.params:
             raise ValueError(f"{self.path} has a parameter {name} already")
         counted = elements or product(dim.size for axis in axes(*items) for dim in axis)
-        made = Param(axes(*items), "param", name=name, owner=self, elements=counted, table=table, trainable=trainable)
+        made = Param(
+            axes(*items),
+            "param",
+            name=name,
+            owner=self,
+            elements=counted,
+            table=table,
+            trainable=trainable,
+            active=active,
+        )
         self.params[name] = made
         return made
 
@@ -251,7 +269,7 @@ class Module:
 def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, Tensor]:
     """What a kind makes besides its output, each like the input, one for each row of the output, or a few numbers."""
     like_input = inputs[0].axes if inputs else ()
-    shapes = {"input": like_input, "rows": output.axes[:-1], "one": (), "two": axes(Dim.of("two", 2))}
+    shapes = {"input": like_input, "rows": output.axes[:-1], "output": output.axes, "one": (), "two": axes(Dim.of("two", 2))}
     return {name: Tensor(shapes[like], role) for name, role, like in KINDS[kind].beside}
 
 
@@ -273,6 +291,11 @@ def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, C
 def notes_of(module: Module) -> tuple[str, ...]:
     """What a reader of any report on it must know."""
     return tuple(note for node, _ in walk(module) for note in node.notes)
+
+
+def work_notes_of(module: Module) -> tuple[str, ...]:
+    """What a reader of FLOPs, memory or time must know, each said once."""
+    return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.work_notes))
 
 
 def fold(module: Module, own: Callable[[Module], int]) -> Count:

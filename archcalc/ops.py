@@ -160,6 +160,7 @@ _RMS = (("upcast", "stat", "input"), ("rstd", "stat", "rows"), ("normalised", "s
 _FLASH = (("logsumexp", "stat", "rows"), ("seed", "seed", "two"), ("offset", "seed", "one"))
 _LOSS = (("log_probabilities", "act", "input"), ("total_weight", "act", "one"))
 _MASK = (("mask", "mask", "input"),)
+_CHOSEN = (("indices", "index", "output"),)
 _KEPT = (("kept", "act", "input"),)
 
 KINDS = {
@@ -187,6 +188,7 @@ KINDS = {
     "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
     "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
     "lookup": Kind("rows of a table, chosen by index", none, indices),
+    "choose": Kind("the largest few along a dim: the experts of a token", none, made_beside, beside=_CHOSEN),
     "sum": Kind("sum or mean over named dims: pooling, normalisers", each_input(1), nothing),
     "cross_entropy": Kind("negative log-probability of the targets", each_input(5), loss_and_targets, beside=_LOSS),
     "squared_error": Kind("mean squared difference", each_input(3), both),

@@ -7,16 +7,20 @@ relative positions are always computed eagerly. With a cache, keys and values ar
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.count import Count, total
 from archcalc.ir import Dim, Module, Part, Seen, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear
+from archcalc.layers.qk_norm import QKNorm
+from archcalc.layers.sight import EVERYTHING, Sight
 from archcalc.workload import Workload
 
 ScoreBias = Callable[[Module], Tensor]  # what is added to the scores, given the module of the attention
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
+
+_TWO = Dim.of("query_and_gate", 2, copies=True)
 
 
 def attention(
@@ -33,30 +37,45 @@ def attention(
     mask: Tensor | None = None,
     score_bias: ScoreBias | None = None,
     dropout: float = 0,
+    sight: Sight = EVERYTHING,
+    qk_norm: QKNorm | None = None,
+    gate: bool = False,
+    sinks: bool = False,
+    softcap: bool = False,
 ) -> Tensor:
-    """`memory` is what is looked at: x itself, or the encoder's output."""
+    """`memory` is what is looked at: x itself, or the encoder's output.
+
+    A `gate` comes with the queries, from one projection of twice the width, and is put on what was looked up. `sinks`
+    are a score for each head that no position has: softmax may look at nothing.
+    """
     batch, seq, d_model = x.dims
     head, each = Dim.of("heads", heads, copies=True), Dim.of("head_dim", head_dim)
     kv_head = Dim.of("kv_heads", kv_heads, copies=True) if kv_heads != heads else head
     if work.decodes and memory is not x:
         m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
-    q = linear(m["q"], x, (head, each), bias="q" in bias)
+    q = linear(m["q"], x, (head, _TWO, each) if gate else (head, each), bias="q" in bias)
+    opened = m.record("sigmoid", q.seen_as(batch, seq, (head, each))) if gate else None
+    q = q.seen_as(batch, seq, (head, each)) if gate else q
     k = linear(m["k"], memory, (kv_head, each), bias="k" in bias)
     v = linear(m["v"], memory, (kv_head, each), bias="v" in bias)
     m.show("head", batch, seq, each, note=f"each of {heads} heads")
+    if qk_norm:
+        q, k = qk_norm.joined(m["q_norm"], q), qk_norm.joined(m["k_norm"], k)
     q = q.seen_as(batch, head, seq, each)
     k, v = (t.seen_as(batch, kv_head, memory.dims[1], each) for t in (k, v))
+    if qk_norm:
+        q, k = qk_norm.split(m["q_norm"], q), qk_norm.split(m["k_norm"], k)
     if rotation:
         q, k = rotated(m, q, "q", rotation), rotated(m, k, "k", rotation)
-    past = looked_at(x, memory, work)
-    if work.keeps_cache:
-        k, v = (_append(m, t, memory.dims[1], past) for t in (k, v))
-    else:
-        k, v = (t.seen_as(batch, kv_head, past, each) for t in (k, v))
-    core = Core(m.section("core"), work, mask, score_bias(m) if score_bias else None, dropout)
+    past = looked_at(x, memory, work, sight)
+    k, v = (kept(m, t, past, work, sight) for t in (k, v))
+    core = Core(m.section("core"), work, mask, score_bias(m) if score_bias else None, dropout, sight, softcap)
+    core = replace(core, sinks=m.param("sinks", head)) if sinks else core
     looked_up = core.flash(q, k, v) if work.attention == "flash" and not score_bias else core.eager(q, k, v)
     concatenated = m.record("view", looked_up, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated")
-    describe_heads(m, head, d_model, each)
+    concatenated = m.record("multiply", concatenated, opened) if opened else concatenated
+    if not gate:
+        describe_heads(m, head, d_model, each)
     return linear(m["out"], concatenated, d_model, bias="o" in bias)
 
 
@@ -69,44 +88,67 @@ class Core:
     mask: Tensor | None
     bias: Tensor | None
     dropout: float
+    sight: Sight = EVERYTHING
+    softcap: bool = False
+    sinks: Tensor | None = None
 
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q·k / √head_dim + bias)·v, with keys and values shown to all heads of their group."""
         m, (batch, head, seq, each), past = self.m, q.dims, k.dims[2]
         if k.dims[1] != head:
-            k, v = (m.record("repeat", t, to=axes(batch, head, past, each)) for t in (k, v))
+            k, v = (m.record("repeat", t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
         scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="scores", seen=self.seen)
         scores = m.record("scale", scores)
+        scores = self._capped(scores) if self.softcap else scores
         scores = m.record("add", scores, self.bias) if self.bias else scores
         scores = m.record("mask", scores, self.mask) if self.mask else scores
-        weights = m.record("softmax", scores)
+        weights = self._beside_sinks(scores) if self.sinks else m.record("softmax", scores)
         weights = dropped(m, weights, self.dropout, self.work)
-        return m.record("contract", weights, v, to=axes(batch, head, seq, each), over=(past,), seen=self.seen)
+        return m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)
 
     def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """The same in one kernel, which reads keys and values of a group where they are."""
-        return self.m.record("flash", q, k, v, seen=self.seen)
+        sinks = (self.sinks,) if self.sinks else ()
+        return self.m.record("flash", q, k, v, *sinks, to=axes(*q.dims[:3], v.dims[3]), seen=self.seen)
+
+    def _capped(self, scores: Tensor) -> Tensor:
+        """cap · tanh(scores / cap)."""
+        return self.m.record("scale", self.m.record("tanh", self.m.record("scale", scores)))
+
+    def _beside_sinks(self, scores: Tensor) -> Tensor:
+        """Softmax with one more score for each head, whose weight is then left out."""
+        assert self.sinks
+        *rows, past = scores.dims
+        wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
+        weights = self.m.record("softmax", self.m.record("concat", scores, self.sinks, to=wider))
+        return self.m.record("view", weights, to=scores.axes)
 
     @property
     def seen(self) -> Seen | None:
-        """Position i sees i + 1 of them: half of the square and half of its diagonal."""
+        """Position i sees i + 1 of them: half of the square and half of its diagonal, or less of it in a window."""
         if not self.mask:
             return None
         seq, past = (dim.size for dim in self.mask.dims)
-        return seq * (seq + 1) // 2, seq * past
+        return self.sight.pairs(seq), seq * past
 
 
-def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None) -> Dim:
+def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Sight = EVERYTHING) -> Dim:
     """Keys are seen along an axis of their own, even where a sequence looks at itself, and behind what is cached."""
     seq = memory.dims[1]
     if seq.name != x.dims[1].name:
         return seq
-    return Dim.of(f"kv_{seq.name}", work.context + 1) if work and work.decodes else seq.renamed(f"kv_{seq.name}")
+    if work and work.decodes:
+        return Dim(f"kv_{seq.name}", sight.kept(Count.named(f"kv_{seq.name}", work.context + 1)))
+    return seq.renamed(f"kv_{seq.name}")
 
 
-def _append(m: Module, t: Tensor, seq: Dim, past: Dim) -> Tensor:
+def kept(m: Module, t: Tensor, past: Dim, work: Workload, sight: Sight) -> Tensor:
+    """Keys or values along `past`, kept for the tokens to come if there is a cache: all of them, or a window."""
     batch, head, _, each = t.dims
-    return m.record("append", t, to=axes(batch, head, past, each))
+    if not work.keeps_cache:
+        return t.seen_as(batch, head, past, each)
+    cached = m.record("append", t, to=axes(batch, head, Dim(past.name, sight.kept(past.size)), each))
+    return cached if work.decodes or not (sight.window or sight.chunk) else t.seen_as(batch, head, past, each)
 
 
 def rotated(m: Module, x: Tensor, name: str, rotation: Rotation) -> Tensor:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.embed import embed
-from archcalc.archs.transformer.parts.part import Context, Part, normed
+from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.archs.transformer.pattern import Group, Items, Line
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.count import Count
@@ -55,7 +56,7 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
             child.title = "block" if len(items) == 1 else f"{' '.join(item.words)} block"
             child.term = f"{stack.name} {child.title}"
             child.unit = "block"
-            out = run_block(child, x, context, [stack.parts[word] for word in item.words])
+            out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel)
         child.carry(x, out)
         x = out
     return x
@@ -68,24 +69,6 @@ def _item_name(items: Items, index: int) -> str:
     names = ["-".join(item.words) if isinstance(item, Line) else "period" for item in items]
     earlier = names[:index].count(names[index])
     return f"{names[index]}-{earlier + 1}" if earlier else names[index]
-
-
-def run_block(m: Module, x: Tensor, context: Context, parts: list[Part]) -> Tensor:
-    """x + part(x) for each part, with the norms where the spec places them."""
-    for index, part in enumerate(parts):
-        earlier = sum(part.name == other.name for other in parts[:index])
-        name = f"{part.name}_{earlier + 1}" if earlier else part.name
-        branch = normed(m[f"{name}_norm"], x, part.norm) if part.norm.place in ("pre", "sandwich") else x
-        branch = part.run(m[name], branch, context)
-        branch = dropped(m, branch, part.dropout, context.work)
-        if part.norm.place in ("out", "sandwich"):
-            branch = normed(m[f"{name}_norm_out"], branch, part.norm)
-        post = part.norm.place == "post"
-        x = m.record("add", x, branch, name="" if post else f"{name}_add", note="" if post else "residual")
-        if post:
-            m[f"{name}_norm"].title = "Add & Norm"
-            x = normed(m[f"{name}_norm"], x, part.norm)
-    return x
 
 
 def run_head(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> Tensor | None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from archcalc.archs.transformer import head, image, pattern
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.archs.transformer.parts import SLOTS
-from archcalc.archs.transformer.parts.attention import AttentionPart
+from archcalc.archs.transformer.parts.attention import AttentionPart, as_cross
 from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
 from archcalc.errors import InputError, Path, did_you_mean
@@ -29,6 +29,7 @@ class ResolvedStack:
     positions: tuple[Position, ...]
     norm: Norm
     dropout: float
+    parallel: str | None
     items: pattern.Items
     parts: dict[str, Part]  # by the words of the pattern
 
@@ -105,6 +106,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     items = _items(scope, spec, name)
     parts = {word: _part(word, around) for word in sorted(pattern.words_of(items))}
     _check_one_table(parts, around)
+    _check_parallel(parts, around)
     return ResolvedStack(
         name=name,
         vocab=scope.vocab,
@@ -114,6 +116,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
         positions=around.positions(None),
         norm=scope.norm,
         dropout=scope.dropout,
+        parallel=scope.parallel,
         items=items,
         parts=parts,
     )
@@ -129,6 +132,19 @@ def _check_one_table(parts: dict[str, Part], around: Surroundings) -> None:
         raise InputError(fact, hint, fields=around.places("position"))
 
 
+def _check_parallel(parts: dict[str, Part], around: Surroundings) -> None:
+    """Branches that read the same x have their norm in front of them, and those that share it the same one."""
+    if not around.scope.parallel:
+        return
+    for part in parts.values():
+        if part.norm.place != "pre":
+            fact = f"parallel parts have their norm in front, not `place: {part.norm.place}`"
+            raise InputError(fact, "use `place: pre`, or leave parallel out", fields=around.places("parallel"))
+    if around.scope.parallel == "shared" and len({part.norm for part in parts.values()}) > 1:
+        hint = "use `parallel: separate`, or one norm for all"
+        raise InputError("parts that share a norm have different ones", hint, fields=around.places("parallel"))
+
+
 def _items(scope: Stack, spec: Spec, name: str) -> pattern.Items:
     usual = "attention cross ffn" if name == "decoder" and spec.encoder else "attention ffn"
     items = pattern.parse(scope.pattern if scope.pattern is not None else [usual])
@@ -141,7 +157,7 @@ def _part(word: str, around: Surroundings) -> Part:
     slot, said = _said(word, around, ())
     part = SLOTS[slot].resolve(word, slot, said, around)
     assert isinstance(part, Part)
-    return part
+    return replace(part, layer_scale=around.scope.layer_scale)
 
 
 def _said(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
@@ -151,7 +167,8 @@ def _said(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, 
     if word not in SLOTS:
         known = [*SLOTS, *around.scope.variants]
         raise InputError(f"no part called {word}", did_you_mean(word, known), fields=around.places("pattern"))
-    return word, getattr(around.scope, word)
+    said: Node = getattr(around.scope, word)
+    return word, as_cross(around.scope.attention, around.scope.cross) if word == "cross" else said
 
 
 def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:

@@ -14,6 +14,7 @@ from archcalc.archs.transformer import pattern
 from archcalc.archs.transformer.nodes import Norm, Positions, Sides
 from archcalc.archs.transformer.parts.attention import Attention
 from archcalc.archs.transformer.parts.ffn import Ffn
+from archcalc.archs.transformer.parts.moe import Moe
 from archcalc.spec import ModelSpec, Node, Size, mistake
 
 Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
@@ -68,11 +69,14 @@ class Scope(Node):
     bias: bool = True
     norm: Norm = Norm()
     position: Positions = ()
+    parallel: Literal["shared", "separate"] | None = None  # parts beside each other, with one norm or one each
+    layer_scale: bool = False  # a learned vector on every branch
     dropout: Fraction = 0.0
     embedding: Embedding = Embedding()
     attention: Attention = Attention()
     cross: Attention = Attention()
     ffn: Ffn = Ffn()
+    moe: Moe = Moe()
     variants: dict[str, dict[str, Any]] = {}
 
 

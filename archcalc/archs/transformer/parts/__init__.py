@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from archcalc.archs.transformer.parts import attention, ffn
+from archcalc.archs.transformer.parts import attention, ffn, moe
 
-SLOTS: dict[str, ModuleType] = {"attention": attention, "cross": attention, "ffn": ffn}
+SLOTS: dict[str, ModuleType] = {"attention": attention, "cross": attention, "ffn": ffn, "moe": moe}

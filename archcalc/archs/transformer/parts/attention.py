@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.nodes import Norm, Position, Positions
+from archcalc.archs.transformer.parts import mla
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.errors import InputError
 from archcalc.ir import Dim, Module, Tensor
 from archcalc.layers.attention import Rotation, ScoreBias, attention, looked_at
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.kernel import FEATURES, kernel_attention
-from archcalc.spec import Node, Size, mistake
+from archcalc.layers.qk_norm import QKNorm
+from archcalc.layers.sight import Sight
+from archcalc.spec import Node, Size, merged, mistake
 
 
 def _bias(value: Any) -> Any:
@@ -34,14 +37,44 @@ AttentionBias = Annotated[Any, BeforeValidator(_bias), WithJsonSchema({"anyOf": 
 Feature = Literal[*FEATURES]  # type: ignore[valid-type]
 
 
+class QKNormSaid(Node):
+    """Norms on queries and keys; what is not said of them is as in the other norms."""
+
+    main: ClassVar[str] = "over"
+    over: Literal["head", "heads", "all"] = "head"
+    kind: Literal["layer", "rms"] | None = None
+    bias: bool | None = None
+    affine: bool | None = None
+
+
+_EVERY_KIND = frozenset({"heads", "bias", "position", "norm"})
+
+
 class Attention(Node):
     main: ClassVar[str] = "heads"
+    fields_of: ClassVar[dict[str, frozenset[str]]] = {
+        "attention": _EVERY_KIND
+        | {"kv_heads", "head_dim", "feature", "qk_norm", "window", "chunk", "sinks", "gate", "softcap"},
+        "mla": _EVERY_KIND | {"q_rank", "kv_rank", "nope_dim", "rope_dim", "v_dim"},
+    }
+    kind: Literal["attention", "mla"] = "attention"
     heads: Size | None = None
     kv_heads: Size | None = None
     head_dim: Size | None = None
     bias: AttentionBias | None = None
     position: Positions | None = None
     feature: Feature | None = None
+    qk_norm: QKNormSaid | None = None
+    window: Size | None = None  # positions that are looked at, the own one included
+    chunk: Size | None = None  # only positions of the same chunk are looked at
+    sinks: bool = False  # a learned score for each head that no position has
+    gate: bool = False  # on what was looked up, from a query projection of twice the width
+    softcap: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None  # cap · tanh(scores / cap)
+    q_rank: Size | None = None  # mla: width that queries are squeezed to; unsaid: not squeezed
+    kv_rank: Size | None = None  # mla: width that keys and values are squeezed to, and cached at
+    nope_dim: Size | None = None  # mla: width of a head's queries and keys without position
+    rope_dim: Size | None = None  # mla: width that is rotated, and added to those
+    v_dim: Size | None = None  # mla: width of a head's values
     norm: Norm | None = None
 
 
@@ -55,7 +88,15 @@ class AttentionPart(Part):
     rotated: int  # width of each head that RoPE turns
     feature: str
     cross: bool
-    causal: bool
+    sight: Sight
+    qk_norm: QKNorm | None = None
+    sinks: bool = False
+    gate: bool = False
+    softcap: bool = False
+
+    @property
+    def causal(self) -> bool:
+        return self.sight.causal
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         memory = context.memory if self.cross and context.memory is not None else x
@@ -74,6 +115,11 @@ class AttentionPart(Part):
             mask=self._mask(x, context),
             score_bias=self._score_bias(x, context),
             dropout=self.dropout,
+            sight=self.sight,
+            qk_norm=self.qk_norm,
+            sinks=self.sinks,
+            gate=self.gate,
+            softcap=self.softcap,
         )
 
     def _run_kernel(self, m: Module, x: Tensor, memory: Tensor, context: Context) -> Tensor:
@@ -101,8 +147,8 @@ class AttentionPart(Part):
 
     def _mask(self, x: Tensor, context: Context) -> Tensor | None:
         """A later position must not be seen; a single token at the end sees all."""
-        hides = self.causal and not context.work.decodes
-        return context.constant("causal mask", "mask", x.dims[1], looked_at(x, x)) if hides else None
+        hides = self.sight.hides and not context.work.decodes
+        return context.constant(f"mask of {self.sight}", "mask", x.dims[1], looked_at(x, x)) if hides else None
 
     def _rotation(self, x: Tensor, context: Context) -> Rotation | None:
         """Cosines and sines, one row for each position."""
@@ -125,7 +171,7 @@ class AttentionPart(Part):
 
     def _alibi(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """Computed from the distance, with a fixed slope for each head: nothing is learned."""
-        shape = Dim.of("heads", self.heads, copies=True), x.dims[1], looked_at(x, x, context.work)
+        shape = Dim.of("heads", self.heads, copies=True), x.dims[1], looked_at(x, x, context.work, self.sight)
         m.show("alibi", *shape, note="−slope × distance, added to the scores")
         return context.constant(f"alibi of {self.heads} heads", "act", *shape)
 
@@ -133,13 +179,17 @@ class AttentionPart(Part):
         relative = self.position("relative")
         assert relative and relative.buckets
         m["position"].title = m["position"].term = "relative positions"
-        past = looked_at(x, x, context.work)
+        past = looked_at(x, x, context.work, self.sight)
         distances = context.constant(f"distances in {relative.buckets} buckets", "index", x.dims[1], past)
         return relative_bias(m["position"], self.heads, relative.buckets, distances)
 
 
-def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> AttentionPart:
+def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part:
     cross = slot == "cross"
+    said.check_kind(said.kind, *around.places(word))
+    if said.kind == "mla":
+        return mla.resolve(word, slot, said, around)
+    _check_goes_with(said, word, around, cross=cross)
     if cross and not around.has_memory:
         hint = "add `encoder: 6`, or leave cross out"
         raise InputError("cross-attention needs an encoder", hint, fields=around.places("pattern"))
@@ -160,8 +210,45 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Atte
         rotated=positions.rotated_width(rope, head_dim, [*places, *around.places(word, "head_dim")]) if rope else 0,
         feature=said.feature or "softmax",
         cross=cross,
-        causal=around.causal and not cross,
+        sight=Sight(around.causal and not cross, said.window, said.chunk),
+        qk_norm=_qk_norm(said, around),
+        sinks=said.sinks,
+        gate=said.gate,
+        softcap=said.softcap is not None,
     )
+
+
+def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross: bool) -> None:
+    """Refuse what this attention cannot have, rather than ignore it."""
+    narrow = [name for name in ("window", "chunk") if getattr(said, name)]
+    if cross and narrow:
+        fact = f"cross-attention has no {narrow[0]}: source and target are two sequences"
+        raise InputError(fact, "leave it out; self-attention keeps its own", fields=around.places(word, narrow[0]))
+    if len(narrow) == 2:
+        raise InputError("a window and a chunk", "keep one of them", fields=around.places(word, "chunk"))
+    kernel = said.feature not in (None, "softmax")
+    others = [*narrow, *(name for name in ("qk_norm", "sinks", "gate", "softcap") if getattr(said, name))]
+    if kernel and others:
+        fact = f"{said.feature} attention has no {others[0]}"
+        hint = "softmax attention has: leave feature out"
+        raise InputError(fact, hint, fields=around.places(word, others[0]))
+
+
+def _qk_norm(said: Attention, around: Surroundings) -> QKNorm | None:
+    """Like the model's norms in all that it does not say itself."""
+    own, usual = said.qk_norm, around.norm(said.norm)
+    if own is None:
+        return None
+    kind = own.kind or (usual.kind if usual.kind != "none" else "rms")
+    bias = own.bias if own.bias is not None else usual.bias
+    return QKNorm(own.over, kind, bias, own.affine if own.affine is not None else usual.affine)
+
+
+def as_cross(attention: Attention, cross: Attention) -> Attention:
+    """Cross-attention is like self-attention in what is not about one sequence alone, unless it says otherwise."""
+    shared = {"heads", "kv_heads", "head_dim", "bias", "qk_norm", "norm"} & attention.model_fields_set
+    base = {name: getattr(attention, name) for name in shared if attention.kind == "attention"}
+    return merged(Attention.model_construct(_fields_set=set(base), **base), cross)
 
 
 def _positions(said: Attention, word: str, around: Surroundings, *, cross: bool) -> tuple[Position, ...]:

@@ -43,6 +43,7 @@ class Part:
     name: str
     norm: Norm
     dropout: float
+    layer_scale: bool = field(default=False, kw_only=True)
 
     def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
         """What is computed once for all blocks of a stack, such as T5's relative bias."""

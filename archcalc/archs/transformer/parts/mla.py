@@ -1,0 +1,96 @@
+"""Attention of kind `mla`: multi-head latent attention."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.archs.transformer import positions
+from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
+from archcalc.errors import InputError
+from archcalc.ir import Dim, Module, Tensor
+from archcalc.layers.attention import looked_at
+from archcalc.layers.mla import LatentAttention, Widths
+from archcalc.layers.sight import Sight
+
+if TYPE_CHECKING:
+    from archcalc.archs.transformer.nodes import Position
+    from archcalc.archs.transformer.parts.attention import Attention
+
+
+@dataclass(frozen=True)
+class LatentPart(Part):
+    widths: Widths
+    bias: bool
+    rope: Position | None
+    sight: Sight
+
+    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        hides = self.sight.hides and not context.work.decodes
+        return LatentAttention(
+            m,
+            context.work,
+            self.widths,
+            bias=self.bias,
+            norm="rms",
+            sight=self.sight,
+            rotation=self._rotation(x, context),
+            mask=context.constant(f"mask of {self.sight}", "mask", x.dims[1], looked_at(x, x)) if hides else None,
+            dropout=self.dropout,
+        ).run(x)
+
+    def _rotation(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor] | None:
+        if not self.rope:
+            return None
+        width = Dim.of("rotated", self.widths.rope)
+        names = (f"{name} {self.rope.theta} {self.widths.rope}" for name in ("cosines", "sines"))
+        cosines, sines = (context.constant(name, "act", x.dims[1], width) for name in names)
+        return cosines, sines
+
+
+def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> LatentPart:
+    scope, places = around.scope, around.places(word, "position")
+    if slot == "cross":
+        raise InputError("latent attention looks at its own sequence", "use kind attention", fields=around.places(word))
+    used = positions.in_attention(around.positions(said.position, word), said.position, places)
+    for position in used:
+        if position.kind != "rope":
+            fact = f"latent attention has no {position.kind} positions"
+            raise InputError(fact, "rope acts on rope_dim of its keys", fields=places)
+    heads = around.needed(said.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
+    return LatentPart(
+        name=word,
+        norm=around.norm(said.norm),
+        dropout=scope.dropout,
+        widths=_widths(word, heads, said, around),
+        bias=_bias(word, said, around),
+        rope=used[0] if used else None,
+        sight=Sight(around.causal),
+    )
+
+
+def _widths(word: str, heads: int, said: Attention, around: Surroundings) -> Widths:
+    def needed(field: str, meaning: str) -> int:
+        value: int | None = getattr(said, field)
+        return around.needed(value, field, meaning, word)
+
+    rope = needed("rope_dim", "the width of the rotated key, such as `rope_dim: 64`")
+    if rope % 2:
+        fact = f"RoPE rotates pairs, and rope_dim is {rope}"
+        raise InputError(fact, f"use {rope + 1}", fields=around.places(word, "rope_dim"))
+    return Widths(
+        heads=heads,
+        q_rank=said.q_rank,
+        kv_rank=needed("kv_rank", "the width that is cached, such as `kv_rank: 512`"),
+        nope=needed("nope_dim", "the width of a head's keys without position, such as `nope_dim: 128`"),
+        rope=rope,
+        value=needed("v_dim", "the width of a head's values, such as `v_dim: 128`"),
+    )
+
+
+def _bias(word: str, said: Attention, around: Surroundings) -> bool:
+    bias = said.bias if said.bias is not None else around.scope.bias
+    if not isinstance(bias, bool):
+        hint = "it stands on the projections down and out: write true or false"
+        raise InputError("latent attention has one bias for all", hint, fields=around.places(word, "bias"))
+    return bias

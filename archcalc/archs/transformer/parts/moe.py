@@ -1,0 +1,90 @@
+"""The part `moe`: a mixture of experts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from archcalc.archs.transformer.nodes import Norm
+from archcalc.archs.transformer.parts.ffn import Activation
+from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
+from archcalc.errors import InputError
+from archcalc.ir import Module, Tensor
+from archcalc.layers.moe import Ffn, Mixture
+from archcalc.spec import Node, Size
+
+
+class Shared(Node):
+    """The expert that every token visits; what it does not say is as in the other experts."""
+
+    main: ClassVar[str] = "width"
+    width: Size | None = None
+    act: Activation | None = None
+    gated: bool | None = None
+    bias: bool | None = None
+
+
+class Moe(Node):
+    main: ClassVar[str] = "experts"
+    experts: Size | None = None
+    top: Size | None = None
+    width: Size | None = None
+    act: Activation = "silu"
+    gated: bool = True
+    bias: bool = False
+    router_bias: bool = False
+    correction: bool = False  # a buffer of one number for each expert, which balances the choice without gradients
+    shared: Shared | None = None
+    shared_gate: bool = False  # a sigmoid on what the shared expert gives
+    latent: Size | None = None  # the width that experts work at, projected to and from
+    latent_bias: bool = False
+    norm: Norm | None = None
+
+
+@dataclass(frozen=True)
+class MoePart(Part):
+    mixture: Mixture
+
+    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        return self.mixture.run(m, x)
+
+
+def resolve(word: str, slot: str, said: Moe, around: Surroundings) -> MoePart:
+    experts = around.needed(said.experts, "experts", "how many there are, such as `experts: 8`", word)
+    top = around.needed(said.top, "top", "how many of them a token visits, such as `top: 2`", word)
+    width = around.needed(said.width, "width", "the inner width of an expert, such as `width: 1024`", word)
+    if top > experts:
+        hint = f"use {experts} or fewer"
+        raise InputError(f"a token cannot visit {top} of {experts} experts", hint, fields=around.places(word, "top"))
+    for field in ("shared_gate", "latent_bias"):
+        _check_stands_with(word, field, said, around)
+    mixture = Mixture(
+        experts=experts,
+        top=top,
+        each=Ffn(width, said.act, said.gated, said.bias),
+        router_bias=said.router_bias,
+        correction=said.correction,
+        shared=_shared(word, said, around) if said.shared else None,
+        shared_gate=said.shared_gate,
+        latent=said.latent,
+        latent_bias=said.latent_bias,
+    )
+    return MoePart(name=word, norm=around.norm(said.norm), dropout=around.scope.dropout, mixture=mixture)
+
+
+def _check_stands_with(word: str, field: str, said: Moe, around: Surroundings) -> None:
+    """`shared_gate` is about `shared`, `latent_bias` about `latent`."""
+    about = field.partition("_")[0]
+    if getattr(said, field) and not getattr(said, about):
+        fact = f"{field} without {about}"
+        raise InputError(fact, f"give {about}, or take {field} out", fields=around.places(word, field))
+
+
+def _shared(word: str, said: Moe, around: Surroundings) -> Ffn:
+    shared = said.shared or Shared()
+    return Ffn(
+        width=around.needed(shared.width, "shared.width", "its inner width, such as `shared: 2048`", word),
+        act=shared.act or said.act,
+        gated=said.gated if shared.gated is None else shared.gated,
+        bias=around.scope.bias if shared.bias is None else shared.bias,
+    )

@@ -1,0 +1,102 @@
+"""A mixture of experts: a router sends every token to `top` of many feed-forward layers, and weighs their answers.
+
+Only what the chosen experts compute is counted: `top` experts for each token, none of them idle and no token dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.count import Count
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.ffn import ffn
+from archcalc.layers.linear import linear
+
+IDEAL = "FLOPs of experts are those of the chosen ones: no padding, no dropped token, no idle expert"
+
+
+@dataclass(frozen=True)
+class Ffn:
+    """A feed-forward layer, as an expert or beside the experts."""
+
+    width: int
+    act: str
+    gated: bool
+    bias: bool
+
+    def run(self, m: Module, x: Tensor) -> Tensor:
+        return ffn(m, x, self.width, act=self.act, gated=self.gated, bias=self.bias)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    experts: int
+    top: int
+    each: Ffn
+    router_bias: bool = False
+    correction: bool = False  # a number for each expert that steers the choice, kept in balance without gradients
+    shared: Ffn | None = None  # an expert that every token visits
+    shared_gate: bool = False
+    latent: int | None = None  # the width that experts work at, where it is not the model's
+    latent_bias: bool = False
+
+    def run(self, m: Module, x: Tensor) -> Tensor:
+        m.work_notes.append(IDEAL)
+        weights = self._route(m["router"], x)
+        inner = linear(m["latent_in"], x, Dim.of("latent", self.latent), bias=self.latent_bias) if self.latent else x
+        answer = Experts(m["experts"], self).run(inner, weights)
+        (d_model,) = x.axes[-1]
+        answer = linear(m["latent_out"], answer, d_model, bias=self.latent_bias) if self.latent else answer
+        return m.record("add", answer, self._shared(m, x, self.shared)) if self.shared else answer
+
+    def _route(self, m: Module, x: Tensor) -> Tensor:
+        """The weight of each chosen expert, for every token."""
+        *rows, _ = x.axes
+        if self.correction:
+            m.buffer("correction", Dim.of("experts", self.experts))
+        scores = linear(m, x, Dim.of("experts", self.experts), bias=self.router_bias)
+        shares = m.record("softmax", scores)
+        return m.record("choose", shares, to=(*rows, (Dim.of("top", self.top),)), name="chosen", note="of the experts")
+
+    def _shared(self, m: Module, x: Tensor, shared: Ffn) -> Tensor:
+        answer = shared.run(m["shared"], x)
+        if not self.shared_gate:
+            return answer
+        gate = linear(m["shared_gate"], x, Dim.of("one", 1), bias=False)
+        return m.record("multiply", answer, m.record("sigmoid", gate).seen_as(*(axis for axis in x.axes[:-1])))
+
+
+@dataclass(frozen=True)
+class Experts:
+    """All experts, their weights stacked along a dim of their own, of which every token meets `top`."""
+
+    m: Module
+    mixture: Mixture
+
+    def run(self, x: Tensor, weights: Tensor) -> Tensor:
+        each, inner, (d_model,) = self.mixture.each, Dim.of("ffn", self.mixture.each.width), x.axes[-1]
+        routed = self.m.record("repeat", x, to=(*x.axes[:-1], (self._top,), (d_model,)), name="routed")
+        if each.gated:
+            gate = self.m.record(each.act, self._linear("gate", routed, inner), note=each.act)
+            hidden = self.m.record("multiply", gate, self._linear("up", routed, inner))
+        else:
+            hidden = self.m.record(each.act, self._linear("in", routed, inner), note=each.act)
+        answers = self._linear("down" if each.gated else "out", hidden, d_model)
+        weighed = self.m.record("multiply", answers, weights)
+        return self.m.record("sum", weighed, to=x.axes, over=(self._top,))
+
+    @property
+    def _top(self) -> Dim:
+        return Dim.of("top", self.mixture.top)
+
+    def _linear(self, name: str, x: Tensor, out: Dim) -> Tensor:
+        """A linear layer for each expert: a product with the weights of the chosen ones."""
+        m, expert, into = self.m[name], Dim.of("experts", self.mixture.experts, copies=True), x.dims[-1]
+        met = Count(self.mixture.top) * into.size * out.size
+        elements = expert.size * into.size * out.size
+        weight = m.param("weight", expert, out, into, elements=elements, active=met)
+        y = m.record("contract", x, weight, to=(*x.axes[:-1], (out,)), over=(into,), select=(expert,))
+        if not self.mixture.each.bias:
+            return y
+        bias = m.param("bias", expert, out, active=Count(self.mixture.top) * out.size)
+        return m.record("add", y, bias)

@@ -1,0 +1,37 @@
+"""Norms on queries and keys, so that their scores cannot grow.
+
+    head    each head alone, all with one vector of head_dim weights (Qwen 3, Gemma 3)
+    heads   each head alone, every one with weights of its own (Cohere, StableLM)
+    all     all heads as one vector (OLMo 2)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.ir import Module, Tensor
+from archcalc.layers.norm import norm
+
+
+@dataclass(frozen=True)
+class QKNorm:
+    over: str
+    kind: str
+    bias: bool
+    affine: bool
+
+    def joined(self, m: Module, x: Tensor) -> Tensor:
+        """On heads that are still one vector: batch, seq, (heads, head_dim)."""
+        return norm(m, x, self.kind, bias=self.bias, affine=self.affine) if self.over == "all" else x
+
+    def split(self, m: Module, x: Tensor) -> Tensor:
+        """On heads apart: batch, heads, seq, head_dim."""
+        if self.over == "head":
+            return norm(m, x, self.kind, bias=self.bias, affine=self.affine)
+        return self._each_its_own(m, x) if self.over == "heads" else x
+
+    def _each_its_own(self, m: Module, x: Tensor) -> Tensor:
+        _, head, _, each = x.dims
+        weights = (m.param("weight", head, each),) if self.affine else ()
+        biases = (m.param("bias", head, each),) if self.affine and self.bias and self.kind == "layer" else ()
+        return m.record(f"{self.kind}_norm", x, *weights, *biases)
