@@ -53,7 +53,7 @@ def _check_needs(position: Position, d_model: int, places: list[Path]) -> None:
 def _check_one_of(rivals: tuple[str, ...], used: Encodings, places: list[Path]) -> None:
     said = [position.kind for position in used if position.kind in rivals]
     if len(said) > 1:
-        where = "to the embedding" if rivals is ON_EMBEDDING else "in attention"
+        where = "on the embedding" if rivals is ON_EMBEDDING else "in attention"
         raise InputError(f"{' and '.join(said)} both act {where}", "keep one of them", fields=places)
 
 
