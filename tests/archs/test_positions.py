@@ -224,7 +224,7 @@ def test_sinusoids_need_pairs(run: Run, write: Write) -> None:
 
 def test_a_mistake_is_found_where_it_stands(run: Run, write: Write) -> None:
     """In the stack that says it, not at the top."""
-    text = "vocab: 9\nd_model: 8\nheads: 2\nffn: 8\ndecoder:\n  blocks: 1\n  position:\n    kind: rope\n    buckets: 3\n"
+    text = "vocab: 9\nd_model: 8\nheads: 2\nffn: 8\ndecoder:\n  blocks: 1\n  position:\n    kind: rope\n    buckets: 3"
     assert "model.yaml:9: decoder.position.buckets: rope has no buckets" in run("params", write(text)).err
 
 
