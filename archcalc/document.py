@@ -38,6 +38,7 @@ class Document:
     text: str = ""
     data: dict[str, Any] = field(default_factory=dict)
     lines: dict[Path, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # of an importer: what a reader of any report must know
 
     def line_of(self, path: Path) -> int:
         """The line of the field, or of the nearest thing around it."""

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from archcalc import data
-from archcalc.document import MAX_BYTES, Document, read
+from archcalc.document import MAX_BYTES, Document
 from archcalc.errors import InputError, did_you_mean
+from archcalc.importers import files
 from archcalc.model import Model, from_document
 
 DEFAULT = "textbook"
@@ -27,9 +28,10 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any] = DEFAULT, *, set: Se
         return from_document(Document("spec", data=dict(model)), "spec", changes)
     name = os.fspath(model)
     if name == "-":
-        return from_document(read(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input"), "standard input", changes)
+        raw = sys.stdin.buffer.read(MAX_BYTES + 1)
+        return from_document(files.document(raw, "standard input"), "standard input", changes)
     file = _file(name)
-    return from_document(read(_bytes(file), _shown(file)), file.stem, changes)
+    return from_document(files.document(_bytes(file), _shown(file)), _called(file), changes)
 
 
 def _file(name: str) -> Path:
@@ -39,7 +41,7 @@ def _file(name: str) -> Path:
     if name in presets and not path.is_file():
         return presets[name]
     if path.exists():
-        return path
+        return files.in_folder(path) if path.is_dir() else path
     if path.suffix in (".yaml", ".yml", ".json") or os.sep in name:
         raise InputError("there is no such file", "check the path; `archcalc presets` lists what ships", field=name)
     hint = did_you_mean(name, presets) + " `archcalc presets` lists all; a spec of your own is named by its file"
@@ -50,10 +52,13 @@ def _bytes(file: Path) -> bytes:
     try:
         with file.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)
-    except IsADirectoryError:
-        raise InputError("this is a folder", "give the YAML file inside it", field=_shown(file)) from None
     except OSError as reason:
         raise InputError(f"cannot be read: {reason.strerror or reason}", field=_shown(file)) from None
+
+
+def _called(file: Path) -> str:
+    """A model by its file, but a config.json by the folder that holds it."""
+    return file.resolve().parent.name if file.name == files.CONFIG else file.stem
 
 
 def _shown(file: Path) -> str:

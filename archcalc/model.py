@@ -13,7 +13,9 @@ from archcalc.spec import ModelSpec, merged
 from archcalc.workload import Workload, workload
 
 if TYPE_CHECKING:
+    from archcalc.analyze.flops import FlopsReport
     from archcalc.analyze.kernel import KernelReport
+    from archcalc.analyze.memory import MemoryReport
     from archcalc.analyze.params import ParamsReport
     from archcalc.analyze.shapes import ShapesReport
 
@@ -41,6 +43,7 @@ class Model:
         """The traced model: the tree that every number is read from."""
         module = family_module(self.spec.family).build(self.resolved, work or self.workload())
         assert isinstance(module, Module)
+        module.notes[:0] = self.document.notes
         return module
 
     def params(self, **options: Any) -> ParamsReport:
@@ -62,6 +65,12 @@ class Model:
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         return shapes(self.build(work), work, model=self.name, **options)
 
+    def memory(self, **options: Any) -> MemoryReport:
+        """Options are those of `archcalc memory`: mode, batch, seq, precision, optimizer, tp …"""
+        from archcalc.analyze.memory import memory
+
+        return memory(self, **options)
+
     def kernel(self, *, seq: int | None = None) -> KernelReport:
         from archcalc.analyze.kernel import kernel
 
@@ -73,7 +82,8 @@ class Model:
             return self.document.text
         from archcalc.writing import to_yaml
 
-        return to_yaml(self.spec, order=self.document.data)
+        notes = "".join(f"# {note}\n" for note in self.document.notes)
+        return notes + to_yaml(self.spec, order=self.document.data)
 
 
 def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) -> Model:

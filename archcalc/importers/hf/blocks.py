@@ -1,0 +1,105 @@
+"""What most decoders share: pre-RMSNorm, RoPE, a gated FFN, no bias. Translators start from it and say what differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf import heads
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation, rope
+
+Fields = dict[str, Any]
+
+
+def decoder(c: Config, task: str, **changes: Any) -> Fields:
+    """A decoder whose fields are called what Llama calls them; `changes` go on top."""
+    usual = {
+        "vocab": c.size("vocab_size"),
+        "d_model": c.size("hidden_size"),
+        **({} if "head_dim" in changes else attention(c)),
+        "heads": c.size("num_attention_heads"),
+        "ffn": ffn(c) if "ffn" not in changes else None,
+        "norm": "rms",
+        "bias": False,
+        "position": rope(c, head_dim(c)) if "position" not in changes else None,
+        "decoder": stack(["attention ffn"] * c.size("num_hidden_layers")) if "decoder" not in changes else None,
+        "head": heads.of_decoder(c, task) if "head" not in changes else None,
+    }
+    return {**usual, **changes}
+
+
+def head_dim(c: Config) -> int:
+    """The class's own, the file's, or what is left: most classes take it as hidden_size // num_attention_heads."""
+    return c.size_or("head_dim", c.size("hidden_size") // c.size("num_attention_heads"))
+
+
+def attention(c: Config) -> Fields:
+    heads = c.size("num_attention_heads")
+    return {"heads": heads, "kv_heads": c.size_or("num_key_value_heads", heads), "head_dim": head_dim(c)}
+
+
+def ffn(c: Config, width: str = "intermediate_size", act: str = "hidden_act", **changes: Any) -> Fields:
+    return {"width": c.size(width), "act": activation(c, act), "gated": True, **changes}
+
+
+def biased(**which: bool) -> Any:
+    """`bias` of attention: true or false where all are alike, else the list of q, k, v, o."""
+    letters = [letter for name, said in which.items() if said for letter in name]
+    return letters if 0 < len(letters) < 4 else bool(letters)
+
+
+def window(c: Config) -> Fields:
+    """A window that all blocks have, where the file names one."""
+    return {"window": c.size("sliding_window")} if c.given("sliding_window") else {}
+
+
+def every(c: Config, period: int) -> list[str]:
+    """Local blocks, but each `period`-th looks at everything."""
+    blocks = range(1, c.size("num_hidden_layers") + 1)
+    return ["sliding_attention" if block % period else "full_attention" for block in blocks]
+
+
+def sliding(
+    c: Config, layers: list[str], window: Any, *, full: Fields | None = None, part: str | list[str] = "ffn", **local: Any
+) -> Fields:
+    """The stack, and the variants that its pattern names: `local` with a window, `full` where that differs too."""
+    known = {"full_attention": "full" if full else "attention", "sliding_attention": "local"}
+    if not set(layers) <= set(known):
+        raise c.refused("layer_types")
+    variants = {"local": {**({"window": window} if window else {}), **local}, "full": full or {}}
+    words = [known[layer] if variants.get(known[layer]) else "attention" for layer in layers]
+    named = {word: {"like": "attention", **said} for word, said in variants.items() if word in words}
+    parts = part if isinstance(part, list) else [part] * len(words)
+    return {"variants": named or None, "decoder": stack([" ".join(pair) for pair in zip(words, parts, strict=True)])}
+
+
+def layer_types(c: Config, otherwise: list[str]) -> list[str]:
+    """`layer_types` of the file, one for each block, or what the class makes of other fields."""
+    said = c.words("layer_types")
+    if said is None:
+        return otherwise
+    if len(said) != c.size("num_hidden_layers"):
+        raise c.refused("layer_types", f"it names {len(said)} layers, num_hidden_layers is {c.get('num_hidden_layers')}")
+    return said
+
+
+def finished(fields: Fields) -> Fields:
+    """As a person writes it: nothing empty, nothing that follows from the rest, in the usual order."""
+    fields = {key: value for key, value in fields.items() if value is not None}
+    heads, width = fields.get("heads"), fields.get("d_model")
+    if heads and width and fields.get("head_dim") and fields["head_dim"] * heads == width:
+        del fields["head_dim"]
+    if fields.get("kv_heads") == heads:
+        fields.pop("kv_heads", None)
+    return {key: fields[key] for key in sorted(fields, key=_place)}
+
+
+_ORDER = (
+    "name vocab d_model heads kv_heads head_dim attention cross ffn moe mamba delta rglru norm bias parallel layer_scale "
+    "position embedding dropout variants encoder decoder head precision"
+).split()
+
+
+def _place(key: str) -> int:
+    return _ORDER.index(key) if key in _ORDER else len(_ORDER)

@@ -1,0 +1,59 @@
+"""DeepSeek V2 and V3: latent attention, dense blocks first, then experts beside shared ones."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, ffn
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation, rope
+
+TYPES = ("deepseek_v2", "deepseek_v3")
+USUAL = "causal"
+INERT = (
+    "num_key_value_heads head_dim qk_head_dim n_group topk_group topk_method routed_scaling_factor norm_topk_prob"
+    " rope_interleave num_mtp_layers scoring_func moe_layer_freq seq_aux ep_size aux_loss_alpha"
+)
+
+
+def translate(c: Config, task: str) -> Fields:
+    dense = min(c.count("first_k_dense_replace"), c.size("num_hidden_layers"))
+    blocks = c.size("num_hidden_layers")
+    bias = c.type == "deepseek_v2" and c.flag("mlp_bias")
+    fields = decoder(
+        c,
+        task,
+        kv_heads=None,
+        head_dim=None,
+        attention=_latent(c),
+        ffn=ffn(c, bias=bias) if dense else None,
+        moe=_experts(c, bias=bias) if dense < blocks else None,
+        position=rope(c, c.size("qk_rope_head_dim")),
+        decoder=stack(["attention ffn"] * dense + ["attention moe"] * (blocks - dense)),
+    )
+    c.skip("intermediate_size", "moe_intermediate_size", "n_routed_experts", "n_shared_experts", "num_experts_per_tok")
+    if c.given("num_mtp_layers") and c.type == "deepseek_v3":
+        c.notes.append("layers that predict further tokens are not built by transformers, and not counted")
+    return fields
+
+
+def _latent(c: Config) -> Fields:
+    squeezed = c.get("q_lora_rank")
+    return {
+        "kind": "mla",
+        **({"q_rank": c.size("q_lora_rank")} if squeezed is not None else {}),
+        "kv_rank": c.size("kv_lora_rank"),
+        "nope_dim": c.size("qk_nope_head_dim"),
+        "rope_dim": c.size("qk_rope_head_dim"),
+        "v_dim": c.size("v_head_dim"),
+        "bias": c.flag("attention_bias"),
+    }
+
+
+def _experts(c: Config, *, bias: bool) -> Fields:
+    top = c.get("num_experts_per_tok")
+    if top is None:
+        c.notes.append("the config does not say how many experts a token takes: active parameters are those of one")
+    width, act = c.size("moe_intermediate_size"), activation(c)
+    shared = {"width": c.size("n_shared_experts") * width, "act": act, **({"bias": True} if bias else {})}
+    correction = {"correction": True} if c.type == "deepseek_v3" else {}
+    return {"experts": c.size("n_routed_experts"), "top": top or 1, "width": width, "act": act, "shared": shared, **correction}

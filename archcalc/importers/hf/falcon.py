@@ -1,0 +1,40 @@
+"""Falcon: one key-value head or groups, parallel branches behind one norm or two, RoPE or ALiBi."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation, rope
+
+TYPES = ("falcon",)
+USUAL = "causal"
+INERT = "apply_residual_connection_post_layernorm n_embed"
+
+
+def translate(c: Config, task: str) -> Fields:
+    d_model, number = c.given("n_embed") or c.size("hidden_size"), c.size("num_attention_heads")
+    if "head_dim" in c.said:
+        raise c.refused("head_dim", "the class computes it, and fails where a file names it")
+    return decoder(
+        c,
+        task,
+        d_model=d_model,
+        kv_heads=_kv_heads(c, number),
+        head_dim=d_model // number,
+        ffn={"width": c.size_or("ffn_hidden_size", 4 * d_model), "act": activation(c, "activation"), "gated": False},
+        norm="layer",
+        bias=c.flag("bias"),
+        position="alibi" if c.flag("alibi") else rope(c, d_model // number),
+        parallel=_parallel(c),
+    )
+
+
+def _kv_heads(c: Config, heads: int) -> int:
+    said, new = c.size_or("num_kv_heads", heads), c.flag("new_decoder_architecture")
+    return said if new else 1 if c.flag("multi_query") else heads
+
+
+def _parallel(c: Config) -> str | None:
+    """Two norms if they are asked for, or unsaid in the new architecture."""
+    norms = c.given("num_ln_in_parallel_attn") or (2 if c.flag("new_decoder_architecture") else 1)
+    return None if not c.flag("parallel_attn") else "separate" if norms == 2 else "shared"

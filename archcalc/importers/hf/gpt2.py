@@ -1,0 +1,36 @@
+"""GPT-2 and its heir StarCoder (gpt_bigcode), which can do with one key-value head."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation
+
+TYPES = ("gpt2", "gpt_bigcode")
+USUAL = "causal"
+INERT = (
+    "n_ctx head_dim summary_type summary_use_proj summary_activation summary_proj_to_labels scale_attn_weights"
+    " scale_attn_by_inverse_layer_idx reorder_and_upcast_attn attention_softmax_in_fp32 num_key_value_heads"
+)
+
+
+def translate(c: Config, task: str) -> Fields:
+    d_model, number = c.size("n_embd"), c.size("n_head")
+    one = c.type == "gpt_bigcode" and c.flag("multi_query")
+    crossed = c.flag("add_cross_attention")
+    if one and crossed:
+        raise c.refused("add_cross_attention", "the class has no cross-attention with multi_query")
+    line = "attention cross ffn" if crossed else "attention ffn"
+    return decoder(
+        c,
+        task,
+        heads=number,
+        kv_heads=1 if one else number,
+        head_dim=d_model // number,
+        ffn={"width": c.size_or("n_inner", 4 * d_model), "act": activation(c, "activation_function"), "gated": False},
+        norm="layer",
+        bias=True,
+        position={"kind": "learned", "length": c.size("n_positions")},
+        decoder=stack([line] * c.size("n_layer")),
+    )

@@ -1,0 +1,40 @@
+"""GPT-Neo: GPT-2 with local blocks, and with biases on attention's output alone."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, sliding
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation
+
+TYPES = ("gpt_neo",)
+USUAL = "causal"
+INERT = "attention_layers head_dim num_key_value_heads"
+
+
+def translate(c: Config, task: str) -> Fields:
+    d_model, number = c.size("hidden_size"), c.size("num_heads")
+    width = c.size_or("intermediate_size", 4 * d_model)
+    return decoder(
+        c,
+        task,
+        kv_heads=number,
+        head_dim=d_model // number,
+        attention={"bias": ["o"]},
+        ffn={"width": width, "act": activation(c, "activation_function"), "gated": False},
+        norm="layer",
+        bias=True,
+        position={"kind": "learned", "length": c.size("max_position_embeddings")},
+        **sliding(c, _layers(c), c.size("window_size")),
+    )
+
+
+def _layers(c: Config) -> list[str]:
+    """`[[["global", "local"], 12]]`: what comes in turn, and how often."""
+    said = c.get("attention_types") or [[["global", "local"], 12]]
+    try:
+        layers = [kind for kinds, times in said for _ in range(times) for kind in kinds]
+    except (TypeError, ValueError):
+        raise c.wrong("attention_types", 'a list such as [[["global", "local"], 12]]') from None
+    if len(layers) != c.size("num_layers") or not set(layers) <= {"global", "local"}:
+        raise c.refused("attention_types", f"it must name num_layers = {c.get('num_layers')} layers, global or local")
+    return ["sliding_attention" if layer == "local" else "full_attention" for layer in layers]

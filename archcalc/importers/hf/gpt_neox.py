@@ -1,0 +1,27 @@
+"""GPT-NeoX and Pythia: parallel branches, each behind a norm of its own."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, ffn
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import rope
+
+TYPES = ("gpt_neox",)
+USUAL = "causal"
+INERT = "is_decoder head_dim num_key_value_heads"
+
+
+def translate(c: Config, task: str) -> Fields:
+    width, number = c.size("hidden_size"), c.size("num_attention_heads")
+    return decoder(
+        c,
+        task,
+        kv_heads=number,
+        head_dim=width // number,
+        attention={"bias": c.flag("attention_bias")},
+        ffn=ffn(c, gated=False),
+        norm="layer",
+        bias=True,
+        position=rope(c, width // number, fraction=c.given("rotary_pct") or 0.25),
+        parallel="separate" if c.flag("use_parallel_residual") else None,
+    )

@@ -1,0 +1,30 @@
+"""GPT-J and CodeGen: parallel branches behind one norm, attention without bias, a head with one."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf import heads
+from archcalc.importers.hf.blocks import Fields, decoder
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation, rope_of
+
+TYPES = ("gptj", "codegen")
+USUAL = "causal"
+INERT = "n_ctx head_dim num_key_value_heads"
+
+
+def translate(c: Config, task: str) -> Fields:
+    d_model, number = c.size("n_embd"), c.size("n_head")
+    return decoder(
+        c,
+        task,
+        heads=number,
+        kv_heads=number,
+        head_dim=d_model // number,
+        attention={"bias": False},
+        ffn={"width": c.size_or("n_inner", 4 * d_model), "act": activation(c, "activation_function"), "gated": False},
+        norm="layer",
+        bias=True,
+        position=rope_of(c, c.get("rotary_dim") or d_model, d_model // number, c.size("n_positions")),
+        parallel="shared",
+        head=heads.of_decoder(c, task, bias=True),
+    )

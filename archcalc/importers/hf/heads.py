@@ -1,0 +1,59 @@
+"""What stands behind the last block, by the task of the class that `architectures` names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.errors import InputError
+from archcalc.importers.hf.reading import Config
+
+Fields = dict[str, Any]
+
+
+def task(c: Config, usual: str) -> str:
+    """What the named class is for; without one the family's usual task, which is then said."""
+    named = c.given("architectures")
+    names = {task: name for name, task in reversed(c.classes.items())}
+    if not named:
+        c.notes.append(f"the config names no class: counted as {names.get(usual, usual)}")
+        return usual
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+        raise c.wrong("architectures", "a list of class names")
+    known = [name for name in named if name in c.classes]
+    if not known:
+        hint = f"archcalc counts {', '.join(c.classes)}; --trace counts others with transformers"
+        raise InputError(f"{', '.join(named)} is not a class that archcalc knows for {c.type}", hint, field="architectures")
+    if len(named) > 1:
+        c.notes.append(f"of {', '.join(named)} the first, {known[0]}, is counted")
+    return c.classes[known[0]]
+
+
+def refuse(c: Config, asked: str) -> InputError:
+    """A class whose head the translator does not know."""
+    name = next((name for name, task in c.classes.items() if task == asked), asked)
+    return InputError(f"the head of {name} is not counted", "--trace counts it with transformers", field="architectures")
+
+
+def labels(c: Config, usual: int = 2) -> int:
+    """How many classes: `id2label` as the file has it, or `num_labels` in files that leave the names out."""
+    named = c.given("id2label")
+    if isinstance(named, dict):
+        return len(named)
+    number = c.given("num_labels")
+    return number if isinstance(number, int) and not isinstance(number, bool) else usual
+
+
+def of_decoder(c: Config, asked: str, *, bias: bool = False) -> Any:
+    """A language model's head, or what a decoder is given in its place."""
+    if asked == "causal":
+        kind = "tied" if c.flag("tie_word_embeddings") else "lm"
+        return {"kind": kind, "bias": True} if bias else kind
+    if asked == "sequence":
+        return {"kind": "classifier", "classes": labels(c), "pool": "last"}
+    if asked == "token":
+        return {"kind": "classifier", "classes": labels(c), "bias": True}
+    if asked == "answer":
+        return {"kind": "classifier", "classes": 2, "bias": True}
+    if asked == "base":
+        return "none"
+    raise refuse(c, asked)

@@ -1,0 +1,29 @@
+"""OLMo (norms without weights), OLMo 2 and 3 (norms behind the branches, and over all queries and keys), EXAONE 4."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, every, layer_types, sliding
+from archcalc.importers.hf.reading import Config
+
+TYPES = ("olmo", "olmo2", "olmo3", "exaone4")
+USUAL = "causal"
+INERT = "clip_qkv"
+
+
+def translate(c: Config, task: str) -> Fields:
+    attention: Fields = {"bias": c.flag("attention_bias")}
+    if c.type == "olmo":
+        return decoder(c, task, attention=attention, norm={"kind": "layer", "affine": False})
+    attention["qk_norm"] = "head" if c.type == "exaone4" else "all"
+    layers: Fields = {}
+    if c.type in ("olmo3", "exaone4"):
+        layers = sliding(c, layer_types(c, _layers(c)), c.given("sliding_window"))
+    return decoder(c, task, attention=attention, norm={"kind": "rms", "place": "out"}, **layers)
+
+
+def _layers(c: Config) -> list[str]:
+    """Every fourth block looks at everything; in EXAONE 4 another interval, or all where nothing slides."""
+    period = 4 if c.type == "olmo3" else c.get("sliding_window_pattern")
+    if c.type == "exaone4" and c.given("sliding_window") is None:
+        raise c.refused("sliding_window", "the class divides by zero here: name the layer_types")
+    return every(c, period)

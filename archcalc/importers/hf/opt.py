@@ -1,0 +1,32 @@
+"""OPT: positions with two rows in front, pre- or post-norm, tokens that may be narrower than the model."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation
+
+TYPES = ("opt",)
+USUAL = "causal"
+INERT = "head_dim num_key_value_heads prefix"
+
+
+def translate(c: Config, task: str) -> Fields:
+    d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
+    width = c.size_or("word_embed_proj_dim", d_model)
+    pre, affine = c.flag("do_layer_norm_before"), c.flag("layer_norm_elementwise_affine")
+    return decoder(
+        c,
+        task,
+        kv_heads=number,
+        head_dim=d_model // number,
+        ffn={"width": c.size("ffn_dim"), "act": activation(c, "activation_function"), "gated": False},
+        norm={
+            **({} if affine else {"affine": False}),
+            "place": "pre" if pre else "post",
+            **({"final": False} if pre and c.flag("_remove_final_layer_norm") else {}),
+        },
+        bias=c.flag("enable_bias"),
+        position={"kind": "learned", "length": c.size("max_position_embeddings"), "offset": 2},
+        embedding={"width": width, "project": "tokens"} if width != d_model else None,
+    )

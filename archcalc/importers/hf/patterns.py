@@ -1,0 +1,51 @@
+"""One line for each block, and the shortest way to write them: `[2 × rglru ffn, attention ffn]`, 26 blocks."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+LONGEST_PERIOD = 16
+
+
+def stack(lines: list[str], usual: str = "attention ffn") -> Any:
+    """What stands behind `decoder:`: a number of blocks if all are the usual ones, else blocks and their pattern."""
+    if set(lines) == {usual}:
+        return len(lines)
+    period = _period(lines)
+    if period and len(period) < len(lines):
+        return {"blocks": len(lines), "pattern": runs(period)}
+    return {"pattern": written(lines)}
+
+
+def written(lines: list[str]) -> list[Any]:
+    """A pattern for exactly these blocks: a start of its own, a period, an end of its own, whichever is shortest."""
+    best: list[Any] = runs(lines)
+    for start in range(min(len(lines), LONGEST_PERIOD)):
+        rest = lines[start:]
+        period = _period(rest)
+        if not period or len(rest) < 2 * len(period):
+            continue
+        rounds, left = divmod(len(rest), len(period))
+        tail = runs(rest[len(rest) - left :]) if left else []
+        found = [*runs(lines[:start]), {"repeat": rounds, "pattern": runs(period)}, *tail]
+        best = min(best, found, key=_length)
+    return best
+
+
+def runs(lines: list[str]) -> list[Any]:
+    """Equal neighbours as `5 × local ffn`."""
+    grouped = [(line, len(list(same))) for line, same in groupby(lines)]
+    return [line if times == 1 else f"{times} × {line}" for line, times in grouped]
+
+
+def _period(lines: list[str]) -> list[str] | None:
+    """The shortest start that gives all lines when it is repeated and cut."""
+    for length in range(1, min(len(lines), LONGEST_PERIOD) + 1):
+        if all(line == lines[index % length] for index, line in enumerate(lines)):
+            return lines[:length]
+    return None
+
+
+def _length(pattern: list[Any]) -> int:
+    return sum(1 + _length(item["pattern"]) if isinstance(item, dict) else 1 for item in pattern)

@@ -1,0 +1,15 @@
+"""StarCoder 2: a plain FFN, layer norms, biases everywhere or nowhere."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, ffn, window
+from archcalc.importers.hf.reading import Config
+
+TYPES = ("starcoder2",)
+USUAL = "causal"
+INERT = ""
+
+
+def translate(c: Config, task: str) -> Fields:
+    plain = ffn(c, gated=False)
+    return decoder(c, task, ffn=plain, norm="layer", bias=c.flag("use_bias"), attention=window(c))

@@ -1,0 +1,98 @@
+"""Values that are spelled in many ways: activations, number formats, RoPE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf.reading import Config
+
+Fields = dict[str, Any]
+
+_ACTIVATIONS = {
+    **dict.fromkeys(("gelu", "gelu_python", "gelu_10"), "gelu"),
+    **dict.fromkeys(("gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast", "gelu_accurate"), "gelu_tanh"),
+    **dict.fromkeys(("silu", "swish", "quick_gelu"), "silu"),
+    **{word: word for word in ("relu", "relu2", "tanh", "sigmoid", "leaky_relu", "identity")},
+    "linear": "identity",
+}
+_PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8"}
+
+
+def activation(c: Config, key: str = "hidden_act", word: str = "") -> str:
+    """The spec's word. Some activations of transformers have parameters (prelu, xielu): those are refused."""
+    found = word or c.text(key)
+    if found not in _ACTIVATIONS:
+        raise c.refused(key, f"activations that can be counted: {', '.join(sorted(_ACTIVATIONS))}")
+    if found == "quick_gelu":
+        c.notes.append("quick_gelu, x · sigmoid(1.702 x), is counted as silu: the same parameters")
+    return _ACTIVATIONS[found]
+
+
+def precision(c: Config) -> str | None:
+    """Of `dtype`, which older files call `torch_dtype`."""
+    said = c.given("dtype") or c.given("torch_dtype")
+    return _PRECISIONS.get(str(said).removeprefix("torch."))
+
+
+def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = None, theta: float = 0) -> Fields:
+    """Rotary positions of heads `width` wide; `layer` names one of several sets of parameters, `fraction` the class's
+    default share of a head, `theta` the class's base."""
+    said = _rope_parameters(c, layer)
+    base = _first(said.get("rope_theta"), c.given("rope_theta"), theta or c.theta)
+    share = _first(said.get("partial_rotary_factor"), c.given("partial_rotary_factor"), fraction, 1.0)
+    scaling = said.get("rope_type", said.get("type", "default"))
+    if scaling not in ("default", None):
+        c.notes.append(f"RoPE is scaled ({scaling}): other angles, the same parameters and costs")
+    position: Fields = {"kind": "rope", "theta": float(base)}
+    if longest := c.given("max_position_embeddings"):
+        position["length"] = longest
+    rotated = int(width * float(share))
+    if rotated != width:
+        position["fraction"] = _even(c, rotated, width) / width
+    elif width % 2:
+        position = _not_even(c, width)
+    return position
+
+
+def rope_of(c: Config, rotated: int, width: int, length: int) -> Fields:
+    """Rotary positions on the first `rotated` numbers of each head, for classes that have no RoPE parameters."""
+    if rotated < width:
+        return {"kind": "rope", "length": length, "fraction": _even(c, rotated, width) / width}
+    return {"kind": "rope", "length": length} if width % 2 == 0 else _not_even(c, width)
+
+
+def _rope_parameters(c: Config, layer: str) -> Fields:
+    """New files have `rope_parameters`, perhaps by layer type; older ones `rope_scaling` beside `rope_theta`."""
+    said = c.given("rope_scaling") or c.given("rope_parameters") or {}
+    if not isinstance(said, dict):
+        raise c.wrong("rope_parameters", "fields such as rope_theta")
+    nested = [key for key, value in said.items() if isinstance(value, dict)]
+    if not nested:
+        return said
+    return said.get(layer) or {}
+
+
+def _first(*values: Any) -> Any:
+    return next(value for value in values if value is not None)
+
+
+def _even(c: Config, rotated: int, width: int) -> int:
+    if rotated % 2 or not rotated:
+        c.notes.append(f"RoPE would turn {rotated} of {width} numbers, which is no whole number of pairs: this cannot run")
+    return min(rotated + rotated % 2 or 2, width - width % 2)
+
+
+def _not_even(c: Config, width: int) -> Fields:
+    c.notes.append(f"RoPE turns pairs, and head_dim {width} is odd: this model can be built, but not run")
+    return {"kind": "none"}
+
+
+def quantisation(c: Config) -> None:
+    """How the weights are stored: said, since it changes bytes and not parameters."""
+    said = c.given("quantization_config")
+    if not isinstance(said, dict):
+        return
+    method = said.get("quant_method", "an unnamed method")
+    bits = said.get("bits") or (8 if said.get("load_in_8bit") else 4 if said.get("load_in_4bit") else None)
+    width = f", {bits} bits a weight" if bits else ""
+    c.notes.append(f"the weights are stored quantised ({method}{width}): bytes here are those of the unquantised model")

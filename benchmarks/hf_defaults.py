@@ -1,0 +1,92 @@
+"""Write presets/hf: what the config classes of the installed transformers declare, before anything is derived.
+
+    python benchmarks/hf_defaults.py            # every model type that archcalc reads
+    python benchmarks/hf_defaults.py llama t5
+
+A config.json leaves defaults out, so they are needed to read one. They are the class's raw defaults: what `__post_init__`
+derives (head_dim from hidden_size, say) must follow from the file's sizes, not from the default ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from transformers import CONFIG_MAPPING, PreTrainedConfig
+from transformers.models.auto import modeling_auto
+
+from archcalc.data import data_root
+from archcalc.importers.hf import translators
+
+TASKS = {  # what a class is for, by the auto mapping it stands in; the first one wins
+    "base": "MODEL_MAPPING",
+    "causal": "MODEL_FOR_CAUSAL_LM_MAPPING",
+    "masked": "MODEL_FOR_MASKED_LM_MAPPING",
+    "seq2seq": "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING",
+    "speech": "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING",
+    "image": "MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING",
+    "sequence": "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING",
+    "token": "MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING",
+    "answer": "MODEL_FOR_QUESTION_ANSWERING_MAPPING",
+    "choice": "MODEL_FOR_MULTIPLE_CHOICE_MAPPING",
+}
+
+
+def described(model_type: str) -> dict[str, Any]:
+    """One type: its class's raw defaults, aliases, rope base, and the model classes with what each is for."""
+    config = CONFIG_MAPPING[model_type]
+    return {
+        "config": config.__name__,
+        "defaults": defaults(config),
+        "aliases": dict(config.attribute_map),
+        "theta": config.default_theta,
+        "classes": classes(model_type),
+    }
+
+
+def defaults(config: type[PreTrainedConfig]) -> dict[str, Any]:
+    """Without the fields of every config, which `base.json` has."""
+    common = {} if config is PreTrainedConfig else defaults(PreTrainedConfig)
+    own = {field.name: _default(field) for field in dataclasses.fields(config)}
+    return {name: value for name, value in own.items() if name not in common or common[name] != value}
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    made = field.default if field.default is not dataclasses.MISSING else field.default_factory()  # type: ignore[misc]
+    return list(made) if isinstance(made, tuple) else made
+
+
+def classes(model_type: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for task, mapping in TASKS.items():
+        named = getattr(modeling_auto, f"{mapping}_NAMES").get(model_type, ())
+        for name in [named] if isinstance(named, str) else named[:1]:
+            found.setdefault(name, task)
+    return found
+
+
+def text(data: dict[str, Any]) -> str:
+    """A line for each entry, so that a change of a class is a line in a diff."""
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in data.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def files(types: Iterable[str]) -> dict[str, str]:
+    """Every file's name and text."""
+    made = {f"{model_type}.json": text(described(model_type)) for model_type in types}
+    return {"base.json": text({"defaults": defaults(PreTrainedConfig)}), **made}
+
+
+def main() -> None:
+    folder: Path = data_root() / "hf"
+    for name, written in files(sys.argv[1:] or sorted(translators())).items():
+        (folder / name).write_text(written, encoding="utf-8")
+        print(f"{len(written):6,} bytes  {name}")
+
+
+if __name__ == "__main__":
+    main()
