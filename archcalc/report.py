@@ -11,7 +11,21 @@ from typing import Any, ClassVar, Literal
 
 SCHEMA_VERSION = 1
 
-Unit = Literal["name", "count", "times", "share", "text", "shape", "bytes", "change", "ratio", "residual"]
+Unit = Literal[
+    "name",
+    "count",
+    "times",
+    "share",
+    "text",
+    "shape",
+    "bytes",
+    "change",
+    "ratio",
+    "residual",
+    "binary",
+    "bandwidth",
+    "tera",
+]
 
 
 @dataclass(frozen=True)

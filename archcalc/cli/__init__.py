@@ -11,7 +11,7 @@ import sys
 import typer
 
 from archcalc import __version__
-from archcalc.cli import compare, files, identities, kernel, questions
+from archcalc.cli import compare, files, gpus, identities, kernel, questions
 from archcalc.errors import InputError
 
 app = typer.Typer(
@@ -38,7 +38,14 @@ def archcalc(
     """Exact shapes, parameters and costs of neural-network architectures."""
 
 
-for command in (*questions.COMMANDS, *compare.COMMANDS, *kernel.COMMANDS, *identities.COMMANDS, *files.COMMANDS):
+for command in (
+    *questions.COMMANDS,
+    *compare.COMMANDS,
+    *kernel.COMMANDS,
+    *gpus.COMMANDS,
+    *identities.COMMANDS,
+    *files.COMMANDS,
+):
     app.command()(command)
 
 

@@ -32,7 +32,8 @@ def render(report: Report, *, width: int) -> str:
 
 
 def _note(note: str, width: int) -> list[str]:
-    return textwrap.wrap(note, width, initial_indent="· ", subsequent_indent="  ")
+    """Wrapped between words only, so that an address stays whole where it fits."""
+    return textwrap.wrap(note, width, initial_indent="· ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _figures(figures: Sequence[Figure]) -> list[str]:

@@ -20,6 +20,12 @@ def cell(value: Any, unit: str) -> str:
         return f"{value:,}"
     if unit == "bytes":
         return decimal_bytes(value)
+    if unit == "binary":
+        return binary_bytes(value)
+    if unit == "bandwidth":
+        return f"{decimal_bytes(value)}/s"
+    if unit == "tera":
+        return f"{value / 10**12:,.1f}"
     if unit == "times":
         return f"× {value:,}" if value != 1 else ""
     if unit == "share":

@@ -1,0 +1,141 @@
+"""The catalog of devices: one line each, or one device in full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from archcalc.device import KINDS, MAKERS, Device, catalog, device
+from archcalc.errors import InputError, did_you_mean
+from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.sizes import binary_bytes
+
+ASSUMPTIONS = (
+    "rated: as it is sold; memory: as a driver reports it, where a source says so; else what the maker prints, in binary gigabytes",
+    "TFLOP/s: the dense peak in bf16, or fp16 where there is no bf16; blank where the maker publishes none",
+    "link: both directions together",
+)
+
+
+@dataclass(frozen=True)
+class GpusReport(Report):
+    """Every device that was asked for."""
+
+    command: ClassVar[str] = "gpus"
+    rows: dict[str, Device]
+
+    def answer(self) -> str:
+        return f"{len(self.rows)} {'device' if len(self.rows) == 1 else 'devices'}"
+
+    def table(self) -> Table:
+        columns = (
+            Column("name", "name"),
+            Column("rated", "text"),
+            Column("memory", "binary"),
+            Column("bandwidth", "bandwidth"),
+            Column("TFLOP/s", "tera"),
+            Column("link", "bandwidth"),
+            Column("year", "text"),
+            Column("full name", "text", spare=True),
+        )
+        return Table(columns, tuple(_line(name, each) for name, each in self.rows.items()))
+
+    def record(self) -> dict[str, Any]:
+        rows = [_record(name, each) for name, each in self.rows.items()]
+        return {"schema_version": SCHEMA_VERSION, "assumptions": list(self.assumptions), "rows": rows}
+
+    def flat(self) -> list[dict[str, Any]]:
+        return [_flat(row) for row in self.record()["rows"]]
+
+
+@dataclass(frozen=True)
+class GpuReport(GpusReport):
+    """One device, with every figure and where it comes from."""
+
+    @property
+    def device(self) -> Device:
+        return next(iter(self.rows.values()))
+
+    def title(self) -> str:
+        return self.device.name
+
+    def answer(self) -> str:
+        """The memory that a model can use."""
+        return f"{binary_bytes(self.device.capacity)} of memory"
+
+    def table(self) -> Table:
+        return Table((Column("what", "name"), Column("figure", "text")), tuple(_facts(self.model, self.device)))
+
+
+def gpus(
+    name: str | None = None, *, maker: str | None = None, kind: str | None = None, min_memory: int | None = None
+) -> GpusReport:
+    """All devices, those of a maker or kind or with so many bytes of memory, or the one of that name."""
+    if name is not None:
+        known, found = device(name)
+        return GpuReport(model=known, assumptions=tuple(_texts(found)), rows={known: found})
+    makers = {each.lower(): each for each in MAKERS}
+    wanted = makers[_choice(maker.lower(), makers, "--maker")] if maker else None
+    kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
+    rows = {name: each for name, each in catalog().items() if each.capacity >= (min_memory or 0)}
+    rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}
+    return GpusReport(model="devices", assumptions=ASSUMPTIONS, rows=rows)
+
+
+def _choice(word: str, known: Any, option: str) -> str:
+    if word not in known:
+        raise InputError(f"no {option.removeprefix('--')} is called {word}", did_you_mean(word, known), field=option)
+    return word
+
+
+def _line(name: str, each: Device) -> Line:
+    link = each.link.bytes_per_second if each.link else None
+    cells = (name, each.memory.nameplate, each.capacity, each.bandwidth, each.half_peak, link, each.year, each.name)
+    return Line(cells)
+
+
+def _facts(name: str, each: Device) -> list[Line]:
+    """Label and figure, as lines; what is unknown has no line."""
+    from archcalc.render.words import cell
+
+    memory, peaks = each.memory, each.peak.model_dump(exclude_none=True)
+    link = f"{each.link.kind}, {cell(each.link.bytes_per_second, 'bandwidth')}" if each.link else ""
+    facts = [
+        ("name", name),
+        ("maker", each.maker or ""),
+        ("kind", each.kind or ""),
+        ("year", str(each.year or "")),
+        ("rated", memory.nameplate or ""),
+        ("nameplate memory", f"{memory.bytes:,} bytes · {binary_bytes(memory.bytes)}"),
+        ("reported memory", f"{memory.reported:,} bytes · {binary_bytes(memory.reported)}" if memory.reported else ""),
+        ("bandwidth", cell(each.bandwidth, "bandwidth")),
+        *((f"dense {dtype}", f"{cell(peak, 'tera')} TFLOP/s") for dtype, peak in peaks.items()),
+        ("link", link),
+    ]
+    return [Line(fact) for fact in facts if fact[1]]
+
+
+def _texts(each: Device) -> list[str]:
+    """What is too long for a table: the note, then where the figures come from."""
+    texts = {
+        "also called": ", ".join(each.aliases),
+        "note": each.note,
+        "link": each.link.note if each.link else "",
+        "reported memory": each.memory.source,
+    }
+    told = [f"{label}: {text}" for label, text in texts.items() if text]
+    return [*told, *(f"source: {source}" for source in each.sources)]
+
+
+def _record(name: str, each: Device) -> dict[str, Any]:
+    facts = each.model_dump(exclude_none=True)
+    return {"gpu": name, "capacity_bytes": each.capacity, **facts}
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """The figures of the table; texts and sources stay with JSON."""
+    memory, link = row["memory"], row.get("link", {})
+    columns = {"gpu": row["gpu"], "name": row["name"], "maker": row.get("maker"), "kind": row.get("kind")}
+    columns |= {"year": row.get("year"), "capacity_bytes": row["capacity_bytes"], "nameplate_bytes": memory["bytes"]}
+    columns |= {"bandwidth": row.get("bandwidth"), "link": link.get("bytes_per_second")}
+    return columns | {dtype: row["peak"].get(dtype) for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")}

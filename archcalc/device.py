@@ -1,0 +1,166 @@
+"""Devices: what one is, and how one is found by the name that people type.
+
+    device("h100"), device("RTX 4090"), device("24GiB")
+
+The catalog is data (`presets/gpus`, then the user's own folders): one file a device. A memory size stands for a device
+of which nothing else is known.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from archcalc import data
+from archcalc.document import MAX_BYTES, read
+from archcalc.errors import InputError, did_you_mean
+from archcalc.sizes import parse_bytes
+from archcalc.spec import Node, mistake, mistake_in
+
+Amount = Annotated[int, Field(gt=0)]
+Maker = Literal["NVIDIA", "AMD", "Intel", "Google", "Apple"]
+Kind = Literal["datacenter", "workstation", "consumer", "embedded", "tpu", "unified"]
+MAKERS: tuple[str, ...] = Maker.__args__  # type: ignore[attr-defined]
+_SIZE = re.compile(r"[\d.,_]+\s*[kmgt]?i?b", re.IGNORECASE)
+KINDS: tuple[str, ...] = Kind.__args__  # type: ignore[attr-defined]
+
+
+def _as_bytes(value: Any) -> Any:
+    """A number of bytes, or a size with its unit."""
+    try:
+        return parse_bytes(value) if isinstance(value, str) else value
+    except ValueError as reason:
+        raise mistake(f"{reason}, found '{value}'") from None
+
+
+Bytes = Annotated[Amount, BeforeValidator(_as_bytes)]
+
+
+class Memory(Node):
+    """What is printed on the box, and what a program is shown: a driver keeps a little for itself."""
+
+    main: ClassVar[str] = "bytes"
+    nameplate: str | None = None
+    bytes: Bytes
+    reported: Amount | None = None
+    source: str | None = None  # of the reported figure
+
+
+class Link(Node):
+    """How devices of one machine reach each other."""
+
+    kind: str
+    bytes_per_second: Amount
+    note: str | None = None
+
+
+class Peak(Node):
+    """Dense operations a second, by number format; tensor cores accumulate in fp32."""
+
+    fp64: Amount | None = None
+    fp32: Amount | None = None
+    tf32: Amount | None = None
+    bf16: Amount | None = None
+    fp16: Amount | None = None
+    fp8: Amount | None = None
+    int8: Amount | None = None
+    fp4: Amount | None = None
+
+
+class Device(Node):
+    """One device: what the catalog says of it. A device of one's own needs a name and its memory."""
+
+    name: str
+    maker: Maker | None = None
+    kind: Kind | None = None
+    aliases: list[str] = Field(default_factory=list)
+    year: Amount | None = None
+    memory: Memory
+    bandwidth: Amount | None = None
+    peak: Peak = Peak()
+    link: Link | None = None
+    sources: list[str] = Field(default_factory=list)
+    note: str | None = None
+
+    @property
+    def capacity(self) -> int:
+        """What is there to be used: as the driver reports it where a source says so, else the nameplate."""
+        return self.memory.reported or self.memory.bytes
+
+    @property
+    def half_peak(self) -> int | None:
+        """The dense peak in bf16, or in fp16 where there is no bf16."""
+        return self.peak.bf16 or self.peak.fp16
+
+
+def names() -> list[str]:
+    """Every device that can be named, without its aliases."""
+    return sorted(data.presets("gpus"))
+
+
+def device(name: str) -> tuple[str, Device]:
+    """The name a device goes by, and the device; a memory size is a device too. Raises with the closest names."""
+    if _SIZE.fullmatch(name.strip()):
+        return name.strip(), _of_size(name)
+    typed = _typed(name)
+    if typed in data.presets("gpus"):
+        return typed, _read(data.presets("gpus")[typed])
+    known = _known()
+    if _letters(name) in known:
+        return known[_letters(name)], catalog()[known[_letters(name)]]
+    spellings = [*catalog(), *(alias for each in catalog().values() for alias in each.aliases)]
+    more = "`archcalc gpus` lists all; a memory size such as 24GiB stands for any other"
+    hint = f"{did_you_mean(typed, spellings)}\n  {more}"
+    raise InputError(f"no device is called {name}", hint, field="--gpu")
+
+
+def _of_size(text: str) -> Device:
+    try:
+        size = parse_bytes(text)
+    except ValueError as reason:
+        raise InputError(f"{reason}, found '{text}'", field="--gpu") from None
+    if not size:
+        raise InputError("a device without memory holds nothing", "write a size such as 24GiB", field="--gpu")
+    return Device(name=text.strip(), memory=Memory(bytes=size))
+
+
+@cache
+def _read(file: Path) -> Device:
+    """One file of the catalog."""
+    try:
+        with file.open("rb") as stream:
+            document = read(stream.read(MAX_BYTES + 1), str(file))
+    except OSError as reason:
+        raise InputError(f"cannot be read: {reason.strerror or reason}", field=str(file)) from None
+    with document.locating():
+        try:
+            return Device.model_validate(document.data)
+        except ValidationError as error:
+            raise mistake_in(error, Device) from None
+
+
+def catalog() -> dict[str, Device]:
+    """Every device by the name of its file."""
+    return {name: _read(file) for name, file in sorted(data.presets("gpus").items())}
+
+
+def _known() -> dict[str, str]:
+    """From every spelling that means a device (file name, alias, title) to the name of its file."""
+    spelled = {_letters(each.name): name for name, each in catalog().items()}
+    spelled |= {_letters(alias): name for name, each in catalog().items() for alias in each.aliases}
+    return spelled | {_letters(name): name for name in catalog()}
+
+
+def _typed(name: str) -> str:
+    """`RTX 4090` and `rtx_4090` as the file is called."""
+    return "-".join(re.split(r"[\s_-]+", name.strip().lower()))
+
+
+def _letters(name: str) -> str:
+    """Without what people leave out: `NVIDIA RTX4090` is `rtx4090`."""
+    letters = re.sub(r"[^a-z0-9]", "", name.lower())
+    return re.sub(rf"^({'|'.join(MAKERS)})".lower(), "", letters)

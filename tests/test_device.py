@@ -1,0 +1,114 @@
+"""Devices: read strictly, found by what people type, and added by whoever has one that is not listed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from archcalc.device import catalog, device, names
+from archcalc.errors import InputError
+
+GIB = 2**30
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("h100", "h100"),
+        ("a100", "a100-80gb"),
+        ("A100", "a100-80gb"),
+        ("RTX 4090", "rtx-4090"),
+        ("rtx4090", "rtx-4090"),
+        ("rtx_4090", "rtx-4090"),
+        ("NVIDIA H100 80GB SXM5", "h100"),
+        ("nvidia a100", "a100-80gb"),
+        ("Tesla T4", "t4"),
+    ],
+)
+def test_a_device_is_found_as_people_type_it(typed: str, name: str) -> None:
+    """By file name, alias or title, whatever the case and the dashes."""
+    assert device(typed)[0] == name
+
+
+def test_every_spelling_means_one_device() -> None:
+    """What is left of a name without its dashes is still unlike every other."""
+    for name, each in catalog().items():
+        for spelling in (name, each.name, name.replace("-", ""), *each.aliases):
+            assert device(spelling)[0] == name, spelling
+    assert names() == list(catalog())
+
+
+def test_capacity_is_what_the_driver_reports() -> None:
+    """The nameplate where no source says more."""
+    assert device("h100")[1].capacity == 85_028_896_768 < device("h100")[1].memory.bytes == 80 * GIB
+    assert device("h100-pcie")[1].capacity == 80 * GIB
+
+
+@pytest.mark.parametrize(
+    ("text", "capacity"),
+    [("24GiB", 24 * GIB), ("24GB", 24 * 10**9), ("24 gib", 24 * GIB), ("1.5TB", 1500 * 10**9), ("512MiB", 512 * 2**20)],
+)
+def test_a_memory_size_is_a_device(text: str, capacity: int) -> None:
+    """GB is decimal, GiB binary."""
+    assert device(text)[1].capacity == capacity
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("h10", "did you mean h100"),
+        ("4090", "did you mean rtx-4090"),
+        ("", "no device is called"),
+        ("0GiB", "holds nothing"),
+        ("1.2.3GB", "expected a memory size"),
+        ("24", "no device is called 24"),
+    ],
+)
+def test_an_unknown_device_is_told(typed: str, told: str) -> None:
+    """With the closest names."""
+    with pytest.raises(InputError) as error:
+        device(typed)
+    assert told in str(error.value)
+
+
+def added(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, name: str = "mine") -> None:
+    """A device file in a folder of the user's."""
+    (folder / "gpus").mkdir()
+    (folder / "gpus" / f"{name}.yaml").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("ARCHCALC_PRESETS", os.fspath(folder))
+
+
+def test_a_device_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name and its memory are enough."""
+    added(tmp_path, "name: My card\nmemory: 20GiB\naliases: [card]\nbandwidth: 1e12\n", monkeypatch)
+    assert device("mine")[1].capacity == device("card")[1].capacity == device("my card")[1].capacity == 20 * GIB
+    assert device("mine")[1].bandwidth == 10**12
+
+
+def test_ones_own_wins_over_what_ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the name of the file, as with models."""
+    added(tmp_path, "name: My H100\nmemory: 60GiB\n", monkeypatch, name="h100")
+    assert device("h100")[1].capacity == 60 * GIB
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("memory: 20GiB\n", "name"),
+        ("name: x\nmemory: plenty\n", "expected a memory size"),
+        ("name: x\nmemory: {bytes: -1}\n", "memory.bytes"),
+        ("name: x\nmemory: 1GiB\nbandwith: 1\n", "did you mean bandwidth"),
+        ("name: x\nmemory: 1GiB\npeak: {bf16: 1.5}\n", "peak.bf16"),
+        ("name: x\nmemory: 1GiB\nmaker: Nvida\n", "NVIDIA"),
+    ],
+)
+def test_a_wrong_file_is_told_with_its_line(
+    text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """File, field, and what is meant."""
+    added(tmp_path, text, monkeypatch)
+    with pytest.raises(InputError) as error:
+        device("mine")
+    assert told in str(error.value) and "mine.yaml" in str(error.value)
