@@ -50,4 +50,5 @@ def relative_bias(m: Module, heads: int, buckets: int, distances: Tensor) -> Ten
     """A learned number for each head and bucket of distances, added to the scores; read from the table if it is there."""
     head, rows = Dim.of("heads", heads, copies=True), Dim.of("buckets", buckets)
     table = m.params.get("weight") or m.param("weight", rows, head, table="position")
-    return m.record("lookup", distances, table, to=axes(head, *distances.dims), select=(rows,))
+    found = m.record("lookup", distances, table, to=axes(*distances.dims, head), select=(rows,))
+    return m.record("view", found, to=axes(head, *distances.dims))

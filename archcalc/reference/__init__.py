@@ -1,0 +1,5 @@
+"""Every family a second time, in plain PyTorch, and how PyTorch is measured.
+
+Nothing here imports the rest of archcalc: a model is built from a dict of plain values, and every number comes from
+PyTorch itself. That is what makes agreement mean something.
+"""

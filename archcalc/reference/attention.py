@@ -1,0 +1,175 @@
+"""Multi-head and grouped-query attention: eager, or by PyTorch's flash kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from archcalc.reference.positions import rotate
+
+Cache = dict[str, Tensor]
+
+
+def is_flash(part: dict[str, Any], options: dict[str, str]) -> bool:
+    """PyTorch's flash kernel adds nothing to the scores and does not bend them: what does is computed eagerly."""
+    added = any(said["kind"] in ("alibi", "relative") for said in part["positions"])
+    return options["attention"] == "flash" and not (added or part["softcap"] or part["sinks"])
+
+
+def needs_mask(part: dict[str, Any]) -> bool:
+    """Whether some position hides from another."""
+    sight = part["sight"]
+    return bool(sight["causal"] or sight["window"] or sight["chunk"])
+
+
+def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) -> Tensor:
+    """True where a query must not see a key: later ones, those out of its window, those of other chunks."""
+    places = torch.arange(length, device=device)
+    query, key = places[:, None], places[None, :]
+    hidden = query < key if sight["causal"] or sight["chunk"] else torch.zeros_like(query < key)
+    if sight["chunk"]:
+        hidden = hidden | (query // sight["chunk"] != key // sight["chunk"])
+    if sight["window"] and sight["causal"]:
+        hidden = hidden | (query - key >= sight["window"])
+    elif sight["window"]:
+        hidden = hidden | ((query - key).abs() > sight["window"] // 2)
+    return hidden
+
+
+class HeadNorm(nn.Module):
+    """A norm of queries or keys, (batch, seq, heads, head_dim): each head alone, or all as one vector."""
+
+    def __init__(self, said: dict[str, Any], heads: int, head_dim: int) -> None:
+        super().__init__()
+        self.over, self.kind = said["over"], said["kind"]
+        shape = {"head": (head_dim,), "heads": (heads, head_dim), "all": (heads * head_dim,)}[self.over]
+        biased = said["affine"] and said["bias"] and self.kind == "layer"
+        self.weight = nn.Parameter(torch.ones(shape)) if said["affine"] else None
+        self.bias = nn.Parameter(torch.zeros(shape)) if biased else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.over == "all":
+            return self._normed(x.flatten(2), self.weight, self.bias).view(x.shape)
+        if self.over == "head" or self.weight is None:
+            return self._normed(x, self.weight, self.bias)
+        biases = [None] * x.shape[2] if self.bias is None else self.bias
+        each = zip(x.unbind(2), self.weight, biases, strict=True)
+        return torch.stack([self._normed(head, weight, bias) for head, weight, bias in each], dim=2)
+
+    def _normed(self, x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+        if self.kind == "layer":
+            return nn.functional.layer_norm(x, x.shape[-1:], weight, bias)
+        return nn.functional.rms_norm(x, x.shape[-1:], weight)
+
+
+class Attention(nn.Module):
+    """q, k, v and out; `path` tells its keys and values in a cache from those of other layers."""
+
+    def __init__(self, part: dict[str, Any], d_model: int, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__()
+        self.part, self.options, self.path = part, options, ""
+        self.heads, self.kv_heads, self.head_dim = part["heads"], part["kv_heads"], part["head_dim"]
+        looked_at = memory_width if part["cross"] else d_model
+        inner, shared, bias = self.heads * self.head_dim, self.kv_heads * self.head_dim, part["bias"]
+        self.q = nn.Linear(d_model, 2 * inner if part["gate"] else inner, bias="q" in bias)
+        self.k = nn.Linear(looked_at, shared, bias="k" in bias)
+        self.v = nn.Linear(looked_at, shared, bias="v" in bias)
+        self.out = nn.Linear(inner, d_model, bias="o" in bias)
+        if part["qk_norm"]:
+            self.q_norm = HeadNorm(part["qk_norm"], self.heads, self.head_dim)
+            self.k_norm = HeadNorm(part["qk_norm"], self.kv_heads, self.head_dim)
+        if part["sinks"]:
+            self.sinks = nn.Parameter(torch.zeros(self.heads))
+        relative = next((p for p in part["positions"] if p["kind"] == "relative"), None)
+        if relative and relative["per"] == "block":
+            self.position = nn.Embedding(relative["buckets"], self.heads)
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
+        q, gate = self._queries(x)
+        q = self._rotated(self.q_norm(q) if self.part["qk_norm"] else q, given).transpose(1, 2)
+        k, v = self._keys_and_values(x, given, cache)
+        found = self._core(q, k, v, given).transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)
+        return self.out(found if gate is None else found * torch.sigmoid(gate))
+
+    def _queries(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Queries by head, and what opens or shuts each of them."""
+        if not self.part["gate"]:
+            return self._split(self.q(x)), None
+        q, gate = self.q(x).view(x.shape[0], x.shape[1], self.heads, 2 * self.head_dim).chunk(2, dim=-1)
+        return q, gate.flatten(2)
+
+    def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
+        flash = is_flash(self.part, self.options)
+        core, others = (self._flash, ()) if flash else (self._eager, (self._hidden(given), self._bias(given)))
+        if self.options["recompute"] != "core":
+            return core(q, k, v, *others)
+        keeps_random = q.device.type != "meta"
+        return checkpoint(core, q, k, v, *others, use_reentrant=False, preserve_rng_state=keeps_random)
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.view(x.shape[0], x.shape[1], -1, self.head_dim)
+
+    def _rotated(self, x: Tensor, given: dict[str, Tensor]) -> Tensor:
+        cosines, sines = (given.get(f"{name} {self.part['name']}") for name in ("cosines", "sines"))
+        return x if cosines is None or sines is None else rotate(x, cosines[:, None], sines[:, None])
+
+    def _keys_and_values(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> tuple[Tensor, Tensor]:
+        """Of this sequence behind what is cached; of the encoder's output once for all tokens."""
+        names = f"{self.path}.keys", f"{self.path}.values"
+        if self.part["cross"] and cache is not None and names[0] in cache:
+            return cache[names[0]], cache[names[1]]
+        looked_at = given["memory"] if self.part["cross"] else x
+        k, v = self._split(self.k(looked_at)), self._split(self.v(looked_at))
+        k = self._rotated(self.k_norm(k) if self.part["qk_norm"] else k, given).transpose(1, 2)
+        return (k, v.transpose(1, 2)) if cache is None else self._appended(names, (k, v.transpose(1, 2)), cache)
+
+    def _appended(self, names: tuple[str, str], new: tuple[Tensor, Tensor], cache: Cache) -> tuple[Tensor, Tensor]:
+        """Behind what is cached. Where only a window is seen, no more than the window is kept."""
+        sight = self.part["sight"]
+        widest = sight["window"] or sight["chunk"]
+        first = names[0] not in cache
+        for name, one in zip(names, new, strict=True):
+            whole = one if first else torch.cat((cache[name], one), dim=2)
+            cache[name] = whole[:, :, -widest:].clone() if widest and whole.shape[2] > widest else whole
+        return new if first else (cache[names[0]], cache[names[1]])
+
+    def _bias(self, given: dict[str, Tensor]) -> Tensor | None:
+        """What relative positions and ALiBi add to the scores."""
+        if (distances := given.get(f"distances {self.part['name']}")) is not None:
+            return self.position(distances).permute(2, 0, 1)
+        return given.get(f"bias {self.part['name']}")
+
+    def _hidden(self, given: dict[str, Tensor]) -> Tensor | None:
+        """True where a key must not be seen."""
+        padding = given.get("memory padding" if self.part["cross"] else "own padding")
+        mask = given.get(f"mask {self.part['name']}")
+        return mask | padding if mask is not None and padding is not None else mask if padding is None else padding
+
+    def _eager(self, q: Tensor, k: Tensor, v: Tensor, hidden: Tensor | None, bias: Tensor | None) -> Tensor:
+        if self.kv_heads != self.heads:
+            k, v = (t.repeat_interleave(self.heads // self.kv_heads, dim=1) for t in (k, v))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.head_dim)
+        scores = 50.0 * torch.tanh(scores / 50.0) if self.part["softcap"] else scores
+        scores = scores if bias is None else scores + bias
+        scores = scores if hidden is None else scores.masked_fill(hidden, float("-inf"))
+        weights = self._weights(scores)
+        if self.training and self.part["dropout"]:
+            weights = torch.native_dropout(weights, self.part["dropout"], True)[0]
+        return weights @ v
+
+    def _weights(self, scores: Tensor) -> Tensor:
+        """Softmax; with sinks beside one more score for each head, whose weight is left out."""
+        if not self.part["sinks"]:
+            return scores.softmax(dim=-1)
+        sinks = self.sinks.view(1, -1, 1, 1).expand(*scores.shape[:3], 1)
+        return torch.cat((scores, sinks), dim=-1).softmax(dim=-1)[..., :-1]
+
+    def _flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        rate = self.part["dropout"] if self.training else 0.0
+        causal = self.part["sight"]["causal"] and q.shape[2] == k.shape[2]
+        found: Tensor = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, rate, causal)[0]
+        return found

@@ -1,0 +1,68 @@
+"""Small layers that every family uses, as PyTorch has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write it
+from torch import Tensor, nn
+
+ACTIVATIONS = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "silu": F.silu,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "relu2": lambda x: F.relu(x).square(),
+    "leaky_relu": F.leaky_relu,
+    "elu": F.elu,
+    "identity": lambda x: x,
+}
+
+
+def make_norm(said: dict[str, Any], width: int) -> nn.Module | None:
+    """nn.LayerNorm or nn.RMSNorm, or none."""
+    if said["kind"] == "layer":
+        return nn.LayerNorm(width, elementwise_affine=said["affine"], bias=said["bias"])
+    return nn.RMSNorm(width, elementwise_affine=said["affine"]) if said["kind"] == "rms" else None
+
+
+def add(parent: nn.Module, name: str, child: nn.Module | None) -> None:
+    """Register a child under any name, Python's own words included."""
+    if child is not None:
+        parent.add_module(name, child)
+
+
+def run(parent: nn.Module, name: str, x: Tensor) -> Tensor:
+    """Apply the child of that name, if it is there."""
+    child = parent._modules.get(name)
+    return x if child is None else child(x)
+
+
+class Dropout(nn.Module):
+    """`torch.native_dropout`, which keeps a mask of one byte an element, as nn.Dropout does on a GPU."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.native_dropout(x, self.rate, True)[0] if self.training and self.rate else x
+
+
+class FeedForward(nn.Module):
+    """out(act(in(x))), or gated, down(act(gate(x)) ∗ up(x))."""
+
+    def __init__(self, part: dict[str, Any], d_model: int) -> None:
+        super().__init__()
+        self.act, self.gated = ACTIVATIONS[part["act"]], part["gated"]
+        for name in ("gate", "up") if self.gated else ("in",):
+            self.add_module(name, nn.Linear(d_model, part["width"], bias=part["bias"]))
+        self.add_module("down" if self.gated else "out", nn.Linear(part["width"], d_model, bias=part["bias"]))
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        if self.gated:
+            return run(self, "down", self.act(run(self, "gate", x)) * run(self, "up", x))
+        return run(self, "out", self.act(run(self, "in", x)))

@@ -1,0 +1,81 @@
+"""How PyTorch is measured: named parameters, forward hooks, FlopCounterMode, saved-tensor hooks, a real decode step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.graph import saved_tensors_hooks
+from torch.utils.flop_counter import FlopCounterMode
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one training step did."""
+
+    forward: int
+    backward: int
+    saved: int
+
+
+def parameters(model: nn.Module) -> dict[str, Shape]:
+    """Every parameter's shape by name, tied ones once."""
+    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+
+
+def shapes(model: nn.Module, call: Callable[[], Any]) -> dict[str, Shape]:
+    """The shape that every module gave out when it was last called."""
+    found: dict[str, Shape] = {}
+    handles = [
+        module.register_forward_hook(lambda _, __, out, name=name: found.update({name: tuple(out.shape)}))
+        for name, module in model.named_modules()
+    ]
+    try:
+        with torch.no_grad():
+            call()
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+def training_step(model: nn.Module, loss: Callable[[], Tensor], *, backward: bool = True) -> Step:
+    """FLOPs forward and backward, and the bytes of every distinct storage kept between them, parameters left out."""
+    kept: dict[int, torch.UntypedStorage] = {}
+    own = {parameter.untyped_storage()._cdata for parameter in model.parameters()}
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        if storage._cdata not in own:
+            kept[storage._cdata] = storage  # held, so that no address is used twice
+        return tensor
+
+    counter = FlopCounterMode(display=False)
+    with counter:
+        with saved_tensors_hooks(keep, lambda tensor: tensor):
+            value = loss()
+        forward = counter.get_total_flops()
+        if backward:
+            value.backward()
+    model.zero_grad(set_to_none=True)
+    saved = sum(storage.nbytes() for storage in kept.values())
+    return Step(forward, counter.get_total_flops() - forward, saved)
+
+
+def forward_flops(call: Callable[[], Any]) -> int:
+    """FLOPs of a call without gradients."""
+    counter = FlopCounterMode(display=False)
+    with torch.no_grad(), counter:
+        call()
+    return int(counter.get_total_flops())
+
+
+def kept_bytes(tensors: Iterable[Tensor]) -> int:
+    """Bytes of distinct storages."""
+    storages = {tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes() for tensor in tensors}
+    return sum(storages.values())

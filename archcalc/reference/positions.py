@@ -1,0 +1,65 @@
+"""Position encodings: sinusoids, rotations, ALiBi's slopes, buckets of distances."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def sinusoids(start: int, length: int, width: int, like: Tensor) -> Tensor:
+    """Sines and cosines of geometric frequencies, alternating."""
+    places = torch.arange(start, start + length, device=like.device, dtype=torch.float32)
+    frequencies = torch.exp(torch.arange(0, width, 2, device=like.device) * (-math.log(10000.0) / width))
+    angles = torch.outer(places, frequencies)
+    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(1).to(like.dtype)
+
+
+def rotations(start: int, length: int, width: int, theta: float, like: Tensor) -> tuple[Tensor, Tensor]:
+    """RoPE's cosines and sines, one row for each position, both halves of a head alike."""
+    places = torch.arange(start, start + length, device=like.device, dtype=torch.float32)
+    frequencies = theta ** (-torch.arange(0, width, 2, device=like.device, dtype=torch.float32) / width)
+    angles = torch.outer(places, frequencies).repeat(1, 2)
+    return angles.cos().to(like.dtype), angles.sin().to(like.dtype)
+
+
+def rotate(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+    """Turn the first dims of every head; the rest passes as it is."""
+    width = cosines.shape[-1]
+    turned, rest = x[..., :width], x[..., width:]
+    first, second = turned.chunk(2, dim=-1)
+    turned = turned * cosines + torch.cat((-second, first), dim=-1) * sines
+    return torch.cat((turned, rest), dim=-1) if rest.shape[-1] else turned
+
+
+def alibi(heads: int, start: int, length: int, like: Tensor) -> Tensor:
+    """−slope × distance for each head, query and key."""
+    places = torch.arange(start, start + length, device=like.device)
+    distances = (places[:, None] - torch.arange(start + length, device=like.device)[None, :]).abs()
+    slopes = torch.tensor(alibi_slopes(heads), device=like.device)
+    return (-slopes[:, None, None] * distances).to(like.dtype)
+
+
+def alibi_slopes(heads: int) -> list[float]:
+    """2^(−8h/n) for a power of two; otherwise the next smaller power's, then every other one of the next larger's."""
+    power = 2 ** math.floor(math.log2(heads))
+    slopes = [2.0 ** (-8 * (head + 1) / power) for head in range(power)]
+    between = [2.0 ** (-4 * (head + 1) / power) for head in range(0, 2 * power, 2)]
+    return slopes + between[: heads - power]
+
+
+def buckets(start: int, length: int, number: int, *, causal: bool, device: torch.device) -> Tensor:
+    """Distances in buckets: near ones apart, far ones by their logarithm, all beyond 128 in the last."""
+    queries = torch.arange(start, start + length, device=device)[:, None]
+    distance = torch.arange(start + length, device=device)[None, :] - queries
+    base = torch.zeros_like(distance)
+    if not causal and number > 1:
+        number //= 2
+        base = (distance > 0) * number
+        distance = distance.abs()
+    else:
+        distance = -distance.clamp(max=0)
+    near = max(1, number // 2)
+    far = near + (torch.log(distance.clamp(min=1) / near) / math.log(128 / near) * (number - near)).long()
+    return base + torch.where(distance < near, distance, far.clamp(max=number - 1)).clamp(max=number - 1)

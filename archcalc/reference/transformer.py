@@ -1,0 +1,367 @@
+"""Transformers in plain PyTorch: encoder-decoders, encoders, decoders.
+
+`config` is the resolved spec as plain values; `options` choose attention (eager, flash) and recompute (none, core,
+block). Modules are named as archcalc names them, with an index where a layer stands more than once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from archcalc.reference import positions
+from archcalc.reference.attention import Attention, Cache, hidden_from_sight, is_flash, needs_mask
+from archcalc.reference.layers import Dropout, FeedForward, add, make_norm, run
+
+Config = dict[str, Any]
+PARTS = {"AttentionPart": Attention, "FfnPart": FeedForward}
+
+
+class Transformer(nn.Module):
+    """`forward` takes one tensor for each stack: ids of shape (batch, seq)."""
+
+    def __init__(self, config: Config, options: dict[str, str]) -> None:
+        super().__init__()
+        self.stacks = [config[name] for name in ("encoder", "decoder") if config[name]]
+        sides = ("source_", "target_") if len(self.stacks) == 2 else ("",)
+        self.embeddings = [f"{side}embedding" for side in sides]
+        for name, stack in zip(self.embeddings, self.stacks, strict=True):
+            self.add_module(name, ImageEmbedding(stack) if stack["patches"] else Embedding(stack))
+            self.add_module(stack["name"], Stack(stack, self.stacks[0]["d_model"], options))
+        if self.stacks[-1]["embedding"]["shared"] and len(self.stacks) == 2:
+            self.get_submodule("target_embedding.tokens").weight = self.get_submodule("source_embedding.tokens").weight
+        if config["head"]["kind"] != "none":
+            self.head = Head(config, self.stacks[-1])
+        for path, module in self.named_modules():
+            if isinstance(module, Attention):
+                module.path = path
+
+    def forward(self, *inputs: Tensor, padding: Tensor | None = None, cache: Cache | None = None) -> Tensor:
+        """Logits. `padding` marks the keys of the first input that are none; `cache` holds what earlier calls kept."""
+        start = int(cache["length"]) if cache and "length" in cache else 0
+        memory, x = None, inputs[-1]
+        for name, stack, given in zip(self.embeddings, self.stacks, inputs, strict=True):
+            decodes = stack["name"] == "decoder"
+            if start and not decodes:
+                continue
+            x = self.get_submodule(name)(given, start if decodes else 0)
+            own = padding if stack is self.stacks[0] else None
+            x = self.get_submodule(stack["name"])(x, memory, own, padding, cache if decodes else None, start)
+            memory = x
+        if cache is not None:
+            cache["length"] = torch.tensor(start + inputs[-1].shape[1])
+        return self._head(x)
+
+    def _head(self, x: Tensor) -> Tensor:
+        if not hasattr(self, "head"):
+            return x
+        table = self.get_submodule(self.embeddings[-1])._modules.get("tokens")
+        return self.head(x, table.weight if table is not None else None)
+
+
+class Tokens(nn.Embedding):
+    """Token embeddings, with the textbook's bias if it is asked for."""
+
+    def __init__(self, vocab: int, width: int, bias: bool) -> None:
+        super().__init__(vocab, width)
+        self.bias = nn.Parameter(torch.zeros(width)) if bias else None
+
+    def forward(self, ids: Tensor) -> Tensor:
+        found = super().forward(ids)
+        return found if self.bias is None else found + self.bias
+
+
+class Positions(nn.Module):
+    """Learned positions, or sinusoids: computed, kept as a buffer, or kept as a frozen parameter."""
+
+    def __init__(self, said: Config, width: int) -> None:
+        super().__init__()
+        self.said, self.width = said, width
+        if said["kind"] == "learned":
+            self.weight = nn.Parameter(torch.zeros(said["length"] + said["offset"], width))
+        elif said["length"]:
+            table = positions.sinusoids(0, said["length"], width, torch.zeros(0))
+            if said["stored"]:
+                self.weight = nn.Parameter(table, requires_grad=False)
+            else:
+                self.register_buffer("weight", table)
+
+    def forward(self, x: Tensor, start: int) -> Tensor:
+        length = x.shape[1]
+        if self.said["kind"] == "learned":
+            places = torch.arange(start, start + length, device=x.device) + self.said["offset"]
+            return x + nn.functional.embedding(places, self.weight)
+        if self.said["length"]:
+            return x + self.weight[start : start + length]
+        return x + positions.sinusoids(start, length, self.width, x)
+
+
+class Embedding(nn.Module):
+    """What enters a stack: tokens, types, positions, a norm, dropout."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        said, width = stack["embedding"], stack["d_model"]
+        self.tokens = Tokens(stack["vocab"], width, bool(said["bias"]))
+        if said["types"]:
+            self.types = nn.Embedding(said["types"], width)
+        placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
+        add(self, "positions", Positions(placed, width) if placed else None)
+        add(self, "norm", make_norm(stack["norm"], width) if said["norm"] else None)
+        self.dropout = Dropout(stack["dropout"])
+
+    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
+        x = self.tokens(ids)
+        if hasattr(self, "types"):
+            x = x + self.types(torch.zeros_like(ids))
+        if hasattr(self, "positions"):
+            x = self.positions(x, start)
+        return self.dropout(run(self, "norm", x))
+
+
+class Projection(nn.Conv2d):
+    """Patches, cut and projected by a convolution whose stride is its kernel, as rows of a sequence."""
+
+    def forward(self, image: Tensor) -> Tensor:
+        return super().forward(image).flatten(2).transpose(1, 2)
+
+
+class Vectors(nn.Module):
+    """Learned vectors, put in front of a sequence, or added to it as positions."""
+
+    def __init__(self, number: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(number, width))
+
+    def forward(self, x: Tensor, added: bool = False) -> Tensor:
+        return x + self.weight if added else torch.cat((self.weight.expand(x.shape[0], -1, -1), x), dim=1)
+
+
+class ImageEmbedding(nn.Module):
+    """An image in patches, tokens in front, positions on all of them, then registers, which have none."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        patches, width = stack["patches"], stack["d_model"]
+        size = tuple(patches["patch"])
+        self.projection = Projection(patches["channels"], width, size, stride=size, bias=patches["bias"])
+        placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
+        self.learned = placed is not None and placed["kind"] == "learned"
+        number = math.prod(_grid(patches)) + patches["tokens"]
+        add(self, "tokens", Vectors(patches["tokens"], width) if patches["tokens"] else None)
+        add(self, "positions", Vectors(number, width) if self.learned else Positions(placed, width) if placed else None)
+        add(self, "mask_token", Vectors(1, width) if patches["mask"] else None)
+        add(self, "registers", Vectors(patches["registers"], width) if patches["registers"] else None)
+        add(self, "norm", make_norm(stack["norm"], width) if stack["embedding"]["norm"] else None)
+        self.dropout = Dropout(stack["dropout"])
+
+    def forward(self, image: Tensor, start: int = 0) -> Tensor:
+        x = run(self, "tokens", self.projection(image.to(self.projection.weight.dtype)))
+        if hasattr(self, "positions"):
+            x = self.positions(x, True) if self.learned else self.positions(x, 0)
+        return self.dropout(run(self, "norm", run(self, "registers", x)))
+
+
+def _grid(patches: Config) -> tuple[int, int]:
+    return patches["image"][0] // patches["patch"][0], patches["image"][1] // patches["patch"][1]
+
+
+class Stack(nn.Module):
+    """Blocks that follow a pattern, and what all of them read: masks, rotations, biases on the scores."""
+
+    def __init__(self, stack: Config, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__()
+        self.stack, self.options = stack, options
+        self.attentions = [part for part in stack["parts"].values() if part["type"] == "AttentionPart"]
+        relative = [p for part in self.attentions for p in part["positions"] if p["kind"] == "relative"]
+        if relative and relative[0]["per"] == "stack":
+            heads = next(part["heads"] for part in self.attentions if part["positions"])
+            self.position = nn.Embedding(relative[0]["buckets"], heads)
+        _add_items(self, stack["items"], stack, memory_width, options)
+        place = stack["norm"]["place"]
+        final = stack["norm"]["final"] if stack["norm"]["final"] is not None else place != "post"
+        add(self, "norm", make_norm(stack["norm"], stack["d_model"]) if final else None)
+        self.dropout = Dropout(stack["dropout"] if final else 0.0)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | None,
+        own_padding: Tensor | None,
+        memory_padding: Tensor | None,
+        cache: Cache | None,
+        start: int,
+    ) -> Tensor:
+        given = {"memory": memory, "own padding": own_padding, "memory padding": memory_padding}
+        given |= self._constants(x, start)
+        names = [name for name, tensor in given.items() if tensor is not None]
+        for block in _blocks(self, self.stack["items"]):
+            tensors = [given[name] for name in names]
+            if self.options["recompute"] == "block":
+                keeps_random = x.device.type != "meta"
+                x = checkpoint(block, names, None, x, *tensors, use_reentrant=False, preserve_rng_state=keeps_random)
+            else:
+                x = block(names, cache, x, *tensors)
+        return self.dropout(run(self, "norm", x))
+
+    def _constants(self, x: Tensor, start: int) -> dict[str, Tensor]:
+        """Made once for all blocks: a mask, and for each kind of attention its rotations or what is added to scores."""
+        given: dict[str, Tensor] = {}
+        length = x.shape[1]
+        made: dict[Any, Any] = {}
+        for part in self.attentions:
+            sight, key = part["sight"], str(part["sight"])
+            if not start and needs_mask(part) and not is_flash(part, self.options):
+                made[key] = made[key] if key in made else hidden_from_sight(sight, length, x.device)
+                given[f"mask {part['name']}"] = made[key]
+            for said in part["positions"]:
+                self._add_positions(given, made, part, said, x, start)
+        return given
+
+    def _add_positions(self, given: Any, made: Any, part: Config, said: Config, x: Tensor, start: int) -> None:
+        name, length = part["name"], x.shape[1]
+        if said["kind"] == "rope":
+            key = (said["theta"], part["rotated"])
+            made[key] = made.get(key) or positions.rotations(start, length, part["rotated"], said["theta"], x)
+            given[f"cosines {name}"], given[f"sines {name}"] = made[key]
+        elif said["kind"] == "alibi":
+            given[f"bias {name}"] = positions.alibi(part["heads"], start, length, x)
+        elif said["kind"] == "relative":
+            key = said["buckets"]
+            if key not in made:
+                causal = part["sight"]["causal"]
+                made[key] = positions.buckets(start, length, key, causal=causal, device=x.device)
+            if said["per"] == "stack":
+                given[f"bias {name}"] = self.position(made[key]).permute(2, 0, 1)
+            else:
+                given[f"distances {name}"] = made[key]
+
+
+def _add_items(parent: nn.Module, items: list[Config], stack: Config, memory_width: int, options: Any) -> None:
+    """A line of the pattern becomes a block, or a list of equal blocks; a period becomes what holds its lines."""
+    for name, item in zip(_names(items), items, strict=True):
+        made = [_made(item, stack, memory_width, options) for _ in range(item["times"])]
+        parent.add_module(name, made[0] if len(made) == 1 else nn.ModuleList(made))
+
+
+def _made(item: Config, stack: Config, memory_width: int, options: Any) -> nn.Module:
+    if item["type"] == "Line":
+        return Block([stack["parts"][word] for word in item["words"]], stack["d_model"], memory_width, options)
+    period = nn.Module()
+    _add_items(period, item["items"], stack, memory_width, options)
+    return period
+
+
+def _names(items: list[Config]) -> list[str]:
+    """`blocks` where all are equal; else the parts' names, counted where the same line stands twice."""
+    if len(items) == 1:
+        return ["blocks"]
+    names = ["-".join(item["words"]) if item["type"] == "Line" else "period" for item in items]
+    return [f"{name}-{names[:i].count(name) + 1}" if name in names[:i] else name for i, name in enumerate(names)]
+
+
+def _blocks(parent: nn.Module, items: list[Config]) -> list[Block]:
+    """All blocks in the order they run."""
+    found: list[Block] = []
+    for name, item in zip(_names(items), items, strict=True):
+        child = parent._modules[name]
+        copies = list(child) if isinstance(child, nn.ModuleList) else [child]
+        found += copies if item["type"] == "Line" else [b for copy in copies for b in _blocks(copy, item["items"])]
+    return found
+
+
+class Block(nn.Module):
+    """x + part(x) for each part, with norms before, after, or around."""
+
+    def __init__(self, parts: list[Config], d_model: int, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__()
+        self.steps: list[tuple[str, str]] = []
+        for index, part in enumerate(parts):
+            earlier = sum(other["name"] == part["name"] for other in parts[:index])
+            name = f"{part['name']}_{earlier + 1}" if earlier else part["name"]
+            place = part["norm"]["place"]
+            self.steps.append((name, place))
+            arguments = (memory_width, options) if part["type"] == "AttentionPart" else ()
+            self.add_module(name, PARTS[part["type"]](part, d_model, *arguments))
+            add(self, f"{name}_norm", make_norm(part["norm"], d_model) if place != "out" else None)
+            add(self, f"{name}_norm_out", make_norm(part["norm"], d_model) if place in ("out", "sandwich") else None)
+        self.dropout = Dropout(parts[0]["dropout"])
+
+    def forward(self, names: list[str], cache: Cache | None, x: Tensor, *tensors: Tensor) -> Tensor:
+        given = dict(zip(names, tensors, strict=True))
+        for name, place in self.steps:
+            branch = run(self, f"{name}_norm", x) if place in ("pre", "sandwich") else x
+            branch = self.dropout(self._modules[name](branch, given, cache))
+            x = x + run(self, f"{name}_norm_out", branch)
+            x = run(self, f"{name}_norm", x) if place == "post" else x
+        return x
+
+
+class Head(nn.Module):
+    """Logits over the vocabulary, by a matrix of its own or the embedding's, or over classes."""
+
+    def __init__(self, config: Config, stack: Config) -> None:
+        super().__init__()
+        said, width = config["head"], stack["d_model"]
+        self.said, patches = said, stack["patches"]
+        self.patches = math.prod(_grid(patches)) if patches else 0
+        outputs = said["classes"] if said["kind"] == "classifier" else config["head_vocab"]
+        if said["kind"] != "tied":
+            self.weight = nn.Parameter(torch.empty(outputs, width).normal_(std=width**-0.5))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if said["bias"] else None
+        if said["transform"]:
+            self.transform = Transform(stack)
+
+    def forward(self, x: Tensor, table: Tensor | None) -> Tensor:
+        x = self.transform(x) if self.said["transform"] else self._pooled(x)
+        weight = table if self.said["kind"] == "tied" else self.weight
+        return nn.functional.linear(x, weight, self.bias)
+
+    def _pooled(self, x: Tensor) -> Tensor:
+        """One position, or the mean of all; of an image the mean of its patches."""
+        pool = self.said["pool"] if self.said["kind"] == "classifier" else "each"
+        if pool == "mean":
+            return x[:, -self.patches :].mean(dim=1) if self.patches else x.mean(dim=1)
+        return {"class": x[:, 0], "last": x[:, -1]}.get(pool, x)
+
+
+class Transform(nn.Module):
+    """A dense layer, an activation and a norm in front of a masked-LM head."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        self.dense = nn.Linear(stack["d_model"], stack["d_model"])
+        add(self, "norm", make_norm(stack["norm"], stack["d_model"]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return run(self, "norm", nn.functional.gelu(self.dense(x)))
+
+
+def build(config: Config, options: dict[str, str]) -> Transformer:
+    """The model of a resolved spec."""
+    return Transformer(config, options)
+
+
+def inputs(config: Config, batch: int, lengths: dict[str, int], device: str) -> list[Tensor]:
+    """Random ids or images for each stack."""
+    stacks = [config[name] for name in ("encoder", "decoder") if config[name]]
+    sizes = zip(stacks, lengths.values(), strict=True)
+    return [_random_input(stack, batch, length, device) for stack, length in sizes]
+
+
+def _random_input(stack: Config, batch: int, length: int, device: str) -> Tensor:
+    if not stack["patches"]:
+        return torch.randint(stack["vocab"], (batch, length), device=device)
+    return torch.rand(batch, stack["patches"]["channels"], *stack["patches"]["image"], device=device)
+
+
+def loss(config: Config, output: Tensor, given: list[Tensor]) -> Tensor:
+    """Cross-entropy with random targets; the sum where there is no head."""
+    if config["head"]["kind"] == "none":
+        return output.sum()
+    targets = torch.randint(output.shape[-1], output.shape[:-1], device=output.device)
+    return nn.functional.cross_entropy(output.flatten(0, -2), targets.flatten())
