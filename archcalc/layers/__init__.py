@@ -13,7 +13,8 @@ The names of dims, used everywhere with one meaning:
     ffn               inner width of a feed-forward layer
     positions, types  rows of a position or segment table
     buckets           distances that a relative bias tells apart
-    hidden            width between a head's two layers
+    hidden            width between a head's two layers; of an autoencoder's code, or of a parent in a tree
+    input, 2·input    width of what an autoencoder reads; of two children side by side
     classes           answers of a classifier
     channels          colours of an image; height and width are its sides, patch_height and patch_width a patch's
     patches           patches of an image
