@@ -74,7 +74,7 @@ class Model:
     def kernel(self, *, seq: int | None = None) -> KernelReport:
         from archcalc.analyze.kernel import kernel
 
-        return kernel(self.resolved, self.workload(seq=seq), name=self.name)
+        return kernel(self.resolved, self.workload(seq=seq), title=self.name)
 
     def yaml(self) -> str:
         """The spec as it was written, or what became of it once it was changed."""

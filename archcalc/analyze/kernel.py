@@ -91,8 +91,12 @@ class KernelReport(Report):
         return lines
 
     def record(self) -> dict[str, Any]:
-        rows = [_record(row) for row in self.rows]
-        return {"schema_version": SCHEMA_VERSION, "model": self.model, "assumptions": list(self.assumptions), "rows": rows}
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "model": self.model,
+            "assumptions": list(self.assumptions),
+            "rows": [_record(row) for row in self.rows],
+        }
 
 
 def _line(row: Row) -> Line:
@@ -132,23 +136,43 @@ def _record(row: Row) -> dict[str, Any]:
     }
 
 
-def kernel(model: Any, work: Workload, *, name: str) -> KernelReport:
+@dataclass(frozen=True)
+class Place:
+    """An attention of the model, and the length it is asked at."""
+
+    name: str
+    part: AttentionPart
+    length: int
+
+    @property
+    def sizes(self) -> tuple[Any, ...]:
+        """What its cost depends on."""
+        return self.part.heads // self.part.kv_heads, self.part.head_dim, self.part.feature, self.length
+
+
+def kernel(model: Any, work: Workload, *, title: str) -> KernelReport:
     """Every attention of the model under each feature map; attentions that come to the same stand together."""
     if not isinstance(model, Transformer):
         raise InputError("only Transformers have attention that a kernel could replace", "choose one of that family")
-    alike: dict[tuple[Any, ...], tuple[AttentionPart, int, list[str]]] = {}
+    places = list(_places(model, work))
+    if not places:
+        raise InputError("no block has attention that a kernel could replace", "choose a model with plain attention")
+    alike: dict[tuple[Any, ...], list[Place]] = {}
+    for place in places:
+        alike.setdefault(place.sizes, []).append(place)
+    rows = tuple(row for group in alike.values() for row in _rows(group))
+    narrow = any(place.part.sight.window or place.part.sight.chunk for place in places)
+    return KernelReport(model=title, assumptions=_assumptions(rows, work, narrow=narrow), rows=rows)
+
+
+def _places(model: Transformer, work: Workload) -> Iterator[Place]:
     for stack, length in zip(model.stacks, work.lengths.values(), strict=True):
         for part in stack.parts.values():
             if isinstance(part, AttentionPart):
-                key = (part.heads // part.kv_heads, part.head_dim, part.feature, length)
-                alike.setdefault(key, (part, length, []))[2].append(f"{stack.name} {part.name}")
-    if not alike:
-        raise InputError("no block of this model has attention", "choose a model with an attention part")
-    rows = tuple(row for part, length, names in alike.values() for row in _rows(", ".join(names), part, length))
-    return KernelReport(model=name, assumptions=_assumptions(rows, work), rows=rows)
+                yield Place(f"{stack.name} {part.name}", part, length)
 
 
-def _assumptions(rows: tuple[Row, ...], work: Workload) -> tuple[str, ...]:
+def _assumptions(rows: tuple[Row, ...], work: Workload, *, narrow: bool) -> tuple[str, ...]:
     lengths = " and ".join(f"{length:,}" for length in dict.fromkeys(row.length for row in rows))
     group = "one head" if all(row.heads == 1 for row in rows) else "the heads that share one key-value head"
     return (
@@ -158,16 +182,18 @@ def _assumptions(rows: tuple[Row, ...], work: Workload) -> tuple[str, ...]:
         "C features: (D + 1)(D + 2) / 2 of a head of D numbers for poly2, (q·k + 1)²; D for elu(x) + 1 and relu",
         "from N: the first length at which it costs less than softmax; half: less than half of softmax, as it is "
         "counted where a causal mask's hidden half is skipped",
+        *(["softmax over all positions: a window or chunk is not taken off"] if narrow else []),
         *(note for note in work.assumptions if not note.startswith("batch")),
     )
 
 
-def _rows(attention: str, part: AttentionPart, length: int) -> list[Row]:
+def _rows(alike: list[Place]) -> list[Row]:
+    part, length = alike[0].part, alike[0].length
     costs = {feature: _costs(part, feature, Workload(1, {"seq": length})) for feature in FEATURES}
     softmax, _ = costs["softmax"]
     return [
         Row(
-            attention=attention,
+            attention=", ".join(place.name for place in alike),
             feature=feature,
             used=feature == part.feature,
             heads=part.heads // part.kv_heads,

@@ -157,9 +157,10 @@ def test_the_terminal_says_the_crossover_first(run: Run) -> None:
 
 
 def test_attentions_that_come_to_the_same_stand_together(run: Run) -> None:
-    """The textbook's three attentions have heads of one width; a variant with another width stands apart."""
+    """The textbook's three attentions have heads of one width; those of another width stand apart."""
     assert "encoder attention, decoder attention, decoder cross" in run("kernel").out
-    rows = run("kernel", "--set", "decoder.attention.head_dim=64", "--format", "json").json["rows"]
+    changes = ("--set", "decoder.attention.head_dim=64", "--set", "cross.head_dim=192")
+    rows = run("kernel", *changes, "--format", "json").json["rows"]
     assert [row["attention"] for row in rows[::4]] == ["encoder attention, decoder cross", "decoder attention"]
     assert [row["cheaper_from"] for row in rows[1::4]] == [193 * 194 // 2 + 1, 2146]
 
