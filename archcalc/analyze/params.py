@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any, ClassVar
@@ -43,7 +43,8 @@ class ParamsReport(Report):
     trainable: Count
     non_embedding: Count
     without_head: Count
-    active: Count
+    active: Count  # all but the experts that a token does not visit
+    active_non_embedding: Count
     bytes: Count
     buffers: Count
     groups: dict[str, Count]
@@ -59,6 +60,7 @@ class ParamsReport(Report):
         groups = [Figure(name, count) for name, count in self.groups.items() if count]
         frozen = [Figure("trainable", self.trainable)] if self.trainable != self.total else []
         active = [Figure("active per token", self.active)] if self.active != self.total else []
+        active_non_embedding = [Figure("non-embedding, active", self.active_non_embedding)] if active else []
         buffers = (
             [Figure("buffers", self.buffers, note="kept beside the parameters, not counted")] if self.buffers else []
         )
@@ -68,6 +70,7 @@ class ParamsReport(Report):
             *groups,
             *frozen,
             *((headless, Figure("non-embedding", self.non_embedding)) if groups else ()),
+            *active_non_embedding,
             Figure(f"bytes in {self.precision}", self.bytes, "bytes"),
             *buffers,
         )
@@ -111,7 +114,8 @@ class ParamsReport(Report):
         return self.total.worked(names=self.names) if self.explain else ""
 
     def record(self) -> dict[str, Any]:
-        figures = ("total", "trainable", "non_embedding", "without_head", "active", "bytes", "buffers")
+        figures = ["total", "trainable", "non_embedding", "without_head", "active", "active_non_embedding"]
+        figures += ["bytes", "buffers"]
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
@@ -155,9 +159,10 @@ def params(
         assumptions=("every count is exact", *notes_of(root), *assumed),
         total=counted,
         trainable=_where(root, lambda param: param.trainable),
-        non_embedding=_where(root, lambda param: not (param.table or _is_output_layer(param))),
+        non_embedding=_where(root, _is_inside),
         without_head=_where(root, lambda param: param.owner.group != "head"),
-        active=counted,
+        active=_active(root),
+        active_non_embedding=_active(root, _is_inside),
         bytes=Count(int(counted) * BYTES[precision or "fp32"]),
         buffers=fold(root, lambda module: sum(_elements(tensor.shape) for tensor in module.buffers.values())),
         groups={label: _where(root, lambda param, group=group: param.owner.group == group) for group, label in _GROUPS},
@@ -174,6 +179,20 @@ _GROUPS = (("embedding", "embeddings"), ("blocks", "blocks"), ("head", "head"))
 
 def _where(root: Module, wanted: Any) -> Count:
     return fold(root, lambda module: sum(int(p.elements) for p in module.params.values() if wanted(p)))
+
+
+def _active(root: Module, wanted: Callable[[Param], bool] = lambda param: True) -> Count:
+    """What a token meets: of experts the chosen ones, of everything else all. Tables count whole, as is the custom."""
+    return fold(root, lambda module: sum(int(_met(param)) for param in module.params.values() if wanted(param)))
+
+
+def _met(param: Param) -> Count:
+    return param.elements if param.active is None else param.active
+
+
+def _is_inside(param: Param) -> bool:
+    """Neither a look-up table nor an untied output layer."""
+    return not (param.table or _is_output_layer(param))
 
 
 def _is_output_layer(param: Param) -> bool:

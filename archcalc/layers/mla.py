@@ -64,10 +64,11 @@ class LatentAttention:
     def run(self, x: Tensor) -> Tensor:
         """As `attention`, with queries, keys and values that come from narrow vectors."""
         batch, seq, d_model = x.dims
+        q = self._queries(x)
         latent, shared_key = self._kept(x)
         core = Core(self.m.section("core"), self.work, self.mask, None, self.dropout, self.sight)
         look_up = self._absorbed if self.work.decodes else self._expanded
-        found = look_up(core, self._queries(x), latent, shared_key)
+        found = look_up(core, q, latent, shared_key)
         value = Dim.of("v_dim", self.widths.value)
         joined = axes(batch, seq, (self.widths.head, value))
         concatenated = self.m.record("view", found, to=joined, name="concat", note="heads concatenated")

@@ -18,7 +18,8 @@ from archcalc import data
 if TYPE_CHECKING:
     from conftest import Run, Write
 
-FIGURES = ["total", "trainable", "non_embedding", "without_head", "active", "bytes", "buffers"]
+FIGURES = ["total", "trainable", "non_embedding", "without_head", "active", "active_non_embedding"]
+FIGURES += ["bytes", "buffers"]
 PARAMS_KEYS = ["schema_version", "model", *FIGURES, "assumptions", "rows"]
 ROW_KEYS = ["path", "kind", "shape", "each", "repeat", "total", "worked", "tied_to"]
 

@@ -245,8 +245,8 @@ def _qk_norm(said: Attention, around: Surroundings) -> QKNorm | None:
 
 
 def as_cross(attention: Attention, cross: Attention) -> Attention:
-    """Cross-attention is like self-attention in what is not about one sequence alone, unless it says otherwise."""
-    shared = {"heads", "kv_heads", "head_dim", "bias", "qk_norm", "norm"} & attention.model_fields_set
+    """Where biases stand holds for both attentions of a block, unless cross-attention says otherwise."""
+    shared = {"bias"} & attention.model_fields_set
     base = {name: getattr(attention, name) for name in shared if attention.kind == "attention"}
     return merged(Attention.model_construct(_fields_set=set(base), **base), cross)
 
