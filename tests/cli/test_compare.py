@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from torch import nn
 
 import archcalc
 
@@ -35,6 +36,20 @@ def test_the_headline_says_which_is_larger(run: Run) -> None:
     assert lines[1] == f"gpt2-medium has 2.851 times the parameters of gpt2, {MEDIUM - SMALL:,} more"
     assert round(MEDIUM / SMALL, 3) == 2.851
     assert lines[3] == f"A  gpt2         {SMALL:,}  · 124.4 M"
+
+
+def test_a_gru_has_three_quarters_of_an_lstms_recurrent_parameters(run: Run) -> None:
+    """Layer by layer, as PyTorch has them; embedding and head do not shrink, so the whole is 0.940."""
+    rows = compared(run, "sentiment-lstm", "sentiment-gru")
+    layers = [rows[path] for path in ("layer_1", "layer_2")]
+    cells = [cell(100, 128, num_layers=2, bidirectional=True) for cell in (nn.LSTM, nn.GRU)]
+    expected = [sum(parameter.numel() for parameter in cell.parameters()) for cell in cells]
+    assert [sum(row["values"][index] for row in layers) for index in range(2)] == expected
+    assert [row["ratio"] for row in layers] == [[3 / 4], [3 / 4]]
+    assert rows["embedding"]["ratio"] == rows["head"]["ratio"] == [1]
+    out = run("compare", "sentiment-lstm", "sentiment-gru").out
+    ratios = {line.split("  ")[0]: line.split()[-1] for line in out.splitlines() if line.split()}
+    assert (ratios["layer 1"], ratios["layer 2"], ratios["model"]) == ("3/4", "3/4", "0.940")
 
 
 def test_the_larger_one_may_be_named_first(run: Run) -> None:
