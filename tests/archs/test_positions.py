@@ -205,12 +205,16 @@ def test_what_makes_no_sense_is_refused(run: Run, change: str, fact: str, hint: 
     assert fact in answer.err and hint in answer.err
 
 
-@pytest.mark.parametrize(("head_dim", "hint"), [(7, "fraction: 0.857143"), (1, "use an even head_dim")])
+@pytest.mark.parametrize(("head_dim", "hint"), [(7, "fraction: 0.857143"), (19, "fraction: 0.947369"), (1, "even")])
 def test_rope_needs_pairs(run: Run, head_dim: int, hint: str) -> None:
     """An odd head cannot be rotated as a whole."""
     answer = run("params", "--set", "position=rope", "--set", f"head_dim={head_dim}")
     assert answer.code == 2
-    assert f"RoPE rotates pairs, and head_dim {head_dim} is {head_dim}" in answer.err and hint in answer.err
+    assert f"RoPE rotates pairs, and head_dim {head_dim} is odd" in answer.err and hint in answer.err
+    if head_dim > 1:
+        fraction = hint.partition(": ")[2]
+        change = f"position={{kind: rope, fraction: {fraction}}}"
+        assert run("params", "--set", change, "--set", f"head_dim={head_dim}").code == 0
 
 
 def test_sinusoids_need_pairs(run: Run, write: Write) -> None:

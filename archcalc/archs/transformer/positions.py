@@ -6,6 +6,7 @@ none: a distance between a source and a target position means nothing.
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from archcalc.errors import InputError, Path
@@ -74,12 +75,13 @@ def check_cross(said: Encodings | None, places: list[Path]) -> None:
 
 
 def rotated_width(rope: Position, head_dim: int, places: list[Path]) -> int:
-    """How much of each head is rotated, two by two. A share that is no whole number is rounded down, as PyTorch
-    implementations do; the small addition is for shares such as 0.29 that binary fractions miss."""
-    width = int(head_dim * rope.fraction + 1e-9)
+    """How much of each head is rotated, two by two. A share that is no whole number is rounded down, as transformers
+    does it."""
+    width = int(head_dim * rope.fraction)
     if width % 2 or not width:
-        share = f"{rope.fraction:g} of head_dim {head_dim}" if rope.fraction != 1 else f"head_dim {head_dim}"
-        even = width - width % 2 or 2
-        hint = f"use an even head_dim, or `fraction: {even / head_dim:g}`" if head_dim >= 2 else "use an even head_dim"
-        raise InputError(f"RoPE rotates pairs, and {share} is {width}", hint, fields=places)
+        share = f"head_dim {head_dim}" if rope.fraction == 1 else f"{rope.fraction:g} of head_dim {head_dim}"
+        comes_to = "is odd" if rope.fraction == 1 else f"is {width}"
+        even = ceil(max(width - width % 2, 2) / head_dim * 10**6) / 10**6  # rounded up: rounding down would lose one
+        hint = f"use an even head_dim, or `fraction: {even:g}`" if head_dim > 1 else "use an even head_dim"
+        raise InputError(f"RoPE rotates pairs, and {share} {comes_to}", hint, fields=places)
     return width

@@ -255,9 +255,9 @@ def _positions(said: Attention, word: str, around: Surroundings, *, cross: bool)
     """Those that act in this attention; kernel attention has no scores that a bias could be added to."""
     places = around.places(word, "position")
     if cross:
-        positions.check_cross(said.position, places)
+        positions.check_cross(said.position, places[:2])
         return ()
-    used = positions.in_attention(around.positions(said.position, word), said.position, places)
+    used = positions.in_attention(around.positions(said.position, word), said.position, places[:2])
     for position in used:
         if position.kind in ("alibi", "relative") and said.feature not in (None, "softmax"):
             fact = f"{position.kind} adds to the scores, which {said.feature} attention never computes"
