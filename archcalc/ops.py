@@ -77,6 +77,11 @@ def each_input(number: int) -> Flops:
     return lambda op: Count(number) * product(dim.size for dim in op.inputs[0].dims)
 
 
+def substitution(op: Op) -> Count:
+    """Row i of a unit-triangular system takes i multiply-adds: half of two for each element and each row."""
+    return product(dim.size for dim in (*op.output.dims, *op.over))
+
+
 def normalisation(number: int) -> Flops:
     """So many for each element, and one more for each weight it meets."""
     return lambda op: each(number + len(op.inputs) - 1)(op)
@@ -111,6 +116,11 @@ def its_input(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 
 def its_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     return (op.output,) if wants(op.inputs[0]) else ()
+
+
+def decay_and_states(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """Each step multiplies the state before it by a decay: both are kept."""
+    return (op.inputs[0], op.output) if any(map(wants, op.inputs)) else ()
 
 
 def all_but_first(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
@@ -183,8 +193,12 @@ KINDS = {
     "silu": Kind("x · sigmoid(x)", each(4), its_input),
     "tanh": Kind("tanh(x)", each(1), its_output),
     "sigmoid": Kind("1 / (1 + e⁻ˣ)", each(3), its_output),
+    "softplus": Kind("log(1 + eˣ)", each(3), its_input),
+    "exp": Kind("eˣ", each(1), its_output),
     "softmax": Kind("softmax over one dim", each(5), its_output),
     "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
+    "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states),
+    "solve": Kind("a triangular system solved, row after row", substitution, its_tensors),
     "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
     "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
     "lookup": Kind("rows of a table, chosen by index", none, indices),

@@ -13,8 +13,12 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from archcalc.archs.transformer import pattern
 from archcalc.archs.transformer.nodes import Norm, Positions, Sides
 from archcalc.archs.transformer.parts.attention import Attention
+from archcalc.archs.transformer.parts.conv import Conv
+from archcalc.archs.transformer.parts.delta import Delta
 from archcalc.archs.transformer.parts.ffn import Ffn
+from archcalc.archs.transformer.parts.mamba import Mamba
 from archcalc.archs.transformer.parts.moe import Moe
+from archcalc.archs.transformer.parts.rglru import Rglru
 from archcalc.spec import ModelSpec, Node, Size, mistake
 
 Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
@@ -77,6 +81,10 @@ class Scope(Node):
     cross: Attention = Attention()
     ffn: Ffn = Ffn()
     moe: Moe = Moe()
+    mamba: Mamba = Mamba()
+    delta: Delta = Delta()
+    rglru: Rglru = Rglru()
+    conv: Conv = Conv()
     variants: dict[str, dict[str, Any]] = {}
 
 

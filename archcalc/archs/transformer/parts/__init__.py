@@ -7,6 +7,15 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from archcalc.archs.transformer.parts import attention, ffn, moe
+from archcalc.archs.transformer.parts import attention, conv, delta, ffn, mamba, moe, rglru
 
-SLOTS: dict[str, ModuleType] = {"attention": attention, "cross": attention, "ffn": ffn, "moe": moe}
+SLOTS: dict[str, ModuleType] = {
+    "attention": attention,
+    "cross": attention,
+    "ffn": ffn,
+    "moe": moe,
+    "mamba": mamba,
+    "delta": delta,
+    "rglru": rglru,
+    "conv": conv,
+}

@@ -79,6 +79,12 @@ class Surroundings:
             raise InputError("missing", f"give {meaning}", fields=[*([above] if above else []), (self.stack,)], field=name)
         return value
 
+    def check_divides(self, width: int, name: str, number: int, word: str, field: str) -> None:
+        """Equal shares of a width: heads of an inner width, groups of channels."""
+        if width % number:
+            fact = f"{name} {width} does not divide into {number} {field}"
+            raise InputError(fact, f"use a divisor of {width}", fields=self.places(word, field)[:2])
+
     def norm(self, said: Norm | None) -> Norm:
         return merged(self.scope.norm, said or Norm())
 

@@ -1,0 +1,44 @@
+"""The part `delta`: a gated delta net."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from archcalc.archs.transformer.nodes import Norm
+from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
+from archcalc.errors import InputError
+from archcalc.ir import Module, Tensor
+from archcalc.layers import delta
+from archcalc.spec import Node, Size
+
+
+class Delta(Node):
+    main: ClassVar[str] = "heads"
+    heads: Size | None = None  # of queries and keys; attention's heads have nothing to do with them
+    v_heads: Size | None = None
+    head_dim: Size | None = None
+    v_dim: Size | None = None
+    conv: Size = 4
+    chunk: Size = 64  # positions that are computed at once
+    norm: Norm | None = None
+
+
+@dataclass(frozen=True)
+class DeltaPart(Part):
+    layer: delta.Delta
+
+    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        return self.layer.run(m, x, context.work)
+
+
+def resolve(word: str, slot: str, said: Delta, around: Surroundings) -> DeltaPart:
+    if not around.causal:
+        hint = "put it into a decoder"
+        raise InputError("a delta net reads its sequence from left to right", hint, fields=around.places("pattern"))
+    heads = around.needed(said.heads, "heads", "the heads of queries and keys, such as `heads: 16`", word)
+    head_dim = around.needed(said.head_dim, "head_dim", "the width of a key, such as `head_dim: 128`", word)
+    v_heads = said.v_heads or heads
+    around.check_divides(v_heads, "v_heads", heads, word, "heads")
+    layer = delta.Delta(heads, v_heads, head_dim, said.v_dim or head_dim, said.conv, said.chunk)
+    return DeltaPart(name=word, norm=around.norm(said.norm), dropout=around.scope.dropout, layer=layer)

@@ -1,0 +1,42 @@
+"""The part `rglru`: Griffin's recurrent block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from archcalc.archs.transformer.nodes import Norm
+from archcalc.archs.transformer.parts.ffn import Activation
+from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
+from archcalc.errors import InputError
+from archcalc.ir import Module, Tensor
+from archcalc.layers.rglru import RecurrentUnit
+from archcalc.spec import Node, Size
+
+
+class Rglru(Node):
+    main: ClassVar[str] = "width"
+    width: Size | None = None  # d_model, unless it is said
+    heads: Size | None = None  # blocks of channels that a gate mixes; attention's heads have nothing to do with them
+    conv: Size = 4
+    act: Activation = "gelu"
+    norm: Norm | None = None
+
+
+@dataclass(frozen=True)
+class RglruPart(Part):
+    layer: RecurrentUnit
+
+    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        return self.layer.run(m, x, context.work)
+
+
+def resolve(word: str, slot: str, said: Rglru, around: Surroundings) -> RglruPart:
+    if not around.causal:
+        hint = "put it into a decoder"
+        raise InputError("a recurrent unit reads from left to right", hint, fields=around.places("pattern"))
+    width = said.width or around.d_model
+    heads = around.needed(said.heads, "heads", "how many blocks of channels, such as `heads: 10`", word)
+    around.check_divides(width, "width", heads, word, "heads")
+    layer = RecurrentUnit(width, heads, said.conv, said.act)
+    return RglruPart(name=word, norm=around.norm(said.norm), dropout=around.scope.dropout, layer=layer)

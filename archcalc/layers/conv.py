@@ -1,0 +1,32 @@
+"""Convolutions along the sequence: a window onto a few neighbouring positions, then a contraction.
+
+FLOPs are those of the positions that are kept; PyTorch also computes the few that it pads a causal convolution with.
+"""
+
+from __future__ import annotations
+
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.workload import Workload
+
+
+def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload) -> Tensor:
+    """Every channel by itself, over the position and `kernel - 1` before it, which are kept for the next token."""
+    batch, seq, *channels = x.dims
+    axis, taps = tuple(channels), Dim.of("conv", kernel)
+    if work.keeps_cache:
+        m.record("append", x, to=axes(batch, axis, Dim("conv_state", taps.size - 1)))
+    window = m.record("view", x, to=axes(batch, seq, axis, taps))
+    y = m.record("contract", window, m.param("weight", axis, Dim.of("one", 1), taps), to=x.axes, over=(taps,))
+    return m.record("add", y, m.param("bias", axis)) if bias else y
+
+
+def conv(m: Module, x: Tensor, out: Dim, kernel: int, *, groups: int = 1, stride: int = 1, seq: Dim) -> Tensor:
+    """`groups` bundles of channels apart, over windows of `kernel` positions; `seq` is how many windows there are."""
+    batch, _, channels = x.dims
+    group, into = Dim.of("groups", groups, copies=True), Dim.of("channels_in", channels.size // groups)
+    each, taps = Dim.of("channels_out", out.size // groups), Dim.of("kernel", kernel)
+    window = m.record("view", x, to=axes(batch, seq, group, into, taps))
+    elements = taps.size * into.size * out.size
+    weight = m.param("weight", (group, each), into, taps, elements=elements)
+    y = m.record("contract", window, weight, to=axes(batch, seq, (group, each)), over=(into, taps))
+    return m.record("add", y.seen_as(batch, seq, out), m.param("bias", out))

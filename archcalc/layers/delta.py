@@ -1,0 +1,113 @@
+"""The gated delta net: a matrix for each head that maps keys to values; every token decays it and corrects one entry.
+
+    S_t = α_t S_{t-1} + β_t k_t (v_t − k_tᵀ α_t S_{t-1})ᵀ        o_t = S_tᵀ q_t
+
+A sequence is computed in chunks: within a chunk all corrections at once, by a triangular system; between chunks the
+matrices are handed on. A decode step updates the matrix alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.conv import causal_conv
+from archcalc.layers.linear import linear
+from archcalc.workload import Workload
+
+
+@dataclass(frozen=True)
+class Delta:
+    heads: int  # of queries and keys
+    v_heads: int
+    head_dim: int
+    v_dim: int
+    conv: int
+    chunk: int
+
+    @property
+    def head(self) -> Dim:
+        return Dim.of("v_heads", self.v_heads, copies=True)
+
+    @property
+    def key(self) -> Dim:
+        return Dim.of("head_dim", self.head_dim)
+
+    @property
+    def value(self) -> Dim:
+        return Dim.of("v_dim", self.v_dim)
+
+    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
+        batch, seq, d_model = x.dims
+        keys = Dim.of("heads", self.heads, copies=True).size * self.key.size
+        values = self.head.size * self.value.size
+        mixed = Dim("q_k_v", 2 * keys + values)
+        made = linear(m["in"], x, Dim("q_k_v_gate", 2 * keys + 2 * values), bias=False)
+        rates = linear(m["rates"], x, (Dim.of("decay_and_rate", 2), self.head), bias=False)
+        u = m.record("silu", causal_conv(m["conv"], made.seen_as(batch, seq, mixed), self.conv, bias=False, work=work))
+        found = self._looked_up(m, u, rates, work)
+        normed = m["norm"].record("rms_norm", found, m["norm"].param("weight", self.value))
+        gate = m.record("silu", made.seen_as(batch, seq, self.head, self.value))
+        gated = m.record("multiply", normed, gate)
+        joined = m.record("view", gated, to=axes(batch, seq, (self.head, self.value)), name="concat")
+        return linear(m["out"], joined, d_model, bias=False)
+
+    def _looked_up(self, m: Module, u: Tensor, rates: Tensor, work: Workload) -> Tensor:
+        batch, seq, _ = u.dims
+        q, k = (self._for_every_head(m, u.seen_as(batch, seq, self._kv_head, self.key)) for _ in "qk")
+        rate = m.record("sigmoid", rates.seen_as(batch, seq, self.head))
+        decay = m.record("add", rates.seen_as(batch, seq, self.head), m.param("dt_bias", self.head))
+        decay = m.record("multiply", m.record("softplus", decay), m.record("exp", m.param("A_log", self.head)))
+        values = m.record("multiply", u.seen_as(batch, seq, self.head, self.value), rate)
+        corrected = m.record("multiply", k, rate)
+        look_up = self._one_step if work.decodes else self._in_chunks
+        found, state = look_up(m.section("core"), q, k, corrected, values, decay)
+        if work.keeps_cache:
+            m.record("append", state, to=axes(batch, self.head, self.key, self.value))
+        return found
+
+    @property
+    def _kv_head(self) -> Dim:
+        return Dim.of("heads", self.heads, copies=True) if self.heads != self.v_heads else self.head
+
+    def _for_every_head(self, m: Module, x: Tensor) -> Tensor:
+        """Queries and keys, each made one long, shown to all value heads of their group."""
+        batch, seq, head, each = x.dims
+        unit = m.record("rms_norm", x)
+        return unit if head == self.head else m.record("repeat", unit, to=axes(batch, seq, self.head, each))
+
+    def _one_step(
+        self, m: Module, q: Tensor, k: Tensor, corrected: Tensor, values: Tensor, decay: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        batch, seq, head, key = q.dims
+        state = Tensor(axes(batch, head, key, self.value), "cache")
+        decayed = m.record("multiply", state, m.record("exp", decay.seen_as(batch, head)))
+        known = m.record("contract", k, decayed, to=values.axes, over=(key,))
+        correction = m.record("subtract", values, known)
+        written = m.record("contract", corrected, correction, to=state.axes, over=(seq,))
+        state = m.record("add", decayed, written)
+        return m.record("contract", q, state, to=values.axes, over=(key,)), state
+
+    def _in_chunks(
+        self, m: Module, q: Tensor, k: Tensor, corrected: Tensor, values: Tensor, decay: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        batch, seq, head, key = q.dims
+        value, chunks = self.value, Dim("chunks", (seq.size + self.chunk - 1) // self.chunk)
+        place, other = Dim.of("chunk", self.chunk), Dim.of("other", self.chunk)
+        rows = (batch, head, chunks, place)
+        q, corrected = (t.seen_as(*rows, key) for t in (q, corrected))
+        k, values = k.seen_as(batch, head, chunks, other, key), values.seen_as(*rows, value)
+        square = axes(*rows, other)
+        passed = m.record("exp", decay, to=square)
+        system, scores = (m.record("contract", t, k, to=square, over=(key,)) for t in (corrected, q))
+        system, scores = (m.record("multiply", t, passed) for t in (system, scores))
+        new_values = m.record("solve", values, system, over=(other,))
+        reads = m.record("solve", corrected, system, over=(other,))
+        state = Tensor(axes(batch, head, chunks, key, value))
+        known = m.record("contract", reads, state, to=values.axes, over=(key,))
+        written = m.record("subtract", new_values, known).seen_as(batch, head, chunks, other, value)
+        before = m.record("contract", q, state, to=values.axes, over=(key,))
+        within = m.record("contract", scores, written, to=values.axes, over=(other,))
+        after = m.record("contract", k, written, to=state.axes, over=(other,))
+        found = m.record("add", before, within)
+        return found.seen_as(batch, seq, head, value), after

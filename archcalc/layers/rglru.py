@@ -1,0 +1,53 @@
+"""The recurrent block of Griffin: a real-gated linear recurrent unit (RG-LRU) behind a short convolution, gated.
+
+    a_t = exp(−8 softplus(Λ) ∗ r_t)        h_t = a_t ∗ h_{t-1} + √(1 − a_t²) ∗ (i_t ∗ x_t)
+
+The gates r and i are linear layers on blocks of channels, one for each head.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.conv import causal_conv
+from archcalc.layers.linear import linear
+from archcalc.workload import Workload
+
+
+@dataclass(frozen=True)
+class RecurrentUnit:
+    width: int
+    heads: int
+    conv: int
+    act: str
+
+    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
+        d_model, width = x.dims[-1], Dim.of("width", self.width)
+        gate = m.record(self.act, linear(m["gate"], x, width), note=self.act)
+        u = causal_conv(m["conv"], linear(m["in"], x, width), self.conv, bias=True, work=work)
+        y = self._scanned(m, u, work)
+        return linear(m["out"], m.record("multiply", y, gate), d_model)
+
+    def _scanned(self, m: Module, u: Tensor, work: Workload) -> Tensor:
+        batch, _, width = u.dims
+        takes_in = m.record("sigmoid", self._by_head(m["input_gate"], u))
+        forgets = m.record("sigmoid", self._by_head(m["recurrent_gate"], u))
+        rate = m.record("scale", m.record("softplus", m.param("rate", width)))
+        decay = m.record("exp", m.record("multiply", forgets, rate))
+        normaliser = m.record("square", decay)
+        taken_in = m.record("multiply", m.record("multiply", u, takes_in), normaliser)
+        states = m.record("scan", decay, taken_in, name="states", note="one after the other")
+        if work.keeps_cache:
+            m.record("append", states, to=axes(batch, width))
+        return states
+
+    def _by_head(self, m: Module, u: Tensor) -> Tensor:
+        """A square matrix for each block of channels, and a bias."""
+        batch, seq, _ = u.dims
+        head, block = Dim.of("heads", self.heads, copies=True), Dim.of("block", self.width // self.heads)
+        into = block.renamed("block_in")
+        weight = m.param("weight", head, into, block)
+        blocks = u.seen_as(batch, seq, head, into)
+        y = m.record("contract", blocks, weight, to=axes(batch, seq, head, block), over=(into,))
+        return m.record("add", y, m.param("bias", head, block)).seen_as(*u.dims)
