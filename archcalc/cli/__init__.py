@@ -11,7 +11,7 @@ import sys
 import typer
 
 from archcalc import __version__
-from archcalc.cli import compare, files, gpus, identities, kernel, questions
+from archcalc.cli import compare, files, gpus, identities, kernel, questions, verify
 from archcalc.errors import InputError
 
 app = typer.Typer(
@@ -43,6 +43,7 @@ for command in (
     *compare.COMMANDS,
     *kernel.COMMANDS,
     *gpus.COMMANDS,
+    *verify.COMMANDS,
     *identities.COMMANDS,
     *files.COMMANDS,
 ):

@@ -11,7 +11,11 @@ from torch.utils.checkpoint import checkpoint
 
 from archcalc.reference.positions import rotate
 
-Cache = dict[str, Tensor]
+
+class Cache(dict[str, Tensor]):
+    """Keys and values by layer, and how many tokens they are of."""
+
+    length = 0
 
 
 def is_flash(part: dict[str, Any], options: dict[str, str]) -> bool:

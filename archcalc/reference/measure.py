@@ -44,8 +44,24 @@ def shapes(model: nn.Module, call: Callable[[], Any]) -> dict[str, Shape]:
     return found
 
 
-def training_step(model: nn.Module, loss: Callable[[], Tensor], *, backward: bool = True) -> Step:
-    """FLOPs forward and backward, and the bytes of every distinct storage kept between them, parameters left out."""
+def training_step(model: nn.Module, loss: Callable[[], Tensor]) -> Step:
+    """FLOPs forward and backward, and the bytes that are kept between them."""
+    counter = FlopCounterMode(display=False)
+    with counter:
+        value, saved = _saved_by(model, loss)
+        forward = counter.get_total_flops()
+        value.backward()
+    model.zero_grad(set_to_none=True)
+    return Step(forward, counter.get_total_flops() - forward, saved)
+
+
+def saved_bytes(model: nn.Module, loss: Callable[[], Tensor]) -> int:
+    """The bytes kept for a backward pass, without running it."""
+    return _saved_by(model, loss)[1]
+
+
+def _saved_by(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Tensor, int]:
+    """Every distinct storage that autograd keeps, parameters left out."""
     kept: dict[int, torch.UntypedStorage] = {}
     own = {parameter.untyped_storage()._cdata for parameter in model.parameters()}
 
@@ -55,16 +71,9 @@ def training_step(model: nn.Module, loss: Callable[[], Tensor], *, backward: boo
             kept[storage._cdata] = storage  # held, so that no address is used twice
         return tensor
 
-    counter = FlopCounterMode(display=False)
-    with counter:
-        with saved_tensors_hooks(keep, lambda tensor: tensor):
-            value = loss()
-        forward = counter.get_total_flops()
-        if backward:
-            value.backward()
-    model.zero_grad(set_to_none=True)
-    saved = sum(storage.nbytes() for storage in kept.values())
-    return Step(forward, counter.get_total_flops() - forward, saved)
+    with saved_tensors_hooks(keep, lambda tensor: tensor):
+        value = loss()
+    return value, sum(storage.nbytes() for storage in kept.values())
 
 
 def forward_flops(call: Callable[[], Any]) -> int:

@@ -42,7 +42,7 @@ class Transformer(nn.Module):
 
     def forward(self, *inputs: Tensor, padding: Tensor | None = None, cache: Cache | None = None) -> Tensor:
         """Logits. `padding` marks the keys of the first input that are none; `cache` holds what earlier calls kept."""
-        start = int(cache["length"]) if cache and "length" in cache else 0
+        start = cache.length if cache is not None else 0
         memory, x = None, inputs[-1]
         for name, stack, given in zip(self.embeddings, self.stacks, inputs, strict=True):
             decodes = stack["name"] == "decoder"
@@ -53,7 +53,7 @@ class Transformer(nn.Module):
             x = self.get_submodule(stack["name"])(x, memory, own, padding, cache if decodes else None, start)
             memory = x
         if cache is not None:
-            cache["length"] = torch.tensor(start + inputs[-1].shape[1])
+            cache.length = start + inputs[-1].shape[1]
         return self._head(x)
 
     def _head(self, x: Tensor) -> Tensor:
@@ -365,3 +365,65 @@ def loss(config: Config, output: Tensor, given: list[Tensor]) -> Tensor:
         return output.sum()
     targets = torch.randint(output.shape[-1], output.shape[:-1], device=output.device)
     return nn.functional.cross_entropy(output.flatten(0, -2), targets.flatten())
+
+
+def decode_step(config: Config, model: nn.Module, given: list[Tensor]) -> tuple[Any, Cache]:
+    """Run all tokens but the last, then give out what runs the last one, and the cache it fills."""
+    cache = Cache()
+    with torch.no_grad():
+        model(*given[:-1], given[-1][:, :-1], cache=cache)
+    return (lambda: model(*given[:-1], given[-1][:, -1:], cache=cache)), cache
+
+
+def properties(config: Config, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:
+    """What must hold of the numbers themselves, on real data in double precision."""
+    with torch.no_grad():
+        output = model(*given)
+        found = {"finite": bool(output.isfinite().all())}
+        by_position = config["head"]["kind"] != "classifier" or config["head"]["pool"] == "each"
+        if config["decoder"] and by_position:
+            found["a later token changes no earlier output"] = _is_causal(model, given, output)
+            step, _ = decode_step(config, model, given)
+            found["one token at a time gives the same"] = bool(torch.allclose(step()[:, 0], output[:, -1]))
+        pooled = config["head"]["kind"] == "classifier" and config["head"]["pool"] in ("mean", "last")
+        if config["encoder"] and not config["encoder"]["patches"] and not (pooled and not config["decoder"]):
+            found["padding changes nothing"] = _ignores_padding(model, given, output)
+    return found
+
+
+def _is_causal(model: nn.Module, given: list[Tensor], output: Tensor) -> bool:
+    other = given[-1].clone()
+    other[:, -1] = (other[:, -1] + 1) % (int(other.max()) + 1)
+    return bool(torch.allclose(model(*given[:-1], other)[:, :-1], output[:, :-1]))
+
+
+def _ignores_padding(model: nn.Module, given: list[Tensor], output: Tensor) -> bool:
+    """Two more tokens behind the first sequence, marked as none."""
+    padded = torch.cat((given[0], given[0][:, :2]), dim=1)
+    hidden = torch.zeros(padded.shape[0], 1, 1, padded.shape[1], dtype=torch.bool)
+    hidden[..., given[0].shape[1] :] = True
+    found = model(padded, *given[1:], padding=hidden)
+    return bool(torch.allclose(found[:, : output.shape[1]] if found.shape != output.shape else found, output))
+
+
+def recomputes(attention: str) -> tuple[str, ...]:
+    """What can be computed again in the backward pass: blocks, or eager attention's core, which flash never stores."""
+    return ("none", "block", "core") if attention == "eager" else ("none", "block")
+
+
+def attentions(config: Config) -> tuple[str, ...]:
+    """The ways attention can be computed: the flash kernel too where one of the attentions can take it."""
+    parts = [part for name in ("encoder", "decoder") if config[name] for part in config[name]["parts"].values()]
+    flash = any(part["type"] == "AttentionPart" and is_flash(part, {"attention": "flash"}) for part in parts)
+    return ("eager", "flash") if flash else ("eager",)
+
+
+def decodes(config: Config) -> bool:
+    """Whether it makes tokens one by one."""
+    return bool(config["decoder"])
+
+
+def randomise(model: nn.Module) -> None:
+    """Positions and biases start at zero, which would hide mistakes: every parameter gets random values."""
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.2)

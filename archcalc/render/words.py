@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from archcalc.render.bars import stacked
 from archcalc.report import Figure
 from archcalc.sizes import binary_bytes, decimal_bytes, rounded
 
@@ -14,14 +15,22 @@ SIMPLE = 12  # the largest denominator that is read at a glance
 
 
 def cell(value: Any, unit: str) -> str:
+    if value is None and unit == "bound":
+        return "none"
     if value is None or value == "":
         return ""
     if unit == "count":
-        return f"{value:,}"
+        return f"{value:,}" if isinstance(value, int) else str(value)
     if unit == "bytes":
         return decimal_bytes(value)
     if unit == "binary":
         return binary_bytes(value)
+    if unit == "stack":
+        return stacked(*value)
+    if unit == "room":
+        return binary_bytes(value) if value >= 0 else f"−{binary_bytes(-value)}"
+    if unit == "bound":
+        return f"{value:,}" if isinstance(value, int) else str(value)
     if unit == "bandwidth":
         return f"{decimal_bytes(value)}/s"
     if unit == "tera":

@@ -1,0 +1,262 @@
+"""Compare a model with PyTorch: build it a second time in `archcalc.reference`, run it, and set the numbers side by side.
+
+Counts are taken on the meta device, where a model of any size runs without memory. The numbers themselves are checked
+on real data, by the model itself below 1 GiB, else by its small twin.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from archcalc.analyze.cache import cache
+from archcalc.analyze.runs import never
+from archcalc.analyze.saved import saved
+from archcalc.analyze.work import work
+from archcalc.errors import InputError, MissingExtra
+from archcalc.model import Model
+from archcalc.precision import Policy
+from archcalc.verify import names
+from archcalc.verify.plain import plain
+from archcalc.verify.report import Row, VerifyReport
+from archcalc.verify.small import shortened, twin
+from archcalc.workload import Workload
+
+REALLY_RUN = 2**30  # bytes of fp32 weights; larger models are run as their small twin
+PRECISIONS = ("fp32", "bf16")
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model, what it is given, and its reference."""
+
+    model: Model
+    work: Workload
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The resolved spec as plain values."""
+        made = plain(self.model.resolved)
+        assert isinstance(made, dict)
+        return made
+
+    @property
+    def reference(self) -> Any:
+        """The family's module in `archcalc.reference`."""
+        _need_torch()
+        return importlib.import_module(f"archcalc.reference.{self.model.spec.family}")
+
+    def built(self, device: str = "meta", dtype: str = "fp32", **options: str) -> Any:
+        """The reference model, untouched by any number of archcalc's."""
+        import torch
+
+        types = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
+        with torch.device(device):
+            made = self.reference.build(self.config, {"attention": "eager", "recompute": "none", **options})
+        return made.to(types[dtype])
+
+    def inputs(self, device: str = "meta", work: Workload | None = None) -> Any:
+        """Random ids, images or vectors."""
+        work = work or self.work
+        return self.reference.inputs(self.config, work.batch, work.lengths, device)
+
+
+def _need_torch() -> None:
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise MissingExtra("PyTorch, which verify compares with,", "verify") from None
+
+
+def verify(
+    model: Model,
+    work: Workload,
+    *,
+    quick: bool = False,
+    scale_down: bool = False,
+    progress: Progress = lambda done, steps, label: None,
+) -> VerifyReport:
+    """`quick` compares all but the parameters on a shortened stack; `scale_down` all of it on the small twin."""
+    _need_torch()
+    whole = Subject(twin(model) if scale_down else model, work)
+    subject = replace(whole, model=shortened(whole.model)) if quick else whole
+    steps = list(_steps(whole, subject))
+    rows: list[Row] = []
+    for index, (label, step) in enumerate(steps):
+        progress(index, len(steps), label)
+        rows.extend(step())
+    progress(len(steps), len(steps), "")
+    return VerifyReport(model.name, tuple(_said(whole, subject, scale_down)), _setting(work), tuple(rows))
+
+
+def _setting(work: Workload) -> str:
+    sizes = {"batch": work.batch, **work.lengths}
+    return ", ".join(f"{name} {size:,}" for name, size in sizes.items())
+
+
+def _said(whole: Subject, subject: Subject, scale_down: bool) -> Iterator[str]:
+    from archcalc.verify.differences import differences
+
+    if scale_down:
+        yield "a small twin was run: the same structure, small sizes"
+    if subject is not whole:
+        yield "parameters at full depth, all else on one period of every stack, twice where it repeats"
+    yield "no tolerance: counts are equal to the last digit, or differ"
+    yield from differences(subject.config, subject.model.spec.family)
+
+
+Step = tuple[str, Callable[[], list[Row]]]
+
+
+def _steps(whole: Subject, subject: Subject) -> Iterator[Step]:
+    reference = subject.reference
+    yield "parameters", lambda: _parameters(whole)
+    yield "shapes", lambda: _shapes(subject)
+    for attention in reference.attentions(subject.config):
+        for recompute in reference.recomputes(attention):
+            group = _group(attention, recompute, reference)
+            yield group, lambda a=attention, r=recompute, g=group: _training(subject, a, r, g)
+    if reference.decodes(subject.config) and min(subject.work.lengths.values()) > 1:
+        yield "decoding", lambda: _decoding(subject)
+    yield "numbers", lambda: _numbers(subject, whole is not subject)
+
+
+def _group(attention: str, recompute: str, reference: Any) -> str:
+    ways = {"none": "", "core": ", attention's core recomputed", "block": ", blocks recomputed"}
+    named = f"{attention} attention" if attention else ""
+    return f"training{', ' if named else ''}{named}{ways[recompute]}"
+
+
+def _parameters(subject: Subject) -> list[Row]:
+    from archcalc.analyze.params import one_copy
+    from archcalc.reference import measure
+
+    root = subject.model.build(subject.work)
+    ours, theirs = names.parameters(root), measure.parameters(subject.built())
+    count = sum(_product(shape) for shape in theirs.values())
+    return [
+        Row("parameters", int(one_copy(root)), count),
+        Row("parameter tensors, by name and shape", len(ours), len(theirs), first=_first_difference(ours, theirs)),
+    ]
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    number = 1
+    for size in shape:
+        number *= size
+    return number
+
+
+def _first_difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
+    """`encoder.norm.weight: 512 against 768`, or which of the two has it."""
+    for name in dict.fromkeys((*ours, *theirs)):
+        if ours.get(name) != theirs.get(name):
+            one, other = (" × ".join(map(str, side[name])) if name in side else "none" for side in (ours, theirs))
+            return f"{name}: {one or 'a number'} against {other or 'a number'}"
+    return ""
+
+
+def _shapes(subject: Subject) -> list[Row]:
+    """Modules that only hold others are never called, so that no hook sees them."""
+    from archcalc.reference import measure
+
+    built, given = subject.built(), subject.inputs()
+    called = measure.shapes(built.eval(), lambda: built(*given))
+    ours = names.shapes(subject.model.build(replace(subject.work, mode="encode")))
+    containers = {name for name, module in built.named_modules() if not hasattr(type(module), "forward")}
+    ours = {name: shape for name, shape in ours.items() if name in called or not _is_container(name, built)}
+    theirs = {name: shape for name, shape in called.items() if name in ours}
+    assert not containers & set(theirs)
+    return [Row("module shapes", len(ours), len(theirs), first=_first_difference(ours, theirs))]
+
+
+def _is_container(name: str, built: Any) -> bool:
+    from torch import nn
+
+    module = dict(built.named_modules()).get(name)
+    return type(module) in (nn.Module, nn.ModuleList)
+
+
+def _training(subject: Subject, attention: str, recompute: str, group: str) -> list[Row]:
+    from archcalc.reference import measure
+
+    root = subject.model.build(replace(subject.work, attention=attention or "eager"))
+    done = work(root, recompute=recompute)
+    rows: list[Row] = []
+    step = _measured(measure.training_step, subject, attention, recompute, "fp32")
+    narrow = _measured(measure.saved_bytes, subject, attention, recompute, "bf16")
+    if recompute == "none":
+        rows.append(Row("forward FLOPs", int(done.forward), step.forward, group))
+    rows.append(Row("backward FLOPs", int(done.backward) + int(done.recompute), step.backward, group))
+    for precision, theirs in (("fp32", step.saved), ("bf16", narrow)):
+        kept = saved(root, Policy(precision), recompute=recompute)
+        rows.append(Row(f"bytes saved for backward, {precision}", int(kept.bytes), theirs, group))
+    return rows
+
+
+def _measured(how: Any, subject: Subject, attention: str, recompute: str, precision: str) -> Any:
+    built = subject.built(dtype=precision, attention=attention or "eager", recompute=recompute)
+    given, reference, config = subject.inputs(), subject.reference, subject.config
+    return how(built, lambda: reference.loss(config, built(*given), given))
+
+
+def _decoding(subject: Subject) -> list[Row]:
+    """The last token, after all before it were cached."""
+    from archcalc.reference import measure
+
+    *_, name = subject.work.lengths
+    context = subject.work.lengths[name] - 1
+    decoding = replace(subject.work, mode="decode", context=context, lengths={**subject.work.lengths, name: 1})
+    root, group = subject.model.build(decoding), f"decoding one token after {context:,}"
+    rows: list[Row] = []
+    for precision in PRECISIONS:
+        step, kept = subject.reference.decode_step(subject.config, subject.built(dtype=precision).eval(), subject.inputs())
+        flops = measure.forward_flops(step)
+        if precision == "fp32":
+            rows.append(Row("FLOPs", int(work(root, trainable=never).forward), flops, group))
+        theirs = measure.kept_bytes(kept.values())
+        rows.append(Row(f"bytes kept for the next token, {precision}", int(cache(root, Policy(precision)).bytes), theirs, group))
+    return rows
+
+
+def _numbers(subject: Subject, quick: bool) -> list[Row]:
+    """On real data: a short sequence, by the model itself where it is small enough to be run."""
+    import torch
+
+    from archcalc.analyze.params import one_copy
+
+    small = quick or 4 * int(one_copy(subject.model.build(subject.work))) >= REALLY_RUN
+    subject = replace(subject, model=twin(subject.model)) if small else subject
+    group = "real data, in the model's small twin" if small else "real data"
+    torch.manual_seed(0)
+    built = subject.built(device="cpu", dtype="fp64").eval()
+    subject.reference.randomise(built)
+    given = subject.inputs(device="cpu", work=_short(subject))
+    holds = subject.reference.properties(subject.config, built, given)
+    return [Row(name, True, value, group) for name, value in holds.items()]
+
+
+def _short(subject: Subject) -> Workload:
+    """Two sequences of a few tokens, with room for padding where a table of positions ends."""
+    longest = subject.model.resolved.lengths
+    lengths = {
+        name: limit.length if limit.fixed and limit.length else min(6, max(1, (limit.length or 8) - 2))
+        for name, limit in longest.items()
+    }
+    return replace(subject.work, batch=2, lengths=lengths)
+
+
+def workload_of(model: Model, *, quick: bool = False, **sizes: int | None) -> Workload:
+    """What the caller asks for; for a quick look one sequence of 64 positions, 16 where they are computed one by one."""
+    if not quick:
+        return model.workload(**sizes)
+    longest = model.resolved.lengths
+    usual = 16 if model.spec.family == "recurrent" else 64
+    open_ended = [name for name, limit in longest.items() if not limit.fixed]
+    asked = {name: min(usual, limit.length or usual) for name, limit in longest.items() if name in open_ended}
+    if set(asked) - {"seq", "src_seq", "tgt_seq"}:
+        raise InputError(f"no quick look at {model.name}", "name its lengths")
+    return model.workload(batch=2, **asked)

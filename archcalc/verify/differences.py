@@ -1,0 +1,53 @@
+"""What frameworks do differently, and which way archcalc and its reference go. Nothing here is hidden by a tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+def differences(config: dict[str, Any], family: str) -> Iterator[str]:
+    """Those that matter for this model."""
+    words = str(config)
+    for needed, said in DIFFERENCES:
+        if needed(config, family, words):
+            yield said
+
+
+def _always(config: dict[str, Any], family: str, words: str) -> bool:
+    return True
+
+
+DIFFERENCES = (
+    (
+        lambda config, family, words: "'dropout': 0.1" in words or _has_dropout(config),
+        "dropout: on a CPU nn.Dropout keeps a mask as wide as the activations; the reference calls native_dropout, which "
+        "keeps the one byte an element that a GPU keeps",
+    ),
+    (
+        lambda config, family, words: "'kind': 'rms'" in words,
+        "RMSNorm: as nn.RMSNorm computes it step by step; below fp32 it keeps two fp32 tensors, which fused kernels do not",
+    ),
+    (
+        lambda config, family, words: "'kind': 'layer'" in words,
+        "LayerNorm in bf16: its statistics are kept in fp32, as on a GPU; on a CPU they are bf16",
+    ),
+    (
+        lambda config, family, words: family == "recurrent",
+        "recurrent layers: the reference steps through the sequence; nn.LSTM and its kin count no FLOPs on a CPU",
+    ),
+    (
+        lambda config, family, words: "'kind': 'alibi'" in words or "'kind': 'relative'" in words,
+        "flash attention: PyTorch's kernel adds nothing to the scores, so ALiBi and relative positions stay eager",
+    ),
+    (
+        lambda config, family, words: "'sinks': True" in words or "'softcap': True" in words,
+        "flash attention: PyTorch's kernel has no sinks and no softcap, so that attention stays eager",
+    ),
+)
+
+
+def _has_dropout(config: Any) -> bool:
+    if isinstance(config, dict):
+        return bool(config.get("dropout")) or any(map(_has_dropout, config.values()))
+    return isinstance(config, list) and any(map(_has_dropout, config))

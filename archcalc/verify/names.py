@@ -1,0 +1,50 @@
+"""archcalc's tree under PyTorch's names: `encoder.blocks.attention.q` stands for `encoder.blocks.0.attention.q` and on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from archcalc.ir import Module, Op
+
+Shape = tuple[int, ...]
+
+
+def parameters(root: Module) -> dict[str, Shape]:
+    """Every parameter's shape by its full name."""
+    return {
+        _under(name, param): tensor.shape
+        for name, module in _expanded(root, "")
+        for param, tensor in module.params.items()
+    }
+
+
+def shapes(root: Module) -> dict[str, Shape]:
+    """The shape of what every module gives out, by its full name."""
+    return {name: last.output.shape for name, module in _expanded(root, "") if name and (last := _last_op(module))}
+
+
+def _expanded(module: Module, name: str) -> Iterator[tuple[str, Module]]:
+    """A module once for each copy; a section belongs to its parent."""
+    yield name, module
+    for child in module.children:
+        if child.is_section:
+            continue
+        for index in range(int(child.repeat)):
+            copy = f"{child.name}.{index}" if child.repeat > 1 else child.name
+            yield from _expanded(child, _under(name, copy))
+
+
+def _under(above: str, name: str) -> str:
+    return f"{above}.{name}" if above else name
+
+
+def _last_op(module: Module) -> Op | None:
+    """What is kept or only shown is not given out, and a loss belongs to no layer."""
+    for item in reversed(module.body):
+        if isinstance(item, Module):
+            last = None if item.unit == "loss" else _last_op(item)
+        else:
+            last = None if item.kind in ("show", "append", "input") else item
+        if last:
+            return last
+    return None

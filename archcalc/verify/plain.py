@@ -1,0 +1,22 @@
+"""A resolved spec as plain values, which is all that the reference is given."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from archcalc.spec import Node
+
+
+def plain(value: Any) -> Any:
+    """Dicts, lists, numbers and words; a dict made of a dataclass keeps the name of its `type`."""
+    if is_dataclass(value) and not isinstance(value, type):
+        said = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        return {"type": type(value).__name__, **said}
+    if isinstance(value, Node):
+        return {name: plain(getattr(value, name)) for name in type(value).model_fields}
+    if isinstance(value, dict):
+        return {name: plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    return sorted(value) if isinstance(value, frozenset | set) else value

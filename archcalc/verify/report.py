@@ -1,0 +1,92 @@
+"""The report of `archcalc verify`: quantity by quantity, what archcalc computes and what PyTorch did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
+
+
+@dataclass(frozen=True)
+class Row:
+    """A quantity that both know. `first` names the first thing that differs, where it is made of many."""
+
+    quantity: str
+    archcalc: Any
+    reference: Any
+    group: str = ""
+    first: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """No tolerance: a count is right or wrong."""
+        return bool(self.archcalc == self.reference) and not self.first
+
+    @property
+    def verdict(self) -> str:
+        """A tick, or what is wrong."""
+        if self.equal:
+            return "✓"
+        numbers = isinstance(self.archcalc, int) and isinstance(self.reference, int)
+        off = f"{self.archcalc - self.reference:+,}" if numbers and self.archcalc != self.reference else ""
+        return " ".join(("✗", off or ("" if self.first else "fails"), self.first)).strip()
+
+
+@dataclass(frozen=True)
+class VerifyReport(Report):
+    """`ok` if every row agrees."""
+
+    command: ClassVar[str] = "verify"
+    setting: str
+    rows: tuple[Row, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Every row agrees."""
+        return all(row.equal for row in self.rows)
+
+    def answer(self) -> str:
+        """How many agree, and the first that does not."""
+        wrong = [row for row in self.rows if not row.equal]
+        if not wrong:
+            return f"✓ all {len(self.rows)} quantities equal PyTorch's · {self.setting}"
+        where = f"{wrong[0].group}: {wrong[0].quantity}" if wrong[0].group else wrong[0].quantity
+        return f"✗ {len(wrong)} of {len(self.rows)} quantities differ, the first: {where} · {self.setting}"
+
+    def table(self) -> Table:
+        """Quantities under the headings of their groups."""
+        columns = (Column("quantity", "name"), Column("archcalc", "count"), Column("PyTorch", "count"))
+        lines: list[Line] = []
+        for row in self.rows:
+            if row.group and row.group not in [line.cells[0] for line in lines if line.heading]:
+                lines.append(Line((row.group, None, None, ""), heading=True))
+            cells = (row.quantity, _shown(row.archcalc), _shown(row.reference), row.verdict)
+            lines.append(Line(cells, depth=1 if row.group else 0))
+        return Table((*columns, Column("", "text")), tuple(lines))
+
+    def record(self) -> dict[str, Any]:
+        """Plain data with stable keys."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "model": self.model,
+            "ok": self.ok,
+            "setting": self.setting,
+            "assumptions": list(self.assumptions),
+            "rows": [_record(row) for row in self.rows],
+        }
+
+
+def _record(row: Row) -> dict[str, Any]:
+    name = f"{row.group}: {row.quantity}" if row.group else row.quantity
+    return {
+        "quantity": name,
+        "archcalc": row.archcalc,
+        "reference": row.reference,
+        "equal": row.equal,
+        "first": row.first or None,
+    }
+
+
+def _shown(value: Any) -> Any:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value

@@ -1,0 +1,92 @@
+"""Smaller models of the same structure: a stack cut to its period, and a twin with small sizes that can really be run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from archcalc.model import Model
+from archcalc.spec import Node
+
+TWICE = 2
+
+SIZES = {  # of the twin, where the model's own are larger
+    "d_model": 32,
+    "vocab": 96,
+    "width": 24,
+    "heads": 4,
+    "head_dim": 8,
+    "length": 64,
+    "buckets": 8,
+    "classes": 10,
+    "window": 4,
+    "chunk": 4,
+}
+SAME_AS = {"head_vocab": "vocab"}  # fields whose sizes are those of another field
+PATCH = 4
+
+
+def shortened(model: Model) -> Model:
+    """Every line and period of a stack at most twice, so that its first run and a later one are there."""
+    return replace(model, resolved=_mapped(model.resolved, _at_most_twice))
+
+
+def _at_most_twice(name: str, value: int) -> int:
+    return min(value, TWICE) if name == "times" else value
+
+
+def twin(model: Model) -> Model:
+    """The same structure with small sizes: unequal ones stay unequal, and heads keep their groups."""
+    short = shortened(model).resolved
+    return replace(model, resolved=_consistent(short, _mapped(short, _Smaller())))
+
+
+class _Smaller:
+    """A small size for each that a field has, told apart from other sizes of that field."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, dict[int, int]] = {}
+
+    def __call__(self, name: str, value: int) -> int:
+        name = SAME_AS.get(name, name)
+        if name not in SIZES or value <= SIZES[name]:
+            return value
+        known = self.seen.setdefault(name, {})
+        return known.setdefault(value, SIZES[name] + 8 * len(known))
+
+
+def _mapped(value: Any, change: Callable[[str, int], int], name: str = "") -> Any:
+    """A copy with every int changed that stands in a field."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return change(name, value)
+    if isinstance(value, Node):
+        said = {key: _mapped(getattr(value, key), change, key) for key in value.model_fields_set}
+        return value.model_copy(update=said)
+    if is_dataclass(value) and not isinstance(value, type):
+        said = {field.name: _mapped(getattr(value, field.name), change, field.name) for field in fields(value)}
+        return replace(value, **said)
+    if isinstance(value, dict):
+        return {key: _mapped(inner, change, name) for key, inner in value.items()}
+    return tuple(_mapped(inner, change, name) for inner in value) if isinstance(value, tuple) else value
+
+
+def _consistent(old: Any, new: Any) -> Any:
+    """Mend what follows from other sizes: key-value heads from heads, the rotated share of a head, an image."""
+    if isinstance(new, tuple):
+        return tuple(map(_consistent, old, new))
+    if isinstance(new, dict):
+        return {name: _consistent(old[name], value) for name, value in new.items()}
+    if not is_dataclass(new) or isinstance(new, type):
+        return new
+    said = {field.name: _consistent(getattr(old, field.name), getattr(new, field.name)) for field in fields(new)}
+    if "kv_heads" in said:
+        said["kv_heads"] = said["heads"] if old.kv_heads == old.heads else 1 if old.kv_heads == 1 else TWICE
+    if said.get("rotated"):
+        said["rotated"] = said["head_dim"] if old.rotated == old.head_dim else said["head_dim"] // 2
+    if "image" in said and "patch" in said:
+        said["patch"] = (PATCH, PATCH)
+        said["image"] = tuple(PATCH * min(TWICE, side // cut) for side, cut in zip(old.image, old.patch, strict=True))
+    return replace(new, **said)
