@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 import transformers
+from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
+from archcalc.analyze.saved import saved
+from archcalc.analyze.work import work
+from archcalc.precision import Policy
 
 if TYPE_CHECKING:
     from conftest import Run, Write
 
 META = torch.device("meta")
+CLASSES: dict[int, tuple[Any, Any]] = {  # by the number of tokens in front
+    1: (transformers.ViTForImageClassification, transformers.ViTConfig),
+    2: (transformers.DeiTForImageClassification, transformers.DeiTConfig),
+}
 
 
 def numel(module: torch.nn.Module) -> int:
@@ -104,8 +112,7 @@ CONFIGS = [
 @pytest.mark.parametrize("tokens", [1, 2])
 def test_any_vit_counts_what_transformers_builds(changes: dict[str, Any], tokens: int) -> None:
     """ViT with its class token; DeiT with a distillation token beside it, and a position for each."""
-    classes = {1: ("ViTForImageClassification", "ViTConfig"), 2: ("DeiTForImageClassification", "DeiTConfig")}
-    model_class, config_class = (getattr(transformers, name) for name in classes[tokens])
+    model_class, config_class = CLASSES[tokens]
     wanted = config(config_class, **changes)
     written = {
         **spec(image=wanted.image_size, patch=wanted.patch_size, channels=wanted.num_channels, tokens=tokens),
@@ -144,6 +151,42 @@ def test_every_signal_has_the_shape_that_transformers_gives_it(image: Any, patch
         "head": "classifier",
     }.items():
         assert ours[path].shape == tuple(seen[name]), path
+
+
+@pytest.mark.parametrize(("image", "patch", "channels"), [(12, 4, 3), ([8, 20], 4, 1), ([8, 12], [4, 2], 2)])
+def test_its_products_are_those_that_pytorch_counts(image: Any, patch: Any, channels: int) -> None:
+    """The convolution over patches included, forward and backward, where pixels want no gradient."""
+    wanted = config(image_size=image, patch_size=patch, num_channels=channels, attn_implementation="eager")
+    model = built(transformers.ViTForImageClassification, wanted)
+    height, width = image if isinstance(image, list) else (image, image)
+    with FlopCounterMode(display=False) as forward:
+        logits = model(torch.empty(2, channels, height, width, device=META)).logits
+    with FlopCounterMode(display=False) as backward:
+        logits.sum().backward()
+    ours = archcalc.load(spec(image=image, patch=patch, channels=channels))
+    done = work(ours.build(ours.workload(batch=2)))
+    assert (done.forward, done.backward) == (forward.get_total_flops(), backward.get_total_flops())
+
+
+@pytest.mark.parametrize("tokens", [1, 2])
+def test_a_training_step_keeps_what_pytorch_keeps(tokens: int) -> None:
+    """Distinct storages that the backward pass needs, to the byte: the image, no position table, the loss."""
+    model_class, config_class = CLASSES[tokens]
+    options = {"attn_implementation": "eager", "problem_type": "single_label_classification"}
+    model = built(model_class, config(config_class, **options))
+    weights = {parameter.untyped_storage()._cdata for parameter in model.parameters()}
+    kept: dict[int, torch.UntypedStorage] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        kept[tensor.untyped_storage()._cdata] = tensor.untyped_storage()
+        return tensor
+
+    labels = torch.empty(2, dtype=torch.int64, device=META)
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        model(torch.empty(2, 3, 12, 12, device=META), labels=labels)
+    ours = archcalc.load(spec(tokens=tokens))
+    root = ours.build(ours.workload(batch=2))
+    assert saved(root, Policy("fp32")).bytes == sum(s.nbytes() for key, s in kept.items() if key not in weights)
 
 
 def test_an_image_on_its_way_to_a_class(run: Run) -> None:
