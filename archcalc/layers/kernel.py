@@ -90,6 +90,7 @@ class Kernel:
         return rotated(m, x, name, self.rotation) if self.rotation else x
 
     def _features(self, m: Module, x: Tensor, name: str) -> Tensor:
+        """One step each, as a fused kernel makes it: products computed and joined one by one would keep more."""
         *rows, each = x.dims
         to = axes(*rows, Dim.of("features", feature_width(self.feature, each.size)))
         if self.feature == "poly2":

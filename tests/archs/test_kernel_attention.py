@@ -12,6 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 import archcalc
 from archcalc.analyze.cache import cache
 from archcalc.analyze.runs import never
+from archcalc.analyze.saved import saved
 from archcalc.analyze.work import work
 from archcalc.precision import Policy
 from archcalc.workload import workload
@@ -50,7 +51,8 @@ class KernelAttention(nn.Module):
         self.seen: dict[str, tuple[int, ...]] = {}
 
     def forward(self, x: Tensor) -> Tensor:
-        q, k, v = (layer(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for layer in (self.q, self.k, self.v))
+        projected = (layer(x).unflatten(-1, (self.heads, -1)) for layer in (self.q, self.k, self.v))
+        q, k, v = (t.transpose(1, 2).contiguous() for t in projected)  # batched products copy them anyway
         q, k = phi(q, self.feature), phi(k, self.feature)
         summed, state = k.sum(2), k.transpose(2, 3) @ v
         normaliser = (q @ summed[..., None]).squeeze(-1)
@@ -78,6 +80,25 @@ def test_it_computes_what_pytorch_computes(feature: str, heads: int, batch: int,
     assert {name: shapes[name] for name in reference.seen} == reference.seen
     count = {row.path: row.each for row in model.params().rows}["encoder.blocks.attention"]
     assert count == sum(parameter.numel() for parameter in reference.parameters())
+
+
+@pytest.mark.parametrize("feature", ["elu", "relu"])
+def test_a_training_step_keeps_what_pytorch_keeps(feature: str) -> None:
+    """Distinct storages, to the byte: features and sums instead of N × N scores."""
+    reference = KernelAttention(12, 3, feature)
+    weights = {parameter.untyped_storage()._cdata for parameter in reference.parameters()}
+    kept: dict[int, torch.UntypedStorage] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage()._cdata] = tensor.untyped_storage()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        reference(torch.randn(2, 5, 12, requires_grad=True))
+    model = archcalc.load(spec(feature))
+    root = model.build(model.workload(batch=2, seq=5))
+    ours = saved(root, Policy("fp32")).of(root["encoder"]["blocks"]["attention"])
+    assert ours.bytes == sum(s.nbytes() for key, s in kept.items() if key not in weights)
 
 
 @pytest.mark.parametrize("feature", ["softmax", *FEATURES])
