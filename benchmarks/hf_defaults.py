@@ -25,14 +25,15 @@ from archcalc.importers.hf import translators
 TASKS = {  # what a class is for, by the auto mapping it stands in; the first one wins
     "base": "MODEL_MAPPING",
     "causal": "MODEL_FOR_CAUSAL_LM_MAPPING",
-    "masked": "MODEL_FOR_MASKED_LM_MAPPING",
     "seq2seq": "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING",
     "speech": "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING",
+    "masked": "MODEL_FOR_MASKED_LM_MAPPING",
     "image": "MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING",
     "sequence": "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING",
     "token": "MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING",
     "answer": "MODEL_FOR_QUESTION_ANSWERING_MAPPING",
     "choice": "MODEL_FOR_MULTIPLE_CHOICE_MAPPING",
+    "encoder": "MODEL_FOR_TEXT_ENCODING_MAPPING",
 }
 
 

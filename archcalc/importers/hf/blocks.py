@@ -17,8 +17,9 @@ def decoder(c: Config, task: str, **changes: Any) -> Fields:
     usual = {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("hidden_size"),
-        **({} if "head_dim" in changes else attention(c)),
-        "heads": c.size("num_attention_heads"),
+        "heads": c.size("num_attention_heads") if "heads" not in changes else None,
+        "kv_heads": kv_heads(c) if "kv_heads" not in changes else None,
+        "head_dim": head_dim(c) if "head_dim" not in changes else None,
         "ffn": ffn(c) if "ffn" not in changes else None,
         "norm": "rms",
         "bias": False,
@@ -34,9 +35,26 @@ def head_dim(c: Config) -> int:
     return c.size_or("head_dim", c.size("hidden_size") // c.size("num_attention_heads"))
 
 
+def kv_heads(c: Config) -> int:
+    """As many as query heads, unless the file or the class says otherwise."""
+    return c.size_or("num_key_value_heads", c.size("num_attention_heads"))
+
+
 def attention(c: Config) -> Fields:
-    heads = c.size("num_attention_heads")
-    return {"heads": heads, "kv_heads": c.size_or("num_key_value_heads", heads), "head_dim": head_dim(c)}
+    return {"heads": c.size("num_attention_heads"), "kv_heads": kv_heads(c), "head_dim": head_dim(c)}
+
+
+def top(c: Config, experts: int, key: str = "num_experts_per_tok") -> int:
+    """How many experts a token visits; some files ask for more than there are, which builds and cannot run."""
+    said = c.size(key)
+    if said > experts:
+        c.notes.append(f"{key} is {said}, but there are {experts} experts: counted as all of them; this cannot run")
+    return min(said, experts)
+
+
+def stacked(lines: list[str]) -> Any:
+    """A stack whose usual block is attention and FFN."""
+    return stack(lines)
 
 
 def ffn(c: Config, width: str = "intermediate_size", act: str = "hidden_act", **changes: Any) -> Fields:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, ffn
+from archcalc.importers.hf.blocks import Fields, decoder, ffn, top
 from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation, rope
@@ -50,10 +50,11 @@ def _latent(c: Config) -> Fields:
 
 
 def _experts(c: Config, *, bias: bool) -> Fields:
-    top = c.get("num_experts_per_tok")
-    if top is None:
+    number = c.size("n_routed_experts")
+    visited = 1 if c.get("num_experts_per_tok") is None else top(c, number)
+    if c.get("num_experts_per_tok") is None:
         c.notes.append("the config does not say how many experts a token takes: active parameters are those of one")
     width, act = c.size("moe_intermediate_size"), activation(c)
     shared = {"width": c.size("n_shared_experts") * width, "act": act, **({"bias": True} if bias else {})}
     correction = {"correction": True} if c.type == "deepseek_v3" else {}
-    return {"experts": c.size("n_routed_experts"), "top": top or 1, "width": width, "act": act, "shared": shared, **correction}
+    return {"experts": number, "top": visited, "width": width, "act": act, "shared": shared, **correction}

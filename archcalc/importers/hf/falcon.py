@@ -30,8 +30,8 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _kv_heads(c: Config, heads: int) -> int:
-    said, new = c.size_or("num_kv_heads", heads), c.flag("new_decoder_architecture")
-    return said if new else 1 if c.flag("multi_query") else heads
+    groups, one = c.size_or("num_kv_heads", heads), c.flag("multi_query")
+    return groups if c.flag("new_decoder_architecture") else 1 if one else heads
 
 
 def _parallel(c: Config) -> str | None:

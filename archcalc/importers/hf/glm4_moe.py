@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, biased, decoder, ffn, head_dim
+from archcalc.importers.hf.blocks import Fields, biased, decoder, ffn, head_dim, top
 from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation, rope
@@ -35,9 +35,10 @@ def translate(c: Config, task: str) -> Fields:
 
 def _experts(c: Config) -> Fields:
     width, act = c.size("moe_intermediate_size"), activation(c)
+    number = c.size("n_routed_experts")
     return {
-        "experts": c.size("n_routed_experts"),
-        "top": c.size("num_experts_per_tok"),
+        "experts": number,
+        "top": top(c, number),
         "width": width,
         "act": act,
         "correction": True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, every, layer_types, sliding
+from archcalc.importers.hf.blocks import Fields, decoder, every, layer_types, sliding, top
 from archcalc.importers.hf.reading import Config
 
 TYPES = ("gpt_oss",)
@@ -11,9 +11,10 @@ INERT = "swiglu_alpha swiglu_limit hidden_act initial_context_length experts_per
 
 
 def translate(c: Config, task: str) -> Fields:
+    number = c.size("num_local_experts")
     moe = {
-        "experts": c.size("num_local_experts"),
-        "top": c.size("num_experts_per_tok"),
+        "experts": number,
+        "top": top(c, number),
         "width": c.size("intermediate_size"),
         "bias": True,
         "router_bias": True,

@@ -26,5 +26,5 @@ def translate(c: Config, task: str) -> Fields:
         bias=True,
         position=rope_of(c, c.get("rotary_dim") or d_model, d_model // number, c.size("n_positions")),
         parallel="shared",
-        head=heads.of_decoder(c, task, bias=True),
+        head=heads.of_decoder(c, task, bias=True, answers=heads.labels(c)),
     )

@@ -43,8 +43,9 @@ def labels(c: Config, usual: int = 2) -> int:
     return number if isinstance(number, int) and not isinstance(number, bool) else usual
 
 
-def of_decoder(c: Config, asked: str, *, bias: bool = False) -> Any:
+def of_decoder(c: Config, asked: str, *, bias: bool = False, answers: int = 2) -> Any:
     """A language model's head, or what a decoder is given in its place."""
+    c.skip("tie_word_embeddings")
     if asked == "causal":
         kind = "tied" if c.flag("tie_word_embeddings") else "lm"
         return {"kind": kind, "bias": True} if bias else kind
@@ -53,7 +54,7 @@ def of_decoder(c: Config, asked: str, *, bias: bool = False) -> Any:
     if asked == "token":
         return {"kind": "classifier", "classes": labels(c), "bias": True}
     if asked == "answer":
-        return {"kind": "classifier", "classes": 2, "bias": True}
+        return {"kind": "classifier", "classes": answers, "bias": True}
     if asked == "base":
         return "none"
     raise refuse(c, asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, ffn, layer_types
+from archcalc.importers.hf.blocks import Fields, decoder, ffn, layer_types, top
 from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
@@ -63,5 +63,5 @@ def _sparse(c: Config) -> list[int]:
 
 def _experts(c: Config) -> Fields:
     width, act = c.size("intermediate_size"), activation(c)
-    number, top = c.size("num_local_experts"), c.size("num_experts_per_tok")
-    return {"experts": number, "top": top, "width": width, "act": act, "shared": {"width": width, "act": act}}
+    number = c.size("num_local_experts")
+    return {"experts": number, "top": top(c, number), "width": width, "act": act, "shared": {"width": width, "act": act}}

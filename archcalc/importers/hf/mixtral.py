@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, attention, decoder, window
+from archcalc.importers.hf.blocks import Fields, attention, decoder, top, window
 from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
@@ -21,14 +21,14 @@ def translate(c: Config, task: str) -> Fields:
         moe=experts(c),
         attention={"bias": c.flag("attention_bias"), **_qk_norm(c), **window_of(c)},
         norm="layer" if c.type == "phimoe" else "rms",
-        head=heads.of_decoder(c, task, bias=c.type == "phimoe" and task == "causal" and c.flag("lm_head_bias")),
+        head=heads.of_decoder(c, task, bias=c.type == "phimoe" and c.flag("lm_head_bias")),
         decoder=stack(["attention moe"] * c.size("num_hidden_layers")),
     )
 
 
 def experts(c: Config) -> Fields:
     number = c.size("num_experts" if c.type == "olmoe" else "num_local_experts")
-    moe = {"experts": number, "top": c.size("num_experts_per_tok"), "width": c.size("intermediate_size")}
+    moe = {"experts": number, "top": top(c, number), "width": c.size("intermediate_size")}
     return {**moe, "act": activation(c), **({"correction": True} if c.type == "minimax_m2" else {})}
 
 

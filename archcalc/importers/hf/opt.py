@@ -24,7 +24,7 @@ def translate(c: Config, task: str) -> Fields:
         norm={
             **({} if affine else {"affine": False}),
             "place": "pre" if pre else "post",
-            **({"final": False} if pre and c.flag("_remove_final_layer_norm") else {}),
+            **({"final": False} if c.flag("_remove_final_layer_norm") and pre else {}),
         },
         bias=c.flag("enable_bias"),
         position={"kind": "learned", "length": c.size("max_position_embeddings"), "offset": 2},

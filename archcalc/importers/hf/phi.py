@@ -13,6 +13,8 @@ INERT = ""
 
 
 def translate(c: Config, task: str) -> Fields:
+    if c.flag("qk_layernorm") and head_dim(c) != c.size("hidden_size") // c.size("num_attention_heads"):
+        raise c.refused("head_dim", "the class sizes its norms by hidden_size, so that such a model cannot run")
     return decoder(
         c,
         task,

@@ -7,7 +7,7 @@ from archcalc.importers.hf.reading import Config
 
 TYPES = ("qwen2", "qwen3")
 USUAL = "causal"
-INERT = "max_window_layers use_sliding_window"
+INERT = "max_window_layers use_sliding_window sliding_window"
 
 
 def translate(c: Config, task: str) -> Fields:

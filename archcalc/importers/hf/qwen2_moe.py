@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, biased, decoder, ffn, layer_types, sliding
+from archcalc.importers.hf.blocks import Fields, biased, decoder, ffn, layer_types, sliding, top
 from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
 TYPES = ("qwen2_moe", "qwen3_moe")
 USUAL = "causal"
-INERT = "norm_topk_prob max_window_layers use_sliding_window"
+INERT = "norm_topk_prob max_window_layers use_sliding_window sliding_window"
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -26,9 +26,10 @@ _OF_EXPERTS = ("moe_intermediate_size", "shared_expert_intermediate_size", "num_
 
 def experts(c: Config) -> Fields:
     """Qwen 3 has no shared expert; the others gate it by a number of its own."""
+    number = c.count("num_experts")
     moe = {
-        "experts": c.count("num_experts"),
-        "top": c.size("num_experts_per_tok"),
+        "experts": number,
+        "top": top(c, number),
         "width": c.size("moe_intermediate_size"),
         "act": activation(c),
     }

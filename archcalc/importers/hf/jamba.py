@@ -1,0 +1,53 @@
+"""Jamba: Mamba with some attention, experts in some blocks, no positions."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from archcalc.importers.hf.blocks import Fields, decoder, ffn, top
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation
+
+TYPES = ("jamba",)
+USUAL = "causal"
+INERT = "use_mamba_kernels use_mambapy use_associative_scan num_logits_to_keep layers_block_type layer_types"
+
+
+def translate(c: Config, task: str) -> Fields:
+    blocks, experts = range(c.size("num_hidden_layers")), c.size("num_experts")
+    mixers = ["attention" if _falls(c, "attn", block) else "mamba" for block in blocks]
+    parts = ["moe" if _falls(c, "expert", block) and experts > 1 else "ffn" for block in blocks]
+    fields = decoder(
+        c,
+        task,
+        ffn=ffn(c) if "ffn" in parts else None,
+        moe=_experts(c, experts) if "moe" in parts else None,
+        mamba=_mamba(c) if "mamba" in mixers else None,
+        position=None,
+        decoder=stack([" ".join(pair) for pair in zip(mixers, parts, strict=True)]),
+    )
+    c.skip("max_position_embeddings", "num_experts_per_tok", "hidden_act")
+    c.skip(*(key for key in c.said if key.startswith("mamba_")))
+    return fields
+
+
+def _falls(c: Config, what: str, block: int) -> bool:
+    return block % c.size(f"{what}_layer_period") == c.count(f"{what}_layer_offset")
+
+
+def _experts(c: Config, experts: int) -> Fields:
+    return {"experts": experts, "top": top(c, experts), "width": c.size("intermediate_size"), "act": activation(c)}
+
+
+def _mamba(c: Config) -> Fields:
+    width, rank = c.size("hidden_size"), c.get("mamba_dt_rank")
+    return {
+        "inner": c.size("mamba_expand") * width,
+        "state": c.size("mamba_d_state"),
+        "conv": c.size("mamba_d_conv"),
+        "dt_rank": ceil(width / 16) if rank == "auto" else c.size("mamba_dt_rank"),
+        "bias": c.flag("mamba_proj_bias"),
+        "conv_bias": c.flag("mamba_conv_bias"),
+        "norms": True,
+    }

@@ -1,0 +1,95 @@
+"""Nemotron-H: one part a block (Mamba 2, attention, FFN or experts), each behind one norm."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf import heads
+from archcalc.importers.hf.blocks import Fields, attention, top
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation
+
+TYPES = ("nemotron_h",)
+USUAL = "causal"
+INERT = (
+    "attention_bias mamba_proj_bias expand mamba_expand use_mamba_kernels mamba_hidden_act time_step_min time_step_max"
+    " time_step_limit time_step_floor mamba_dt_min mamba_dt_max mamba_dt_limit mamba_dt_init_floor mamba_ssm_cache_dtype"
+    " moe_shared_expert_overlap routed_scaling_factor n_group topk_group norm_topk_prob num_nextn_predict_layers"
+    " mtp_layers_block_type mtp_hybrid_override_pattern residual_in_fp32 rescale_prenorm_residual num_logits_to_keep"
+    " max_position_embeddings n_shared_experts num_hidden_layers layer_norm_epsilon"
+)
+
+_LETTERS = {"M": "mamba", "E": "moe", "*": "attention", "-": "ffn"}
+_WORDS = {
+    **dict.fromkeys(("mamba", "linear_attention"), "mamba"),
+    **dict.fromkeys(("attention", "full_attention"), "attention"),
+    "moe": "moe",
+    "mlp": "ffn",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    lines = _lines(c)
+    made = {"attention": _attention, "ffn": _ffn, "moe": _experts, "mamba": _mamba}
+    parts = {word: make(c) for word, make in made.items()}
+    c.skip("tie_word_embeddings")
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": c.size("hidden_size"),
+        **(attention(c) if "attention" in lines else {}),
+        **{word: fields for word, fields in parts.items() if word in lines},
+        "norm": "rms",
+        "bias": False,
+        "decoder": stack(lines),
+        "head": "lm" if task == "causal" else heads.of_decoder(c, task),
+    }
+
+
+def _lines(c: Config) -> list[str]:
+    said, letters = c.words("layers_block_type"), c.given("hybrid_override_pattern")
+    if said is None and letters is not None:
+        if not isinstance(letters, str) or not set(letters) <= set(_LETTERS):
+            raise c.wrong("hybrid_override_pattern", "a word of M, E, * and -")
+        return [_LETTERS[letter] for letter in letters]
+    said = said if said is not None else ["mamba", "moe", "attention", "mlp"]
+    if not said or not set(said) <= set(_WORDS):
+        raise c.refused("layers_block_type")
+    return [_WORDS[word] for word in said]
+
+
+def _attention(c: Config) -> Fields:
+    attention(c)
+    return {"bias": False, **({"window": c.get("sliding_window")} if c.get("sliding_window") else {})}
+
+
+def _ffn(c: Config) -> Fields:
+    return {"width": c.size("intermediate_size"), "act": activation(c, "mlp_hidden_act"), "bias": c.flag("mlp_bias")}
+
+
+def _experts(c: Config) -> Fields:
+    act, bias, number = activation(c, "mlp_hidden_act"), c.flag("mlp_bias"), c.size("n_routed_experts")
+    latent = c.get("moe_latent_size")
+    shared = c.size("moe_shared_expert_intermediate_size")
+    return {
+        "experts": number,
+        "top": top(c, number),
+        "width": c.size("moe_intermediate_size"),
+        "act": act,
+        "gated": False,
+        "correction": True,
+        "shared": {"width": shared, "act": act, "gated": False, "bias": bias},
+        **({"latent": latent, "latent_bias": bias} if latent is not None else {}),
+    }
+
+
+def _mamba(c: Config) -> Fields:
+    return {
+        "kind": "mamba2",
+        "inner": c.size("mamba_num_heads") * c.size("mamba_head_dim"),
+        "heads": c.size("mamba_num_heads"),
+        "state": c.size("ssm_state_size"),
+        "groups": c.given("mamba_n_groups") or c.size("n_groups"),
+        "conv": c.given("mamba_d_conv") or c.size("conv_kernel"),
+        "bias": c.flag("use_bias"),
+        "conv_bias": c.flag("mamba_conv_bias") if "mamba_conv_bias" in c.said else c.flag("use_conv_bias"),
+        "chunk": c.given("mamba_chunk_size") or c.size("chunk_size"),
+    }

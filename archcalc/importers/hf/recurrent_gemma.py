@@ -1,0 +1,38 @@
+"""RecurrentGemma: gated linear recurrences, with local attention in every third block."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, biased, decoder, ffn, head_dim
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import rope
+
+TYPES = ("recurrent_gemma",)
+USUAL = "causal"
+INERT = "logits_soft_cap w_init_variance_scale final_w_init_variance_scale layers_block_type"
+
+
+def translate(c: Config, task: str) -> Fields:
+    said = c.words("block_types") or []
+    if not said or not set(said) <= {"recurrent", "attention"}:
+        raise c.refused("block_types")
+    words = {"recurrent": "rglru", "attention": "attention"}
+    mixers = [words[said[block % len(said)]] for block in range(c.size("num_hidden_layers"))]
+    there = "attention" in mixers
+    bias = biased(qkv=c.flag("attention_bias"), o=True)
+    window = {"window": c.size("attention_window_size")}
+    recurrent = {
+        "width": c.size_or("lru_width", c.size("hidden_size")),
+        "heads": c.size("num_attention_heads"),
+        "conv": c.size("conv1d_width"),
+    }
+    inner = ffn(c, act="hidden_activation", bias=True)
+    return decoder(
+        c,
+        task,
+        attention={"bias": bias, **window} if there else None,
+        ffn={**inner, "width": inner["width"] // 2},
+        rglru=recurrent if "rglru" in mixers else None,
+        position=rope(c, head_dim(c), fraction=0.5),
+        decoder=stack([f"{mixer} ffn" for mixer in mixers]),
+    )

@@ -1,0 +1,68 @@
+"""T5, mT5 and UMT5: relative positions, always one token table for encoder, decoder and head."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf import heads
+from archcalc.importers.hf.blocks import Fields
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation
+
+TYPES = ("t5", "mt5", "umt5")
+USUAL = "seq2seq"
+INERT = (
+    "relative_attention_max_distance dense_act_fn is_gated_act scale_decoder_outputs tie_word_embeddings"
+    " n_positions output_past num_key_value_heads"
+)
+
+
+def translate(c: Config, task: str) -> Fields:
+    if c.given("tie_word_embeddings") is False:
+        c.notes.append("tie_word_embeddings is false, but transformers ties T5s always: one table is counted")
+    both = task not in ("encoder", "token")
+    blocks = c.size("num_layers")
+    stacks: Fields = {"encoder": blocks, "decoder": c.size_or("num_decoder_layers", blocks)}
+    if c.flag("is_decoder") and not both:  # the only stack is then built as a decoder's
+        stacks = {"decoder": {"blocks": blocks, "pattern": ["attention cross ffn"]}}
+    elif not both:
+        del stacks["decoder"]
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": c.size("d_model"),
+        "heads": c.size("num_heads"),
+        "head_dim": c.size("d_kv"),
+        "ffn": _ffn(c),
+        "norm": "rms",
+        "bias": False,
+        "position": {
+            "kind": "relative",
+            "buckets": c.size("relative_attention_num_buckets"),
+            **({"per": "block"} if c.type == "umt5" else {}),
+        },
+        "embedding": {"shared": True} if both else None,
+        **stacks,
+        "head": _head(c, task),
+    }
+
+
+def _ffn(c: Config) -> Fields:
+    """`gated-gelu` is the tanh kind, as the classes have it."""
+    gated, _, act = c.text("feed_forward_proj").rpartition("-")
+    if gated not in ("", "gated"):
+        raise c.refused("feed_forward_proj")
+    word = "gelu_new" if gated and act == "gelu" else act
+    return {"width": c.size("d_ff"), "act": activation(c, "feed_forward_proj", word), **({"gated": True} if gated else {})}
+
+
+def _head(c: Config, task: str) -> Any:
+    if task in ("base", "encoder"):
+        return "none"
+    if task == "seq2seq":
+        return "tied"
+    if task == "sequence":
+        hidden = c.size("d_model")
+        return {"kind": "classifier", "classes": heads.labels(c), "bias": True, "pool": "last", "hidden": hidden}
+    if task in ("token", "answer"):
+        return {"kind": "classifier", "classes": heads.labels(c), "bias": True}
+    raise heads.refuse(c, task)

@@ -1,0 +1,45 @@
+"""Whisper: an encoder of sound behind two convolutions, a decoder of text; keys have no bias."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf import heads
+from archcalc.importers.hf.blocks import Fields
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation
+
+TYPES = ("whisper",)
+USUAL = "speech"
+INERT = (
+    "scale_embedding suppress_tokens begin_suppress_tokens use_weighted_layer_sum classifier_proj_size apply_spec_augment"
+    " mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob mask_feature_length mask_feature_min_masks"
+    " median_filter_width forced_decoder_ids alignment_heads num_hidden_layers max_length head_dim"
+)
+
+
+def translate(c: Config, task: str) -> Fields:
+    alone = task == "causal"
+    if task not in ("speech", "causal", "base"):
+        raise heads.refuse(c, task)
+    c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim")
+    tied = c.flag("tie_word_embeddings")
+    heard = {
+        "embedding": {"kind": "audio", "mels": c.size("num_mel_bins")},
+        "position": {"kind": "sinusoidal", "length": c.size("max_source_positions"), "stored": True},
+    }
+    told = {"position": {"kind": "learned", "length": c.size("max_target_positions")}}
+    encoder = {**_stack(c, "encoder"), **heard}
+    decoder = {**_stack(c, "decoder"), **told, **({"pattern": ["attention cross ffn"]} if alone else {})}
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": c.size("d_model"),
+        "attention": {"bias": ["q", "v", "o"]},
+        "ffn": {"act": activation(c, "activation_function")},
+        "encoder": None if alone else encoder,
+        "decoder": decoder,
+        "head": "none" if task == "base" else "tied" if tied else "lm",
+    }
+
+
+def _stack(c: Config, name: str) -> Fields:
+    blocks, number = c.size(f"{name}_layers"), c.size(f"{name}_attention_heads")
+    return {"blocks": blocks, "heads": number, "ffn": c.size(f"{name}_ffn_dim")}
