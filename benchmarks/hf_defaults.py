@@ -3,8 +3,8 @@
     python benchmarks/hf_defaults.py            # every model type that archcalc reads
     python benchmarks/hf_defaults.py llama t5
 
-A config.json leaves defaults out, so they are needed to read one. They are the class's raw defaults: what `__post_init__`
-derives (head_dim from hidden_size, say) must follow from the file's sizes, not from the default ones.
+A config.json leaves defaults out, so they are needed to read one. They are the class's raw defaults: what
+`__post_init__` derives (head_dim from hidden_size, say) must follow from the file's sizes, not from the default ones.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def defaults(config: type[PreTrainedConfig]) -> dict[str, Any]:
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
-    made = field.default if field.default is not dataclasses.MISSING else field.default_factory()  # type: ignore[misc]
+    made = field.default
+    if not isinstance(field.default_factory, dataclasses._MISSING_TYPE):
+        made = field.default_factory()
     return list(made) if isinstance(made, tuple) else made
 
 

@@ -154,7 +154,8 @@ def _delta(drawn: Fields, rng: random.Random) -> Fields:
 
 
 def _ssm(drawn: Fields, rng: random.Random) -> Fields:
-    chosen: Fields = {"state_size": rng.choice([4, 16]), "expand": rng.choice([1, 2, 3]), "conv_kernel": rng.choice([3, 4])}
+    chosen: Fields = {"state_size": rng.choice([4, 16]), "expand": rng.choice([1, 2, 3])}
+    chosen["conv_kernel"] = rng.choice([3, 4])
     if rng.random() < 0.4:
         chosen["time_step_rank"] = rng.choice([3, 7])
     if rng.random() < 0.2:
@@ -234,8 +235,8 @@ def _deberta(drawn: Fields, rng: random.Random) -> Fields:
 
 
 def _albert(drawn: Fields, rng: random.Random) -> Fields:
-    groups = rng.choice([1, 2])
-    return {"num_hidden_groups": groups, "num_hidden_layers": groups * rng.randint(1, 3), "inner_group_num": rng.choice([1, 2])}
+    groups, layers = rng.choice([1, 2]), rng.randint(1, 3)
+    return {"num_hidden_groups": groups, "num_hidden_layers": groups * layers, "inner_group_num": rng.choice([1, 2])}
 
 
 def _beit(drawn: Fields, rng: random.Random) -> Fields:
@@ -245,8 +246,8 @@ def _beit(drawn: Fields, rng: random.Random) -> Fields:
 _LOCAL = _layers("sliding_attention", "full_attention")
 _SPECIAL: dict[str, Any] = {
     "gpt_neo": _neo,
-    **dict.fromkeys(("qwen2", "qwen3", "gemma2", "gemma3_text", "olmo3", "cohere2", "exaone4", "gpt_oss", "smollm3"), _LOCAL),
-    "modernbert": _LOCAL,
+    **dict.fromkeys(("qwen2", "qwen3", "gemma2", "gemma3_text", "olmo3", "cohere2", "exaone4"), _LOCAL),
+    **dict.fromkeys(("gpt_oss", "smollm3", "modernbert"), _LOCAL),
     "qwen2_moe": _mlp_only,
     "qwen3_moe": _mlp_only,
     "qwen3_next": _delta,

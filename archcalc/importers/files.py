@@ -35,7 +35,7 @@ def _placed(said: dict[str, Any], file: str) -> Document:
 
 def _json_object(raw: bytes) -> dict[str, Any] | None:
     """None for what is not JSON, or is too long to be a config."""
-    if not raw.lstrip()[:1] == b"{" or len(raw) > MAX_BYTES:
+    if raw.lstrip()[:1] != b"{" or len(raw) > MAX_BYTES:
         return None
     try:
         said = json.loads(raw)

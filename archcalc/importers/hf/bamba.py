@@ -9,7 +9,10 @@ from archcalc.importers.hf.words import rope
 
 TYPES = ("bamba",)
 USUAL = "causal"
-INERT = "num_logits_to_keep mamba_d_head time_step_limit layers_block_type layer_types attn_rotary_emb partial_rotary_factor"
+INERT = (
+    "num_logits_to_keep mamba_d_head time_step_limit layers_block_type layer_types attn_rotary_emb"
+    " partial_rotary_factor"
+)
 
 
 def translate(c: Config, task: str) -> Fields:

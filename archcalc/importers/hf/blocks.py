@@ -79,7 +79,13 @@ def every(c: Config, period: int) -> list[str]:
 
 
 def sliding(
-    c: Config, layers: list[str], window: Any, *, full: Fields | None = None, part: str | list[str] = "ffn", **local: Any
+    c: Config,
+    layers: list[str],
+    window: Any,
+    *,
+    full: Fields | None = None,
+    part: str | list[str] = "ffn",
+    **local: Any,
 ) -> Fields:
     """The stack, and the variants that its pattern names: `local` with a window, `full` where that differs too."""
     known = {"full_attention": "full" if full else "attention", "sliding_attention": "local"}
@@ -98,7 +104,8 @@ def layer_types(c: Config, otherwise: list[str]) -> list[str]:
     if said is None:
         return otherwise
     if len(said) != c.size("num_hidden_layers"):
-        raise c.refused("layer_types", f"it names {len(said)} layers, num_hidden_layers is {c.get('num_hidden_layers')}")
+        blocks = c.get("num_hidden_layers")
+        raise c.refused("layer_types", f"it names {len(said)} layers, but num_hidden_layers is {blocks}")
     return said
 
 
@@ -114,9 +121,11 @@ def finished(fields: Fields) -> Fields:
 
 
 _ORDER = (
-    "name vocab d_model heads kv_heads head_dim attention cross ffn moe mamba delta rglru norm bias parallel layer_scale "
-    "position embedding dropout variants encoder decoder head precision"
-).split()
+    *("name", "vocab", "d_model", "heads", "kv_heads", "head_dim"),
+    *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "conv"),
+    *("norm", "bias", "parallel", "layer_scale", "position", "embedding", "dropout", "variants"),
+    *("encoder", "decoder", "head", "precision"),
+)
 
 
 def _place(key: str) -> int:

@@ -1,4 +1,4 @@
-"""DeBERTa v2 and v3: content and position apart. Most of its fields are declared by no class, and matter all the same."""
+"""DeBERTa v2 and v3: content and position apart. Most of its fields are declared by no class, and matter."""
 
 from __future__ import annotations
 

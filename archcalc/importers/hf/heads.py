@@ -22,7 +22,8 @@ def task(c: Config, usual: str) -> str:
     known = [name for name in named if name in c.classes]
     if not known:
         hint = f"archcalc counts {', '.join(c.classes)}; --trace counts others with transformers"
-        raise InputError(f"{', '.join(named)} is not a class that archcalc knows for {c.type}", hint, field="architectures")
+        fact = f"{', '.join(named)} is not a class that archcalc knows for {c.type}"
+        raise InputError(fact, hint, field="architectures")
     if len(named) > 1:
         c.notes.append(f"of {', '.join(named)} the first, {known[0]}, is counted")
     return c.classes[known[0]]
@@ -31,7 +32,8 @@ def task(c: Config, usual: str) -> str:
 def refuse(c: Config, asked: str) -> InputError:
     """A class whose head the translator does not know."""
     name = next((name for name, task in c.classes.items() if task == asked), asked)
-    return InputError(f"the head of {name} is not counted", "--trace counts it with transformers", field="architectures")
+    hint = "--trace counts it with transformers"
+    return InputError(f"the head of {name} is not counted", hint, field="architectures")
 
 
 def labels(c: Config, usual: int = 2) -> int:

@@ -64,4 +64,5 @@ def _sparse(c: Config) -> list[int]:
 def _experts(c: Config) -> Fields:
     width, act = c.size("intermediate_size"), activation(c)
     number = c.size("num_local_experts")
-    return {"experts": number, "top": top(c, number), "width": width, "act": act, "shared": {"width": width, "act": act}}
+    shared = {"width": width, "act": act}
+    return {"experts": number, "top": top(c, number), "width": width, "act": act, "shared": shared}

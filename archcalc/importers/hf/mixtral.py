@@ -10,7 +10,9 @@ from archcalc.importers.hf.words import activation
 
 TYPES = ("mixtral", "granitemoe", "phimoe", "minimax_m2", "olmoe")
 USUAL = "causal"
-INERT = "embedding_multiplier logits_scaling residual_multiplier attention_multiplier clip_qkv norm_topk_prob scoring_func"
+INERT = (
+    "embedding_multiplier logits_scaling residual_multiplier attention_multiplier clip_qkv norm_topk_prob scoring_func"
+)
 
 
 def translate(c: Config, task: str) -> Fields:

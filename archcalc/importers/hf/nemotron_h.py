@@ -12,10 +12,10 @@ TYPES = ("nemotron_h",)
 USUAL = "causal"
 INERT = (
     "attention_bias mamba_proj_bias expand mamba_expand use_mamba_kernels mamba_hidden_act time_step_min time_step_max"
-    " time_step_limit time_step_floor mamba_dt_min mamba_dt_max mamba_dt_limit mamba_dt_init_floor mamba_ssm_cache_dtype"
-    " moe_shared_expert_overlap routed_scaling_factor n_group topk_group norm_topk_prob num_nextn_predict_layers"
-    " mtp_layers_block_type mtp_hybrid_override_pattern residual_in_fp32 rescale_prenorm_residual num_logits_to_keep"
-    " max_position_embeddings n_shared_experts num_hidden_layers layer_norm_epsilon"
+    " time_step_limit time_step_floor mamba_dt_min mamba_dt_max mamba_dt_limit mamba_dt_init_floor"
+    " mamba_ssm_cache_dtype moe_shared_expert_overlap routed_scaling_factor n_group topk_group norm_topk_prob"
+    " num_nextn_predict_layers mtp_layers_block_type mtp_hybrid_override_pattern residual_in_fp32"
+    " rescale_prenorm_residual num_logits_to_keep max_position_embeddings n_shared_experts num_hidden_layers layer_norm_epsilon"
 )
 
 _LETTERS = {"M": "mamba", "E": "moe", "*": "attention", "-": "ffn"}

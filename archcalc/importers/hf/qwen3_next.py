@@ -28,7 +28,8 @@ def translate(c: Config, task: str) -> Fields:
         position=rope(c, head_dim(c), fraction=0.25) if attends else None,
         decoder=stack([f"{mixer} {part}" for mixer, part in zip(mixers, parts, strict=True)]),
     )
-    c.skip("intermediate_size", "attention_bias", "max_position_embeddings", "rope_parameters", *(key for key in c.said if key.startswith("linear_")))
+    c.skip("intermediate_size", "attention_bias", "max_position_embeddings", "rope_parameters")
+    c.skip(*(key for key in c.said if key.startswith("linear_")))
     return fields
 
 

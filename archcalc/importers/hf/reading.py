@@ -35,7 +35,7 @@ def described(model_type: str) -> dict[str, Any]:
 
 
 class Config:
-    """The values of one config. Read them by `size`, `flag`, `text`, `get`; `given` is for keys that no class declares."""
+    """The values of one config, read by `size`, `flag`, `text`, `get`; `given` is for keys that no class declares."""
 
     def __init__(self, model_type: str, said: dict[str, Any]) -> None:
         about = described(model_type)
@@ -149,6 +149,7 @@ def _same(value: Any, default: Any) -> bool:
 def unknown_type(model_type: Any, known: Any) -> InputError:
     """A model type that no translator reads, and the closest that one does."""
     if not isinstance(model_type, str):
-        return InputError("this config names no model_type", "add it, such as `\"model_type\": \"llama\"`", field="model_type")
+        hint = 'add it, such as `"model_type": "llama"`'
+        return InputError("this config names no model_type", hint, field="model_type")
     hint = f"{did_you_mean(model_type, known)}; --trace counts it with transformers, if that is installed"
     return InputError(f"archcalc reads no model_type {model_type}", hint, field="model_type")

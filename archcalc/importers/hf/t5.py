@@ -52,7 +52,8 @@ def _ffn(c: Config) -> Fields:
     if gated not in ("", "gated"):
         raise c.refused("feed_forward_proj")
     word = "gelu_new" if gated and act == "gelu" else act
-    return {"width": c.size("d_ff"), "act": activation(c, "feed_forward_proj", word), **({"gated": True} if gated else {})}
+    fields: Fields = {"width": c.size("d_ff"), "act": activation(c, "feed_forward_proj", word)}
+    return {**fields, "gated": True} if gated else fields
 
 
 def _head(c: Config, task: str) -> Any:

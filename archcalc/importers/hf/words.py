@@ -78,7 +78,7 @@ def _first(*values: Any) -> Any:
 
 def _even(c: Config, rotated: int, width: int) -> int:
     if rotated % 2 or not rotated:
-        c.notes.append(f"RoPE would turn {rotated} of {width} numbers, which is no whole number of pairs: this cannot run")
+        c.notes.append(f"RoPE would turn {rotated} of {width} numbers, no whole number of pairs: this cannot run")
     return min(rotated + rotated % 2 or 2, width - width % 2)
 
 
