@@ -89,7 +89,7 @@ def run_head(root: Module, x: Tensor, model: Transformer, tables: dict[str, Para
 
 
 def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:
-    """One vector for each sequence: of one position, or the mean, of an image's patches without what stands in front."""
+    """One vector for each sequence: one position's, or the mean, of an image without what stands in front."""
     batch, _, d_model = x.dims
     if pool == "each":
         return x

@@ -60,7 +60,7 @@ class Transformer:
 
 
 def _longest(stack: ResolvedStack) -> Longest:
-    """A table ends; other positions go on, their `length` being what the model was trained for. An image has its own."""
+    """A table ends; other positions go on, `length` being what the model was trained for. An image has its own."""
     if stack.patches:
         made_of = f"it is the image's {image.described(stack.patches)}; change the image: --set image=384"
         return Longest(stack.patches.seq, hard=True, fixed=made_of)
@@ -125,7 +125,8 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
 def _check_one_table(parts: dict[str, Part], around: Surroundings) -> None:
     """A relative table that the whole stack reads has one column for each head."""
     readers = [part for part in parts.values() if isinstance(part, AttentionPart)]
-    heads = {part.heads for part in readers for position in part.positions if position.per == "stack" and position.buckets}
+    tables = [(part, position) for part in readers for position in part.positions if position.buckets]
+    heads = {part.heads for part, position in tables if position.per == "stack"}
     if len(heads) > 1:
         fact = f"one relative table for the stack, but attentions of {' and '.join(map(str, sorted(heads)))} heads"
         hint = "give each block its own: `position: {kind: relative, buckets: 32, per: block}`"
@@ -197,7 +198,7 @@ def _read_variant(part: type[Node], said: dict[str, Any], places: list[Path]) ->
 def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
     if encoder.patches:
         hint = "drop embedding.shared: the encoder reads an image"
-        raise InputError("there is one token table, and nobody to share it with", hint, fields=[("decoder", "embedding")])
+        raise InputError("there is no second token table to share", hint, fields=[("decoder", "embedding")])
     for field in ("vocab", "d_model"):
         mine, other = getattr(encoder, field), getattr(decoder, field)
         if mine != other:
@@ -216,4 +217,5 @@ def _check_all_used(spec: Spec, stacks: list[ResolvedStack]) -> None:
         said = {slot for slot in SLOTS if scope and slot in scope.model_fields_set} | set(variants)
         for word in sorted(said - used - like):
             places: list[Path] = [(*path, "variants", word), (*path, word)]
-            raise InputError(f"no block has a part called {word}", "name it in a pattern, or take it out", fields=places)
+            hint = "name it in a pattern, or take it out"
+            raise InputError(f"no block has a part called {word}", hint, fields=places)
