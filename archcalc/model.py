@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from archcalc.archs import family_module
+from archcalc.changes import blaming, changed
 from archcalc.document import Document
-from archcalc.errors import InputError
 from archcalc.ir import Module
-from archcalc.spec import ModelSpec, merged
+from archcalc.spec import ModelSpec
 from archcalc.workload import Workload, workload
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Model:
         kind = getattr(self.resolved, "kind", "")
         return f"{kind} {self.spec.family}".strip()
 
-    def workload(self, **sizes: int | None) -> Workload:
+    def workload(self, **sizes: Any) -> Workload:
         return workload(self.spec, self.resolved.lengths, **sizes)
 
     def build(self, work: Workload | None = None) -> Module:
@@ -65,6 +65,12 @@ class Model:
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         return shapes(self.build(work), work, model=self.name, **options)
 
+    def flops(self, **options: Any) -> FlopsReport:
+        """Options are those of `archcalc flops`: mode, batch, seq, context, causal, recompute, tokens …"""
+        from archcalc.analyze.flops import flops
+
+        return flops(self, **options)
+
     def memory(self, **options: Any) -> MemoryReport:
         """Options are those of `archcalc memory`: mode, batch, seq, precision, optimizer, tp …"""
         from archcalc.analyze.memory import memory
@@ -91,43 +97,11 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
     with document.locating():
         family = family_module(document.data.get("family", "transformer"))
         spec = family.Spec.read(document.data)
-        for change in changes:
-            spec = changed(spec, change)
-        if changes:  # what was published is not what is counted now
-            spec = spec.model_copy(update={"published": None})
-        resolved = family.resolve(spec)
+        with blaming(spec, changes):
+            for change in changes:
+                spec = changed(spec, change)
+            if changes:  # what was published is not what is counted now
+                spec = spec.model_copy(update={"published": None})
+            resolved = family.resolve(spec)
     title = ", ".join((spec.name or name, *changes))
     return Model(title, spec, resolved, document, edited=bool(changes))
-
-
-def changed(spec: ModelSpec, change: str) -> ModelSpec:
-    """Apply `path=value`; the value is read as YAML reads it, and mappings merge as everywhere."""
-    path, equals, value = change.partition("=")
-    if not equals or not path.strip():
-        raise InputError(f"'{change}' is not a change", "write --set path=value, such as --set encoder.blocks=6")
-    keys = _full_path(spec, path.strip().split("."))
-    from archcalc.document import read
-
-    data: Any = read(f"value: {value}".encode(), f"--set {change}").data["value"]
-    for key in reversed(keys):
-        data = {key: data}
-    try:
-        return merged(spec, type(spec).read(data))
-    except InputError as error:
-        error.file = f"--set {change}"
-        raise
-
-
-def _full_path(spec: ModelSpec, keys: list[str]) -> list[str]:
-    """A field may go by its last name where the spec has it in one place only: `image` for `embedding.image`."""
-    if keys[0] in type(spec).model_fields:
-        return keys
-    found = list(_places(spec.model_dump(exclude_unset=True), keys[0]))
-    return [*found[0], *keys[1:]] if len(found) == 1 else keys
-
-
-def _places(data: Any, key: str) -> Any:
-    for name, value in data.items() if isinstance(data, dict) else ():
-        if name == key:
-            yield [name]
-        yield from ([name, *rest] for rest in _places(value, key))
