@@ -168,10 +168,10 @@ def test_a_huge_file(run: Run, write: Write) -> None:
 
 
 def test_a_folder(run: Run, write: Write, tmp_path: Path) -> None:
-    """A folder is named as what it is."""
+    """A checkpoint has its config.json; another folder is refused."""
     write(GOOD)
     answer = run("params", str(tmp_path))
-    assert (answer.code, "this is a folder" in answer.err) == (2, True)
+    assert (answer.code, "this folder has no config.json" in answer.err) == (2, True)
 
 
 def test_a_missing_file(run: Run, write: Write) -> None:
@@ -195,7 +195,7 @@ def test_an_unknown_preset(run: Run) -> None:
         ("heads=true", "expected a whole number"),
         ("heads", "write --set path=value"),
         ("heads=[", "not valid YAML"),
-        ("heads=5", "give head_dim"),
+        ("heads=5", "error: --set heads=5: d_model 768 does not divide into 5 heads"),
         ("nothing.here=5", "no such field"),
     ],
 )
