@@ -17,7 +17,7 @@ from archcalc.layers.qk_norm import QKNorm
 from archcalc.layers.sight import EVERYTHING, Sight
 from archcalc.workload import Workload
 
-ScoreBias = Callable[[Module], Tensor]  # what is added to the scores, given the module of the attention
+ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the scores, given the module, q and k
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
 
 _TWO = Dim.of("query_and_gate", 2, copies=True)
@@ -69,7 +69,7 @@ def attention(
         q, k = rotated(m, q, "q", rotation), rotated(m, k, "k", rotation)
     past = looked_at(x, memory, work, sight)
     k, v = (kept(m, t, past, work, sight) for t in (k, v))
-    core = Core(m.section("core"), work, mask, score_bias(m) if score_bias else None, dropout, sight, softcap)
+    core = Core(m.section("core"), work, mask, score_bias(m, q, k) if score_bias else None, dropout, sight, softcap)
     core = replace(core, sinks=m.param("sinks", head)) if sinks else core
     looked_up = core.flash(q, k, v) if work.attention == "flash" and not score_bias else core.eager(q, k, v)
     concatenated = m.record("view", looked_up, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated")

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from archcalc.archs.transformer.image import interpolated
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.layers.conv import conv
 from archcalc.layers.dropout import dropped
 from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, look_up, token_table
+from archcalc.layers.linear import linear
 from archcalc.layers.patches import add_table, cut, learned_vectors, project, put_in_front
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
+    from archcalc.archs.transformer.tables import Audio
     from archcalc.workload import Workload
 
 
@@ -20,9 +23,33 @@ def embed(
     m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param], work: Workload
 ) -> Tensor:
     """`tables` are the token tables so far, for a decoder that shares the encoder's and a head that is tied."""
-    x = _embed_image(m, batch, seq, stack) if stack.patches else _embed_tokens(m, batch, seq, stack, tables)
+    if stack.patches:
+        x = _embed_image(m, batch, seq, stack)
+    elif stack.audio:
+        x = _embed_audio(m, batch, seq, stack, stack.audio)
+    else:
+        x = _embed_tokens(m, batch, seq, stack, tables)
     x = normed(m["norm"], x, stack.norm) if stack.embedding.norm else x
-    return dropped(m, x, stack.dropout, work)
+    return dropped(m, _projected(m, x, stack, "norm"), stack.dropout, work)
+
+
+def _projected(m: Module, x: Tensor, stack: ResolvedStack, what: str) -> Tensor:
+    """From the tables' width to the model's, at the one place that the spec says."""
+    tables = stack.tables
+    if not tables.projects or tables.project != what or x.dims[-1] != tables.dim:
+        return x
+    return linear(m["projection"], x, Dim.of("d_model", stack.d_model), bias=tables.project_bias)
+
+
+def _embed_audio(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, audio: Audio) -> Tensor:
+    """A spectrogram, convolved until there is one vector of d_model for each position."""
+    frames = Dim.of("frames", audio.frames(seq.size))
+    x = m.record("input", to=axes(batch, frames, Dim.of("mels", audio.mels)), name="frames")
+    for index, kernel in enumerate(audio.kernels, start=1):
+        length = seq if index == len(audio.kernels) else Dim.of(f"frames_{index}", audio.frames(seq.size, index))
+        made = conv(m[f"conv_{index}"], x, Dim.of("d_model", stack.d_model), kernel, seq=length)
+        x = m.record("gelu", made, name=f"convolved_{index}")
+    return _add_positions(m, x, stack)
 
 
 def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:
@@ -31,13 +58,22 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
     first = "shared" if stack.embedding.shared else stack.name
     if first not in tables:
         assert stack.vocab
-        tables[first] = token_table(m["tokens"], Dim.of("vocab", stack.vocab), Dim.of("d_model", stack.d_model))
+        tables[first] = token_table(m["tokens"], Dim.of("vocab", stack.vocab), stack.tables.dim)
+        _keep_spare(m, stack, tables)
     tables[stack.name] = tables[first]
     if stack.embedding.bias:
         m.show("one_hot", *ids.dims, tables[first].dims[0], note="the ids as one-hot · W + b reads them")
     x = look_up(m["tokens"], ids, tables[first], bias=bool(stack.embedding.bias))
+    x = _projected(m, x, stack, "tokens")
     x = add_types(m["types"], x, stack.embedding.types) if stack.embedding.types else x
-    return _add_positions(m, x, stack)
+    return _projected(m, _add_positions(m, x, stack), stack, "sum")
+
+
+def _keep_spare(m: Module, stack: ResolvedStack, tables: dict[str, Param]) -> None:
+    """BART keeps the table that encoder and decoder would share even where they do not."""
+    if stack.embedding.spare and "spare" not in tables:
+        m["spare"].title = m["spare"].term = "spare table (kept, read by nothing)"
+        tables["spare"] = token_table(m["spare"], *tables[stack.name if stack.name in tables else "shared"].dims)
 
 
 def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tensor:

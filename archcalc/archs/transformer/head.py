@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from archcalc.errors import InputError
+from archcalc.errors import InputError, Path
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
@@ -23,6 +23,7 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
         fact = f"a tied head has the embedding's {stack.vocab} rows, not {head.vocab}"
         hint = "leave head.vocab out, or use `kind: lm`, which is not tied"
         raise InputError(fact, hint, fields=[("head", "vocab"), ("head",)])
+    _check_widths(head, stack)
     if head.kind == "classifier" and head.classes is None:
         raise InputError("how many classes?", "write `head: {kind: classifier, classes: 2}`", fields=[("head",)])
     return head.model_copy(update={"pool": _pool(head, stack.patches)}) if head.kind == "classifier" else head
@@ -33,7 +34,25 @@ def _pool(head: Head, patches: Patches | None) -> str:
     if patches and not patches.tokens and head.pool == "class":
         hint = "use `pool: mean`, or give the image a token: `embedding: {tokens: 1}`"
         raise InputError("there is no class token to classify", hint, fields=[("head", "pool"), ("head",)])
+    if head.pool == "both" and not (patches and patches.tokens):
+        hint = "it puts the class token beside the mean of the patches: use `mean`, `class` or `last`"
+        raise InputError("there is no class token beside patches", hint, fields=[("head", "pool"), ("head",)])
+    if head.pooler and not head.pool:
+        return "class"
     return head.pool or ("each" if not patches else "class" if patches.tokens else "mean")
+
+
+def _check_widths(head: Head, stack: ResolvedStack) -> None:
+    """A tied head computes with a table of the embedding's width."""
+    if head.kind == "tied" and stack.tables.projects and stack.tables.project != "tokens" and not head.transform:
+        fact = f"the table is {stack.tables.width} wide, and the model {stack.d_model}"
+        hint = "add `transform: true`, which leads from one to the other, or `embedding: {project: tokens}`"
+        raise InputError(fact, hint, fields=[("head",), ("embedding", "width")])
+    if "transform_bias" in head.model_fields_set and not head.transform:
+        fields: list[Path] = [("head", "transform_bias"), ("head",)]
+        raise InputError("transform_bias without transform", "add `transform: true`, or take it out", fields=fields)
+    if head.transform and head.hidden:
+        raise InputError("transform and hidden", "keep one of them", fields=[("head", "hidden"), ("head",)])
 
 
 def _check_image_head(head: Head, stack: ResolvedStack) -> None:

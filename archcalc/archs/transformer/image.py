@@ -16,7 +16,7 @@ def patches(around: Surroundings) -> Patches | None:
     """None for a stack that reads tokens."""
     said = around.scope.embedding
     said.check_kind(said.kind, *around.places("embedding"))
-    if said.kind == "tokens":
+    if said.kind != "patches":
         return None
     if around.stack == "decoder":
         hint = "put the image under the encoder: `encoder: {embedding: {kind: patches, …}}`"
@@ -61,7 +61,9 @@ def _check_divides(around: Surroundings, field: str, image: Sides, patch: Sides)
 
 
 def with_table(position: Position, cut: Patches, around: Surroundings) -> Position:
-    """A position table is as long as the image gives positions."""
+    """A position table is as long as the image gives positions, a relative one as wide as its patches lie apart."""
+    if position.kind == "relative" and not position.buckets and not position.grid:
+        return position.model_copy(update={"grid": cut.grid})
     keeps_table = position.kind == "learned" or (position.kind == "sinusoidal" and (position.stored or position.length))
     if not keeps_table:
         return position

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -11,6 +12,25 @@ from archcalc.spec import Node, Size, as_size, mistake
 
 def _one_or_more(value: Any) -> Any:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def flag_or(word: str) -> Callable[[Any], Any]:
+    """Reads true, false, or the one word that says more."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, bool) or value == word:
+            return value
+        raise mistake(f"expected true, false or {word}")
+
+    return read
+
+
+def flag_or_size(value: Any) -> Any:
+    return value if isinstance(value, bool) else as_size(value)
 
 
 def _sides(value: Any) -> Any:
@@ -25,6 +45,10 @@ def _sides(value: Any) -> Any:
 _SIDE = {"type": "integer", "minimum": 1}
 _SIDES_SCHEMA = {"anyOf": [_SIDE, {"type": "array", "items": _SIDE, "minItems": 2, "maxItems": 2}]}
 Sides = Annotated[int | tuple[int, int], BeforeValidator(_sides), WithJsonSchema(_SIDES_SCHEMA)]
+
+
+Terms = Annotated[tuple[Literal["c2p", "p2c"], ...], BeforeValidator(_as_tuple)]
+OwnProjections = Annotated[tuple[Literal["q", "k"], ...], BeforeValidator(_as_tuple)]
 
 
 class Norm(Node):
@@ -54,15 +78,20 @@ class Position(Node):
         "learned": frozenset({"length", "offset"}),
         "rope": frozenset({"length", "theta", "fraction"}),
         "alibi": frozenset({"length"}),
-        "relative": frozenset({"length", "buckets", "per"}),
+        "relative": frozenset({"length", "buckets", "grid", "per"}),
+        "disentangled": frozenset({"length", "buckets", "terms", "project", "norm"}),
     }
-    kind: Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative"] = "none"
+    kind: Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative", "disentangled"] = "none"
     length: Size | None = None  # the longest sequence; learned positions need it
     stored: bool = False  # sinusoids kept as a frozen parameter
     offset: Annotated[int, Field(ge=0, le=1024)] = 0  # rows in front that no token uses (OPT and BART: 2)
     theta: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10_000.0
     fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 1.0  # of each head that is rotated
-    buckets: Size | None = None
+    buckets: Size | None = None  # distances that are told apart; disentangled: to each side
+    grid: Sides | None = None  # of patches, in the place of buckets; the image's own if neither is said
+    terms: Terms = ("c2p", "p2c")  # content looks at positions, positions at content
+    project: OwnProjections = ()  # projections that the position table has of its own
+    norm: bool = False  # on the position table
     per: Literal["stack", "block"] = "stack"
 
 

@@ -20,14 +20,15 @@ _LINE = re.compile(r"(?:(\d[\d_]*)\s*[×x*]\s*)?([A-Za-z_][\w-]*(?:\s+[A-Za-z_][
 
 @dataclass(frozen=True)
 class Line:
-    """`times` equal blocks."""
+    """`times` equal blocks, each with weights of its own and called so many times in a row."""
 
     times: int
     words: tuple[str, ...]
+    calls: int = 1
 
     @property
     def blocks(self) -> int:
-        return self.times
+        return self.times * self.calls
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,15 @@ def cycled(items: Items, blocks: int) -> Items:
         return (*((replace(items[0], times=items[0].times * rounds),) if rounds else ()), *_first(items, rest))
     whole: Items = () if not rounds else items if rounds == 1 else (Group(rounds, items),)
     return (*whole, *_first(items, rest))
+
+
+def shared(items: Items, distinct: int) -> Items:
+    """The same blocks with `distinct` sets of weights, each called about as often as the others."""
+    (line,) = items
+    assert isinstance(line, Line)
+    calls, rest = divmod(line.times, distinct)
+    often, seldom = replace(line, times=rest, calls=calls + 1), replace(line, times=distinct - rest, calls=calls)
+    return tuple(one for one in (often, seldom) if one.times)
 
 
 def _first(items: Items, blocks: int) -> Items:

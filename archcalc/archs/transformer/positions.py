@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 Encodings = tuple["Position", ...]
 
 ON_EMBEDDING = ("sinusoidal", "learned")
-IN_ATTENTION = ("rope", "alibi", "relative")
-_NEEDS = {"learned": ("length", 1024), "relative": ("buckets", 32)}
+IN_ATTENTION = ("rope", "alibi", "relative", "disentangled")
+_NEEDS = {"learned": ("length", 1024), "relative": ("buckets", 32), "disentangled": ("buckets", 256)}
+_NEEDED_BY = {"q": "p2c", "k": "c2p"}  # the term that a projection of positions serves
 
 
 def nearer(scope: Encodings, said: Encodings | None) -> Encodings:
@@ -31,6 +32,7 @@ def nearer(scope: Encodings, said: Encodings | None) -> Encodings:
 
 def checked(positions: Encodings, d_model: int, places: list[Path]) -> Encodings:
     """Those that encode something, each with what it needs."""
+    positions = tuple(_of_grid(position) for position in positions)
     for position in positions:
         position.check_kind(position.kind, *places)
         _check_needs(position, d_model, places)
@@ -40,20 +42,33 @@ def checked(positions: Encodings, d_model: int, places: list[Path]) -> Encodings
     return used
 
 
+def _of_grid(position: Position) -> Position:
+    """A table for a grid of patches: every difference of rows and columns, and three for what a class token sees."""
+    if position.kind != "relative" or position.grid is None:
+        return position
+    rows, columns = position.grid if isinstance(position.grid, tuple) else (position.grid, position.grid)
+    return position.model_copy(update={"buckets": (2 * rows - 1) * (2 * columns - 1) + 3, "grid": None})
+
+
 def _check_needs(position: Position, d_model: int, places: list[Path]) -> None:
     field, example = _NEEDS.get(position.kind, ("length", 1024))
     if (position.kind in _NEEDS or position.stored) and getattr(position, field) is None:
         stored = ", stored: true" if position.stored else ""
         hint = f"write `position: {{kind: {position.kind}, {field}: {example}{stored}}}`"
         raise InputError(f"{'stored ' if stored else ''}{position.kind} positions need {field}", hint, fields=places)
-    if position.kind == "sinusoidal" and d_model % 2:
+    for projection in position.project:
+        if _NEEDED_BY[projection] not in position.terms:
+            fact = f"a projection {projection} of positions is for the term {_NEEDED_BY[projection]}"
+            raise InputError(fact, "add the term, or leave the projection out", fields=places)
+    if position.kind == "sinusoidal" and d_model % 2 and not position.stored:
         fact = f"sinusoidal positions are pairs of a sine and a cosine, and d_model {d_model} is odd"
         raise InputError(fact, f"use d_model {d_model - 1} or {d_model + 1}", fields=places)
 
 
 def _check_one_of(rivals: tuple[str, ...], used: Encodings, places: list[Path]) -> None:
     said = [position.kind for position in used if position.kind in rivals]
-    if len(said) > 1:
+    one_table_each = {position.per for position in used if position.kind == "relative"} == {"stack", "block"}
+    if len(said) > 1 and not (said == ["relative", "relative"] and one_table_each):
         where = "on the embedding" if rivals is ON_EMBEDDING else "in attention"
         raise InputError(f"{' and '.join(said)} both act {where}", "keep one of them", fields=places)
 

@@ -13,6 +13,7 @@ from archcalc.archs.transformer.parts import SLOTS
 from archcalc.archs.transformer.parts.attention import AttentionPart, as_cross
 from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
+from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
 from archcalc.errors import InputError, Path, did_you_mean
 from archcalc.layers.patches import Patches
 from archcalc.spec import Node, merged, mistake_in
@@ -30,6 +31,10 @@ class ResolvedStack:
     norm: Norm
     dropout: float
     parallel: str | None
+    distinct: int | None
+    once: tuple[str, ...]
+    tables: Tables
+    audio: Audio | None
     items: pattern.Items
     parts: dict[str, Part]  # by the words of the pattern
 
@@ -97,14 +102,14 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     )
     around.needed(scope.d_model, "d_model", "the width of the model, such as `d_model: 512`")
     scope.norm.check_kind(scope.norm.kind, ("norm",))
-    patches = image.patches(around)
+    patches, sound = image.patches(around), audio(around)
     if patches:
         tables = tuple(image.with_table(position, patches, around) for position in scope.position)
         around = replace(around, scope=scope.model_copy(update={"position": tables}))
-    else:
+    elif not sound:
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
     items = _items(scope, spec, name)
-    parts = {word: _part(word, around) for word in sorted(pattern.words_of(items))}
+    parts = {word: _part(word, around) for word in sorted(pattern.words_of(items) | set(scope.once))}
     _check_one_table(parts, around)
     _check_parallel(parts, around)
     return ResolvedStack(
@@ -117,6 +122,10 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
         norm=scope.norm,
         dropout=scope.dropout,
         parallel=scope.parallel,
+        distinct=scope.distinct,
+        once=scope.once,
+        tables=token_tables(around),
+        audio=sound,
         items=items,
         parts=parts,
     )
@@ -151,7 +160,13 @@ def _items(scope: Stack, spec: Spec, name: str) -> pattern.Items:
     items = pattern.parse(scope.pattern if scope.pattern is not None else [usual])
     if scope.blocks is None and scope.pattern is None:
         raise InputError("how many blocks?", f"write `{name}: 12`", fields=[(name,)])
-    return pattern.cycled(items, scope.blocks or pattern.blocks_of(items))
+    items = pattern.cycled(items, scope.blocks or pattern.blocks_of(items))
+    if not scope.distinct:
+        return items
+    if len(items) > 1 or isinstance(items[0], pattern.Group):
+        hint = "leave distinct out, or let all blocks have the same parts"
+        raise InputError("only equal blocks can share weights", hint, fields=[(name, "distinct"), (name,)])
+    return pattern.shared(items, scope.distinct)
 
 
 def _part(word: str, around: Surroundings) -> Part:
@@ -196,11 +211,13 @@ def _read_variant(part: type[Node], said: dict[str, Any], places: list[Path]) ->
 
 
 def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
-    if encoder.patches:
-        hint = "drop embedding.shared: the encoder reads an image"
+    if encoder.patches or encoder.audio:
+        hint = "drop embedding.shared: the encoder reads no tokens"
         raise InputError("there is no second token table to share", hint, fields=[("decoder", "embedding")])
-    for field in ("vocab", "d_model"):
-        mine, other = getattr(encoder, field), getattr(decoder, field)
+    for field in ("vocab", "d_model", "embedding width"):
+        mine, other = (
+            stack.tables.width if field == "embedding width" else getattr(stack, field) for stack in (encoder, decoder)
+        )
         if mine != other:
             fact = f"a shared embedding needs one {field}, but the encoder has {mine} and the decoder {other}"
             fields: list[Path] = [("embedding", "shared"), ("decoder", field)]

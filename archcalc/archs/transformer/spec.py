@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer import pattern
-from archcalc.archs.transformer.nodes import Norm, Positions, Sides
+from archcalc.archs.transformer.nodes import Norm, Positions, Sides, flag_or, flag_or_size
 from archcalc.archs.transformer.parts.attention import Attention
 from archcalc.archs.transformer.parts.conv import Conv
 from archcalc.archs.transformer.parts.delta import Delta
@@ -19,7 +19,7 @@ from archcalc.archs.transformer.parts.ffn import Ffn
 from archcalc.archs.transformer.parts.mamba import Mamba
 from archcalc.archs.transformer.parts.moe import Moe
 from archcalc.archs.transformer.parts.rglru import Rglru
-from archcalc.spec import ModelSpec, Node, Size, mistake
+from archcalc.spec import ModelSpec, Node, Size, as_size, mistake
 
 Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
 
@@ -32,10 +32,25 @@ def _pattern(value: Any) -> Any:
     return value
 
 
+def _words(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else (value,) if isinstance(value, str) else value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 Pattern = Annotated[Any, BeforeValidator(_pattern), WithJsonSchema({"type": "array", "minItems": 1})]
 
 
+def _sizes(value: Any) -> Any:
+    return tuple(as_size(item) for item in (value if isinstance(value, list | tuple) and value else [value]))
+
+
+_SIZES_SCHEMA = {"type": "array", "items": {"type": "integer", "minimum": 1}}
+Sizes = Annotated[tuple[int, ...], BeforeValidator(_sizes), WithJsonSchema(_SIZES_SCHEMA)]
 Few = Annotated[int, Field(ge=0, le=10**6)]
+
+
+FlagOrSize = Annotated[Any, BeforeValidator(flag_or_size), WithJsonSchema({"type": ["boolean", "integer"]})]
+BiasOrTwo = Annotated[Any, BeforeValidator(flag_or("twice")), WithJsonSchema({"enum": [True, False, "twice"]})]
 
 
 class Embedding(Node):
@@ -43,16 +58,28 @@ class Embedding(Node):
 
     main: ClassVar[str] = "bias"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
-        "tokens": frozenset({"bias", "types", "norm", "shared"}),
+        "tokens": frozenset(
+            {"bias", "types", "norm", "shared", "width", "project", "project_bias", "always_project", "spare"}
+        ),
+        "audio": frozenset({"norm", "mels", "kernels", "strides"}),
         "patches": frozenset(
             {"bias", "norm", "image", "patch", "channels", "tokens", "registers", "mask", "pretrained"}
         ),
     }
-    kind: Literal["tokens", "patches"] = "tokens"
+    kind: Literal["tokens", "patches", "audio"] = "tokens"
     bias: bool | None = None  # tokens: no; patches: yes
     norm: bool = False
     types: Few = 0  # segment embeddings
     shared: bool = False  # one table for encoder and decoder
+    width: Size | None = None  # of the tables, where it is not d_model
+    project: Literal["norm", "sum", "tokens"] = "norm"  # what is projected to d_model: behind the norm, before it, or
+    # the tokens alone, to which positions are added; then the output is projected back, for a head of that width
+    project_bias: bool | None = None  # norm: yes; sum, tokens: no
+    always_project: bool = False  # where width is d_model too
+    spare: bool = False  # one more table that is kept and read by nothing
+    mels: Size = 80  # audio: channels of a frame
+    kernels: Sizes = (3, 3)  # audio: one convolution for each
+    strides: Sizes = (1, 2)
     image: Sides | None = None
     patch: Sides | None = None
     channels: Size = 3
@@ -92,6 +119,8 @@ class Stack(Scope):
     main: ClassVar[str] = "blocks"
     blocks: Size | None = None
     pattern: Pattern | None = None
+    distinct: Size | None = None  # how many blocks have weights of their own; the others use theirs again
+    once: Words = ()  # parts that stand once beside the blocks
 
 
 class Head(Node):
@@ -99,17 +128,20 @@ class Head(Node):
 
     main: ClassVar[str] = "kind"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
-        "lm": frozenset({"bias", "transform", "vocab"}),
-        "tied": frozenset({"bias", "transform", "vocab"}),
-        "classifier": frozenset({"bias", "classes", "pool"}),
-        "none": frozenset(),
+        "lm": frozenset({"bias", "transform", "transform_bias", "vocab"}),
+        "tied": frozenset({"bias", "transform", "transform_bias", "vocab"}),
+        "classifier": frozenset({"bias", "classes", "pool", "pooler", "hidden", "transform", "transform_bias"}),
+        "none": frozenset({"pooler"}),
     }
     kind: Literal["lm", "tied", "classifier", "none"] = "lm"
-    bias: bool = False
+    bias: BiasOrTwo = False  # twice: and a spare one that nothing reads
     transform: bool = False  # a dense layer, activation and norm in front, as BERT's masked-LM head has
     vocab: Size | None = None
     classes: Size | None = None
-    pool: Literal["each", "class", "mean", "last"] | None = None  # what is classified; unsaid: see `resolve`
+    transform_bias: bool = True
+    hidden: Size | None = None  # of a layer before the classes, with tanh
+    pooler: FlagOrSize = False  # a layer on the first position, with tanh; how wide, where that is not d_model
+    pool: Literal["each", "class", "mean", "last", "both"] | None = None  # what is classified; unsaid: see `resolve`
 
 
 class Spec(Scope, ModelSpec):

@@ -14,6 +14,7 @@ from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.errors import InputError
 from archcalc.ir import Dim, Module, Tensor
 from archcalc.layers.attention import Rotation, ScoreBias, attention, looked_at
+from archcalc.layers.disentangled import disentangled, distance_table
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.kernel import FEATURES, kernel_attention
 from archcalc.layers.qk_norm import QKNorm
@@ -54,7 +55,7 @@ class Attention(Node):
     main: ClassVar[str] = "heads"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
         "attention": _EVERY_KIND
-        | {"kv_heads", "head_dim", "feature", "qk_norm", "window", "chunk", "sinks", "gate", "softcap"},
+        | {"kv_heads", "head_dim", "feature", "qk_norm", "window", "chunk", "sinks", "gate", "softcap", "memory"},
         "mla": _EVERY_KIND | {"q_rank", "kv_rank", "nope_dim", "rope_dim", "v_dim"},
     }
     kind: Literal["attention", "mla"] = "attention"
@@ -75,6 +76,7 @@ class Attention(Node):
     nope_dim: Size | None = None  # mla: width of a head's queries and keys without position
     rope_dim: Size | None = None  # mla: width that is rotated, and added to those
     v_dim: Size | None = None  # mla: width of a head's values
+    memory: Size | None = None  # cross: the width of what it reads, where the spec has no encoder
     norm: Norm | None = None
 
 
@@ -93,13 +95,14 @@ class AttentionPart(Part):
     sinks: bool = False
     gate: bool = False
     softcap: bool = False
+    memory: int | None = None
 
     @property
     def causal(self) -> bool:
         return self.sight.causal
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        memory = context.memory if self.cross and context.memory is not None else x
+        memory = self._memory(x, context) if self.cross else x
         if self.feature != "softmax":
             return self._run_kernel(m, x, memory, context)
         return attention(
@@ -122,6 +125,16 @@ class AttentionPart(Part):
             softcap=self.softcap,
         )
 
+    def _memory(self, x: Tensor, context: Context) -> Tensor:
+        """The encoder's output; without an encoder what somebody else gives, taken to be as long as the sequence."""
+        if context.memory is not None:
+            return context.memory
+        batch, seq, d_model = x.dims
+        assert self.memory
+        length = Dim.of("memory_seq", context.work.context if context.work.decodes else seq.size)
+        width = d_model if self.memory == d_model.size else Dim.of("memory", self.memory)
+        return context.constant(f"memory of {self.memory}", "act", batch, length, width)
+
     def _run_kernel(self, m: Module, x: Tensor, memory: Tensor, context: Context) -> Tensor:
         return kernel_attention(
             m,
@@ -141,9 +154,16 @@ class AttentionPart(Part):
         return next((position for position in self.positions if position.kind == kind), None)
 
     def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
-        """T5 keeps one relative table for the whole stack."""
-        relative = self.position("relative")
-        return self._relative_bias(stack, x, context) if relative and relative.per == "stack" else None
+        """T5 keeps one relative table for the whole stack, DeBERTa one vector for every distance."""
+        if disentangled := self.position("disentangled"):
+            assert disentangled.buckets
+            return distance_table(stack["position"], x.dims[-1], disentangled.buckets, normed=disentangled.norm)
+        relative = self._relative("stack")
+        return self._relative_bias(stack, x, context, relative) if relative else None
+
+    def _relative(self, per: str) -> Position | None:
+        found = (position for position in self.positions if position.kind == "relative" and position.per == per)
+        return next(found, None)
 
     def _mask(self, x: Tensor, context: Context) -> Tensor | None:
         """A later position must not be seen; a single token at the end sees all."""
@@ -163,11 +183,27 @@ class AttentionPart(Part):
     def _score_bias(self, x: Tensor, context: Context) -> ScoreBias | None:
         """What position encodings add to the scores: nothing learned for ALiBi, a table for relative positions."""
         if self.position("alibi"):
-            return lambda m: self._alibi(m, x, context)
+            return lambda m, q, k: self._alibi(m, x, context)
+        if (said := self.position("disentangled")) and said.terms:
+            return lambda m, q, k: self._disentangled(m, q, k, context)
         if not self.position("relative"):
             return None
-        prepared = context.prepared.get(self.name)
-        return lambda m: prepared or self._relative_bias(m, x, context)
+        return lambda m, q, k: self._relative_biases(m, x, context)
+
+    def _relative_biases(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        """The stack's table, the block's own, or the sum of both."""
+        prepared, own = context.prepared.get(self.name), self._relative("block")
+        if own is None:
+            assert prepared
+            return prepared
+        bias = self._relative_bias(m, x, context, own)
+        return m.record("add", bias, prepared) if prepared else bias
+
+    def _disentangled(self, m: Module, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        table, said = context.prepared[self.name], self.position("disentangled")
+        assert table and said
+        distances = context.constant("distances", "index", q.dims[2], k.dims[2])
+        return disentangled(m, q, k, table, distances, terms=said.terms, project=said.project)
 
     def _alibi(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """Computed from the distance, with a fixed slope for each head: nothing is learned."""
@@ -175,9 +211,8 @@ class AttentionPart(Part):
         m.show("alibi", *shape, note="−slope × distance, added to the scores")
         return context.constant(f"alibi of {self.heads} heads", "act", *shape)
 
-    def _relative_bias(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        relative = self.position("relative")
-        assert relative and relative.buckets
+    def _relative_bias(self, m: Module, x: Tensor, context: Context, relative: Position) -> Tensor:
+        assert relative.buckets
         m["position"].title = m["position"].term = "relative positions"
         past = looked_at(x, x, context.work, self.sight)
         distances = context.constant(f"distances in {relative.buckets} buckets", "index", x.dims[1], past)
@@ -190,20 +225,25 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part
     if said.kind == "mla":
         return mla.resolve(word, slot, said, around)
     _check_goes_with(said, word, around, cross=cross)
-    if cross and not around.has_memory:
-        hint = "add `encoder: 6`, or leave cross out"
+    _check_memory(said, word, around, cross=cross)
+    if cross and not (around.has_memory or said.memory):
+        hint = "add `encoder: 6`, or leave cross out; `cross: {memory: 512}` reads what another model gives"
         raise InputError("cross-attention needs an encoder", hint, fields=around.places("pattern"))
     scope, places = around.scope, around.places(word, "position")
     heads = around.needed(said.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
     head_dim = said.head_dim or scope.head_dim or _head_dim(word, heads, around)
     used = _positions(said, word, around, cross=cross)
     rope = next((position for position in used if position.kind == "rope"), None)
+    kv_heads = _kv_heads(word, heads, said.kv_heads or scope.kv_heads or heads, around)
+    if kv_heads != heads and any(position.kind == "disentangled" for position in used):
+        fact = f"disentangled positions are projected for {heads} heads of keys, not {kv_heads}"
+        raise InputError(fact, "leave kv_heads out", fields=around.places(word, "kv_heads"))
     return AttentionPart(
         name=word,
         norm=around.norm(said.norm),
         dropout=scope.dropout,
         heads=heads,
-        kv_heads=_kv_heads(word, heads, said.kv_heads or scope.kv_heads or heads, around),
+        kv_heads=kv_heads,
         head_dim=head_dim,
         bias=_biased(said.bias if said.bias is not None else scope.bias),
         positions=used,
@@ -215,7 +255,14 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part
         sinks=said.sinks,
         gate=said.gate,
         softcap=said.softcap is not None,
+        memory=said.memory,
     )
+
+
+def _check_memory(said: Attention, word: str, around: Surroundings, *, cross: bool) -> None:
+    if said.memory and (around.has_memory or not cross):
+        fact = "cross-attention reads the encoder" if cross else "self-attention reads no memory"
+        raise InputError(fact, "leave memory out", fields=around.places(word, "memory"))
 
 
 def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross: bool) -> None:
@@ -259,7 +306,10 @@ def _positions(said: Attention, word: str, around: Surroundings, *, cross: bool)
         return ()
     used = positions.in_attention(around.positions(said.position, word), said.position, places[:2])
     for position in used:
-        if position.kind in ("alibi", "relative") and said.feature not in (None, "softmax"):
+        if position.kind == "disentangled" and around.causal:
+            fact = "disentangled positions look both ways"
+            raise InputError(fact, "use them in an encoder; rope, alibi and relative look back", fields=places)
+        if position.kind in ("alibi", "relative", "disentangled") and said.feature not in (None, "softmax"):
             fact = f"{position.kind} adds to the scores, which {said.feature} attention never computes"
             hint = "use rope, or positions of the embedding: learned, sinusoidal"
             raise InputError(fact, hint, fields=[*places, *around.places(word, "feature")])

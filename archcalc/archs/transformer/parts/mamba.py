@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, WithJsonSchema
 
-from archcalc.archs.transformer.nodes import Norm
+from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.errors import InputError
 from archcalc.ir import Module, Tensor
@@ -15,6 +15,10 @@ from archcalc.layers import ssd, ssm
 from archcalc.spec import Node, Size
 
 _EVERY_KIND = frozenset({"inner", "state", "conv", "bias", "conv_bias", "norm"})
+
+
+_NORMS_SCHEMA = {"enum": [True, False, "weightless"]}
+Norms = Annotated[Any, BeforeValidator(flag_or("weightless")), WithJsonSchema(_NORMS_SCHEMA)]
 
 
 class Mamba(Node):
@@ -33,7 +37,7 @@ class Mamba(Node):
     chunk: Size = 256  # positions that mamba2 computes at once
     bias: bool = False
     conv_bias: bool = True
-    norms: Annotated[bool | Literal["weightless"], Field(union_mode="left_to_right")] = False  # on Δ, B and C
+    norms: Norms = False  # on Δ, B and C
     norm: Norm | None = None
 
 

@@ -1,0 +1,69 @@
+"""How wide a stack's tables are, and what is projected where that is not the model's width; how audio comes in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.errors import InputError
+from archcalc.ir import Dim
+
+if TYPE_CHECKING:
+    from archcalc.archs.transformer.parts.part import Surroundings
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Of tokens, and of what is added to them before the projection."""
+
+    width: int
+    projects: bool
+    project: str  # norm, sum or tokens
+    project_bias: bool
+
+    @property
+    def dim(self) -> Dim:
+        """The last dim of the token table."""
+        return Dim.of("embedding_width" if self.projects else "d_model", self.width)
+
+
+@dataclass(frozen=True)
+class Audio:
+    """Frames of a spectrogram, and the convolutions that make positions of them."""
+
+    mels: int
+    kernels: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def frames(self, positions: int, after: int = 0) -> int:
+        """How long the sequence is behind the first `after` convolutions, when `positions` come out in the end."""
+        for stride in self.strides[after:]:
+            positions *= stride
+        return positions
+
+
+def token_tables(around: Surroundings) -> Tables:
+    said = around.scope.embedding
+    width = said.width or around.d_model
+    projects = width != around.d_model or said.always_project
+    for field in ("project", "project_bias"):
+        if field in said.model_fields_set and not projects:
+            fact = f"{field} without a width to project from"
+            hint = f"give the tables a width that is not d_model {around.d_model}, or take {field} out"
+            raise InputError(fact, hint, fields=around.places("embedding", field)[:2])
+    bias = said.project_bias if said.project_bias is not None else said.project == "norm"
+    return Tables(width, projects, said.project, bias)
+
+
+def audio(around: Surroundings) -> Audio | None:
+    """None for a stack that reads tokens or patches."""
+    said = around.scope.embedding
+    if said.kind != "audio":
+        return None
+    if around.stack == "decoder":
+        hint = "put the sound under the encoder: `encoder: {embedding: {kind: audio, mels: 80}}`"
+        raise InputError("a decoder reads tokens, not audio", hint, fields=around.places("embedding"))
+    if len(said.kernels) != len(said.strides):
+        fact = f"{len(said.kernels)} kernels, but {len(said.strides)} strides"
+        raise InputError(fact, "give each convolution both", fields=around.places("embedding", "strides")[:2])
+    return Audio(said.mels, said.kernels, said.strides)

@@ -1,0 +1,58 @@
+"""Disentangled attention (DeBERTa): a vector for every distance, which queries and keys look at apart from words.
+
+    score(i, j) = q_i·k_j + q_i·key(distance) + k_j·query(distance)
+
+The last two are computed for every distance there is, then looked up for the distance of i and j.
+"""
+
+from __future__ import annotations
+
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.linear import linear
+from archcalc.layers.norm import norm
+
+TERMS = {"c2p": "k", "p2c": "q"}  # which projection of the distances each term reads
+
+
+def distance_table(m: Module, d_model: Dim, buckets: int, *, normed: bool) -> Tensor:
+    """One vector for each distance to either side; made once, for all blocks and all attentions of a stack."""
+    m.title = m.term = "relative positions"
+    table = m.params.get("weight")
+    if table is None:
+        table = m.param("weight", Dim.of("distances", 2 * buckets), d_model, table="position")
+    read = m.record("view", table, to=table.axes)
+    return norm(m["norm"], read, "layer") if normed else read
+
+
+def disentangled(
+    m: Module,
+    q: Tensor,
+    k: Tensor,
+    table: Tensor,
+    distances: Tensor,
+    *,
+    terms: tuple[str, ...],
+    project: tuple[str, ...],
+) -> Tensor:
+    """What is added to the scores. Distances are projected on their own, or by what projects words."""
+    scores = [_term(m, q if term == "c2p" else k, table, distances, TERMS[term], project) for term in terms]
+    return scores[0] if len(scores) == 1 else m.record("add", *scores)
+
+
+def _term(
+    m: Module, content: Tensor, table: Tensor, distances: Tensor, name: str, project: tuple[str, ...]
+) -> Tensor:
+    batch, head, _, each = content.dims
+    rows = table.dims[0]
+    projected = linear(m[f"position_{name}"], table, (head, each)) if name in project else _as_words(m, name, table)
+    by_head = projected.seen_as(head, rows, each)
+    every = m.record("contract", content, by_head, to=axes(*content.dims[:3], rows), over=(each,))
+    return m.record("lookup", distances, every, to=axes(batch, head, *distances.dims), select=(rows,))
+
+
+def _as_words(m: Module, name: str, table: Tensor) -> Tensor:
+    """By the projection that the words go through."""
+    words = m[name]
+    weight, bias = words.params["weight"], words.params.get("bias")
+    projected = words.record("contract", table, weight, to=(table.axes[0], weight.axes[0]), over=table.axes[-1])
+    return words.record("add", projected, bias) if bias else projected
