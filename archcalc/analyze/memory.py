@@ -7,72 +7,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from archcalc.analyze.cache import cache
-from archcalc.analyze.saved import saved
-from archcalc.analyze.runs import never
-from archcalc.analyze.states import Held, Keeping, held, totals, trainable_but
+from archcalc import adapters, data
+from archcalc.analyze import inference, training
+from archcalc.analyze.memory_report import PARTS, USUAL_DEPTH, MemoryReport
+from archcalc.analyze.memory_rows import rows
+from archcalc.analyze.runs import Trainable, never
+from archcalc.analyze.states import Held, Keeping, held, totals
+from archcalc.analyze.timeline import Levels
 from archcalc.case import Case, case
-from archcalc.ir import Module
-from archcalc.precision import Policy
-from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.ir import Module, notes_of, walk
+from archcalc.precision import BYTES
 from archcalc.workload import Workload
 
 if TYPE_CHECKING:
     from archcalc.model import Model
-
-PARTS = (
-    "weights",
-    "master",
-    "gradients",
-    "optimizer",
-    "activations",
-    "logits",
-    "temporary",
-    "kv_cache",
-    "state",
-    "overhead",
-)
-
-
-@dataclass(frozen=True)
-class MemoryReport(Report):
-    command: ClassVar[str] = "memory"
-    mode: str
-    batch: int
-    lengths: dict[str, int]
-    parts: dict[str, int]
-    rows: tuple[dict[str, Any], ...]
-    estimates: tuple[str, ...]
-
-    @property
-    def total_bytes(self) -> int:
-        """On one GPU, the fullest, at the instant that takes most."""
-        return sum(self.parts.values())
-
-    def figures(self) -> list[Figure]:
-        return [Figure("bytes on each GPU", self.total_bytes, "bytes")]
-
-    def table(self) -> Table:
-        lines = [Line((name.replace("_", " "), size, size / self.total_bytes)) for name, size in self.parts.items() if size]
-        return Table((Column("part", "name"), Column("bytes", "bytes"), Column("share", "share")), tuple(lines))
-
-    def record(self) -> dict[str, Any]:
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            "mode": self.mode,
-            "batch": self.batch,
-            **self.lengths,
-            "total_bytes": self.total_bytes,
-            "parts": self.parts,
-            "estimates": list(self.estimates),
-            "assumptions": list(self.assumptions),
-            "rows": list(self.rows),
-        }
 
 
 class Memory:
@@ -83,62 +34,121 @@ class Memory:
         self.case: Case = case(model, **options)
         self._totals: dict[tuple[int | None, ...], int] = {}
 
-    def at(self, batch: int | None = None, seq: int | None = None, **lengths: int | None) -> MemoryReport:
-        """The whole report; sizes that are left out come from the spec."""
-        work = self._workload(batch, seq, lengths)
+    def at(self, batch: int | None = None, seq: int | None = None, **asked: Any) -> MemoryReport:
+        """The whole report; sizes that are left out come from the spec. `depth` and `timeline` say what is shown."""
+        shown = {name: asked.pop(name) for name in ("depth", "timeline") if name in asked}
+        work = self._workload(batch, seq, asked)
+        levels, root = self._levels(work), self.build(work)
         return MemoryReport(
             model=self.model.name,
-            assumptions=(*self.case.assumptions, *work.assumptions),
+            assumptions=(*self._said(), *notes_of(root), *work.assumptions),
             mode=self.case.mode,
             batch=work.batch,
             lengths=work.lengths,
-            parts=self._parts(work),
-            rows=(),
+            plan=self.case.plan,
+            peak=levels.peak,
+            instants=tuple(levels.instants),
+            states=self.states,
+            padding=sum(one.padding for one in self.held),
+            rows=rows(root, self, work),
             estimates=self.case.estimates,
+            **shown,
         )
 
     def total(self, batch: int | None = None, seq: int | None = None, **lengths: int | None) -> int:
         """The bytes alone, remembered."""
         key = (batch, seq, *lengths.values())
         if key not in self._totals:
-            self._totals[key] = sum(self._parts(self._workload(batch, seq, lengths)).values())
+            self._totals[key] = self._levels(self._workload(batch, seq, lengths)).peak.bytes
         return self._totals[key]
+
+    def build(self, work: Workload) -> Module:
+        """The traced model, with adapters and the loss as the case wants them."""
+        root = self.model.build(work)
+        if self.case.lora:
+            adapters.add_lora(root, self.case.lora, self.case.lora_targets)
+        if self.case.trains and BYTES[self.case.activations] < BYTES["fp32"]:
+            adapters.widen_loss(root)
+        return root
+
+    def _levels(self, work: Workload) -> Levels:
+        base = dict.fromkeys(PARTS, 0) | self.states
+        base["weights"] += self._buffers
+        base["overhead"] = self._overhead
+        return training.levels(self, work, base) if self.case.trains else inference.levels(self, work, base)
 
     def _workload(self, batch: int | None, seq: int | None, lengths: dict[str, int | None]) -> Workload:
         mode = "train" if self.case.trains else "prefill"
-        return self.model.workload(batch=batch, seq=seq, **lengths, mode=mode, attention=self.case.attention)
+        sizes: dict[str, Any] = {"batch": batch, "seq": seq, **lengths}
+        return self.model.workload(**sizes, mode=mode, attention=self.case.attention)
 
     @cached_property
     def _root(self) -> Module:
         """The model at its usual size, for what does not depend on sizes."""
-        return self.model.build(self.model.workload())
+        root = self.build(self.model.workload())
+        self.case.plan.check(root)
+        return root
 
     @cached_property
-    def _keeping(self) -> Keeping:
-        case, trainable = self.case, trainable_but(lambda param: False)
-        rest = case.format.rest or case.activations
-        return Keeping(case.plan, case.format, rest, trainable if case.trains else never, case.recipe, case.optimizer)
+    def trainable(self) -> Trainable:
+        if not self.case.trains:
+            return never
+        if self.case.lora:
+            return adapters.is_adapter
+        paths = adapters.frozen(self._root, self.case.freeze)
+        return lambda param: param.trainable and param.owner.path not in paths
 
     @cached_property
-    def _held(self) -> tuple[Held, ...]:
-        self.case.plan.check(self._root)
-        return held(self._root, self._keeping)
+    def keeping(self) -> Keeping:
+        case = self.case
+        rest = case.format.rest or (case.recipe.weights if case.recipe else case.activations)
+        return Keeping(case.plan, case.format, rest, self.trainable, case.recipe, case.optimizer)
 
-    def _parts(self, work: Workload) -> dict[str, int]:
-        parts = dict.fromkeys(PARTS, 0) | totals(self._held, self._keeping)
-        root = self.model.build(work)
-        policy = Policy(self.case.activations)
-        if self.case.trains:
-            parts["activations"] = int(saved(root, policy, recompute=self.case.recompute).bytes)
-        else:
-            parts["kv_cache"] = int(cache(root, policy).bytes)
-        parts["overhead"] = self.case.overhead or 0
-        return parts
+    @cached_property
+    def held(self) -> tuple[Held, ...]:
+        """Every parameter with what is kept for it."""
+        return held(self._root, self.keeping)
+
+    @cached_property
+    def states(self) -> dict[str, int]:
+        """Weights, master weights, gradients and optimizer states, when all of them are there."""
+        return totals(self.held, self.keeping)
+
+    @cached_property
+    def _buffers(self) -> int:
+        found = [tensor for module, _ in walk(self._root) for tensor in module.buffers.values()]
+        return sum(int(tensor.size) * BYTES[self.case.activations] for tensor in found)
+
+    @cached_property
+    def _runtime(self) -> dict[str, Any]:
+        from archcalc.document import read
+
+        return read(data.presets("runtime")["cuda"].read_bytes(), "runtime cuda").data
+
+    @property
+    def _overhead(self) -> int:
+        usual: int = self._runtime["one_gpu" if self.case.plan.gpus == 1 else "several_gpus"]
+        return usual if self.case.overhead is None else self.case.overhead
+
+    def _said(self) -> tuple[str, ...]:
+        said = list(self.case.assumptions)
+        if self.case.overhead is None:
+            said.append(f"overhead: {self._runtime['name']}, an estimate; --overhead changes it (source: {self._runtime['source']})")
+        return tuple(said)
 
 
 def memory(
-    model: Model, *, batch: int | None = None, seq: int | None = None, src_seq: int | None = None,
-    tgt_seq: int | None = None, **options: Any,
+    model: Model,
+    *,
+    batch: int | None = None,
+    seq: int | None = None,
+    src_seq: int | None = None,
+    tgt_seq: int | None = None,
+    depth: int = USUAL_DEPTH,
+    timeline: bool = False,
+    **options: Any,
 ) -> MemoryReport:
     """One answer; `Memory` is for many."""
-    return Memory(model, **options).at(batch, seq, src_seq=src_seq, tgt_seq=tgt_seq)
+    sizes = {"src_seq": src_seq, "tgt_seq": tgt_seq}
+    return Memory(model, **options).at(batch, seq, **sizes, depth=depth, timeline=timeline)
+

@@ -1,0 +1,86 @@
+"""Changes to a traced model: LoRA's low-rank adapters beside frozen weights, and a loss that is computed in fp32.
+
+They change the tree itself, so that every fold sees them: parameters, FLOPs, what is saved, what is sharded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from archcalc.count import product
+from archcalc.errors import InputError, did_you_mean
+from archcalc.ir import Dim, Module, Op, Param, Tensor, walk
+
+USUAL_TARGETS = ("q", "v")  # Hu et al. 2021, arXiv:2106.09685, section 4.2
+EVERY_LINEAR = "all"
+ADAPTER = "lora"
+
+
+def matches(path: str, pattern: str) -> bool:
+    """`attention`, `attention.q` and `decoder.blocks.attention.q` all name decoder.blocks.attention.q."""
+    return f".{pattern}." in f".{path}."
+
+
+def frozen(root: Module, patterns: Iterable[str], option: str = "--freeze") -> frozenset[str]:
+    """The paths of modules that the patterns name, and of all below them."""
+    paths = [module.path for module, _ in walk(root) if module.params]
+    for pattern in patterns:
+        if not any(matches(path, pattern) for path in paths):
+            known = {name for path in paths for name in path.split(".")}
+            raise InputError(f"no layer is called {pattern}", did_you_mean(pattern, known), field=option)
+    return frozenset(path for path in paths if any(matches(path, pattern) for pattern in patterns))
+
+
+def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
+    """Put x·A·B, scaled, beside x·W of every linear layer that a target names."""
+    found = [(module, op) for module, _ in walk(root) for op in module.ops if _is_linear(module, op)]
+    wanted = targets or USUAL_TARGETS
+    names = {name for module, _ in found for name in module.path.split(".")}
+    for target in wanted:
+        if target != EVERY_LINEAR and not any(matches(module.path, target) for module, _ in found):
+            hint = f"{did_you_mean(target, names)} (or all)"
+            raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
+    for module, op in found:
+        if any(target == EVERY_LINEAR or matches(module.path, target) for target in wanted):
+            _adapt(module, op, Dim.of("lora_rank", rank))
+
+
+def _is_linear(module: Module, op: Op) -> bool:
+    """A product with the module's own matrix, outside of the head."""
+    return op.kind == "contract" and module.group != "head" and any(
+        isinstance(tensor, Param) and tensor.owner is module and len(tensor.axes) == 2 for tensor in op.inputs
+    )
+
+
+def _adapt(module: Module, op: Op, rank: Dim) -> None:
+    x, weight = op.inputs
+    out, into = weight.axes[0], op.over
+    lora = module.child(ADAPTER)
+    down = lora.param("a", rank, into, elements=product(dim.size for dim in into) * rank.size)
+    up = lora.param("b", out, rank)
+    hidden = lora.record("contract", x, down, to=(*x.axes[:-1], (rank,)), over=into)
+    change = lora.record("scale", lora.record("contract", hidden, up, to=op.output.axes, over=(rank,)))
+    plain = Tensor(op.output.axes, op.output.role)
+    place = module.body.index(op)
+    module.body.remove(lora)
+    joined = Op("add", (plain, change), op.output, name=op.name, note=op.note)
+    module.body[place : place + 1] = [replace(op, output=plain, name="", note=""), lora, joined]
+
+
+def is_adapter(param: Param) -> bool:
+    return param.owner.name == ADAPTER
+
+
+def widen_loss(root: Module) -> None:
+    """Compute the loss in fp32, as training libraries do with 16-bit logits."""
+    for section, _ in walk(root):
+        if section.unit == "loss":
+            section.body[:] = [new for op in section.ops for new in _widened(op)]
+
+
+def _widened(op: Op) -> tuple[Op, ...]:
+    logits, *rest = op.inputs
+    wide = Tensor(logits.axes, "stat")
+    beside = {name: Tensor(tensor.axes, "stat" if tensor.role == "act" else tensor.role) for name, tensor in op.beside.items()}
+    return Op("copy", (logits,), wide), replace(op, inputs=(wide, *rest), beside=beside)

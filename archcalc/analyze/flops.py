@@ -1,0 +1,199 @@
+"""How much computation: forward, backward and recomputed, layer by layer and by kind of work.
+
+`forward`, `backward` and `total` are matrix products by the convention of PyTorch's FlopCounterMode: two FLOPs for each
+multiply-add, attention computed in full. What recomputation adds, and elementwise work, are figures of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from archcalc import adapters
+from archcalc.analyze.flops_report import Amounts, FlopsReport, Row
+from archcalc.analyze.params import one_copy
+from archcalc.analyze.runs import Trainable, by_spec, never
+from archcalc.analyze.work import Piece, Work, work
+from archcalc.case import RECOMPUTE
+from archcalc.count import Count, total
+from archcalc.errors import InputError, did_you_mean
+from archcalc.ir import Module, Param, Tensor, notes_of
+from archcalc.precision import Policy
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+    from archcalc.workload import Workload
+
+MODES = ("train", "prefill", "decode")
+CAUSAL = ("full", "half")
+ATTENTION = ("eager", "flash")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is counted, and how."""
+
+    mode: str = "train"
+    causal: str = "full"
+    recompute: str = "none"
+    attention: str = "eager"
+    tokens: int | None = None
+    lora: int | None = None
+    lora_targets: tuple[str, ...] = ()
+    freeze: tuple[str, ...] = ()
+    precision: str | None = None
+
+    def check(self) -> None:
+        for value, choices, option in (
+            (self.mode, MODES, "--mode"),
+            (self.causal, CAUSAL, "--causal"),
+            (self.attention, ATTENTION, "--attention"),
+            (self.recompute, RECOMPUTE, "--recompute"),
+        ):
+            if value not in choices:
+                raise InputError(f"expected one of {', '.join(choices)}, found {value}", did_you_mean(value, choices), field=option)
+        if self.mode == "train":
+            return
+        said = {"--recompute": self.recompute != "none", "--tokens": self.tokens, "--lora": self.lora, "--freeze": self.freeze}
+        for option, given in said.items():
+            if given:
+                raise InputError(f"{option} is about training", f"leave out --mode {self.mode}, or {option}", field=option)
+
+
+def flops(
+    model: Model,
+    *,
+    batch: int | None = None,
+    seq: int | None = None,
+    src_seq: int | None = None,
+    tgt_seq: int | None = None,
+    context: int | None = None,
+    depth: int = 4,
+    explain: bool = False,
+    names: bool = False,
+    **options: Any,
+) -> FlopsReport:
+    """Options are those of `archcalc flops`."""
+    asked = Asked(**{name: value for name, value in options.items() if value is not None})
+    asked.check()
+    if context is not None and asked.mode != "decode":
+        raise InputError("--context is what is cached when one more token is decoded", "add --mode decode", field="--context")
+    sizes: dict[str, Any] = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq, "context": context}
+    load = model.workload(**sizes, mode=asked.mode, attention=asked.attention)
+    root = model.build(load)
+    done = _work(root, asked)
+    counted = int(one_copy(root))
+    return FlopsReport(
+        model=model.name,
+        assumptions=tuple(_assumptions(asked, load, root)),
+        mode=asked.mode,
+        batch=load.batch,
+        lengths=load.lengths,
+        context=load.context,
+        amounts=_amounts(done),
+        kinds={kind: _amounts(done.where(lambda piece, kind=kind: kind_of(piece) == kind)) for kind in _kinds(done)},
+        tokens=tokens_of(load),
+        corpus=asked.tokens,
+        parameters=counted,
+        rows=tuple(_rows(root, done, Policy(asked.precision or model.spec.precision or "fp32"))),
+        depth=depth,
+        explain=explain,
+        names=names,
+    )
+
+
+def _work(root: Module, asked: Asked) -> Work:
+    if asked.lora:
+        adapters.add_lora(root, asked.lora, asked.lora_targets)
+    trainable: Trainable = adapters.is_adapter if asked.lora else by_spec
+    if asked.freeze:
+        paths = adapters.frozen(root, asked.freeze)
+        trainable = lambda param: param.trainable and param.owner.path not in paths  # noqa: E731 - named by its use
+    trainable = trainable if asked.mode == "train" else never
+    return work(root, trainable=trainable, recompute=RECOMPUTE[asked.recompute], causal=asked.causal)
+
+
+def tokens_of(load: Workload) -> int:
+    """Positions that are computed, of source and target together; samples where the model reads no sequence."""
+    return load.batch * max(1, sum(load.lengths.values()))
+
+
+def _assumptions(asked: Asked, load: Workload, root: Module) -> Iterator[str]:
+    yield "matrix products, two FLOPs for each multiply-add; elementwise work apart, by archcalc's convention"
+    if asked.causal == "full":
+        yield "attention in full: what a mask hides is computed too; --causal half counts what is left of it"
+    else:
+        yield "attention by the pairs that a mask leaves, position i seeing i + 1: S(S+1)/2 of S²"
+    if load.decodes:
+        yield f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
+    yield "intensity: FLOPs of the forward products for each byte of their factors and results, each read or written once"
+    yield from notes_of(root)
+    yield from load.assumptions
+
+
+def _kinds(done: Work) -> list[str]:
+    return [kind for kind in KINDS_OF_WORK if any(kind_of(piece) == kind for piece in done.pieces)]
+
+
+KINDS_OF_WORK = ("projections", "attention scores", "feed-forward", "embedding", "head", "elementwise")
+
+
+def kind_of(piece: Piece) -> str:
+    """What a piece of work is part of."""
+    if not piece.matrix:
+        return "elementwise"
+    if piece.module.group in ("head", "embedding"):
+        return piece.module.group
+    weights = [tensor for tensor in piece.op.inputs if isinstance(tensor.storage, Param)]
+    if not weights:
+        return "attention scores"
+    inner = any(dim.name.endswith("ffn") or dim.name == "experts" for weight in weights for dim in weight.dims)
+    return "feed-forward" if inner else "projections"
+
+
+def _amounts(done: Work) -> Amounts:
+    return Amounts(done.forward, done.backward, done.recompute, done.elementwise, done.elementwise_backward)
+
+
+def _rows(module: Module, done: Work, policy: Policy) -> Iterator[Row]:
+    """A module before what it holds."""
+    share = done.of(module)
+    if not share.pieces or module.is_section:
+        return
+    yield Row(
+        path=module.path or "model",
+        title=module.title,
+        times=module.runs,
+        repeat=_repeat(module),
+        amounts=replace(_amounts(share), forward=_worked(module, share)),
+        bytes=_moved(share, policy),
+    )
+    for child in module.children:
+        yield from _rows(child, done, policy)
+
+
+def _repeat(module: Module) -> int:
+    return int(module.runs) * (_repeat(module.parent) if module.parent else 1)
+
+
+def _worked(module: Module, share: Work) -> Count:
+    """Layers that hold no others are written out, larger ones as the sum of what they hold."""
+    holding = [child for child in module.children if not child.is_section and share.of(child).forward]
+    if not holding:
+        return share.forward
+    own = share.where(lambda piece: not any(piece in share.of(child).pieces for child in holding)).forward
+    return total([own, *(Count.named(child.term, share.of(child).forward, subtotal=True) for child in holding)])
+
+
+def _moved(share: Work, policy: Policy) -> int:
+    """Bytes of every factor and result of the products."""
+    return sum(
+        int(piece.times) * sum(_size(tensor, policy) for tensor in (*piece.op.inputs, piece.op.output))
+        for piece in share.pieces
+        if piece.matrix
+    )
+
+
+def _size(tensor: Tensor, policy: Policy) -> int:
+    return int(tensor.size) * policy.bytes_of(tensor.role)

@@ -1,0 +1,195 @@
+"""The answer to `archcalc flops`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from archcalc.count import Count
+from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """FLOPs of a model or a part of it."""
+
+    forward: Count
+    backward: Count
+    recompute: Count
+    elementwise: Count
+    elementwise_backward: Count
+
+    @property
+    def total(self) -> int:
+        """Matrix products of a step, without what recomputation adds."""
+        return int(self.forward) + int(self.backward)
+
+    def record(self) -> dict[str, int]:
+        names = ("forward", "backward", "total", "recompute", "elementwise", "elementwise_backward")
+        return {name: int(getattr(self, name)) for name in names}
+
+
+@dataclass(frozen=True)
+class Row:
+    path: str
+    title: str
+    times: Count
+    repeat: int
+    amounts: Amounts
+    bytes: int  # read and written by the forward products
+
+    @property
+    def depth(self) -> int:
+        return self.path.count(".")
+
+    @property
+    def intensity(self) -> Fraction | None:
+        """FLOPs for each byte."""
+        return Fraction(int(self.amounts.forward), self.bytes) if self.bytes else None
+
+
+@dataclass(frozen=True)
+class FlopsReport(Report):
+    command: ClassVar[str] = "flops"
+    mode: str
+    batch: int
+    lengths: dict[str, int]
+    context: int
+    amounts: Amounts
+    kinds: dict[str, Amounts]
+    tokens: int  # computed in one step
+    corpus: int | None
+    parameters: int
+    rows: tuple[Row, ...]
+    depth: int
+    explain: bool
+    names: bool
+
+    @property
+    def forward(self) -> int:
+        return int(self.amounts.forward)
+
+    @property
+    def backward(self) -> int:
+        return int(self.amounts.backward)
+
+    @property
+    def total(self) -> int:
+        return self.amounts.total
+
+    @property
+    def recompute(self) -> int:
+        return int(self.amounts.recompute)
+
+    @property
+    def elementwise(self) -> int:
+        return int(self.amounts.elementwise)
+
+    @property
+    def per_token(self) -> Fraction:
+        """Matrix products for each token that is computed."""
+        return Fraction(self.total, self.tokens)
+
+    @property
+    def training(self) -> int | None:
+        """Matrix products of a whole training, rounded to one."""
+        return round(self.corpus * self.per_token) if self.corpus else None
+
+    @property
+    def rule(self) -> int | None:
+        """The rule of thumb for the same: six for each parameter and token."""
+        return 6 * self.parameters * self.corpus if self.corpus else None
+
+    def title(self) -> str:
+        step = {"train": "a training step", "prefill": "a forward pass", "decode": "one more token"}[self.mode]
+        sizes = {"batch": self.batch, **self.lengths}
+        if self.mode == "decode":
+            sizes = {**dict(list(sizes.items())[:-1]), "context": self.context}
+        return f"{self.model} · {step} · " + " · ".join(f"{name} {size:,}" for name, size in sizes.items())
+
+    def figures(self) -> Sequence[Figure]:
+        trains = self.mode == "train"
+        unit = "token" if self.lengths else "sample"
+        return [
+            Figure("FLOPs", self.total),
+            *([Figure("forward", self.forward), Figure("backward", self.backward)] if trains else []),
+            *([Figure("recomputed besides", self.recompute)] if self.recompute else []),
+            *self._elementwise(),
+            Figure(f"per {unit}", round(self.per_token), note=self._of()),
+            *self._training(),
+        ]
+
+    def _elementwise(self) -> list[Figure]:
+        back = int(self.amounts.elementwise_backward)
+        return [Figure("elementwise besides", self.elementwise + back, note="forward and backward" if back else "")]
+
+    def _of(self) -> str:
+        return f"{self.total:,} over {self.tokens:,}" if self.total % self.tokens else ""
+
+    def _training(self) -> list[Figure]:
+        if self.corpus is None or self.training is None or self.rule is None:
+            return []
+        off = f"{100 * (self.rule / self.training - 1):+.1f} % off".replace("-", "−")
+        unit = "tokens" if self.lengths else "samples"
+        return [
+            Figure(f"{self.corpus:,} {unit}", self.training),
+            Figure("6ND rule", self.rule, note=f"{off}: 6 × {self.parameters:,} parameters × {unit}"),
+        ]
+
+    def table(self) -> Table:
+        trains = self.mode == "train"
+        back = [Column("backward", "count", spare=True)] if trains else []
+        columns = [Column("part", "name"), Column("×", "times"), Column("forward", "count"), *back]
+        lines = [*self._by_kind(trains), *(self._line(row, trains) for row in self._shown())]
+        return Table((*columns, Column("FLOP/B", "ratio", spare=True), Column("share", "share")), tuple(lines))
+
+    def _by_kind(self, trains: bool) -> Iterator[Line]:
+        """Kinds of work first: they add up to the total."""
+        yield Line(("by kind of work", None, None, *([None] if trains else []), None, None), heading=True)
+        for kind, amounts in self.kinds.items():
+            if kind == "elementwise":
+                continue
+            back = [int(amounts.backward)] if trains else []
+            yield Line((kind, 1, int(amounts.forward), *back, None, self._share(amounts.total)), 1)
+
+    def _shown(self) -> Iterator[Row]:
+        """Layers with products of their own or below them; what is all there is of its parent says nothing new."""
+        for above, row in pairwise(self.rows):
+            only = row.path.startswith(f"{above.path}.") and row.times == 1 and row.amounts.total == above.amounts.total
+            if row.amounts.forward and row.depth < self.depth and not only:
+                yield row
+
+    def _line(self, row: Row, trains: bool) -> Line:
+        back = [int(row.amounts.backward)] if trains else []
+        below = row.amounts.forward.worked(names=self.names) if self.explain else ""
+        cells = (row.title, row.times, int(row.amounts.forward), *back, row.intensity, self._share(row.amounts.total))
+        return Line(cells, row.depth, below if " " in below else "")
+
+    def _share(self, number: int) -> float:
+        return number / self.total if self.total else 0.0
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "model": self.model,
+            "mode": self.mode,
+            "batch": self.batch,
+            **self.lengths,
+            **({"context": self.context} if self.mode == "decode" else {}),
+            **self.amounts.record(),
+            "tokens": self.tokens,
+            "per_token": float(self.per_token),
+            "kinds": {kind: amounts.record() for kind, amounts in self.kinds.items()},
+            **({"training": {"tokens": self.corpus, "flops": self.training, "6nd": self.rule}} if self.corpus else {}),
+            "assumptions": list(self.assumptions),
+            "rows": [self._row_record(row) for row in self.rows],
+        }
+
+    def _row_record(self, row: Row) -> dict[str, Any]:
+        worked = row.amounts.forward.worked(names=self.names)
+        intensity = float(row.intensity) if row.intensity is not None else None
+        named = {"path": row.path, "repeat": row.repeat, **row.amounts.record()}
+        return {**named, "bytes": row.bytes, "intensity": intensity, "worked": worked}

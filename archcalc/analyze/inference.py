@@ -1,0 +1,85 @@
+"""Inference's memory: weights, what is cached for so many tokens, and the fullest instant of reading the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.runs import Run, never, runs
+from archcalc.analyze.steps import Unrolling
+from archcalc.analyze.timeline import Holding, Levels, Timeline
+from archcalc.analyze.training import stretch
+from archcalc.ir import Module, Tensor
+from archcalc.precision import Policy
+
+if TYPE_CHECKING:
+    from archcalc.analyze.memory import Memory
+    from archcalc.workload import Workload
+
+NOTHING = Holding(
+    gradient=lambda param: 0,
+    kept_gradient=lambda param: 0,
+    copy=lambda param: 0,
+    copies_stay=False,
+    gathered=lambda module: 0,
+    accumulates=False,
+    reduces=False,
+    update=0,
+    live="activations",
+)
+
+
+def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
+    """Memory over reading the prompt, with the whole cache in place."""
+    for run, size in cached(memory, work):
+        base["kv_cache" if grows(run.op.output, work) else "state"] += size
+    root = memory.build(_prompt(memory, work))
+    decodes = bool(cache_runs(root))
+    nodes = Unrolling(Policy(memory.case.activations), never, "none", _sizes(memory, work, decodes)).run(root)
+    played = Timeline(nodes, NOTHING, trains=False)
+    return Levels(dict(base), stretch).play(played.sink)
+
+
+def _prompt(memory: Memory, work: Workload) -> Workload:
+    """What is read at once: everything, or as many tokens as a piece of the prompt has."""
+    piece = memory.case.prefill
+    return replace(work, lengths={name: min(length, piece) for name, length in work.lengths.items()}) if piece else work
+
+
+def _sizes(memory: Memory, work: Workload, decodes: bool) -> Callable[[Tensor, Module], int]:
+    """A cache is counted apart; a decoder's head sees the last position alone."""
+    plan, policy = memory.case.plan, Policy(memory.case.activations)
+    last = next(reversed(work.lengths), "")
+
+    def size(tensor: Tensor, module: Module) -> int:
+        if tensor.role == "cache":
+            return 0
+        here = plan.size(tensor)
+        if decodes and module.group == "head":
+            here //= next((int(dim.size) for dim in tensor.dims if dim.name == last), 1)
+        return here * policy.bytes_of(tensor.role)
+
+    return size
+
+
+def cached(memory: Memory, work: Workload) -> list[tuple[Run, int]]:
+    """What a decoder keeps after so many tokens, op by op, with its bytes on one GPU."""
+    if not cache_runs(memory.build(work)):
+        return []
+    *_, last = work.lengths
+    step = replace(work, mode="decode", context=work.lengths[last] - 1, lengths={**work.lengths, last: 1})
+    case = memory.case
+    assert case.kv_format
+    found = cache_runs(memory.build(step))
+    return [(run, int(run.times) * case.kv_format.bytes_of(case.plan.size(run.op.output))) for run in found]
+
+
+def cache_runs(root: Module) -> list[Run]:
+    return [run for run in runs(root, trainable=never) if run.op.output.role == "cache" and not run.op.output.base]
+
+
+def grows(tensor: Tensor, work: Workload) -> bool:
+    """Keys and values: one for each position, where a recurrent state is as big for any number of them."""
+    lengths = {*work.lengths, *(f"kv_{name}" for name in work.lengths), "window", "chunk"}
+    return any(dim.name in lengths for dim in tensor.dims)

@@ -1,0 +1,171 @@
+"""The answer to `archcalc memory`: what stands on each GPU at the fullest instant, and layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from archcalc.analyze.memory_rows import Row
+from archcalc.analyze.timeline import Instant
+from archcalc.plan import Plan
+from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.sizes import binary_bytes, decimal_bytes
+
+PARTS = {
+    "weights": "weights",
+    "master": "master weights",
+    "gradients": "gradients",
+    "optimizer": "optimizer states",
+    "activations": "activations",
+    "logits": "logits and loss",
+    "temporary": "temporary",
+    "kv_cache": "KV cache",
+    "state": "recurrent state",
+    "overhead": "overhead",
+}
+USUAL_DEPTH = 3
+
+
+@dataclass(frozen=True)
+class MemoryReport(Report):
+    command: ClassVar[str] = "memory"
+    mode: str
+    batch: int
+    lengths: dict[str, int]
+    plan: Plan
+    peak: Instant
+    instants: tuple[Instant, ...]
+    states: dict[str, int]  # weights, master, gradients and optimizer when all of them are there
+    padding: int  # what FSDP2 allocates and never fills, over all GPUs
+    rows: tuple[Row, ...]
+    estimates: tuple[str, ...]
+    depth: int = USUAL_DEPTH
+    timeline: bool = False
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """What stands at the fullest instant, adding up to the total."""
+        return self.peak.parts
+
+    @property
+    def total_bytes(self) -> int:
+        """On one GPU, the fullest, at the instant that takes most."""
+        return self.peak.bytes
+
+    def title(self) -> str:
+        asked = "training" if self.mode == "train" else "inference"
+        sizes = {"batch": self.batch, **self.lengths}
+        return " · ".join((self.model, asked, *(f"{name} {size:,}" for name, size in sizes.items()), *self._spread()))
+
+    def _spread(self) -> Iterator[str]:
+        if self.plan.tp > 1:
+            yield f"tp {self.plan.tp}"
+        if self.plan.dp > 1:
+            yield f"dp {self.plan.dp}" + (f" zero {self.plan.zero}" if self.plan.zero else "")
+
+    def answer(self) -> str:
+        where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"
+        about = "about " if self.estimates else ""
+        exact = f"{self.total_bytes:,} bytes · {binary_bytes(self.total_bytes)}"
+        return f"{about}{decimal_bytes(self.total_bytes)} {where} · {exact}"
+
+    def worked(self) -> str:
+        return ""
+
+    def figures(self) -> list[Figure]:
+        """When memory is fullest, where the total is not all there is to say."""
+        whole = sum(self.states.values())
+        if self.mode != "train":
+            return []
+        at = f"the fullest instant is {instant_name(self.peak)}"
+        return [Figure("weights and states in all", whole, "bytes"), Figure("total at the peak", self.total_bytes, "bytes", at)]
+
+    def table(self) -> Table:
+        columns = (Column("part", "name"), Column("×", "times"), Column("bytes", "count"), Column("", "bytes"))
+        wide = tuple(Column(label, "bytes", spare=True) for label in self._kept_labels())
+        lines = (*self._part_lines(), *(self._timeline_lines() if self.timeline else self._layer_lines()))
+        return Table((*columns, *wide, Column("share", "share")), lines)
+
+    def _kept_labels(self) -> tuple[str, ...]:
+        return ("weights", "states", "kept") if self.mode == "train" else ("weights", "cache")
+
+    def _line(self, name: str, number: int, depth: int, times: int = 1, kept: tuple[int | None, ...] = ()) -> Line:
+        share = number / self.total_bytes if self.total_bytes else 0.0
+        spare = kept or tuple(None for _ in self._kept_labels())
+        return Line((name, times, number, number, *spare, share), depth)
+
+    def _heading(self, words: str) -> Line:
+        return Line((words, None, None, None, *(None for _ in self._kept_labels()), None), heading=True)
+
+    def _part_lines(self) -> Iterator[Line]:
+        yield self._heading(f"at the peak, {instant_name(self.peak)}" if self.mode == "train" else "by part")
+        for part, size in self.parts.items():
+            if size:
+                yield self._line(PARTS[part], size, 1)
+
+    def _layer_lines(self) -> Iterator[Line]:
+        yield self._heading("layer by layer")
+        for above, row in pairwise(self.rows):
+            only = row.path.startswith(f"{above.path}.") and row.times == 1 and row.bytes == above.bytes
+            if row.depth + 1 <= self.depth and not only:
+                yield self._line(row.title, row.bytes, row.depth + 1, row.times, self._kept(row))
+
+    def _kept(self, row: Row) -> tuple[int, ...]:
+        part = row.parts
+        if self.mode != "train":
+            return part["weights"], part["kv_cache"] + part["state"]
+        states = sum(part.get(kind, 0) for kind in ("master", "gradients", "optimizer"))
+        return part.get("weights", 0), states, part.get("activations", 0) + part.get("logits", 0)
+
+    def _timeline_lines(self) -> Iterator[Line]:
+        """The fullest instant of every stretch of the step."""
+        phase = ""
+        for instant in self.instants:
+            if instant.phase != phase:
+                phase = instant.phase
+                yield self._heading(phase)
+            yield self._line(stretch_name(instant), instant.bytes, 1)
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "model": self.model,
+            "mode": self.mode,
+            "batch": self.batch,
+            **self.lengths,
+            "gpus": self.plan.gpus,
+            "tp": self.plan.tp,
+            "dp": self.plan.dp,
+            "zero": self.plan.zero,
+            "total_bytes": self.total_bytes,
+            "parts": self.parts,
+            "peak": {"phase": self.peak.phase, "path": self.peak.module.path or "model"},
+            "states": self.states,
+            "padding_bytes": self.padding,
+            "estimate": bool(self.estimates),
+            "estimates": list(self.estimates),
+            "assumptions": list(self.assumptions),
+            "timeline": [self._instant_record(instant) for instant in self.instants],
+            "rows": [self._row_record(row) for row in self.rows],
+        }
+
+    def _instant_record(self, instant: Instant) -> dict[str, Any]:
+        return {"phase": instant.phase, "path": instant.module.path or "model", "bytes": instant.bytes}
+
+    def _row_record(self, row: Row) -> dict[str, Any]:
+        return {"path": row.path, "kind": row.kind, "repeat": row.repeat, "bytes": row.bytes, **row.parts}
+
+
+def stretch_name(instant: Instant) -> str:
+    """The layer, or what a whole step does."""
+    return instant.module.path or {"step": "optimizer", "loss": "loss"}.get(instant.phase, "loss")
+
+
+def instant_name(instant: Instant) -> str:
+    if instant.phase == "step":
+        return "in the optimizer's step"
+    if instant.phase == "loss":
+        return "at the loss"
+    return f"in the {instant.phase} pass of {stretch_name(instant)}"

@@ -1,0 +1,165 @@
+"""The tree unrolled into the order in which it runs, each tensor a cell of memory of its own.
+
+A module that runs a hundred times is followed through its first runs, one in the middle and the last; the one in the
+middle stands for all like it (`Loop`). So a step of any depth is a few hundred ops, and its memory is still exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from archcalc.analyze.runs import Gradients, Trainable
+from archcalc.ir import Module, Op, Param, Tensor
+from archcalc.ops import KINDS, VIEWS
+from archcalc.precision import Policy
+
+FIRST = 2  # runs until nothing changes any more from one to the next: the second may see other gradients than the first
+NO_MEMORY = VIEWS | {"input", "show"}
+
+
+@dataclass(eq=False)
+class Cell:
+    """A storage: how big, when it was last read going forward, and which ops keep it for the backward pass."""
+
+    tensor: Tensor
+    bytes: int
+    last_read: int = -1
+    keepers: list[int] = field(default_factory=list)  # numbers of steps
+    is_logits: bool = False
+
+
+@dataclass(eq=False)
+class Step:
+    """An op as it runs once. `grads` are the inputs that want a gradient, a parameter or a cell each."""
+
+    number: int
+    op: Op
+    module: Module
+    reads: list[Cell]
+    makes: list[Cell]  # the output first, unless it is a view
+    keeps: list[Cell]
+    grads: list[tuple[Param, int] | Cell]  # a parameter with the number of its copy
+    weights: list[Param]
+
+
+@dataclass(eq=False)
+class Loop:
+    """Steps that run `times` times in a row, each time alike."""
+
+    body: list[Node]
+    times: int
+
+
+@dataclass(eq=False)
+class Group:
+    """One run of a block: what FSDP gathers together, and what may be recomputed as a whole."""
+
+    body: list[Node]
+    module: Module
+    recomputed: bool = False
+    reads: list[Cell] = field(default_factory=list)  # made outside, kept while the inside is not
+    first: int = 0
+
+
+Node = Step | Loop | Group
+
+
+class Unrolling:
+    """Walks the tree in the order of computation."""
+
+    def __init__(
+        self, policy: Policy, trainable: Trainable, recompute: str, size: Callable[[Tensor, Module], int]
+    ) -> None:
+        self.policy, self.recompute, self.size = policy, recompute, size
+        self.gradients = Gradients(trainable)
+        self.cells: dict[Tensor, Cell] = {}
+        self.copies: dict[Module, int] = {}  # which copy of a module is running
+        self.number = 0
+
+    def run(self, module: Module) -> list[Node]:
+        """All runs of a module."""
+        times = int(module.runs)
+        found: list[Node] = []
+        given = {into.storage: (self.cells.get(into.storage), self.gradients.wants(into)) for into, _ in module.carries}
+        for run in range(min(times, FIRST + 2)):
+            self.copies[module] = run // int(module.calls)
+            body = self._once(module)
+            between = times - FIRST - 1 if run == FIRST and times > FIRST + 2 else 1
+            found.extend([Loop(body, between)] if between > 1 else body)
+            self._hand_over(module)
+        for tensor, (cell, wanted) in given.items():
+            self.gradients.known[tensor] = wanted
+            if cell:
+                self.cells[tensor] = cell
+        return found
+
+    def _hand_over(self, module: Module) -> None:
+        for into, out in module.carries:
+            self.cells[into.storage] = self.cells[out.storage]
+        self.gradients.hand_over(module)
+
+    def _once(self, module: Module) -> list[Node]:
+        first = self.number
+        body: list[Node] = []
+        for item in module.body:
+            if isinstance(item, Module):
+                body.extend(self.run(item))
+            elif item.kind in NO_MEMORY:
+                self.gradients.follow(item)
+            else:
+                body.append(self._step(item, module))
+        recomputed = bool(module.unit) and module.unit == self.recompute
+        if module.unit != "block" and not recomputed:
+            return body
+        group = Group(body, module, recomputed, list(_read_from_outside(body)) if recomputed else [], first)
+        for cell in group.reads:
+            cell.keepers.append(first)
+        return [group]
+
+    def _step(self, op: Op, module: Module) -> Step:
+        number, wants = self.number, self.gradients.wants
+        self.number += 1
+        reads = [self._cell(tensor, module) for tensor in op.inputs if not isinstance(tensor.storage, Param)]
+        self.gradients.follow(op)
+        makes = [self._made(tensor, module) for tensor in (op.output, *op.beside.values())]
+        saved = dict.fromkeys(tensor.storage for tensor in KINDS[op.kind].saves(op, wants, self.policy))
+        keeps = [self.cells[tensor] for tensor in saved if not isinstance(tensor, Param)]
+        for cell in reads:
+            cell.last_read = number
+        wanting = list(dict.fromkeys(tensor.storage for tensor in op.inputs if wants(tensor)))
+        grads = [(t, self._copy(t)) if isinstance(t, Param) else self.cells[t] for t in wanting]
+        weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
+        return Step(number, op, module, list(dict.fromkeys(reads)), makes, keeps, grads, weights)
+
+    def _copy(self, param: Param) -> int:
+        """A number that tells apart the copies of a parameter in repeated modules."""
+        place, module = 0, param.owner
+        while module.parent:
+            place = place * (FIRST + 2) + self.copies.get(module, 0)
+            module = module.parent
+        return place
+
+    def _cell(self, tensor: Tensor, module: Module) -> Cell:
+        """What is read; what no op made entered from outside."""
+        if tensor.storage not in self.cells:
+            self._made(tensor.storage, module)
+        return self.cells[tensor.storage]
+
+    def _made(self, tensor: Tensor, module: Module) -> Cell:
+        made = self.cells[tensor] = Cell(tensor, self.size(tensor, module), self.number - 1)
+        return made
+
+
+def steps(nodes: list[Node]) -> Iterator[Step]:
+    """Every step, in order."""
+    for node in nodes:
+        if isinstance(node, Step):
+            yield node
+        else:
+            yield from steps(node.body)
+
+
+def _read_from_outside(body: list[Node]) -> dict[Cell, None]:
+    inside = {cell for step in steps(body) for cell in step.makes}
+    return {cell: None for step in steps(body) for cell in step.reads if cell not in inside}

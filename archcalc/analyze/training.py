@@ -1,0 +1,124 @@
+"""A training step's memory: the tree unrolled, and played with what the recipe, the optimizer and the plan hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.states import Keeping
+from archcalc.analyze.steps import Cell, Unrolling, steps
+from archcalc.analyze.timeline import Holding, Levels, Timeline
+from archcalc.ir import Module, Param, Tensor, walk
+from archcalc.precision import BYTES, Policy
+
+if TYPE_CHECKING:
+    from archcalc.analyze.memory import Memory
+    from archcalc.case import Case
+    from archcalc.workload import Workload
+
+
+def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
+    """Memory over a training step."""
+    case, keeping, root = memory.case, memory.keeping, memory.build(work)
+    policy = Policy(case.activations)
+    size = sizes(case, policy)
+    nodes = Unrolling(policy, memory.trainable, case.recompute, size).run(root)
+    if case.loss_chunks > 1:
+        _chunk_logits(nodes, case.loss_chunks)
+    played = Timeline(nodes, holding(case, keeping, root), trains=True)
+    whole = base["gradients"]
+    start = dict(base, gradients=whole if case.accumulate > 1 else 0)
+    line = Levels(start, stretch).play(played.sink)
+    return line
+
+
+def sizes(case: Case, policy: Policy) -> Callable[[Tensor, Module], int]:
+    """Bytes of a tensor on one GPU."""
+    return lambda tensor, module: case.plan.size(tensor) * policy.bytes_of(tensor.role)
+
+
+def stretch(module: Module) -> Module:
+    """What an instant is remembered under: a block, or what stands directly in the model."""
+    above: Module | None = module
+    while above:
+        if above.unit == "block" or (above.parent and not above.parent.parent):
+            return above
+        above = above.parent
+    return module
+
+
+def holding(case: Case, keeping: Keeping, root: Module) -> Holding:
+    """What a step does with parameters."""
+    recipe, plan, optimizer = case.recipe, case.plan, case.optimizer
+    assert recipe and optimizer
+    gradient = BYTES[recipe.gradients]
+    reduces = plan.zero >= 2
+    trained = [(one, int(copies)) for one, copies in _params(root) if keeping.trained(one)]
+    here = sum(copies * _here(plan, param) for param, copies in trained)
+    return Holding(
+        gradient=lambda param: plan.size(param) * gradient,
+        kept_gradient=lambda param: _here(plan, param) * gradient,
+        copy=_copies(case, keeping),
+        copies_stay=bool(recipe.copies),
+        gathered=_gathered(case, root),
+        accumulates=case.accumulate > 1,
+        reduces=reduces,
+        update=here * optimizer.update * BYTES[recipe.states],
+    )
+
+
+def _params(root: Module) -> list[tuple[Param, int]]:
+    return [(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
+
+
+def _here(plan: object, param: Param) -> int:
+    """Elements of one copy whose gradient and states this GPU keeps."""
+    from archcalc.plan import Plan
+
+    assert isinstance(plan, Plan)
+    if plan.zero == 3:
+        return plan.sharded(param)
+    return -(-plan.size(param) // plan.dp) if plan.zero else plan.size(param)
+
+
+def _copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
+    recipe = case.recipe
+    assert recipe
+
+    def copy(param: Param) -> int:
+        matrix = len(param.axes) > 1 and not param.table
+        if recipe.copies and matrix and case.plan.zero < 3:
+            return keeping.plan.size(param) * BYTES[recipe.copies]
+        if case.format.is_quantised and case.format.holds(param):
+            return keeping.plan.size(param) * BYTES[recipe.weights]
+        return 0
+
+    return copy
+
+
+def _gathered(case: Case, root: Module) -> Callable[[Module | None], int]:
+    """Under ZeRO-3 a block's weights are gathered whole while it runs; those outside of blocks stay gathered."""
+    if case.plan.zero < 3:
+        return lambda module: 0
+    assert case.recipe
+    width = BYTES[case.recipe.copies or case.recipe.weights]
+    blocks = [module for module, _ in walk(root) if module.unit == "block"]
+    inside = {param for block in blocks for module, _ in walk(block) for param in module.params.values()}
+    rest = sum(case.plan.size(param) * copies for param, copies in _params(root) if param not in inside) * width
+
+    def gathered(module: Module | None) -> int:
+        if module is None:
+            return rest
+        copies = int(module.repeat)
+        return sum(case.plan.size(param) * number // copies for param, number in _params(module)) * width
+
+    return gathered
+
+
+def _chunk_logits(nodes: list[object], chunks: int) -> None:
+    found: dict[Cell, None] = {}
+    for step in steps(nodes):  # type: ignore[arg-type]
+        if step.module.unit == "loss":
+            found.update(dict.fromkeys((*step.reads[:1], *step.makes)))
+    for cell in found:
+        cell.bytes = -(-cell.bytes // chunks)
