@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 SCHEMA_VERSION = 1
+GLYPHS = "█▓▒░▪"  # the parts of a stacked bar, in their order
 
 Unit = Literal[
     "name",
@@ -25,6 +26,9 @@ Unit = Literal[
     "binary",
     "bandwidth",
     "tera",
+    "stack",
+    "room",
+    "bound",
 ]
 
 
@@ -86,6 +90,10 @@ class Report:
 
     def table(self) -> Table:
         raise NotImplementedError
+
+    def more(self) -> Sequence[Table]:
+        """Further tables, beneath the first."""
+        return ()
 
     def record(self) -> dict[str, Any]:
         """Plain data with stable keys."""

@@ -11,7 +11,7 @@ _SUFFIX = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9, "t": 10**12}
 _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _WHOLE = r"0|[1-9][\d_]*|[1-9]\d{0,2}(?:,\d{3})+"  # no leading zeros: 010 would be 8 to some readers
 _SIZE = re.compile(rf"({_WHOLE})(\.\d+)?(?:e\+?(\d{{1,2}}))?\s*([kmgbt]i?)?", re.IGNORECASE)
-_BYTES = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*([kmgt]i?)?b", re.IGNORECASE)
+_BYTES = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*(?:([kmgt]i?)?b)?", re.IGNORECASE)
 
 
 def parse_size(text: str) -> int:
@@ -30,7 +30,8 @@ def parse_size(text: str) -> int:
 
 
 def parse_bytes(text: str) -> int:
-    """`24GiB`, or `24GB` which is 24 × 10⁹: GB is decimal and GiB binary, everywhere; parts of a byte are dropped.
+    """`24GiB`, or `24GB` which is 24 × 10⁹: GB is decimal and GiB binary, everywhere; a bare number is bytes, and parts
+    of a byte are dropped.
 
     Raises ValueError.
     """

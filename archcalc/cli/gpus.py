@@ -11,7 +11,9 @@ from archcalc.sizes import parse_bytes
 
 
 def memory_size(text: str | int) -> int:
-    """`24GiB` or `24GB` on the command line."""
+    """`24GiB` or `24GB` on the command line; a bare 24 would be bytes, which nobody means."""
+    if str(text).strip().isdigit():
+        raise typer.BadParameter(f"expected a unit, such as {text}GiB (binary) or {text}GB (decimal), found '{text}'")
     try:
         return parse_bytes(str(text))
     except ValueError as reason:

@@ -15,7 +15,7 @@ def render(report: Report, *, width: int) -> str:
         [f"### {report.title()}"],
         [report.answer()] if report.answer() else [],
         answers,
-        _table(report.table()),
+        *(_table(table) for table in (report.table(), *report.more())),
         notes,
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)

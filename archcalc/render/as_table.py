@@ -14,18 +14,19 @@ from archcalc.report import Column, Figure, Line, Report, Table
 
 WIDE = 110  # columns from which there is room to spare
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
-_LEFT = ("name", "text", "shape")
+_LEFT = ("name", "text", "shape", "stack")
 
 
 def render(report: Report, *, width: int) -> str:
     figures = list(report.figures())
     answer = report.answer() or " ".join((*figure(figures[0]), figures.pop(0).label))
     worked = textwrap.wrap(report.worked(), width - 2, initial_indent="= ", subsequent_indent="  ")
-    table, left_out = _fitting(report.table(), width)
+    fitted = [_fitting(table, width) for table in (report.table(), *report.more())]
+    left_out = [note for _, notes in fitted for note in notes]
     blocks = [
         [bold(report.title()), bold(answer), *map(dim, worked)],
         _figures(figures),
-        _Layout(table, width).lines(),
+        *(_Layout(table, width).lines() for table, _ in fitted),
         [dim(line) for note in (*report.assumptions, *left_out) for line in _note(note, width)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
