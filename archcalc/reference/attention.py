@@ -44,6 +44,13 @@ def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) 
     return hidden
 
 
+class RelativePositions(nn.Embedding):
+    """A number for each head and bucket of distances: (heads, queries, keys)."""
+
+    def forward(self, distances: Tensor) -> Tensor:
+        return super().forward(distances).permute(2, 0, 1)
+
+
 class HeadNorm(nn.Module):
     """A norm of queries or keys, (batch, seq, heads, head_dim): each head alone, or all as one vector."""
 
@@ -90,7 +97,7 @@ class Attention(nn.Module):
             self.sinks = nn.Parameter(torch.zeros(self.heads))
         relative = next((p for p in part["positions"] if p["kind"] == "relative"), None)
         if relative and relative["per"] == "block":
-            self.position = nn.Embedding(relative["buckets"], self.heads)
+            self.position = RelativePositions(relative["buckets"], self.heads)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         q, gate = self._queries(x)
@@ -144,7 +151,7 @@ class Attention(nn.Module):
     def _bias(self, given: dict[str, Tensor]) -> Tensor | None:
         """What relative positions and ALiBi add to the scores."""
         if (distances := given.get(f"distances {self.part['name']}")) is not None:
-            return self.position(distances).permute(2, 0, 1)
+            return self.position(distances)
         return given.get(f"bias {self.part['name']}")
 
     def _hidden(self, given: dict[str, Tensor]) -> Tensor | None:

@@ -29,10 +29,10 @@ def parameters(model: nn.Module) -> dict[str, Shape]:
 
 
 def shapes(model: nn.Module, call: Callable[[], Any]) -> dict[str, Shape]:
-    """The shape that every module gave out when it was last called."""
+    """The shape that every module gave out when it was last called; of several tensors, the first."""
     found: dict[str, Shape] = {}
     handles = [
-        module.register_forward_hook(lambda _, __, out, name=name: found.update({name: tuple(out.shape)}))
+        module.register_forward_hook(lambda _, __, out, name=name: found.update({name: _first_shape(out)}))
         for name, module in model.named_modules()
     ]
     try:
@@ -42,6 +42,11 @@ def shapes(model: nn.Module, call: Callable[[], Any]) -> dict[str, Shape]:
         for handle in handles:
             handle.remove()
     return found
+
+
+def _first_shape(out: Any) -> Shape:
+    out = getattr(out, "outputs", out)
+    return tuple(out.shape) if isinstance(out, Tensor) else _first_shape(out[0])
 
 
 def training_step(model: nn.Module, loss: Callable[[], Tensor]) -> Step:

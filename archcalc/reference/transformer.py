@@ -14,7 +14,14 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from archcalc.reference import positions
-from archcalc.reference.attention import Attention, Cache, hidden_from_sight, is_flash, needs_mask
+from archcalc.reference.attention import (
+    Attention,
+    Cache,
+    RelativePositions,
+    hidden_from_sight,
+    is_flash,
+    needs_mask,
+)
 from archcalc.reference.layers import Dropout, FeedForward, add, make_norm, run
 
 Config = dict[str, Any]
@@ -180,7 +187,7 @@ class Stack(nn.Module):
         relative = [p for part in self.attentions for p in part["positions"] if p["kind"] == "relative"]
         if relative and relative[0]["per"] == "stack":
             heads = next(part["heads"] for part in self.attentions if part["positions"])
-            self.position = nn.Embedding(relative[0]["buckets"], heads)
+            self.position = RelativePositions(relative[0]["buckets"], heads)
         _add_items(self, stack["items"], stack, memory_width, options)
         place = stack["norm"]["place"]
         final = stack["norm"]["final"] if stack["norm"]["final"] is not None else place != "post"
@@ -236,7 +243,7 @@ class Stack(nn.Module):
                 causal = part["sight"]["causal"]
                 made[key] = positions.buckets(start, length, key, causal=causal, device=x.device)
             if said["per"] == "stack":
-                given[f"bias {name}"] = self.position(made[key]).permute(2, 0, 1)
+                given[f"bias {name}"] = self.position(made[key])
             else:
                 given[f"distances {name}"] = made[key]
 
@@ -373,6 +380,11 @@ def decode_step(config: Config, model: nn.Module, given: list[Tensor]) -> tuple[
     with torch.no_grad():
         model(*given[:-1], given[-1][:, :-1], cache=cache)
     return (lambda: model(*given[:-1], given[-1][:, -1:], cache=cache)), cache
+
+
+def kept_tensors(cache: Cache) -> list[Tensor]:
+    """Keys and values of all layers."""
+    return list(cache.values())
 
 
 def properties(config: Config, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:

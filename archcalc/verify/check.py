@@ -217,7 +217,7 @@ def _decoding(subject: Subject) -> list[Row]:
         flops = measure.forward_flops(step)
         if precision == "fp32":
             rows.append(Row("FLOPs", int(work(root, trainable=never).forward), flops, group))
-        theirs = measure.kept_bytes(kept.values())
+        theirs = measure.kept_bytes(subject.reference.kept_tensors(kept))
         rows.append(Row(f"bytes kept for the next token, {precision}", int(cache(root, Policy(precision)).bytes), theirs, group))
     return rows
 

@@ -39,12 +39,17 @@ def _under(above: str, name: str) -> str:
 
 
 def _last_op(module: Module) -> Op | None:
-    """What is kept or only shown is not given out, and a loss belongs to no layer."""
+    """What is kept or only shown is not given out, a loss belongs to no layer, and last states stand beside outputs.
+
+    None where the last thing is a child that is called for every position: what is made of all its outputs is not told.
+    """
     for item in reversed(module.body):
-        if isinstance(item, Module):
-            last = None if item.unit == "loss" else _last_op(item)
-        else:
-            last = None if item.kind in ("show", "append", "input") else item
-        if last:
-            return last
+        if isinstance(item, Module) and item.unit != "loss":
+            return _last_op(item) if item.calls == 1 else None
+        if isinstance(item, Op) and not _stands_beside(item):
+            return item
     return None
+
+
+def _stands_beside(op: Op) -> bool:
+    return op.kind in ("show", "append", "input") or op.name.startswith(("hidden_state", "cell_state"))

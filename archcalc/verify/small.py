@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from archcalc.archs import family_module
 from archcalc.model import Model
 from archcalc.spec import Node
 
@@ -25,10 +27,17 @@ SIZES = {  # of the twin, where the model's own are larger
 }
 SAME_AS = {"head_vocab": "vocab"}  # fields whose sizes are those of another field
 PATCH = 4
+WIDTHS = frozenset({"hidden", "embedding", "projection", "input", "width"})  # of recurrent nets
+SMALLEST = 16
 
 
 def shortened(model: Model) -> Model:
-    """Every line and period of a stack at most twice, so that its first run and a later one are there."""
+    """Every line and period of a stack at most twice, so that its first run and a later one are there.
+
+    A decoder that starts from its encoder's states has a layer for each of them, so that none may be left out.
+    """
+    if getattr(model.resolved, "handed_over", False):
+        return model
     return replace(model, resolved=_mapped(model.resolved, _at_most_twice))
 
 
@@ -38,8 +47,24 @@ def _at_most_twice(name: str, value: int) -> int:
 
 def twin(model: Model) -> Model:
     """The same structure with small sizes: unequal ones stay unequal, and heads keep their groups."""
+    if model.spec.family == "recurrent":
+        return shortened(_in_proportion(model))
     short = shortened(model).resolved
     return replace(model, resolved=_consistent(short, _mapped(short, _Smaller())))
+
+
+def _in_proportion(model: Model) -> Model:
+    """Widths of recurrent nets add up, so that all are divided by what divides them all."""
+    found: list[int] = []
+    _mapped(model.spec, lambda name, value: found.append(value) or value if name in WIDTHS else value)
+    divisor = math.gcd(*found)
+    times = max(1, SMALLEST // (max(found, default=1) // max(1, divisor)))
+
+    def smaller(name: str, value: int) -> int:
+        return value // divisor * times if name in WIDTHS else min(value, SIZES.get(name, value))
+
+    spec = _mapped(model.spec, smaller)
+    return replace(model, spec=spec, resolved=family_module(spec.family).resolve(spec))
 
 
 class _Smaller:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from archcalc.archs.recurrent.layers import Outcome, at_position, cell_of, handed_over, keep, last_states, title
 from archcalc.archs.recurrent.resolve import ResolvedAttention
 from archcalc.archs.recurrent.stack import Layers, ResolvedStack
+from archcalc.count import Count
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear, width_of
@@ -33,6 +34,8 @@ def run_decoder(
     """Over a whole sequence of tokens; from zeros, or from where the encoder ended."""
     batch, seq = x.dims[:2]
     memory = _memory(m, encoded, attention)
+    if work.decodes and memory.keys is not memory.states:
+        m["keys"].calls = Count(0)  # kept from the first token on
     layers = stack.each_layer
     before = [_first_state(m, one, stack, batch, None if from_zeros else encoded) for one in layers]
     fed = m.record("zeros", to=axes(batch, Dim.of("fed", attention.query))) if attention.feed else None
@@ -51,6 +54,8 @@ def run_decoder(
     if work.keeps_cache:
         keep(m, ended)
         memory.keep(m)
+        if fed:
+            m.record("append", out)
     return Outcome(outputs, out, ended)
 
 
