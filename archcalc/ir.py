@@ -100,6 +100,7 @@ class Param(Tensor):
     elements: Count = field(default_factory=lambda: Count(1))
     table: str = ""
     trainable: bool = True
+    stored: int | None = None  # bytes in the file of weights that it was read from
     active: Count | None = None
 
 

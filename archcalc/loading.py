@@ -17,8 +17,12 @@ from archcalc.model import Model, from_document
 DEFAULT = "textbook"
 
 
-def load(model: str | os.PathLike[str] | Mapping[str, Any] = DEFAULT, *, set: Sequence[str] = ()) -> Model:
-    """Load a preset by name, a YAML file by path, `-` from standard input, or a dict; `set` changes fields.
+def load(
+    model: str | os.PathLike[str] | Mapping[str, Any] = DEFAULT, *, set: Sequence[str] = (), trace: bool = False
+) -> Model:
+    """Load a preset by name, a file or folder by path, `hf:owner/name`, `-` from standard input, or a dict.
+
+    `set` changes fields; `trace` lets transformers build a config that archcalc cannot read.
 
     >>> load("gpt2").params().total
     124439808
@@ -29,9 +33,13 @@ def load(model: str | os.PathLike[str] | Mapping[str, Any] = DEFAULT, *, set: Se
     name = os.fspath(model)
     if name == "-":
         raw = sys.stdin.buffer.read(MAX_BYTES + 1)
-        return from_document(files.document(raw, "standard input"), "standard input", changes)
+        return from_document(files.of_bytes(raw, "standard input", trace=trace), "standard input", changes)
+    if name.startswith("hf:"):
+        from archcalc.importers import hub
+
+        return from_document(hub.document(name, trace=trace), name.removeprefix("hf:"), changes)
     file = _file(name)
-    return from_document(files.document(_bytes(file), _shown(file)), _called(file), changes)
+    return from_document(files.of_path(file, _shown(file), trace=trace), _called(file), changes)
 
 
 def _file(name: str) -> Path:
@@ -41,23 +49,17 @@ def _file(name: str) -> Path:
     if name in presets and not path.is_file():
         return presets[name]
     if path.exists():
-        return files.in_folder(path) if path.is_dir() else path
+        return path
     if path.suffix in (".yaml", ".yml", ".json") or os.sep in name:
         raise InputError("there is no such file", "check the path; `archcalc presets` lists what ships", field=name)
     hint = did_you_mean(name, presets) + " `archcalc presets` lists all; a spec of your own is named by its file"
     raise InputError(f"no preset and no file is called {name}", hint)
 
 
-def _bytes(file: Path) -> bytes:
-    try:
-        with file.open("rb") as stream:
-            return stream.read(MAX_BYTES + 1)
-    except OSError as reason:
-        raise InputError(f"cannot be read: {reason.strerror or reason}", field=_shown(file)) from None
-
-
 def _called(file: Path) -> str:
     """A model by its file, but a config.json by the folder that holds it."""
+    if file.is_dir():
+        return file.resolve().name
     return file.resolve().parent.name if file.name == files.CONFIG else file.stem
 
 

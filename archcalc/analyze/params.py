@@ -153,7 +153,8 @@ def params(
     names: bool = False,
 ) -> ParamsReport:
     counted = one_copy(root)
-    assumed = () if precision else ("fp32 weights: the spec names no precision",)
+    stored = fold(root, lambda module: sum(param.stored or 0 for param in module.params.values()))
+    assumed = () if precision or stored else ("fp32 weights: the spec names no precision",)
     return ParamsReport(
         model=model,
         assumptions=("every count is exact", *notes_of(root), *assumed),
@@ -163,10 +164,10 @@ def params(
         without_head=_where(root, lambda param: param.owner.group != "head"),
         active=_active(root),
         active_non_embedding=_active(root, _is_inside),
-        bytes=Count(int(counted) * BYTES[precision or "fp32"]),
+        bytes=stored or Count(int(counted) * BYTES[precision or "fp32"]),
         buffers=fold(root, lambda module: sum(_elements(tensor.shape) for tensor in module.buffers.values())),
         groups={label: _where(root, lambda param, group=group: param.owner.group == group) for group, label in _GROUPS},
-        precision=precision or "fp32",
+        precision="the file" if stored else precision or "fp32",
         rows=tuple(_rows(root, Count(1))),
         depth=depth,
         explain=explain,

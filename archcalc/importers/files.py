@@ -1,8 +1,9 @@
-"""What a file is, told by what stands in it, and the document that it gives."""
+"""What a file is, told by what stands in it rather than by its name, and the document that it gives."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +11,133 @@ from archcalc.document import MAX_BYTES, Document, read
 from archcalc.errors import InputError
 
 CONFIG = "config.json"
+INDEX = "model.safetensors.index.json"
+WEIGHTS = (INDEX, "model.safetensors")
 
 
-def document(raw: bytes, file: str) -> Document:
-    """A spec as it stands, or the spec that another kind of file stands for."""
+def of_path(path: Path, shown: str, *, trace: bool = False) -> Document:
+    """The spec in a file or folder, or the one that another kind of file stands for."""
+    try:
+        return _folder(path, trace) if path.is_dir() else _file(path, shown, trace)
+    except InputError as error:
+        error.file = error.file or shown
+        raise
+    except OSError as reason:
+        raise InputError(f"cannot be read: {reason.strerror or reason}", field=shown) from None
+
+
+def of_bytes(raw: bytes, shown: str, *, trace: bool = False) -> Document:
+    """A spec, or a config.json, that is at hand as a whole."""
     said = _json_object(raw)
-    if said is not None:
-        from archcalc.importers.hf import imported
-
-        if imported.looks_like_config(said):
-            return _placed(said, file)
-    return read(raw, file)
+    return of_config(said, shown, trace=trace) if said and _CONFIG_KEYS & set(said) else read(raw, shown)
 
 
-def _placed(said: dict[str, Any], file: str) -> Document:
+_CONFIG_KEYS = {"model_type", "architectures", "transformers_version"}  # of every config.json, and of no spec
+
+
+def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Document:
+    """What a translator makes of it; what none reads, transformers may build, if that is asked for."""
     from archcalc.importers.hf import imported
 
     try:
-        return imported.document(said, file)
+        return imported.document(said, shown)
     except InputError as error:
-        error.file = error.file or file
-        raise
+        error.file = error.file or shown
+        if not trace:
+            raise
+        from archcalc.importers import trace as traced
+
+        return traced.document(said, shown, error.fact)
+
+
+def _file(path: Path, shown: str, trace: bool) -> Document:
+    with path.open("rb") as stream:
+        start = stream.read(MAX_BYTES + 1)
+    if start[:4] == b"GGUF":
+        from archcalc.importers import gguf_spec
+
+        return gguf_spec.document(path, shown)
+    if _is_safetensors(start, path.stat().st_size):
+        from archcalc.importers import safetensors
+
+        return of_tensors(safetensors.read(path), shown)
+    if start.lstrip()[:1] == b"{" and b'"weight_map"' in start:
+        return of_tensors(_sharded(path), shown)
+    return of_bytes(start, shown, trace=trace)
+
+
+def _is_safetensors(start: bytes, size: int) -> bool:
+    """A length that fits into the file, and an opening brace behind it."""
+    return len(start) > 8 and start[8:9] == b"{" and int.from_bytes(start[:8], "little") + 8 <= size
+
+
+def _sharded(path: Path) -> Any:
+    from archcalc.importers import safetensors
+
+    index = _index(path)
+    return safetensors.sharded(index, path.parent)
+
+
+def _index(path: Path) -> dict[str, Any]:
+    """An index may be longer than any config: it has a line for each tensor."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise InputError("the index is not JSON", "download it again") from None
+    if not isinstance(found, dict):
+        raise InputError("the index is not a JSON object", "download it again")
+    return found
+
+
+def of_tensors(tensors: Any, shown: str, *notes: str) -> Document:
+    """A file of weights with nothing to say what is computed with them."""
+    data = {"family": "weights", "tensors": {name: stored.written() for name, stored in tensors.items()}}
+    return Document(shown, data=data, notes=(f"in the file: {by_format(tensors)}", *notes))
+
+
+def by_format(tensors: Any) -> str:
+    """`bf16 8,030,261,248 numbers in 16,060,522,496 bytes`, for each format."""
+    numbers: Counter[str] = Counter()
+    taken: Counter[str] = Counter()
+    for stored in tensors.values():
+        numbers[stored.format] += stored.elements
+        taken[stored.format] += stored.bytes
+    parts = [f"{numbers[name]:,} numbers as {name} in {taken[name]:,} bytes" for name, _ in taken.most_common()]
+    return "; ".join(parts) or "nothing"
+
+
+def _folder(folder: Path, trace: bool) -> Document:
+    config, weights = folder / CONFIG, _weights_in(folder)
+    if config.is_file():
+        found = of_bytes(config.read_bytes()[: MAX_BYTES + 1], str(config), trace=trace)
+        return _beside_weights(found, weights) if weights else found
+    if weights:
+        return _file(weights, str(weights), trace)
+    hint = "give a folder with a config.json or weights, or the file that describes the model"
+    raise InputError("this folder holds no model", hint)
+
+
+def _weights_in(folder: Path) -> Path | None:
+    named = [folder / name for name in WEIGHTS if (folder / name).is_file()]
+    others = sorted([*folder.glob("*.safetensors"), *folder.glob("*.gguf")])
+    return named[0] if named else others[0] if len(others) == 1 else None
+
+
+def _beside_weights(found: Document, weights: Path) -> Document:
+    """The config's spec, and how the weights that lie beside it agree with it."""
+    from archcalc.importers import agreement
+
+    if weights.suffix == ".gguf":
+        return found
+    tensors = _sharded(weights) if weights.name == INDEX else _read_one(weights)
+    found.notes = (*found.notes, agreement.told(found, tensors, weights.name))
+    return found
+
+
+def _read_one(path: Path) -> Any:
+    from archcalc.importers import safetensors
+
+    return safetensors.read(path)
 
 
 def _json_object(raw: bytes) -> dict[str, Any] | None:
@@ -42,10 +149,3 @@ def _json_object(raw: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return said if isinstance(said, dict) else None
-
-
-def in_folder(folder: Path) -> Path:
-    """The file of a folder that says what the model is."""
-    if (folder / CONFIG).is_file():
-        return folder / CONFIG
-    raise InputError("this folder has no config.json", "give the file that describes the model", field=str(folder))

@@ -117,9 +117,15 @@ def finished(fields: Fields) -> Fields:
         del fields["head_dim"]
     if fields.get("kv_heads") == heads:
         fields.pop("kv_heads", None)
+    usual = {"bias": fields.get("bias", True), "gated": False}
+    for part in ("attention", "ffn"):
+        if isinstance(fields.get(part), dict):
+            fields[part] = {key: value for key, value in fields[part].items() if usual.get(key) != value}
+    fields = {key: value for key, value in fields.items() if value != {} and (key, value) not in _USUAL}
     return {key: fields[key] for key in sorted(fields, key=_place)}
 
 
+_USUAL = (("head", "lm"), ("bias", True), ("norm", "layer"))
 _ORDER = (
     *("name", "vocab", "d_model", "heads", "kv_heads", "head_dim"),
     *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "conv"),

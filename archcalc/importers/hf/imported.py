@@ -11,11 +11,6 @@ from archcalc.importers.hf.reading import Config, unknown_type
 from archcalc.importers.hf.words import precision, quantisation
 
 
-def looks_like_config(data: Any) -> bool:
-    """A JSON object with the keys that every config.json has and no spec may have."""
-    return isinstance(data, dict) and bool({"model_type", "architectures", "transformers_version"} & set(data))
-
-
 def document(said: dict[str, Any], file: str) -> Document:
     """The spec that a config stands for, as a document that `from_document` takes."""
     text_of, said = _text_only(said)

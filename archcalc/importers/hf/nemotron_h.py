@@ -15,7 +15,7 @@ INERT = (
     " time_step_limit time_step_floor mamba_dt_min mamba_dt_max mamba_dt_limit mamba_dt_init_floor"
     " mamba_ssm_cache_dtype moe_shared_expert_overlap routed_scaling_factor n_group topk_group norm_topk_prob"
     " num_nextn_predict_layers mtp_layers_block_type mtp_hybrid_override_pattern residual_in_fp32"
-    " rescale_prenorm_residual num_logits_to_keep max_position_embeddings n_shared_experts num_hidden_layers layer_norm_epsilon"
+    " rescale_prenorm_residual num_logits_to_keep max_position_embeddings n_shared_experts num_hidden_layers"
 )
 
 _LETTERS = {"M": "mamba", "E": "moe", "*": "attention", "-": "ffn"}

@@ -1,0 +1,127 @@
+"""The header of a safetensors file: every tensor's name, format and shape, without reading a weight.
+
+Eight bytes say how long the header is, then comes JSON, then the numbers. Whatever a header claims is checked against
+the file before it is believed: lengths, shapes, and that tensors lie side by side without gaps or overlaps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from archcalc.archs.weights import BITS, Stored
+from archcalc.errors import InputError
+
+LONGEST = 100_000_000  # bytes of a header; the format itself allows no more
+FORMATS = {
+    "F64": "fp64",
+    "F32": "fp32",
+    "F16": "fp16",
+    "BF16": "bf16",
+    "F8_E4M3": "fp8",
+    "F8_E5M2": "fp8_e5m2",
+    "F8_E8M0": "fp8_e8m0",
+    "F4": "fp4",
+    "BOOL": "bool",
+    **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+}
+
+Tensors = dict[str, Stored]
+
+
+def read(file: Path) -> Tensors:
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        return tensors(header(stream, size), size)
+
+
+def header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
+    """The JSON object at the start of a file of `size` bytes, and where the numbers begin."""
+    length = int.from_bytes(stream.read(8), "little")
+    if not 2 <= length <= min(LONGEST, size - 8):
+        raise _broken(f"its header claims to be {length:,} bytes long, and the file has {size:,}")
+    return parsed(stream.read(length)), length + 8
+
+
+def parsed(raw: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise _broken("its header is not JSON") from None
+    if not isinstance(found, dict):
+        raise _broken("its header is not a JSON object")
+    return found
+
+
+def tensors(found: tuple[dict[str, Any], int], size: int | None = None) -> Tensors:
+    """What a header lists, in the order of the file; `size` is the whole file's, where it is known."""
+    entries, start = found
+    spans = {name: _span(name, entry) for name, entry in entries.items() if name != "__metadata__"}
+    reached = 0
+    for name in sorted(spans, key=lambda name: spans[name]):
+        begin, end = spans[name]
+        if begin != reached:
+            raise _broken(f"{name} begins at {begin:,}, where {reached:,} was expected")
+        reached = end
+    if size is not None and start + reached != size:
+        raise _broken(f"its tensors end at byte {start + reached:,}, the file at {size:,}")
+    return {name: _stored(name, entries[name], spans[name]) for name in spans}
+
+
+def _span(name: str, entry: Any) -> tuple[int, int]:
+    offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
+    if not (isinstance(offsets, list) and len(offsets) == 2 and all(_is_count(offset) for offset in offsets)):
+        raise _broken(f"{name} has no data_offsets")
+    begin, end = offsets
+    if begin > end:
+        raise _broken(f"{name} ends before it begins")
+    return begin, end
+
+
+def _stored(name: str, entry: dict[str, Any], span: tuple[int, int]) -> Stored:
+    kind, shape = entry.get("dtype"), entry.get("shape")
+    if kind not in FORMATS:
+        raise _broken(f"{name} has the unknown dtype {kind}")
+    if not (isinstance(shape, list) and all(_is_count(size) for size in shape)):
+        raise _broken(f"{name} has no shape")
+    bits = BITS[FORMATS[kind]]
+    elements = 1
+    for size in shape:
+        elements *= size
+    if elements * bits != 8 * (span[1] - span[0]):
+        raise _broken(f"{name} takes {span[1] - span[0]:,} bytes, but {shape} of {kind} takes {elements * bits // 8:,}")
+    return Stored(FORMATS[kind], tuple(shape), span[1] - span[0])
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
+
+
+def _broken(why: str) -> InputError:
+    return InputError(f"not a whole safetensors file: {why}", "download it again")
+
+
+def sharded(index: Mapping[str, Any], folder: Path) -> Tensors:
+    """All shards that an index names, each by its own header; the index must list what they hold."""
+    listed = index.get("weight_map")
+    if not isinstance(listed, dict) or not all(isinstance(shard, str) for shard in listed.values()):
+        raise InputError("the index has no weight_map", "download it again")
+    found: Tensors = {}
+    for shard in sorted(set(listed.values())):
+        found.update(read(_inside(folder, shard)))
+    missing = sorted(set(listed) - set(found))
+    if missing:
+        raise InputError(f"the index lists {missing[0]}, which no shard holds", "download the shards again")
+    return found
+
+
+def _inside(folder: Path, shard: str) -> Path:
+    """A shard stands beside its index: an index must not lead elsewhere."""
+    if Path(shard).name != shard:
+        raise InputError(f"the index names {shard}, which is not beside it", "shards and index belong in one folder")
+    if not (folder / shard).is_file():
+        raise InputError(f"the shard {shard} is missing", f"download it into {folder}")
+    return folder / shard
