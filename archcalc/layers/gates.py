@@ -38,7 +38,9 @@ class Gates:
         peephole: bool,
     ) -> None:
         self.m, self.kind, self.biases, self.hidden = m, kind, biases, hidden
-        self.inputs, self.h, self.batch, self.peephole = inputs, h, h.dims[0], peephole
+        self.h, self.batch, self.peephole = h, h.dims[0], peephole
+        x, *beside = inputs
+        self.inputs = (x.seen_as(self.batch, Dim("input", x.dims[-1].size)), *beside)
         self.prepare()
 
     def prepare(self) -> None:
@@ -65,9 +67,8 @@ class OnPaper(Gates):
         self.joined = self._join(self.h, "joined", "h⟨t−1⟩")
 
     def _join(self, h: Tensor, name: str, symbol: str) -> Tensor:
-        joined = (*self.inputs, h)
-        dim = Dim("+".join(tensor.dims[-1].name for tensor in joined), _width(joined))
-        note = f"[{symbol}; x⟨t⟩{'; context' if len(self.inputs) > 1 else ''}]"
+        dim = _side_by_side((*self.inputs, h))
+        note = f"[{'; '.join([symbol, *map(_symbol, self.inputs)])}]"
         return self.m.record("concat", h, *self.inputs, to=axes(self.batch, dim), name=name, note=note)
 
     def sums(self, name: str) -> Tensor:
@@ -95,19 +96,20 @@ class Stacked(Gates):
         self.gates = Dim.of("gates", len(NAMES[self.kind]), copies=True)
         self.stack = (self.gates, self.hidden)
         keras = self.biases == "keras"
-        self.from_x = self._product("kernel" if keras else "weight_ih", self._x())
+        x = self._x()
+        self.from_x = self._product("kernel" if keras else "weight_ih", x)
         before = self.h.seen_as(self.batch, Dim("state", self.h.dims[-1].size))
         self.from_h = self._product("recurrent_kernel" if keras else "weight_hh", before)
         self._add_biases()
-        self._describe(before)
+        self._describe(x.dims[-1].size, before.dims[-1].size)
         if self.kind != "gru":
             self.both = self.m.record("add", self.from_x, self.from_h)
 
     def _x(self) -> Tensor:
-        dim = Dim("input", _width(self.inputs))
         if len(self.inputs) == 1:
-            return self.inputs[0].seen_as(self.batch, dim)
-        return self.m.record("concat", *self.inputs, to=axes(self.batch, dim), name="joined", note="[x⟨t⟩; context]")
+            return self.inputs[0]
+        to, note = axes(self.batch, _side_by_side(self.inputs)), f"[{'; '.join(map(_symbol, self.inputs))}]"
+        return self.m.record("concat", *self.inputs, to=to, name="joined", note=note)
 
     def _product(self, name: str, x: Tensor) -> Tensor:
         """PyTorch keeps the axis of outputs first, Keras that of inputs."""
@@ -129,14 +131,13 @@ class Stacked(Gates):
         elif self.biases == "keras":
             self.from_x = m.record("add", self.from_x, m.param("bias", self.stack))
 
-    def _describe(self, before: Tensor) -> None:
+    def _describe(self, into: Count, before: Count) -> None:
         """Each gate's share of the stacked tensors, which a textbook asks for."""
         width = self.hidden.size
         number = {"two": 2, "keras": 2 if self.kind == "gru" else 1, "none": 0}[self.biases]
         for name in NAMES[self.kind] if self.kind != "rnn" else ():
             vectors = number + (self.peephole and name in PEEPING)
-            shares = [_width(self.inputs) * width, before.dims[-1].size * width, *[width] * vectors]
-            self.m.parts.append(Part(name, total(shares)))
+            self.m.parts.append(Part(name, total([into * width, before * width, *[width] * vectors])))
 
     def sums(self, name: str) -> Tensor:
         if self.kind == "gru":
@@ -168,6 +169,12 @@ class Stacked(Gates):
         return self._activated("candidate", self.m.record("add", self._share(self.from_x), let_through))
 
 
-def _width(tensors: tuple[Tensor, ...]) -> Count:
-    """`100 + 128`: the widths of what stands side by side."""
-    return sum((tensor.dims[-1].size for tensor in tensors), Count(0))
+def _symbol(tensor: Tensor) -> str:
+    """What comes in, as on paper: x, the context of attention, or the h̃ that is fed back."""
+    return {"context": "c", "fed": "h̃⟨t−1⟩"}.get(tensor.dims[-1].name, "x⟨t⟩")
+
+
+def _side_by_side(tensors: tuple[Tensor, ...]) -> Dim:
+    """`input+hidden`, of size `100 + 128`."""
+    widths = [tensor.dims[-1] for tensor in tensors]
+    return Dim("+".join(width.name for width in widths), sum((width.size for width in widths), Count(0)))

@@ -133,7 +133,10 @@ def last_states(m: Module, ends: list[tuple[Layers, State]], batch: Dim) -> tupl
 def handed_over(m: Module, start: Outcome, group: Layers, cell: Cell) -> State:
     """The encoder's last states of the same layers; of both directions, side by side."""
     found = next(last for last in reversed(start.states) if last.first <= group.first)
-    return tuple(
-        m.record("view", stacked, to=axes(stacked.dims[-2], width), select=stacked.axes[0])
-        for stacked, width in zip(found.stacked, cell.kept, strict=True)
-    )
+    return tuple(_of_one_layer(m, stacked, width) for stacked, width in zip(found.stacked, cell.kept, strict=True))
+
+
+def _of_one_layer(m: Module, stacked: Tensor, width: Dim) -> Tensor:
+    rows, (batch,), (ended,) = stacked.axes
+    seen = stacked.seen_as(rows, batch, Dim("handed_over", ended.size))
+    return m.record("view", seen, to=axes(batch, width), select=rows)

@@ -9,6 +9,8 @@ from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, Said, check, re
 from archcalc.errors import InputError, Path
 from archcalc.workload import Longest
 
+MOST_LAYERS = 1000  # of a decoder whose step is written out layer by layer
+
 
 @dataclass(frozen=True)
 class ResolvedAttention:
@@ -116,6 +118,9 @@ def _check_score(said: Attention, query: int, key: int, tanh: bool) -> None:
 
 
 def _check_order(said: Attention, when: str, decoder: Said) -> None:
+    if decoder.number > MOST_LAYERS:
+        fact = f"{decoder.number:,} layers that attend together at every step are more than {MOST_LAYERS:,}"
+        raise InputError(fact, "give the decoder fewer layers", fields=decoder.places("layers"))
     if when == "between" and decoder.number == 1:
         hint = "give the decoder a second layer, or use `when: before` or `when: after`"
         fact = "there is nothing between the layers of a decoder that has one"

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.spec import ModelSpec, Node, Size, as_size, mistake
+from archcalc.spec import ModelSpec, Node, Size, as_size, mistake, shown
 
 Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
 
@@ -29,9 +29,17 @@ def _lower(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
 
+def _both_ways(value: Any) -> Any:
+    if isinstance(value, bool) or value == "first":
+        return value
+    raise mistake(f"expected true, false or first, found {shown(value)}")
+
+
 _WIDTH = {"type": "integer", "minimum": 1}
 _WIDTHS_SCHEMA = {"anyOf": [_WIDTH, {"type": "array", "items": _WIDTH, "minItems": 1}]}
 Widths = Annotated[int | tuple[int, ...], BeforeValidator(_widths), WithJsonSchema(_WIDTHS_SCHEMA)]
+_BOTH_WAYS_SCHEMA = {"anyOf": [{"type": "boolean"}, {"const": "first"}]}
+BothWays = Annotated[Any, BeforeValidator(_both_ways), WithJsonSchema(_BOTH_WAYS_SCHEMA)]
 Cell = Annotated[Literal["lstm", "gru", "rnn"], BeforeValidator(_lower)]
 
 
@@ -53,7 +61,7 @@ class Scope(Node):
     cell: Cell | None = None
     hidden: Widths | None = None
     layers: Size | None = None
-    bidirectional: bool | Literal["first"] = False  # `first`: the first layer alone (GNMT)
+    bidirectional: BothWays = False  # `first`: the first layer alone (GNMT)
     biases: Literal["one", "two", "keras", "none"] | None = None
     projection: Size | None = None  # LSTMP: the state is projected to this width
     peephole: bool = False  # the gates of an LSTM see its cell
