@@ -94,6 +94,19 @@ def _switched(name: str, default: Any, each: int, rng: random.Random) -> Any:
         "num_channels": [1, 3],
         "mlp_ratio": [2, 4],
         "num_mel_bins": [20, 80],
+        "decoder_vocab_size": [50, 99],
+        "pooler_output_size": [8, 24],
+        "relative_attention_num_buckets": [8, 32],
+        "attention_window_size": [4, 16],
+        "sliding_window_pattern": [2, 3],
+        "no_rope_layer_interval": [2, 3],
+        "conv1d_width": [3, 4],
+        "local_attention": [8, 16],
+        "rotary_dim": [2, 4],
+        "num_ln_in_parallel_attn": [1, 2],
+        "moe_layer_freq": [1, 2],
+        "max_window_layers": [1, 3],
+        "local_global": [2, 3],
     }
     if name in choices:
         return rng.choice(choices[name])
@@ -267,6 +280,43 @@ _SPECIAL: dict[str, Any] = {
 }
 
 
+def _renamed(chosen: Fields, model_type: str, rng: random.Random) -> Fields:
+    """Some fields under the other name that their class knows them by."""
+    other = {real: alias for alias, real in CONFIG_MAPPING[model_type].attribute_map.items() if rng.random() < 0.2}
+    return {other.get(name, name): value for name, value in chosen.items()}
+
+
+def _foreign(rng: random.Random) -> Fields:
+    """Fields of other types, which most classes do not declare, and some read all the same."""
+    known: Fields = {
+        "num_key_value_heads": rng.choice([1, 2]),
+        "intermediate_size": 24,
+        "attention_bias": True,
+        "mlp_bias": True,
+        "qkv_bias": False,
+        "use_qk_norm": True,
+        "qk_layernorm": True,
+        "sliding_window": 8,
+        "num_experts": 3,
+        "tie_word_embeddings": True,
+        "partial_rotary_factor": 0.5,
+        "rope_theta": 5000.0,
+        "rope_scaling": {"type": "linear", "factor": 2.0},
+        "type_vocab_size": 3,
+        "embedding_size": 8,
+        "layer_norm_elementwise_affine": False,
+        "attention_out_bias": True,
+        "use_bias": True,
+        "num_labels": 4,
+        "add_cross_attention": False,
+        "layer_scale_init_value": 0.1,
+        "torch_dtype": "bfloat16",
+        "classifier_bias": True,
+        "hidden_size_per_layer_input": 8,
+    }
+    return {key: known[key] for key in rng.sample(sorted(known), 2)}
+
+
 def files(model_type: str, rng: random.Random, classes: dict[str, str]) -> Iterator[Fields]:
     """The same random model as a sparse, a full and a diff config.json."""
     chosen = random_fields(model_type, rng)
@@ -275,7 +325,9 @@ def files(model_type: str, rng: random.Random, classes: dict[str, str]) -> Itera
         chosen["head_dim"] = rng.choice([8, 16, 20])
     if rng.random() < 0.3:
         chosen["id2label"] = {str(number): f"label {number}" for number in range(rng.choice([1, 2, 5]))}
-    sparse = {**chosen, **named}
+    if rng.random() < 0.3:
+        chosen |= {key: value for key, value in _foreign(rng).items() if key not in chosen}
+    sparse = {**_renamed(chosen, model_type, rng), **named}
     yield sparse
     try:
         config = CONFIG_MAPPING[model_type].from_dict(json.loads(json.dumps(sparse)))

@@ -73,9 +73,12 @@ def truth(said: dict[str, Any]) -> Counter[Shape]:
 
 
 def _joined(named: dict[str, Shape]) -> dict[str, Shape]:
-    """StableLM keeps the norms of its heads as one module each; here they are one tensor with a row for each head."""
+    """Rows that some classes keep as tensors of their own: StableLM's norms of heads, DeiT's two tokens in front."""
     heads: Counter[str] = Counter(_HEAD_NORM.sub("", name) for name in named if _HEAD_NORM.search(name))
     rest = {name: shape for name, shape in named.items() if not _HEAD_NORM.search(name)}
+    for name in [name for name in rest if name.endswith("distillation_token")]:
+        del rest[name.replace("distillation", "cls")]
+        rest[name] = (2, *rest[name])
     return {**rest, **{name: (number, *named[f"{name}.norms.0.weight"]) for name, number in heads.items()}}
 
 

@@ -26,6 +26,7 @@ def translate(c: Config, task: str) -> Fields:
     return {
         "vocab": vocab if not alone else decoder_vocab,
         "d_model": c.size("d_model"),
+        "cross": {"memory": c.size("d_model")} if alone else None,
         "ffn": {"act": activation(c, "activation_function")},
         "norm": {"place": "post"} if c.type in ("bart", "marian") else None,
         "position": _position(c),

@@ -11,7 +11,10 @@ from archcalc.importers.hf.words import activation
 
 TYPES = ("bert", "roberta", "xlm-roberta", "electra", "megatron-bert")
 USUAL = "masked"
-INERT = "head_dim num_key_value_heads summary_type summary_use_proj summary_activation pooler_fc_size pooler_type"
+INERT = (
+    "head_dim num_key_value_heads summary_type summary_use_proj summary_activation summary_proj_to_labels"
+    " pooler_fc_size pooler_type"
+)
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -22,6 +25,7 @@ def translate(c: Config, task: str) -> Fields:
     return {
         **encoder(c),
         "norm": None if pre else {"place": "post"},
+        "cross": {"memory": c.size("hidden_size")} if crossed else None,
         "embedding": embedding(c),
         "decoder" if causal else "encoder": stacked([line] * c.size("num_hidden_layers")),
         "head": head(c, task),
@@ -57,9 +61,16 @@ def head(c: Config, task: str) -> Any:
     if task == "base":
         return "none" if c.type == "electra" else {"kind": "none", "pooler": True}
     if task == "choice" and c.type == "electra":
-        raise heads.refuse(c, task)
+        return classifier(c, task, {}, choice=_summary(c))
     dense = {"hidden": c.size("hidden_size")} if c.type in ("roberta", "xlm-roberta", "electra") else {"pooler": True}
     return classifier(c, task, dense)
+
+
+def _summary(c: Config) -> Fields:
+    """ELECTRA sums a text up by a dense layer of its own, unless that is switched off."""
+    if c.given("summary_proj_to_labels"):
+        raise c.refused("summary_proj_to_labels")
+    return {"hidden": c.size("hidden_size")} if c.flag("summary_use_proj") else {"pool": "class"}
 
 
 def language(c: Config, *, twice: bool) -> Fields:

@@ -29,6 +29,7 @@ def translate(c: Config, task: str) -> Fields:
         kv_heads=1 if one else number,
         head_dim=d_model // number,
         ffn={"width": c.size_or("n_inner", 4 * d_model), "act": activation(c, "activation_function"), "gated": False},
+        cross={"memory": d_model} if crossed else None,
         norm="layer",
         bias=True,
         position={"kind": "learned", "length": c.size("n_positions")},

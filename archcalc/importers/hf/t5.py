@@ -24,7 +24,10 @@ def translate(c: Config, task: str) -> Fields:
     blocks = c.size("num_layers")
     stacks: Fields = {"encoder": blocks, "decoder": c.size_or("num_decoder_layers", blocks)}
     if c.flag("is_decoder") and not both:  # the only stack is then built as a decoder's
-        stacks = {"decoder": {"blocks": blocks, "pattern": ["attention cross ffn"]}}
+        stacks = {
+            "cross": {"memory": c.size("d_model")},
+            "decoder": {"blocks": blocks, "pattern": ["attention cross ffn"]},
+        }
     elif not both:
         del stacks["decoder"]
     return {

@@ -34,6 +34,7 @@ def translate(c: Config, task: str) -> Fields:
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
         "attention": {"bias": ["q", "v", "o"]},
+        "cross": {"memory": c.size("d_model")} if alone else None,
         "ffn": {"act": activation(c, "activation_function")},
         "encoder": None if alone else encoder,
         "decoder": decoder,
