@@ -1,7 +1,7 @@
 """Multi-head attention; with fewer key-value heads it is grouped-query, with one multi-query attention.
 
-Eager attention stores the scores; flash attention is one kernel, which takes no bias on the scores, so that ALiBi and
-relative positions are always computed eagerly. With a cache, keys and values are kept for the tokens to come.
+Eager attention stores the scores; flash attention is one kernel, which adds nothing to the scores and does not bend
+them, so that ALiBi, relative positions, sinks and softcaps are always computed eagerly. With a cache, keys and values are kept for the tokens to come.
 """
 
 from __future__ import annotations
@@ -61,17 +61,18 @@ def attention(
     m.show("head", batch, seq, each, note=f"each of {heads} heads")
     if qk_norm:
         q, k = qk_norm.joined(m["q_norm"], q), qk_norm.joined(m["k_norm"], k)
+    if qk_norm:
+        q = qk_norm.split(m["q_norm"], q.seen_as(batch, seq, head, each))
+        k = qk_norm.split(m["k_norm"], k.seen_as(batch, memory.dims[1], kv_head, each))
     q = q.seen_as(batch, head, seq, each)
     k, v = (t.seen_as(batch, kv_head, memory.dims[1], each) for t in (k, v))
-    if qk_norm:
-        q, k = qk_norm.split(m["q_norm"], q), qk_norm.split(m["k_norm"], k)
     if rotation:
         q, k = rotated(m, q, "q", rotation), rotated(m, k, "k", rotation)
     past = looked_at(x, memory, work, sight)
     k, v = (kept(m, t, past, work, sight) for t in (k, v))
     core = Core(m.section("core"), work, mask, score_bias(m, q, k) if score_bias else None, dropout, sight, softcap)
     core = replace(core, sinks=m.param("sinks", head)) if sinks else core
-    looked_up = core.flash(q, k, v) if work.attention == "flash" and not score_bias else core.eager(q, k, v)
+    looked_up = core.flash(q, k, v) if work.attention == "flash" and core.can_flash else core.eager(q, k, v)
     concatenated = m.record("view", looked_up, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated")
     concatenated = m.record("multiply", concatenated, opened) if opened else concatenated
     if not gate:
@@ -92,6 +93,11 @@ class Core:
     softcap: bool = False
     sinks: Tensor | None = None
 
+    @property
+    def can_flash(self) -> bool:
+        """PyTorch's kernel adds nothing to the scores and does not bend them."""
+        return not (self.bias or self.softcap or self.sinks)
+
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q·k / √head_dim + bias)·v, with keys and values shown to all heads of their group."""
         m, (batch, head, seq, each), past = self.m, q.dims, k.dims[2]
@@ -108,8 +114,7 @@ class Core:
 
     def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """The same in one kernel, which reads keys and values of a group where they are."""
-        sinks = (self.sinks,) if self.sinks else ()
-        return self.m.record("flash", q, k, v, *sinks, to=axes(*q.dims[:3], v.dims[3]), seen=self.seen)
+        return self.m.record("flash", q, k, v, to=axes(*q.dims[:3], v.dims[3]), seen=self.seen)
 
     def _capped(self, scores: Tensor) -> Tensor:
         """cap · tanh(scores / cap)."""

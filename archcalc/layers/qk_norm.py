@@ -25,13 +25,13 @@ class QKNorm:
         return norm(m, x, self.kind, bias=self.bias, affine=self.affine) if self.over == "all" else x
 
     def split(self, m: Module, x: Tensor) -> Tensor:
-        """On heads apart: batch, heads, seq, head_dim."""
+        """On heads apart: batch, seq, heads, head_dim."""
         if self.over == "head":
             return norm(m, x, self.kind, bias=self.bias, affine=self.affine)
         return self._each_its_own(m, x) if self.over == "heads" else x
 
     def _each_its_own(self, m: Module, x: Tensor) -> Tensor:
-        _, head, _, each = x.dims
+        *_, head, each = x.dims
         weights = (m.param("weight", head, each),) if self.affine else ()
         biases = (m.param("bias", head, each),) if self.affine and self.bias and self.kind == "layer" else ()
         return m.record(f"{self.kind}_norm", x, *weights, *biases)

@@ -44,6 +44,12 @@ def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) 
     return hidden
 
 
+def hidden_from_last(chunk: int, start: int, device: torch.device) -> Tensor:
+    """True where a single query at position `start` must not see one of the last keys: those of other chunks."""
+    places = torch.arange(max(0, start + 1 - chunk), start + 1, device=device)
+    return (places // chunk != start // chunk)[None]
+
+
 class RelativePositions(nn.Embedding):
     """A number for each head and bucket of distances: (heads, queries, keys)."""
 
@@ -52,7 +58,7 @@ class RelativePositions(nn.Embedding):
 
 
 class HeadNorm(nn.Module):
-    """A norm of queries or keys, (batch, seq, heads, head_dim): each head alone, or all as one vector."""
+    """A norm of queries or keys: each head alone, (batch, seq, heads, head_dim), or all as one vector."""
 
     def __init__(self, said: dict[str, Any], heads: int, head_dim: int) -> None:
         super().__init__()
@@ -63,9 +69,7 @@ class HeadNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(shape)) if biased else None
 
     def forward(self, x: Tensor) -> Tensor:
-        if self.over == "all":
-            return self._normed(x.flatten(2), self.weight, self.bias).view(x.shape)
-        if self.over == "head" or self.weight is None:
+        if self.over != "heads" or self.weight is None:
             return self._normed(x, self.weight, self.bias)
         biases = [None] * x.shape[2] if self.bias is None else self.bias
         each = zip(x.unbind(2), self.weight, biases, strict=True)
@@ -101,7 +105,7 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         q, gate = self._queries(x)
-        q = self._rotated(self.q_norm(q) if self.part["qk_norm"] else q, given).transpose(1, 2)
+        q = self._rotated(self._normed("q_norm", q), given).transpose(1, 2)
         k, v = self._keys_and_values(x, given, cache)
         found = self._core(q, k, v, given).transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)
         return self.out(found if gate is None else found * torch.sigmoid(gate))
@@ -109,9 +113,16 @@ class Attention(nn.Module):
     def _queries(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """Queries by head, and what opens or shuts each of them."""
         if not self.part["gate"]:
-            return self._split(self.q(x)), None
+            return self.q(x), None
         q, gate = self.q(x).view(x.shape[0], x.shape[1], self.heads, 2 * self.head_dim).chunk(2, dim=-1)
-        return q, gate.flatten(2)
+        return q.flatten(2), gate.flatten(2)
+
+    def _normed(self, name: str, x: Tensor) -> Tensor:
+        """Split into heads, and normed before or after that."""
+        norm = self._modules.get(name)
+        if norm is None:
+            return self._split(x)
+        return self._split(norm(x)) if norm.over == "all" else norm(self._split(x))
 
     def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
         flash = is_flash(self.part, self.options)
@@ -134,8 +145,8 @@ class Attention(nn.Module):
         if self.part["cross"] and cache is not None and names[0] in cache:
             return cache[names[0]], cache[names[1]]
         looked_at = given["memory"] if self.part["cross"] else x
-        k, v = self._split(self.k(looked_at)), self._split(self.v(looked_at))
-        k = self._rotated(self.k_norm(k) if self.part["qk_norm"] else k, given).transpose(1, 2)
+        k, v = self._normed("k_norm", self.k(looked_at)), self._split(self.v(looked_at))
+        k = self._rotated(k, given).transpose(1, 2)
         return (k, v.transpose(1, 2)) if cache is None else self._appended(names, (k, v.transpose(1, 2)), cache)
 
     def _appended(self, names: tuple[str, str], new: tuple[Tensor, Tensor], cache: Cache) -> tuple[Tensor, Tensor]:
@@ -165,8 +176,8 @@ class Attention(nn.Module):
             k, v = (t.repeat_interleave(self.heads // self.kv_heads, dim=1) for t in (k, v))
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.head_dim)
         scores = 50.0 * torch.tanh(scores / 50.0) if self.part["softcap"] else scores
-        scores = scores if bias is None else scores + bias
-        scores = scores if hidden is None else scores.masked_fill(hidden, float("-inf"))
+        scores = scores if bias is None else scores + bias[..., -k.shape[2] :]
+        scores = scores if hidden is None else scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
         weights = self._weights(scores)
         if self.training and self.part["dropout"]:
             weights = torch.native_dropout(weights, self.part["dropout"], True)[0]

@@ -58,7 +58,7 @@ class Recurrent(nn.Module):
 
     def _embedded(self, index: int, given: Tensor) -> Tensor:
         embedding = self._modules.get(self.embeddings[index])
-        return embedding(given) if embedding is not None else given.to(next(self.parameters()).dtype)
+        return embedding(given) if embedding is not None else given
 
     def _head(self, made: Made) -> Tensor:
         if not hasattr(self, "head"):

@@ -18,6 +18,7 @@ from archcalc.reference.attention import (
     Attention,
     Cache,
     RelativePositions,
+    hidden_from_last,
     hidden_from_sight,
     is_flash,
     needs_mask,
@@ -167,7 +168,7 @@ class ImageEmbedding(nn.Module):
         self.dropout = Dropout(stack["dropout"])
 
     def forward(self, image: Tensor, start: int = 0) -> Tensor:
-        x = run(self, "tokens", self.projection(image.to(self.projection.weight.dtype)))
+        x = run(self, "tokens", self.projection(image))
         if hasattr(self, "positions"):
             x = self.positions(x, True) if self.learned else self.positions(x, 0)
         return self.dropout(run(self, "norm", run(self, "registers", x)))
@@ -225,6 +226,8 @@ class Stack(nn.Module):
             if not start and needs_mask(part) and not is_flash(part, self.options):
                 made[key] = made[key] if key in made else hidden_from_sight(sight, length, x.device)
                 given[f"mask {part['name']}"] = made[key]
+            elif start and sight["chunk"]:
+                given[f"mask {part['name']}"] = hidden_from_last(sight["chunk"], start, x.device)
             for said in part["positions"]:
                 self._add_positions(given, made, part, said, x, start)
         return given
@@ -257,7 +260,7 @@ def _add_items(parent: nn.Module, items: list[Config], stack: Config, memory_wid
 
 def _made(item: Config, stack: Config, memory_width: int, options: Any) -> nn.Module:
     if item["type"] == "Line":
-        return Block([stack["parts"][word] for word in item["words"]], stack["d_model"], memory_width, options)
+        return Block([stack["parts"][word] for word in item["words"]], stack, memory_width, options)
     period = nn.Module()
     _add_items(period, item["items"], stack, memory_width, options)
     return period
@@ -282,10 +285,12 @@ def _blocks(parent: nn.Module, items: list[Config]) -> list[Block]:
 
 
 class Block(nn.Module):
-    """x + part(x) for each part, with norms before, after, or around."""
+    """x + part(x) for each part, with norms before, after, or around; or all parts beside each other."""
 
-    def __init__(self, parts: list[Config], d_model: int, memory_width: int, options: dict[str, str]) -> None:
+    def __init__(self, parts: list[Config], stack: Config, memory_width: int, options: dict[str, str]) -> None:
         super().__init__()
+        d_model, self.parallel = stack["d_model"], stack["parallel"]
+        parallel = self.parallel
         self.steps: list[tuple[str, str]] = []
         for index, part in enumerate(parts):
             earlier = sum(other["name"] == part["name"] for other in parts[:index])
@@ -294,18 +299,42 @@ class Block(nn.Module):
             self.steps.append((name, place))
             arguments = (memory_width, options) if part["type"] == "AttentionPart" else ()
             self.add_module(name, PARTS[part["type"]](part, d_model, *arguments))
-            add(self, f"{name}_norm", make_norm(part["norm"], d_model) if place != "out" else None)
+            own = parallel != "shared" and (parallel == "separate" or place != "out")
+            add(self, f"{name}_norm", make_norm(part["norm"], d_model) if own else None)
             add(self, f"{name}_norm_out", make_norm(part["norm"], d_model) if place in ("out", "sandwich") else None)
+            add(self, f"{name}_scale", Scale(d_model) if part["layer_scale"] else None)
+        add(self, "norm", make_norm(parts[0]["norm"], d_model) if parallel == "shared" else None)
         self.dropout = Dropout(parts[0]["dropout"])
 
     def forward(self, names: list[str], cache: Cache | None, x: Tensor, *tensors: Tensor) -> Tensor:
         given = dict(zip(names, tensors, strict=True))
+        if self.parallel:
+            return self._beside_each_other(x, given, cache)
         for name, place in self.steps:
             branch = run(self, f"{name}_norm", x) if place in ("pre", "sandwich") else x
-            branch = self.dropout(self._modules[name](branch, given, cache))
-            x = x + run(self, f"{name}_norm_out", branch)
+            x = x + self._branch(name, branch, given, cache)
             x = run(self, f"{name}_norm", x) if place == "post" else x
         return x
+
+    def _beside_each_other(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor:
+        """Every part reads the same x, through one norm for all or one each."""
+        shared = run(self, "norm", x)
+        return x + sum(self._branch(name, run(self, f"{name}_norm", shared), given, cache) for name, _ in self.steps)
+
+    def _branch(self, name: str, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor:
+        branch = run(self, f"{name}_scale", self._modules[name](x, given, cache))
+        return run(self, f"{name}_norm_out", self.dropout(branch))
+
+
+class Scale(nn.Module):
+    """A learned vector on a branch."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
 
 
 class Head(nn.Module):

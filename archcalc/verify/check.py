@@ -58,10 +58,11 @@ class Subject:
             made = self.reference.build(self.config, {"attention": "eager", "recompute": "none", **options})
         return made.to(types[dtype])
 
-    def inputs(self, device: str = "meta", work: Workload | None = None) -> Any:
-        """Random ids, images or vectors."""
-        work = work or self.work
-        return self.reference.inputs(self.config, work.batch, work.lengths, device)
+    def inputs(self, built: Any, work: Workload | None = None) -> list[Any]:
+        """Random ids, images or vectors, on the device and in the precision of the model."""
+        work, like = work or self.work, next(built.parameters())
+        given = self.reference.inputs(self.config, work.batch, work.lengths, like.device)
+        return [tensor.to(like.dtype) if tensor.is_floating_point() else tensor for tensor in given]
 
 
 def _need_torch() -> None:
@@ -119,7 +120,7 @@ def _steps(whole: Subject, subject: Subject) -> Iterator[Step]:
         for recompute in reference.recomputes(attention):
             group = _group(attention, recompute, reference)
             yield group, lambda a=attention, r=recompute, g=group: _training(subject, a, r, g)
-    if reference.decodes(subject.config) and min(subject.work.lengths.values()) > 1:
+    if reference.decodes(subject.config) and min(subject.work.lengths.values(), default=0) > 1:
         yield "decoding", lambda: _decoding(subject)
     yield "numbers", lambda: _numbers(subject, whole is not subject)
 
@@ -163,7 +164,8 @@ def _shapes(subject: Subject) -> list[Row]:
     """Modules that only hold others are never called, so that no hook sees them."""
     from archcalc.reference import measure
 
-    built, given = subject.built(), subject.inputs()
+    built = subject.built()
+    given = subject.inputs(built)
     called = measure.shapes(built.eval(), lambda: built(*given))
     ours = names.shapes(subject.model.build(replace(subject.work, mode="encode")))
     containers = {name for name, module in built.named_modules() if not hasattr(type(module), "forward")}
@@ -199,7 +201,7 @@ def _training(subject: Subject, attention: str, recompute: str, group: str) -> l
 
 def _measured(how: Any, subject: Subject, attention: str, recompute: str, precision: str) -> Any:
     built = subject.built(dtype=precision, attention=attention or "eager", recompute=recompute)
-    given, reference, config = subject.inputs(), subject.reference, subject.config
+    given, reference, config = subject.inputs(built), subject.reference, subject.config
     return how(built, lambda: reference.loss(config, built(*given), given))
 
 
@@ -213,7 +215,8 @@ def _decoding(subject: Subject) -> list[Row]:
     root, group = subject.model.build(decoding), f"decoding one token after {context:,}"
     rows: list[Row] = []
     for precision in PRECISIONS:
-        step, kept = subject.reference.decode_step(subject.config, subject.built(dtype=precision).eval(), subject.inputs())
+        built = subject.built(dtype=precision).eval()
+        step, kept = subject.reference.decode_step(subject.config, built, subject.inputs(built))
         flops = measure.forward_flops(step)
         if precision == "fp32":
             rows.append(Row("FLOPs", int(work(root, trainable=never).forward), flops, group))
@@ -234,7 +237,7 @@ def _numbers(subject: Subject, quick: bool) -> list[Row]:
     torch.manual_seed(0)
     built = subject.built(device="cpu", dtype="fp64").eval()
     subject.reference.randomise(built)
-    given = subject.inputs(device="cpu", work=_short(subject))
+    given = subject.inputs(built, _short(subject))
     holds = subject.reference.properties(subject.config, built, given)
     return [Row(name, True, value, group) for name, value in holds.items()]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archcalc.ir import Module, Op
+from archcalc.ir import Module, Op, Tensor
 
 Shape = tuple[int, ...]
 
@@ -20,7 +20,8 @@ def parameters(root: Module) -> dict[str, Shape]:
 
 def shapes(root: Module) -> dict[str, Shape]:
     """The shape of what every module gives out, by its full name."""
-    return {name: last.output.shape for name, module in _expanded(root, "") if name and (last := _last_op(module))}
+    found = ((name, _given_out(module)) for name, module in _expanded(root, "") if name)
+    return {name: tensor.shape for name, tensor in found if tensor}
 
 
 def _expanded(module: Module, name: str) -> Iterator[tuple[str, Module]]:
@@ -36,6 +37,14 @@ def _expanded(module: Module, name: str) -> Iterator[tuple[str, Module]]:
 
 def _under(above: str, name: str) -> str:
     return f"{above}.{name}" if above else name
+
+
+def _given_out(module: Module) -> Tensor | None:
+    """What the next run reads, where it is told; else the output of the last op."""
+    if module.carries:
+        return module.carries[0][1]
+    last = _last_op(module)
+    return last.output if last else None
 
 
 def _last_op(module: Module) -> Op | None:

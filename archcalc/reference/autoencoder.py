@@ -1,0 +1,125 @@
+"""Autoencoders in plain PyTorch: the linear one, and the recursive one over a sentence, word after word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+Config = dict[str, Any]
+
+
+class LinearAutoencoder(nn.Module):
+    """x̂ = W2·W1·x."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.encoder = nn.Linear(config["input"], config["hidden"], bias=config["bias"])
+        self.decoder = nn.Linear(config["hidden"], config["input"], bias=config["bias"])
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.decoder(self.encoder(x))
+
+
+@dataclass
+class Tree:
+    """The vector that is left, and what every merge read, rebuilt and said."""
+
+    outputs: Tensor
+    children: list[Tensor] = field(default_factory=list)
+    rebuilt: list[Tensor] = field(default_factory=list)
+    logits: list[Tensor] = field(default_factory=list)
+
+
+class Parent(nn.Linear):
+    """p = tanh(W1·[left; right] + b1)."""
+
+    def forward(self, children: Tensor) -> Tensor:
+        return torch.tanh(super().forward(children))
+
+
+class Merge(nn.Module):
+    """Two neighbours become their parent, which is rebuilt and, with classes, classified."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        pair, hidden, bias = 2 * config["input"], config["hidden"], config["bias"]
+        self.parent = Parent(pair, hidden, bias=bias)
+        self.reconstruction = nn.Linear(hidden, pair, bias=bias)
+        if config["classes"]:
+            self.classifier = nn.Linear(hidden, config["classes"], bias=bias)
+
+    def forward(self, left: Tensor, right: Tensor, tree: Tree) -> Tensor:
+        children = torch.cat((left, right), dim=1)
+        parent = self.parent(children)
+        tree.children.append(children)
+        tree.rebuilt.append(self.reconstruction(parent))
+        if hasattr(self, "classifier"):
+            tree.logits.append(self.classifier(parent))
+        return parent
+
+
+class RecursiveAutoencoder(nn.Module):
+    """The tree that merges the first two words, then always the parent and the next word."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.merge = Merge(config)
+
+    def forward(self, words: Tensor) -> Tree:
+        tree = Tree(words[:, 0])
+        for place in range(1, words.shape[1]):
+            tree.outputs = self.merge(tree.outputs, words[:, place], tree)
+        return tree
+
+
+def build(config: Config, options: dict[str, str]) -> nn.Module:
+    """The model of a resolved spec."""
+    return LinearAutoencoder(config) if config["kind"] == "linear" else RecursiveAutoencoder(config)
+
+
+def inputs(config: Config, batch: int, lengths: dict[str, int], device: str) -> list[Tensor]:
+    """Random vectors."""
+    return [torch.rand(batch, *lengths.values(), config["input"], device=device)]
+
+
+def loss(config: Config, output: Any, given: list[Tensor]) -> Tensor:
+    """How badly the input is rebuilt; in a tree at every merge, and how badly the sentence's class is told."""
+    if config["kind"] == "linear":
+        return nn.functional.mse_loss(output, given[0])
+    errors = [nn.functional.mse_loss(*pair) for pair in zip(output.rebuilt, output.children, strict=True)]
+    if output.logits:
+        targets = torch.randint(config["classes"], output.logits[0].shape[:1], device=given[0].device)
+        errors += [nn.functional.cross_entropy(logits, targets) for logits in output.logits]
+    return torch.stack(errors).sum()
+
+
+def attentions(config: Config) -> tuple[str, ...]:
+    """There is no attention."""
+    return ("",)
+
+
+def recomputes(attention: str) -> tuple[str, ...]:
+    """Nothing is recomputed."""
+    return ("none",)
+
+
+def decodes(config: Config) -> bool:
+    """It makes no tokens."""
+    return False
+
+
+def properties(config: Config, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:
+    """What must hold of the numbers themselves, on real data in double precision."""
+    with torch.no_grad():
+        output = model(*given)
+    found = output if isinstance(output, Tensor) else output.outputs
+    return {"finite": bool(found.isfinite().all())}
+
+
+def randomise(model: nn.Module) -> None:
+    """Every parameter gets random values."""
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.2)
