@@ -48,8 +48,10 @@ def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
 
 def _is_linear(module: Module, op: Op) -> bool:
     """A product with the module's own matrix, outside of the head."""
-    return op.kind == "contract" and module.group != "head" and any(
-        isinstance(tensor, Param) and tensor.owner is module and len(tensor.axes) == 2 for tensor in op.inputs
+    return (
+        op.kind == "contract"
+        and module.group != "head"
+        and any(isinstance(tensor, Param) and tensor.owner is module and len(tensor.axes) == 2 for tensor in op.inputs)
     )
 
 
@@ -82,5 +84,5 @@ def widen_loss(root: Module) -> None:
 def _widened(op: Op) -> tuple[Op, ...]:
     logits, *rest = op.inputs
     wide = Tensor(logits.axes, "stat")
-    beside = {name: Tensor(tensor.axes, "stat" if tensor.role == "act" else tensor.role) for name, tensor in op.beside.items()}
+    beside = {name: Tensor(made.axes, "stat" if made.role == "act" else made.role) for name, made in op.beside.items()}
     return Op("copy", (logits,), wide), replace(op, inputs=(wide, *rest), beside=beside)

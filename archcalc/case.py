@@ -55,12 +55,13 @@ class Asked:
 
     def check(self) -> None:
         """One mode's options say nothing in the other."""
-        _chosen(self.mode, MODES, "--mode")
+        chosen(self.mode, MODES, "--mode")
         other, its = (TRAINING, "train") if self.mode == "infer" else (INFERENCE, "infer")
         for name in other:
             if getattr(self, name):
                 option = f"--{name.replace('_', '-')}"
-                raise InputError(f"{option} says nothing in {self.mode}", f"add --mode {its}, or leave it out", field=option)
+                hint = f"add --mode {its}, or leave it out"
+                raise InputError(f"{option} says nothing in {self.mode}", hint, field=option)
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Case:
     overhead: int | None = None
     assumptions: tuple[str, ...] = ()
     estimates: tuple[str, ...] = ()
+    said: frozenset[str] = frozenset()  # the options that were given, and not filled in
 
     @property
     def trains(self) -> bool:
@@ -100,13 +102,14 @@ def case(model: Model, **options: Any) -> Case:
             raise InputError(f"no option called {name}", did_you_mean(name, known))
     asked = Asked(**{name: value for name, value in options.items() if value is not None})
     asked.check()
-    return _training(model, asked) if asked.mode == "train" else _inference(model, asked)
+    filled = _training(model, asked) if asked.mode == "train" else _inference(model, asked)
+    return replace(filled, said=frozenset(name for name in known if getattr(asked, name) is not None))
 
 
 def _training(model: Model, asked: Asked) -> Case:
     name = asked.precision or ("fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed")
-    chosen, adam = recipe(name), optimizer(asked.optimizer or "adamw")
-    said = [f"{name}: {chosen.about}" + ("" if asked.precision else "; --precision changes it")]
+    kept, adam = recipe(name), optimizer(asked.optimizer or "adamw")
+    said = [f"{name}: {kept.about}" + ("" if asked.precision else "; --precision changes it")]
     said += [] if asked.optimizer else ["adamw: --optimizer changes it"]
     if asked.weights and not asked.lora:
         hint = "add --lora 16 (QLoRA), or leave --weights out"
@@ -116,13 +119,13 @@ def _training(model: Model, asked: Asked) -> Case:
     made = Case(
         mode="train",
         plan=plan(asked.tp or 1, asked.dp or 1, asked.zero or 0),
-        format=quantisation.weight_format(asked.weights or chosen.weights),
-        activations=chosen.activations,
-        attention=_attention(asked, chosen.activations, said),
-        recipe=chosen,
+        format=quantisation.weight_format(asked.weights or kept.weights),
+        activations=kept.activations,
+        attention=_attention(asked, kept.activations, said),
+        recipe=kept,
         optimizer=adam,
         accumulate=asked.accumulate or 1,
-        recompute=RECOMPUTE[_chosen(asked.recompute or "none", RECOMPUTE, "--recompute")],
+        recompute=RECOMPUTE[chosen(asked.recompute or "none", RECOMPUTE, "--recompute")],
         loss_chunks=asked.loss_chunks or 1,
         freeze=tuple(asked.freeze or ()),
         lora=asked.lora,
@@ -146,20 +149,20 @@ def _inference(model: Model, asked: Asked) -> Case:
     said: list[str] = []
     computed = asked.precision or model.spec.precision or "fp32"
     if asked.precision and asked.precision not in BYTES:
-        raise InputError(f"no number format called {asked.precision}", did_you_mean(computed, BYTES), field="--precision")
+        fact = f"no number format called {asked.precision}"
+        raise InputError(fact, did_you_mean(computed, BYTES), field="--precision")
     if not (asked.precision or model.spec.precision):
         said.append("fp32: the spec names no precision; --precision changes it")
-    format = quantisation.weight_format(asked.weights or computed)
     activations = "bf16" if computed == "fp8" else computed
     kv = asked.kv_dtype or activations
     return Case(
         mode="infer",
         plan=plan(asked.tp or 1, asked.dp or 1),
-        format=format,
+        format=quantisation.weight_format(asked.weights or computed),
         activations=activations,
         attention=_attention(asked, "bf16", said),
         kv_format=quantisation.weight_format(kv, "--kv-dtype"),
-        kv_rule=_chosen(asked.kv_rule or "window", KV_RULES, "--kv-rule"),
+        kv_rule=chosen(asked.kv_rule or "window", KV_RULES, "--kv-rule"),
         prefill=asked.prefill,
         overhead=asked.overhead,
         assumptions=tuple(said),
@@ -169,13 +172,15 @@ def _inference(model: Model, asked: Asked) -> Case:
 def _attention(asked: Asked, activations: str, said: list[str]) -> str:
     """Flash attention where its kernel can be had: it takes 16-bit numbers alone."""
     if asked.attention:
-        return _chosen(asked.attention, ATTENTION, "--attention")
+        return chosen(asked.attention, ATTENTION, "--attention")
     usual = "flash" if BYTES[activations] == 2 else "eager"
     said.append(f"{usual} attention: --attention changes it")
     return usual
 
 
-def _chosen(value: str, choices: Any, option: str) -> str:
+def chosen(value: str, choices: Any, option: str) -> str:
+    """One of a few words, or the error that lists them."""
     if value not in choices:
-        raise InputError(f"expected one of {', '.join(choices)}, found {value}", did_you_mean(value, choices), field=option)
+        fact = f"expected one of {', '.join(choices)}, found {value}"
+        raise InputError(fact, did_you_mean(value, choices), field=option)
     return value

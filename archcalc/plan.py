@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from archcalc.errors import InputError
 from archcalc.ir import Dim, Module, Param, Tensor, walk
 
-SPLIT = {"heads": "tp", "kv_heads": "tp", "ffn": "tp", "expert_ffn": "tp", "shared_ffn": "tp", "vocab": "tp"}
+SPLIT = {"heads": "tp", "kv_heads": "tp", "ffn": "tp", "vocab": "tp"}
 COPIED = frozenset({"kv_heads"})  # where there are fewer of them than GPUs, several GPUs hold the same ones
 UNEVEN = frozenset({"vocab"})  # rows of a table: the last GPU may hold fewer
 ZERO = (0, 1, 2, 3)
@@ -20,7 +20,7 @@ ALIGNED = 2  # DeepSpeed pads its flat buffer to a multiple of 2 × GPUs, so tha
 
 @dataclass(frozen=True)
 class Plan:
-    """`tp` GPUs share every layer, `dp` groups of them each compute a batch of their own, `zero` as in the ZeRO paper."""
+    """`tp` GPUs share every layer; `dp` groups of them compute batches of their own; `zero` is the ZeRO paper's stage."""
 
     tp: int = 1
     dp: int = 1
@@ -59,17 +59,18 @@ class Plan:
             fact = "nothing in this model can be split: it has neither heads nor a feed-forward layer nor a vocabulary"
             raise InputError(fact, "leave --tp out; --dp 2 --zero 3 divides any model", field="--tp")
         for dim in sorted(split, key=lambda dim: dim.name):
-            self._check_dim(dim)
+            if not _divides(dim, self.tp):
+                possible = [str(tp) for tp in range(2, 129) if all(_divides(dim, tp) for dim in split)]
+                hint = f"--tp may be {', '.join(possible)}" if possible else "leave --tp out"
+                fact = f"{dim.name.replace('_', ' ')} {int(dim.size):,} cannot be split over {self.tp} GPUs"
+                raise InputError(fact, hint, field="--tp")
 
-    def _check_dim(self, dim: Dim) -> None:
-        size = int(dim.size)
-        copied = dim.name in COPIED and size < self.tp and self.tp % size == 0
-        if dim.name in UNEVEN or copied or size % self.tp == 0:
-            return
-        fact = f"{dim.name.replace('_', ' ')} {size:,} cannot be split over {self.tp} GPUs"
-        possible = [str(number) for number in range(2, min(size, 64) + 1) if size % number == 0]
-        hint = f"use a divisor: {', '.join(possible[:8])}" if possible else "leave --tp out"
-        raise InputError(fact, hint, field="--tp")
+
+def _divides(dim: Dim, tp: int) -> bool:
+    """Into equal parts; fewer key-value heads than GPUs are copied, if each to as many."""
+    size = int(dim.size)
+    copied = dim.name in COPIED and size < tp and tp % size == 0
+    return dim.name in UNEVEN or copied or size % tp == 0
 
 
 def plan(tp: int = 1, dp: int = 1, zero: int = 0) -> Plan:

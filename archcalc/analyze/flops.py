@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc import adapters
 from archcalc.analyze.flops_report import Amounts, FlopsReport, Row
-from archcalc.analyze.params import one_copy
+from archcalc.analyze.params import params
 from archcalc.analyze.runs import Trainable, by_spec, never
 from archcalc.analyze.work import Piece, Work, work
-from archcalc.case import RECOMPUTE
+from archcalc.case import RECOMPUTE, chosen
 from archcalc.count import Count, total
-from archcalc.errors import InputError, did_you_mean
-from archcalc.ir import Module, Param, Tensor, notes_of
+from archcalc.errors import InputError
+from archcalc.ir import Module, Param, Tensor, notes_of, walk, work_notes_of
 from archcalc.precision import Policy
 
 if TYPE_CHECKING:
@@ -51,14 +51,15 @@ class Asked:
             (self.attention, ATTENTION, "--attention"),
             (self.recompute, RECOMPUTE, "--recompute"),
         ):
-            if value not in choices:
-                raise InputError(f"expected one of {', '.join(choices)}, found {value}", did_you_mean(value, choices), field=option)
+            chosen(value, choices, option)
         if self.mode == "train":
             return
-        said = {"--recompute": self.recompute != "none", "--tokens": self.tokens, "--lora": self.lora, "--freeze": self.freeze}
+        again = self.recompute != "none"
+        said = {"--recompute": again, "--tokens": self.tokens, "--lora": self.lora, "--freeze": self.freeze}
         for option, given in said.items():
             if given:
-                raise InputError(f"{option} is about training", f"leave out --mode {self.mode}, or {option}", field=option)
+                hint = f"leave out --mode {self.mode}, or {option}"
+                raise InputError(f"{option} is about training", hint, field=option)
 
 
 def flops(
@@ -78,24 +79,27 @@ def flops(
     asked = Asked(**{name: value for name, value in options.items() if value is not None})
     asked.check()
     if context is not None and asked.mode != "decode":
-        raise InputError("--context is what is cached when one more token is decoded", "add --mode decode", field="--context")
+        fact = "--context is what is cached when one more token is decoded"
+        raise InputError(fact, "add --mode decode", field="--context")
     sizes: dict[str, Any] = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq, "context": context}
     load = model.workload(**sizes, mode=asked.mode, attention=asked.attention)
     root = model.build(load)
+    if not root.body:
+        hint = "give the model's config.json or a spec"
+        raise InputError("a file of weights does not tell what is computed with them", hint)
     done = _work(root, asked)
-    counted = int(one_copy(root))
     return FlopsReport(
         model=model.name,
-        assumptions=tuple(_assumptions(asked, load, root)),
+        assumptions=tuple(_assumptions(asked, load, root, context)),
         mode=asked.mode,
         batch=load.batch,
         lengths=load.lengths,
         context=load.context,
         amounts=_amounts(done),
-        kinds={kind: _amounts(done.where(lambda piece, kind=kind: kind_of(piece) == kind)) for kind in _kinds(done)},
+        kinds={kind: _amounts(_of_kind(done, kind)) for kind in KINDS_OF_WORK if _of_kind(done, kind).pieces},
         tokens=tokens_of(load),
         corpus=asked.tokens,
-        parameters=counted,
+        parameters=int(params(root, model="", precision=None).active),
         rows=tuple(_rows(root, done, Policy(asked.precision or model.spec.precision or "fp32"))),
         depth=depth,
         explain=explain,
@@ -119,21 +123,24 @@ def tokens_of(load: Workload) -> int:
     return load.batch * max(1, sum(load.lengths.values()))
 
 
-def _assumptions(asked: Asked, load: Workload, root: Module) -> Iterator[str]:
+def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None) -> Iterator[str]:
     yield "matrix products, two FLOPs for each multiply-add; elementwise work apart, by archcalc's convention"
-    if asked.causal == "full":
+    masked = any(op.seen for module, _ in walk(root) for op in module.ops)
+    if asked.causal == "full" and masked:
         yield "attention in full: what a mask hides is computed too; --causal half counts what is left of it"
-    else:
+    elif masked:
         yield "attention by the pairs that a mask leaves, position i seeing i + 1: S(S+1)/2 of S²"
     if load.decodes:
         yield f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
-    yield "intensity: FLOPs of the forward products for each byte of their factors and results, each read or written once"
+    yield "FLOP/B: forward products for each byte of their factors and results, each read or written once"
     yield from notes_of(root)
-    yield from load.assumptions
+    yield from work_notes_of(root)
+    decoded = next(reversed(load.lengths), "") if context is not None else None
+    yield from (words for words in load.assumptions if decoded is None or not words.startswith(f"{decoded} "))
 
 
-def _kinds(done: Work) -> list[str]:
-    return [kind for kind in KINDS_OF_WORK if any(kind_of(piece) == kind for piece in done.pieces)]
+def _of_kind(done: Work, kind: str) -> Work:
+    return done.where(lambda piece: kind_of(piece) == kind)
 
 
 KINDS_OF_WORK = ("projections", "attention scores", "feed-forward", "embedding", "head", "elementwise")

@@ -136,24 +136,27 @@ class FlopsReport(Report):
         unit = "tokens" if self.lengths else "samples"
         return [
             Figure(f"{self.corpus:,} {unit}", self.training),
-            Figure("6ND rule", self.rule, note=f"{off}: 6 × {self.parameters:,} parameters × {unit}"),
+            Figure("6ND rule", self.rule, note=off),
         ]
 
     def table(self) -> Table:
-        trains = self.mode == "train"
-        back = [Column("backward", "count", spare=True)] if trains else []
-        columns = [Column("part", "name"), Column("×", "times"), Column("forward", "count"), *back]
-        lines = [*self._by_kind(trains), *(self._line(row, trains) for row in self._shown())]
-        return Table((*columns, Column("FLOP/B", "ratio", spare=True), Column("share", "share")), tuple(lines))
-
-    def _by_kind(self, trains: bool) -> Iterator[Line]:
         """Kinds of work first: they add up to the total."""
-        yield Line(("by kind of work", None, None, *([None] if trains else []), None, None), heading=True)
-        for kind, amounts in self.kinds.items():
-            if kind == "elementwise":
-                continue
-            back = [int(amounts.backward)] if trains else []
-            yield Line((kind, 1, int(amounts.forward), *back, None, self._share(amounts.total)), 1)
+        products = {kind: amounts for kind, amounts in self.kinds.items() if amounts.total}
+        lines = [Line((kind, *self._cells(amounts), self._share(amounts.total))) for kind, amounts in products.items()]
+        return Table((Column("kind of work", "name"), *self._columns(), Column("share", "share")), tuple(lines))
+
+    def more(self) -> Sequence[Table]:
+        columns = (Column("layer", "name"), Column("×", "times"), *self._columns())
+        wide = (Column("FLOP/B", "ratio", spare=True), Column("share", "share"))
+        return [Table((*columns, *wide), tuple(self._line(row) for row in self._shown()))]
+
+    def _columns(self) -> tuple[Column, ...]:
+        back = (Column("backward", "count", spare=True),) if self.mode == "train" else ()
+        return (Column("forward", "count"), *back)
+
+    def _cells(self, amounts: Amounts) -> tuple[int, ...]:
+        back = (int(amounts.backward),) if self.mode == "train" else ()
+        return (int(amounts.forward), *back)
 
     def _shown(self) -> Iterator[Row]:
         """Layers with products of their own or below them; what is all there is of its parent says nothing new."""
@@ -162,10 +165,9 @@ class FlopsReport(Report):
             if row.amounts.forward and row.depth < self.depth and not only:
                 yield row
 
-    def _line(self, row: Row, trains: bool) -> Line:
-        back = [int(row.amounts.backward)] if trains else []
+    def _line(self, row: Row) -> Line:
         below = row.amounts.forward.worked(names=self.names) if self.explain else ""
-        cells = (row.title, row.times, int(row.amounts.forward), *back, row.intensity, self._share(row.amounts.total))
+        cells = (row.title, row.times, *self._cells(row.amounts), row.intensity, self._share(row.amounts.total))
         return Line(cells, row.depth, below if " " in below else "")
 
     def _share(self, number: int) -> float:

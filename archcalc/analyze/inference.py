@@ -7,14 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.runs import Run, never, runs
-from archcalc.analyze.steps import Unrolling
+from archcalc.analyze.steps import Unrolling, unrolled
 from archcalc.analyze.timeline import Holding, Levels, Timeline
 from archcalc.analyze.training import stretch
 from archcalc.ir import Module, Tensor
 from archcalc.precision import Policy
 
+LLAMA_CPP_BATCH = 512  # its --ubatch-size, unless a prompt is read in other pieces
+
 if TYPE_CHECKING:
     from archcalc.analyze.memory import Memory
+    from archcalc.case import Case
     from archcalc.workload import Workload
 
 NOTHING = Holding(
@@ -36,8 +39,8 @@ def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
         base["kv_cache" if grows(run.op.output, work) else "state"] += size
     root = memory.build(_prompt(memory, work))
     decodes = bool(cache_runs(root))
-    nodes = Unrolling(Policy(memory.case.activations), never, "none", _sizes(memory, work, decodes)).run(root)
-    played = Timeline(nodes, NOTHING, trains=False)
+    unrolling = Unrolling(Policy(memory.case.activations), never, "none", _sizes(memory, work, decodes))
+    played = Timeline(unrolled(unrolling, root), NOTHING, trains=False)
     return Levels(dict(base), stretch).play(played.sink)
 
 
@@ -72,7 +75,25 @@ def cached(memory: Memory, work: Workload) -> list[tuple[Run, int]]:
     case = memory.case
     assert case.kv_format
     found = cache_runs(memory.build(step))
-    return [(run, int(run.times) * case.kv_format.bytes_of(case.plan.size(run.op.output))) for run in found]
+    length = step.context + 1
+    return [(run, int(run.times) * case.kv_format.bytes_of(_elements(run.op.output, case, length))) for run in found]
+
+
+def _elements(tensor: Tensor, case: Case, length: int) -> int:
+    """On one GPU; of what a window keeps, as many positions as the rule says."""
+    size = case.plan.size(tensor)
+    for dim in tensor.dims:
+        window = getattr(dim.size.expression, "name", "") in ("window", "chunk")
+        if window:
+            return size // int(dim.size) * _positions(int(dim.size), case, length)
+    return size
+
+
+def _positions(window: int, case: Case, length: int) -> int:
+    """Engines differ: transformers' StaticCache keeps the window, its DynamicCache one less, llama.cpp a batch more."""
+    piece = case.prefill or LLAMA_CPP_BATCH
+    kept = {"window": window, "window-1": window - 1, "window+batch": window + piece, "full": length}
+    return min(kept[case.kv_rule], length)
 
 
 def cache_runs(root: Module) -> list[Run]:

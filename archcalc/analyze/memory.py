@@ -15,10 +15,11 @@ from archcalc.analyze import inference, training
 from archcalc.analyze.memory_report import PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory_rows import rows
 from archcalc.analyze.runs import Trainable, never
+from archcalc.analyze.sense import check_sense
 from archcalc.analyze.states import Held, Keeping, held, totals
 from archcalc.analyze.timeline import Levels
 from archcalc.case import Case, case
-from archcalc.ir import Module, notes_of, walk
+from archcalc.ir import Module, notes_of, walk, work_notes_of
 from archcalc.precision import BYTES
 from archcalc.workload import Workload
 
@@ -41,7 +42,7 @@ class Memory:
         levels, root = self._levels(work), self.build(work)
         return MemoryReport(
             model=self.model.name,
-            assumptions=(*self._said(), *notes_of(root), *work.assumptions),
+            assumptions=(*self._said(), *notes_of(root), *work_notes_of(root), *work.assumptions),
             mode=self.case.mode,
             batch=work.batch,
             lengths=work.lengths,
@@ -78,15 +79,19 @@ class Memory:
         return training.levels(self, work, base) if self.case.trains else inference.levels(self, work, base)
 
     def _workload(self, batch: int | None, seq: int | None, lengths: dict[str, int | None]) -> Workload:
-        mode = "train" if self.case.trains else "prefill"
         sizes: dict[str, Any] = {"batch": batch, "seq": seq, **lengths}
-        return self.model.workload(**sizes, mode=mode, attention=self.case.attention)
+        return self.model.workload(**sizes, mode=self._mode, attention=self.case.attention)
+
+    @property
+    def _mode(self) -> str:
+        return "train" if self.case.trains else "prefill"
 
     @cached_property
     def _root(self) -> Module:
         """The model at its usual size, for what does not depend on sizes."""
-        root = self.build(self.model.workload())
+        root = self.build(self.model.workload(mode=self._mode))
         self.case.plan.check(root)
+        check_sense(root, self.case)
         return root
 
     @cached_property
@@ -131,9 +136,12 @@ class Memory:
         return usual if self.case.overhead is None else self.case.overhead
 
     def _said(self) -> tuple[str, ...]:
-        said = list(self.case.assumptions)
+        attends = any(module.unit == "core" for module, _ in walk(self._root))
+        assumed = [words for words in self.case.assumptions if attends or "attention" not in words]
+        said = [*(f"estimate: {words}" for words in self.case.estimates), *assumed]
         if self.case.overhead is None:
-            said.append(f"overhead: {self._runtime['name']}, an estimate; --overhead changes it (source: {self._runtime['source']})")
+            name, source = self._runtime["name"], self._runtime["source"]
+            said.append(f"overhead: {name}, an estimate ({source}); --overhead changes it")
         return tuple(said)
 
 
@@ -151,4 +159,3 @@ def memory(
     """One answer; `Memory` is for many."""
     sizes = {"src_seq": src_seq, "tgt_seq": tgt_seq}
     return Memory(model, **options).at(batch, seq, **sizes, depth=depth, timeline=timeline)
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -26,6 +26,7 @@ PARTS = {
     "overhead": "overhead",
 }
 USUAL_DEPTH = 3
+SIZE = (Column("bytes", "count"), Column("", "bytes"))
 
 
 @dataclass(frozen=True)
@@ -71,46 +72,44 @@ class MemoryReport(Report):
         exact = f"{self.total_bytes:,} bytes · {binary_bytes(self.total_bytes)}"
         return f"{about}{decimal_bytes(self.total_bytes)} {where} · {exact}"
 
-    def worked(self) -> str:
-        return ""
-
     def figures(self) -> list[Figure]:
-        """When memory is fullest, where the total is not all there is to say."""
-        whole = sum(self.states.values())
+        """Whatever the instant: all that is kept for the parameters."""
         if self.mode != "train":
             return []
-        at = f"the fullest instant is {instant_name(self.peak)}"
-        return [Figure("weights and states in all", whole, "bytes"), Figure("total at the peak", self.total_bytes, "bytes", at)]
+        whole = Figure("weights and states", sum(self.states.values()), "bytes")
+        padding = Figure("padding, all GPUs", self.padding, "bytes", "FSDP2 gives every GPU the same number of rows")
+        return [whole, padding] if self.padding else [whole]
 
     def table(self) -> Table:
-        columns = (Column("part", "name"), Column("×", "times"), Column("bytes", "count"), Column("", "bytes"))
-        wide = tuple(Column(label, "bytes", spare=True) for label in self._kept_labels())
-        lines = (*self._part_lines(), *(self._timeline_lines() if self.timeline else self._layer_lines()))
-        return Table((*columns, *wide, Column("share", "share")), lines)
+        """By part: what stands at the fullest instant."""
+        first = f"peak: {instant_name(self.peak)}" if self.mode == "train" else "part"
+        lines = [self._line(self._part_name(part), size) for part, size in self.parts.items() if size]
+        return Table((Column(first, "name"), *SIZE, Column("share", "share")), tuple(lines))
 
-    def _kept_labels(self) -> tuple[str, ...]:
-        return ("weights", "states", "kept") if self.mode == "train" else ("weights", "cache")
+    def more(self) -> Sequence[Table]:
+        if self.timeline:
+            over = (Column("timeline", "name"), *SIZE, Column("of the peak", "share"))
+            return [Table(over, tuple(self._timeline_lines()))]
+        labels = ("weights", "states", "kept") if self.mode == "train" else ("weights", "cache")
+        wide = (Column(label, "bytes", spare=True) for label in labels)
+        columns = (Column("layer", "name"), Column("×", "times"), *SIZE, *wide, Column("share", "share"))
+        return [Table(columns, tuple(self._layer_lines()))]
 
-    def _line(self, name: str, number: int, depth: int, times: int = 1, kept: tuple[int | None, ...] = ()) -> Line:
-        share = number / self.total_bytes if self.total_bytes else 0.0
-        spare = kept or tuple(None for _ in self._kept_labels())
-        return Line((name, times, number, number, *spare, share), depth)
+    def _part_name(self, part: str) -> str:
+        return f"{PARTS[part]} (estimate)" if part == "overhead" else PARTS[part]
 
-    def _heading(self, words: str) -> Line:
-        return Line((words, None, None, None, *(None for _ in self._kept_labels()), None), heading=True)
+    def _line(self, name: str, number: int, depth: int = 0) -> Line:
+        return Line((name, number, number, self._share(number)), depth)
 
-    def _part_lines(self) -> Iterator[Line]:
-        yield self._heading(f"at the peak, {instant_name(self.peak)}" if self.mode == "train" else "by part")
-        for part, size in self.parts.items():
-            if size:
-                yield self._line(PARTS[part], size, 1)
+    def _share(self, number: int) -> float:
+        return number / self.total_bytes if self.total_bytes else 0.0
 
     def _layer_lines(self) -> Iterator[Line]:
-        yield self._heading("layer by layer")
         for above, row in pairwise(self.rows):
             only = row.path.startswith(f"{above.path}.") and row.times == 1 and row.bytes == above.bytes
-            if row.depth + 1 <= self.depth and not only:
-                yield self._line(row.title, row.bytes, row.depth + 1, row.times, self._kept(row))
+            if row.bytes and row.depth < self.depth and not only:
+                sizes = (row.bytes, row.bytes, *self._kept(row))
+                yield Line((row.title, row.times, *sizes, self._share(row.bytes)), row.depth)
 
     def _kept(self, row: Row) -> tuple[int, ...]:
         part = row.parts
@@ -125,7 +124,7 @@ class MemoryReport(Report):
         for instant in self.instants:
             if instant.phase != phase:
                 phase = instant.phase
-                yield self._heading(phase)
+                yield Line((phase, None, None, None), heading=True)
             yield self._line(stretch_name(instant), instant.bytes, 1)
 
     def record(self) -> dict[str, Any]:
@@ -164,8 +163,6 @@ def stretch_name(instant: Instant) -> str:
 
 
 def instant_name(instant: Instant) -> str:
-    if instant.phase == "step":
-        return "in the optimizer's step"
-    if instant.phase == "loss":
-        return "at the loss"
-    return f"in the {instant.phase} pass of {stretch_name(instant)}"
+    """`backward, loss`, `step`."""
+    name = stretch_name(instant)
+    return instant.phase if instant.phase in ("step", "loss") else f"{instant.phase}, {name}"

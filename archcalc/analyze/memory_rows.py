@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from archcalc.analyze import inference
-from archcalc.analyze.saved import saved
+from archcalc.analyze import inference, training
 from archcalc.analyze.states import KINDS, SHARDED
+from archcalc.analyze.steps import kept
 from archcalc.ir import Module
-from archcalc.precision import Policy
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory import Memory
@@ -78,12 +77,8 @@ def _add_states(tally: Tally, memory: Memory) -> None:
 
 
 def _add_saved(tally: Tally, root: Module, memory: Memory) -> None:
-    policy, plan = Policy(memory.case.activations), memory.case.plan
-    kept = saved(root, policy, trainable=memory.trainable, recompute=memory.case.recompute)
-    for piece in kept.pieces:
-        part = "logits" if piece.module.unit == "loss" else "activations"
-        size = int(piece.number) * plan.size(piece.tensor) * policy.bytes_of(piece.tensor.role)
-        _add(tally, piece.module.path, part, -(-size // memory.case.loss_chunks) if part == "logits" else size)
+    for module, cell, times in kept(training.nodes(memory, root)):
+        _add(tally, module.path, "logits" if cell.is_logits else "activations", times * cell.bytes)
 
 
 def _add_cache(tally: Tally, memory: Memory, work: Workload) -> None:

@@ -27,6 +27,9 @@ class Cell:
     last_read: int = -1
     keepers: list[int] = field(default_factory=list)  # numbers of steps
     is_logits: bool = False
+    in_pieces: bool = False  # one piece of many at a time
+    widened: bool = False  # to fp32, where the recipe computes in less
+    narrow: Cell | None = None  # a copy in fewer bytes that several ops share
 
 
 @dataclass(eq=False)
@@ -112,10 +115,7 @@ class Unrolling:
         recomputed = bool(module.unit) and module.unit == self.recompute
         if module.unit != "block" and not recomputed:
             return body
-        group = Group(body, module, recomputed, list(_read_from_outside(body)) if recomputed else [], first)
-        for cell in group.reads:
-            cell.keepers.append(first)
-        return [group]
+        return [Group(body, module, recomputed, list(_read_from_outside(body)) if recomputed else [], first)]
 
     def _step(self, op: Op, module: Module) -> Step:
         number, wants = self.number, self.gradients.wants
@@ -149,6 +149,43 @@ class Unrolling:
     def _made(self, tensor: Tensor, module: Module) -> Cell:
         made = self.cells[tensor] = Cell(tensor, self.size(tensor, module), self.number - 1)
         return made
+
+
+def unrolled(unrolling: Unrolling, root: Module) -> list[Node]:
+    """The whole step, every cell knowing who keeps it."""
+    nodes = unrolling.run(root)
+    _note_keepers(nodes)
+    for step in steps(nodes):
+        if step.module.unit == "loss":
+            for cell in (*step.reads[:1], *step.makes):
+                cell.is_logits = True
+    return nodes
+
+
+def _note_keepers(nodes: list[Node]) -> None:
+    """What is recomputed is not kept by those who need it, only what enters it."""
+    for node in nodes:
+        if isinstance(node, Step):
+            for cell in node.keeps:
+                cell.keepers.append(node.number)
+        elif isinstance(node, Group) and node.recomputed:
+            for cell in node.reads:
+                cell.keepers.append(node.first)
+        else:
+            _note_keepers(node.body)
+
+
+def kept(nodes: list[Node], times: int = 1) -> Iterator[tuple[Module, Cell, int]]:
+    """What is kept, how often, and for whom: the first op that keeps it, or the block whose inside is recomputed."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield from kept(node.body, times * node.times)
+        elif isinstance(node, Step):
+            yield from ((node.module, cell, times) for cell in node.keeps if cell.keepers[0] == node.number)
+        elif node.recomputed:
+            yield from ((node.module, cell, times) for cell in node.reads if cell.keepers[0] == node.first)
+        else:
+            yield from kept(node.body, times)
 
 
 def steps(nodes: list[Node]) -> Iterator[Step]:

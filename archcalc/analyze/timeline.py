@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from archcalc.analyze.steps import Cell, Group, Loop, Node, Step, steps
 from archcalc.ir import Module, Param
@@ -84,7 +85,6 @@ class Timeline:
         self.trained: dict[tuple[Param, int], int] = {}
         self.copied: set[tuple[Param, int]] = set()
         self.unreduced: list[tuple[Param, int]] = []
-        _note_keepers(nodes)
         self._change("temporary", holding.gathered(None))
         self._forward(nodes)
         if trains:
@@ -105,9 +105,9 @@ class Timeline:
     def _forward(self, nodes: list[Node]) -> None:
         for node in nodes:
             if isinstance(node, Loop):
-                self._repeated(lambda node=node: self._forward(node.body), node.times)
+                self._repeated(partial(self._forward, node.body), node.times)
             elif isinstance(node, Group):
-                self._gathered(node, lambda node=node: self._forward(node.body))
+                self._gathered(node, partial(self._forward, node.body))
             else:
                 self._at(node, "loss" if node.module.unit == "loss" else "forward")
                 self._compute(node, lambda cell: bool(cell.keepers), lambda cell: cell.last_read)
@@ -123,11 +123,11 @@ class Timeline:
                 self._free(cell, False)
 
     def _copy_weights(self, step: Step) -> None:
-        for param in step.weights:
+        for param in step.weights if step.op.kind == "contract" else ():
             self._change("weights" if self.holding.copies_stay else "temporary", self.holding.copy(param))
 
     def _drop_copies(self, step: Step) -> None:
-        for param in step.weights:
+        for param in step.weights if step.op.kind == "contract" else ():
             self._change("weights" if self.holding.copies_stay else "temporary", -self.holding.copy(param))
 
     # backward
@@ -135,9 +135,9 @@ class Timeline:
     def _backward(self, nodes: list[Node]) -> None:
         for node in reversed(nodes):
             if isinstance(node, Loop):
-                self._repeated(lambda node=node: self._backward(node.body), node.times)
+                self._repeated(partial(self._backward, node.body), node.times)
             elif isinstance(node, Group):
-                self._gathered(node, lambda node=node: self._back_through(node))
+                self._gathered(node, partial(self._back_through, node))
             else:
                 self._at(node, "backward")
                 self._differentiate(node)
@@ -168,7 +168,7 @@ class Timeline:
     def _replay(self, nodes: list[Node], passing: set[Cell], last: int) -> None:
         for node in nodes:
             if isinstance(node, Loop):
-                self._repeated(lambda node=node: self._replay(node.body, passing, last), node.times)
+                self._repeated(partial(self._replay, node.body, passing, last), node.times)
             elif isinstance(node, Group):
                 self._replay(node.body, passing, last)
             elif node.number <= last:
@@ -211,7 +211,7 @@ class Timeline:
     def _train(self, wanted: tuple[Param, int]) -> Gradient | None:
         param, _ = wanted
         size = self.holding.gradient(param)
-        if self.holding.accumulates and not self.holding.reduces or wanted in self.trained:
+        if (self.holding.accumulates and not self.holding.reduces) or wanted in self.trained:
             self._change("temporary", size)
             return Gradient(size, "temporary")
         self.trained[wanted] = size
@@ -276,20 +276,6 @@ class Timeline:
     def _change(self, part: str, number: int) -> None:
         if number:
             self.sink.append(Change(part, number, self.phase, self.module))
-
-
-def _note_keepers(nodes: list[Node], recomputed: bool = False) -> None:
-    """What is recomputed is not kept by those who need it."""
-    for node in nodes:
-        if isinstance(node, Step):
-            for cell in () if recomputed else node.keeps:
-                cell.keepers.append(node.number)
-        else:
-            _note_keepers(node.body, recomputed or (isinstance(node, Group) and node.recomputed))
-    logits = [step for step in steps(nodes) if step.module.unit == "loss"] if not recomputed else []
-    for step in logits:
-        for cell in (*step.reads[:1], *step.makes):
-            cell.is_logits = True
 
 
 @dataclass

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from archcalc.analyze.casting import Autocasting, Fp8
 from archcalc.analyze.states import Keeping
-from archcalc.analyze.steps import Cell, Unrolling, steps
+from archcalc.analyze.steps import Node, Unrolling, steps, unrolled
 from archcalc.analyze.timeline import Holding, Levels, Timeline
 from archcalc.ir import Module, Param, Tensor, walk
 from archcalc.precision import BYTES, Policy
@@ -14,22 +15,29 @@ from archcalc.precision import BYTES, Policy
 if TYPE_CHECKING:
     from archcalc.analyze.memory import Memory
     from archcalc.case import Case
+    from archcalc.plan import Plan
     from archcalc.workload import Workload
 
 
 def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
     """Memory over a training step."""
-    case, keeping, root = memory.case, memory.keeping, memory.build(work)
-    policy = Policy(case.activations)
-    size = sizes(case, policy)
-    nodes = Unrolling(policy, memory.trainable, case.recompute, size).run(root)
-    if case.loss_chunks > 1:
-        _chunk_logits(nodes, case.loss_chunks)
-    played = Timeline(nodes, holding(case, keeping, root), trains=True)
-    whole = base["gradients"]
-    start = dict(base, gradients=whole if case.accumulate > 1 else 0)
-    line = Levels(start, stretch).play(played.sink)
-    return line
+    root = memory.build(work)
+    played = Timeline(nodes(memory, root), holding(memory.case, memory.keeping, root), trains=True)
+    start = base if memory.case.accumulate > 1 else dict(base, gradients=0)
+    return Levels(dict(start), stretch).play(played.sink)
+
+
+def nodes(memory: Memory, root: Module) -> list[Node]:
+    """The step as the recipe computes it, on one GPU."""
+    case, policy = memory.case, Policy(memory.case.activations)
+    kinds = {"autocast": Autocasting, "fp8": Fp8}
+    unrolling = kinds.get(case.recipe.name if case.recipe else "", Unrolling)
+    found = unrolled(unrolling(policy, memory.trainable, case.recompute, sizes(case, policy)), root)
+    for step in steps(found):
+        for cell in (*step.reads, *step.makes) if case.loss_chunks > 1 else ():
+            if cell.is_logits and not cell.in_pieces:
+                cell.bytes, cell.in_pieces = -(-cell.bytes // case.loss_chunks), True
+    return found
 
 
 def sizes(case: Case, policy: Policy) -> Callable[[Tensor, Module], int]:
@@ -71,11 +79,8 @@ def _params(root: Module) -> list[tuple[Param, int]]:
     return [(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
 
 
-def _here(plan: object, param: Param) -> int:
+def _here(plan: Plan, param: Param) -> int:
     """Elements of one copy whose gradient and states this GPU keeps."""
-    from archcalc.plan import Plan
-
-    assert isinstance(plan, Plan)
     if plan.zero == 3:
         return plan.sharded(param)
     return -(-plan.size(param) // plan.dp) if plan.zero else plan.size(param)
@@ -86,8 +91,7 @@ def _copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
     assert recipe
 
     def copy(param: Param) -> int:
-        matrix = len(param.axes) > 1 and not param.table
-        if recipe.copies and matrix and case.plan.zero < 3:
+        if recipe.copies and case.plan.zero < 3:
             return keeping.plan.size(param) * BYTES[recipe.copies]
         if case.format.is_quantised and case.format.holds(param):
             return keeping.plan.size(param) * BYTES[recipe.weights]
@@ -113,12 +117,3 @@ def _gathered(case: Case, root: Module) -> Callable[[Module | None], int]:
         return sum(case.plan.size(param) * number // copies for param, number in _params(module)) * width
 
     return gathered
-
-
-def _chunk_logits(nodes: list[object], chunks: int) -> None:
-    found: dict[Cell, None] = {}
-    for step in steps(nodes):  # type: ignore[arg-type]
-        if step.module.unit == "loss":
-            found.update(dict.fromkeys((*step.reads[:1], *step.makes)))
-    for cell in found:
-        cell.bytes = -(-cell.bytes // chunks)

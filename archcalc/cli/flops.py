@@ -11,7 +11,7 @@ from archcalc.errors import InputError
 
 Recompute = Annotated[
     str | None,
-    typer.Option(metavar="none|selective|full", help="What is computed again: nothing, attention's core, whole blocks."),
+    typer.Option(metavar="none|selective|full", help="Compute again: nothing, attention's core, or whole blocks."),
 ]
 Attention = Annotated[
     str | None,

@@ -1,0 +1,28 @@
+"""Which options make sense for a model: an option about something that it does not have is a mistake."""
+
+from __future__ import annotations
+
+from archcalc.case import Case
+from archcalc.errors import InputError
+from archcalc.ir import Module, walk
+
+
+def check_sense(root: Module, case: Case) -> None:
+    """Refuse to answer about blocks, attention, a cache or a vocabulary that is not there."""
+    if case.trains and not root.body:
+        hint = "give the model's config.json or a spec"
+        raise InputError("a file of weights does not tell what is computed with them", hint, field="--mode")
+    units = {module.unit for module, _ in walk(root)}
+    kinds = {op.kind for module, _ in walk(root) for op in module.ops}
+    _need("block" in units or case.recompute != "block", "--recompute", "there are no blocks to compute again")
+    _need("core" in units or case.recompute != "core", "--recompute", "there is no attention to compute again")
+    _need("core" in units or "attention" not in case.said, "--attention", "this model has no attention")
+    _need("cross_entropy" in kinds or case.loss_chunks == 1, "--loss-chunks", "there are no logits to cut into pieces")
+    for name in ("kv_dtype", "kv_rule", "prefill"):
+        option = f"--{name.replace('_', '-')}"
+        _need("append" in kinds or name not in case.said, option, "this model keeps no cache: it decodes nothing")
+
+
+def _need(fine: bool, option: str, fact: str) -> None:
+    if not fine:
+        raise InputError(fact, f"leave {option} out", field=option)
