@@ -1,8 +1,8 @@
 """archcalc: exact shapes, parameters and costs of neural-network architectures.
 
-    >>> import archcalc
-    >>> archcalc.load("gpt2").params().total
-    124439808
+>>> import archcalc
+>>> archcalc.load("gpt2").params().total
+124439808
 """
 
 from __future__ import annotations
@@ -10,14 +10,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from archcalc.analyze.fit import fit
     from archcalc.errors import InputError
     from archcalc.loading import load
     from archcalc.model import Model
 
-__all__ = ["InputError", "Model", "__version__", "load"]
+__all__ = ["InputError", "Model", "__version__", "fit", "load"]
 __version__ = "0.1.0"
 
-_HOMES = {"load": "archcalc.loading", "Model": "archcalc.model", "InputError": "archcalc.errors"}
+_HOMES = {
+    "fit": "archcalc.analyze.fit",
+    "load": "archcalc.loading",
+    "Model": "archcalc.model",
+    "InputError": "archcalc.errors",
+}
 
 
 def __getattr__(name: str) -> Any:

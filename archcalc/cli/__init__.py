@@ -11,7 +11,7 @@ import sys
 import typer
 
 from archcalc import __version__
-from archcalc.cli import compare, files, gpus, identities, kernel, questions, verify
+from archcalc.cli import compare, files, fit, flops, gpus, identities, kernel, memory, questions, verify
 from archcalc.errors import InputError
 
 app = typer.Typer(
@@ -42,6 +42,9 @@ for command in (
     *questions.COMMANDS,
     *compare.COMMANDS,
     *kernel.COMMANDS,
+    *flops.COMMANDS,
+    *memory.COMMANDS,
+    *fit.COMMANDS,
     *gpus.COMMANDS,
     *verify.COMMANDS,
     *identities.COMMANDS,

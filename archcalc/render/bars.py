@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
 
 from archcalc.report import GLYPHS
 
@@ -13,10 +12,19 @@ WIDTH = 16
 
 def stacked(parts: Sequence[int], limit: int, width: int = WIDTH) -> str:
     """`████▓▓▒·······│` fits, with room to spare; `██████████│▓▓▒▒` does not."""
-    needed = sum(parts)
+    needed, room = sum(parts), width - 1
     scale = max(needed, limit, 1)
-    ends = [round(end * (width - 1) / scale) for end in accumulate(parts, initial=0)]
-    bar = "".join(glyph * (end - start) for glyph, (start, end) in zip(GLYPHS, pairwise(ends), strict=False))
-    bar = bar.ljust(width - 1, FREE)
-    place = min(round(limit * (width - 1) / scale), width - 1 - (needed > limit))
+    used = max(round(needed * room / scale), 1 if needed else 0)
+    bar = "".join(glyph * cells for glyph, cells in zip(GLYPHS, shared(parts, used), strict=False)).ljust(room, FREE)
+    place = min(round(limit * room / scale), room - (needed > limit))
     return bar[:place] + LIMIT + bar[place:]
+
+
+def shared(parts: Sequence[int], cells: int) -> list[int]:
+    """Cells by the size of the parts; what rounding leaves goes to those that lost most by it."""
+    total = sum(parts) or 1
+    whole = [part * cells // total for part in parts]
+    losses = sorted(range(len(parts)), key=lambda index: -(parts[index] * cells % total))
+    for index in losses[: cells - sum(whole)]:
+        whole[index] += 1
+    return whole

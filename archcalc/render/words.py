@@ -16,7 +16,7 @@ SIMPLE = 12  # the largest denominator that is read at a glance
 
 def cell(value: Any, unit: str) -> str:
     if value is None and unit == "bound":
-        return "none"
+        return "–"
     if value is None or value == "":
         return ""
     if unit == "count":

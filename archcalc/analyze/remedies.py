@@ -1,0 +1,86 @@
+"""Single changes that make a model take less memory, cheapest first, and what each costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.memory import Memory
+from archcalc.errors import InputError
+
+if TYPE_CHECKING:
+    from archcalc.analyze.fit import Question
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing to do differently: the options it sets, how a user writes them, and its price."""
+
+    name: str
+    option: str
+    price: str
+    options: dict[str, Any]
+    batch: int | None = None
+
+
+TRAINING = (
+    Change("flash attention", "--attention flash", "nothing: the same results, sooner", {"attention": "flash"}),
+    Change("smaller micro-batch", "--batch 1", "more steps of accumulation", {}, batch=1),
+    Change("loss in chunks", "--loss-chunks 16", "a little time", {"loss_chunks": 16}),
+    Change("recompute attention", "--recompute selective", "attention's scores twice", {"recompute": "selective"}),
+    Change("recompute blocks", "--recompute full", "a second forward pass", {"recompute": "full"}),
+    Change("16-bit training", "--precision mixed", "rounding to bf16", {"precision": "mixed"}),
+    Change("8-bit Adam", "--optimizer adam8bit", "optimizer states in 8 bits", {"optimizer": "adam8bit"}),
+    Change("16-bit states", "--precision bf16", "no fp32 copy of the weights", {"precision": "bf16"}),
+    Change("LoRA", "--lora 16", "trains adapters alone", {"lora": 16}),
+    Change("QLoRA", "--lora 16 --weights nf4", "adapters over 4-bit weights", {"lora": 16, "weights": "nf4"}),
+)
+
+INFERENCE = (
+    Change("flash attention", "--attention flash", "nothing: the same results, sooner", {"attention": "flash"}),
+    Change("16-bit numbers", "--precision bf16", "rounding to bf16", {"precision": "bf16"}),
+    Change("one sequence at a time", "--batch 1", "fewer tokens a second", {}, batch=1),
+    Change("8-bit cache", "--kv-dtype fp8", "rounded keys and values", {"kv_dtype": "fp8"}),
+    Change("8-bit weights", "--weights int8", "hardly any accuracy", {"weights": "int8"}),
+    Change("4-bit weights", "--weights int4", "some accuracy", {"weights": "int4"}),
+)
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change, and what the model needs with it."""
+
+    change: Change
+    required: int
+
+
+def remedies(question: Question, required: int) -> tuple[Remedy, ...]:
+    """Every change that can be made and saves a hundredth; one that is made already, or a weaker one, does not."""
+    changes = TRAINING if question.options.get("mode") == "train" else INFERENCE
+    tried = [(change, _with(question, change)) for change in changes]
+    return tuple(Remedy(change, needed) for change, needed in tried if needed and 100 * needed <= 99 * required)
+
+
+def _with(question: Question, change: Change) -> int | None:
+    """What is needed then; nothing where the model or the options do not allow it."""
+    try:
+        memory = Memory(question.model, **{**question.options, **change.options})
+        return memory.total(change.batch or question.batch, question.seq, **question.lengths)
+    except InputError:
+        return None
+
+
+def with_batch(remedy: Remedy, batch: int, needed: Callable[[int], int]) -> Remedy:
+    """The largest batch that fits, in place of a batch of one."""
+    return Remedy(replace(remedy.change, option=f"--batch {batch}", batch=batch), needed(batch))
+
+
+def more_gpus(question: Question, capacity: int) -> Remedy | None:
+    """As many devices as are enough."""
+    mesh = question.enough(capacity)
+    if mesh is None or mesh == question.mesh:
+        return None
+    tp, dp = mesh
+    option = f"--dp {dp} --zero 3" if question.trains else f"--tp {tp}"
+    return Remedy(Change(f"{tp * dp} GPUs", option, f"{tp * dp} times the devices", {}), question.on(tp, dp) or 0)

@@ -1,0 +1,198 @@
+"""Will it fit: what is promised of every answer, and answers that can be worked out by hand."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+import archcalc
+from archcalc.analyze.fit import SPREAD
+from archcalc.analyze.fit_report import FitReport, Row
+from archcalc.device import device
+from archcalc.errors import InputError
+
+GIB = 2**30
+
+CASES: list[tuple[str, str, dict[str, Any]]] = [
+    ("gpt2", "4GiB", {}),
+    ("gpt2", "24GiB", {"mode": "train", "batch": 4, "seq": 256}),
+    ("gpt2", "16GiB", {"mode": "train", "attention": "eager", "recompute": "full"}),
+    ("llama-3-8b", "rtx-4090", {"seq": 4096}),
+    ("llama-3-8b", "rtx-4090", {"mode": "train", "lora": 16, "weights": "nf4", "batch": 2}),
+    ("llama-3-8b", "h100", {"mode": "train", "dp": 8, "zero": 3}),
+    ("llama-3-8b", "t4", {"tp": 4}),
+    ("t5-small", "8GiB", {"mode": "train", "batch": 8}),
+    ("bert-base", "t4", {"mode": "train"}),
+    ("sentiment-lstm", "2GiB", {}),
+]
+
+
+@cache
+def answer(index: int) -> Row:
+    """The answer to one of the cases, worked out once."""
+    name, gpu, options = CASES[index]
+    return only(archcalc.fit(archcalc.load(name), gpus=[gpu], **options))
+
+
+def only(report: FitReport) -> Row:
+    (row,) = report.rows
+    return row
+
+
+def needed(name: str, options: dict[str, Any], **sizes: int | None) -> int:
+    """What `memory` says, asked anew."""
+    return archcalc.load(name).memory(**{**options, **sizes}).total_bytes
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_the_largest_batch_fits_and_one_more_does_not(case: int) -> None:
+    """By what `memory` says of both."""
+    (name, _, options), row = CASES[case], answer(case)
+    assert row.max_batch
+    assert needed(name, options, batch=row.max_batch) <= row.capacity_bytes
+    assert needed(name, options, batch=row.max_batch + 1) > row.capacity_bytes
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_the_longest_context_fits_and_one_more_does_not(case: int) -> None:
+    """Unless the model's positions end first, which is then said."""
+    (name, _, options), row = CASES[case], answer(case)
+    assert row.max_seq and row.limited_by in ("memory", "positions")
+    assert needed(name, options, seq=row.max_seq) <= row.capacity_bytes
+    if row.limited_by == "memory":
+        assert needed(name, options, seq=row.max_seq + 1) > row.capacity_bytes
+    else:
+        assert row.max_seq == min(limit.length or 0 for limit in archcalc.load(name).resolved.lengths.values())
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_what_is_needed_is_what_memory_says(case: int) -> None:
+    """And a device is enough exactly if it has that much."""
+    (name, gpu, options), row = CASES[case], answer(case)
+    assert row.required_bytes == needed(name, options)
+    assert row.capacity_bytes == device(gpu)[1].capacity
+    assert row.fits is (row.required_bytes <= row.capacity_bytes)
+
+
+@pytest.mark.parametrize("option", ["batch", "seq"])
+@pytest.mark.parametrize(("name", "options"), [("gpt2", {"mode": "train"}), ("gpt2", {}), ("t5-small", {})])
+def test_more_of_anything_never_needs_less(name: str, options: dict[str, Any], option: str) -> None:
+    """Nor does a deeper model."""
+    sizes = [needed(name, options, **{option: size}) for size in (1, 2, 3, 17, 128, 500)]
+    assert sizes == sorted(sizes)
+    blocks = [archcalc.load("gpt2", set=[f"decoder.blocks={number}"]) for number in (1, 2, 12)]
+    depths = [model.memory(**options).total_bytes for model in blocks]
+    assert depths == sorted(depths)
+
+
+def test_a_larger_device_never_holds_less() -> None:
+    """Down the spread, which is sorted by what the devices hold."""
+    rows = archcalc.fit(archcalc.load("llama-3-8b"), seq=4096).rows
+    assert {row.gpu for row in rows} == set(SPREAD)
+    for value in ("capacity_bytes", "max_batch", "max_seq"):
+        values = [getattr(row, value) for row in rows]
+        assert values == sorted(values), value
+    counts = [row.gpus_needed or 10**9 for row in rows]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_the_cache_of_one_more_sequence_can_be_worked_out() -> None:
+    """Llama 3 8B keeps 2 × 32 × 8 × 128 values of 2 bytes a token; nothing else grows but what a prompt computes."""
+    options = {"seq": 2048, "prefill": 1, "overhead": 0}
+    one, two = (needed("llama-3-8b", options, batch=batch) for batch in (1000, 1001))
+    cache = 2048 * 2 * 32 * 8 * 128 * 2
+    assert cache < two - one < 1.01 * cache
+    room = 79 * GIB - one + 1000 * (two - one)
+    row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus="79GiB", **options))
+    assert row.max_batch == room // (two - one)
+
+
+def test_a_position_table_ends_before_memory_does() -> None:
+    """GPT-2 has 1,024 positions, however large the device."""
+    row = only(archcalc.fit(archcalc.load("gpt2"), gpus=["h100"]))
+    assert (row.max_seq, row.limited_by) == (1024, "positions")
+
+
+def test_nothing_fits_is_zero() -> None:
+    """Where the weights alone are too many there is no batch and no context."""
+    row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=["8GiB"]))
+    assert (row.fits, row.max_batch, row.max_seq, row.limited_by) == (False, 0, 0, "memory")
+
+
+def test_a_model_without_a_length_has_none() -> None:
+    """An autoencoder reads no sequence, and an image's patches follow from the image."""
+    for name in ("linear-autoencoder", "vit-b-16"):
+        row = only(archcalc.fit(archcalc.load(name), gpus=["t4"]))
+        assert (row.max_seq, row.limited_by) == (None, None)
+        assert row.max_batch
+
+
+def test_lengths_that_were_given_stay() -> None:
+    """Of an encoder-decoder, the other one grows; if both were given, the last."""
+    model = archcalc.load("transformer-base")
+    options: dict[str, Any] = {"mode": "train", "batch": 8}
+    row = only(archcalc.fit(model, gpus=["8GiB"], src_seq=128, **options))
+    assert row.max_seq
+    assert needed("transformer-base", options, src_seq=128, tgt_seq=row.max_seq) <= 8 * GIB
+    assert needed("transformer-base", options, src_seq=128, tgt_seq=row.max_seq + 1) > 8 * GIB
+    assert only(archcalc.fit(model, gpus=["8GiB"], src_seq=128, tgt_seq=64, **options)).max_seq == row.max_seq
+
+
+@pytest.mark.parametrize(("mode", "split"), [("infer", "tp"), ("train", "dp")])
+def test_so_many_gpus_are_enough_and_fewer_are_not(mode: str, split: str) -> None:
+    """Tensor parallelism for inference, ZeRO-3 for training."""
+    options: dict[str, Any] = {"mode": mode, "seq": 1024}
+    row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=["24GiB" if mode == "train" else "6GiB"], **options))
+    assert row.gpus_needed and row.gpus_needed > 1
+    zero = {"zero": 3} if mode == "train" else {}
+    assert needed("llama-3-8b", {**options, split: row.gpus_needed, **zero}) <= row.capacity_bytes
+    fewer = row.gpus_needed - 1 if mode == "train" else row.gpus_needed // 2
+    assert needed("llama-3-8b", {**options, split: fewer, **zero}) > row.capacity_bytes
+
+
+def test_no_number_of_gpus_is_enough_for_activations_alone() -> None:
+    """ZeRO divides what belongs to parameters; every GPU still computes a batch of its own."""
+    row = only(archcalc.fit(archcalc.load("gpt2"), gpus=["2GiB"], mode="train", batch=64))
+    assert row.gpus_needed is None
+
+
+def test_every_remedy_is_what_memory_says() -> None:
+    """With the change that it names, at the sizes that were asked for."""
+    options: dict[str, Any] = {"mode": "train", "batch": 8, "attention": "eager"}
+    report = archcalc.fit(archcalc.load("gpt2"), gpus=["6GiB", "12GiB"], **options)
+    assert len(report.remedies) >= 5
+    for remedy in report.remedies:
+        changed = {**options, **remedy.change.options}
+        assert remedy.required == needed("gpt2", changed, batch=remedy.change.batch or 8), remedy.change.option
+        assert remedy.required < report.memory.total_bytes
+
+
+def test_the_cheapest_remedy_that_is_enough_is_named() -> None:
+    """The first of the list, for each device; of a smaller batch, the largest that fits."""
+    report = archcalc.fit(archcalc.load("gpt2"), gpus=["12GiB", "80GiB", "192GiB"], mode="train", batch=64)
+    small, medium, large = report.rows
+    assert small.remedy and small.remedy.change.option == f"--batch {small.max_batch}"
+    assert small.remedy.required == needed("gpt2", {"mode": "train"}, batch=small.max_batch) <= small.capacity_bytes
+    assert medium.remedy and medium.remedy.change.option == "--attention flash"
+    assert large.fits and large.remedy is None
+
+
+def test_more_gpus_are_the_last_resort() -> None:
+    """Where no other single change is enough."""
+    row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=["7GiB"], seq=512, weights="int4", tp=1))
+    assert row.fits
+    row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=["5GiB"], seq=512))
+    assert row.remedy and row.remedy.change.option == f"--tp {row.gpus_needed}"
+
+
+def test_an_unknown_device_and_an_unknown_option_are_told() -> None:
+    """With the closest names."""
+    model = archcalc.load("gpt2")
+    with pytest.raises(InputError, match="no device is called h10"):
+        archcalc.fit(model, gpus=["h10"])
+    with pytest.raises(InputError, match="no option called optimiser"):
+        archcalc.fit(model, gpus=["h100"], optimiser="adamw")
+    with pytest.raises(InputError, match="1,024"):
+        archcalc.fit(model, gpus=["h100"], seq=2048)

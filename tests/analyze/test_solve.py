@@ -1,0 +1,60 @@
+"""The largest size that fits, for any function that never falls."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from archcalc.analyze.solve import UNBOUNDED, Curve, smallest
+
+coefficients = st.tuples(st.integers(0, 10**9), st.integers(0, 10**6), st.integers(0, 1000))
+pieces = st.lists(coefficients, min_size=1, max_size=4)
+
+
+@given(pieces, st.integers(0, 10**13), st.sampled_from([1, 2, 1024, UNBOUNDED]))
+def test_the_largest_fits_and_one_more_does_not(parts: list[tuple[int, int, int]], available: int, most: int) -> None:
+    """Of several parabolas the highest, as memory is the highest of several instants."""
+
+    def needed(size: int) -> int:
+        return max(a + b * size + c * size * size for a, b, c in parts)
+
+    found = Curve(needed).largest(available, most)
+    assert 0 <= found <= most
+    assert found == 0 or needed(found) <= available
+    assert found == most or needed(found + 1) > available
+
+
+@given(st.integers(1, 5000), st.integers(1, 10**6))
+def test_steps_are_solved_too(step: int, available: int) -> None:
+    """Caches are kept in pages: memory stands still, then jumps."""
+    found = Curve(lambda size: 7 * (size // step)).largest(available)
+    assert 7 * (found // step) <= available < 7 * ((found + 1) // step)
+
+
+def test_a_straight_line_takes_four_evaluations() -> None:
+    """Both ends, the answer, and the one behind it; a second question of the same curve takes two more."""
+    asked = []
+
+    def needed(size: int) -> int:
+        asked.append(size)
+        return 1000 + 7 * size
+
+    curve = Curve(needed)
+    assert curve.largest(10_000) == (10_000 - 1000) // 7
+    assert len(asked) == 4
+    assert curve.largest(20_000) == (20_000 - 1000) // 7
+    assert len(asked) == 6
+
+
+def test_what_never_grows_has_no_bound() -> None:
+    """And what is too large from the start has no size at all."""
+    assert Curve(lambda size: 5).largest(5) == UNBOUNDED
+    assert Curve(lambda size: 5).largest(4) == 0
+
+
+def test_the_smallest_that_is_enough() -> None:
+    """One fewer is not."""
+    assert smallest(lambda number: -(-1000 // number), 30, 4096) == 34
+    assert -(-1000 // 34) <= 30 < -(-1000 // 33)
+    assert smallest(lambda number: 40, 30, 4096) is None
+    assert smallest(lambda number: 20, 30, 4096) == 1

@@ -1,0 +1,81 @@
+"""archcalc fit: what a user sees."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+
+from archcalc.cli.fit import fit
+from archcalc.cli.memory import memory
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+KEYS = ["gpu", "capacity_bytes", "required_bytes", "fits", "max_batch", "max_seq", "limited_by"]
+
+
+def test_every_option_of_memory_is_taken() -> None:
+    """But how its own table is drawn; with the same defaults."""
+    its, ours = (inspect.signature(command).parameters for command in (memory, fit))
+    assert set(its) - set(ours) == {"timeline", "depth"}
+    assert set(ours) - set(its) == {"gpu"}
+    assert all(ours[name].default == its[name].default for name in set(its) & set(ours))
+
+
+def test_the_headline_says_whether_it_fits(run: Run) -> None:
+    """With how much left, or short by how much and what to do."""
+    assert "fits rtx-4090 with" in run("fit", "gpt2", "--gpu", "rtx 4090").out.splitlines()[1]
+    headline = run("fit", "llama-3-8b", "--gpu", "t4").out.splitlines()[1]
+    assert "short by" in headline and headline.endswith("on t4; --weights int8 would do")
+    assert run("fit", "llama-3-8b", "--weights", "int8", "--gpu", "t4").out.splitlines()[1].startswith("needs 9.39 GiB")
+    assert "of 10 devices" in run("fit", "gpt2").out.splitlines()[1]
+
+
+def test_json_has_the_promised_keys(run: Run) -> None:
+    """Rows in the order in which devices were named."""
+    record = run("fit", "gpt2", "--gpu", "h100", "--gpu", "24GB", "--format", "json").json
+    assert [row["gpu"] for row in record["rows"]] == ["h100", "24GB"]
+    assert list(record["rows"][0])[: len(KEYS)] == KEYS
+    assert record["rows"][1]["capacity_bytes"] == 24 * 10**9
+    assert record["rows"][0]["required_bytes"] == sum(record["parts"].values())
+
+
+def test_csv_has_a_line_for_each_device(run: Run) -> None:
+    """With the same columns."""
+    rows = list(csv.DictReader(io.StringIO(run("fit", "gpt2", "--format", "csv").out)))
+    assert len(rows) == 10 and list(rows[0])[: len(KEYS)] == KEYS
+
+
+def test_bars_show_what_is_needed_against_what_there_is(run: Run) -> None:
+    """The limit stands at the end of what fits, and inside of what does not."""
+    lines = run("fit", "llama-3-8b", "--gpu", "12GiB", "--gpu", "20GiB").out.splitlines()
+    small, large = (next(line for line in lines if line.startswith(size)) for size in ("12GiB", "20GiB"))
+    assert "█│█" in small and "−" in small
+    assert "·│" in large and "−" not in large
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+def test_nothing_is_wider_than_the_terminal(run: Run, columns: int) -> None:
+    """Neither devices nor remedies."""
+    for arguments in (["gpt2"], ["llama-3-8b", "--mode", "train"], ["llama-3-8b", "--gpu", "t4"]):
+        assert max(map(len, run("fit", *arguments, columns=columns).out.splitlines())) <= columns
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--gpu", "h10"], "did you mean h100"),
+        (["--gpu", "0GiB"], "holds nothing"),
+        (["--gpu", "t4", "--optimizer", "adamw"], "--mode train"),
+        (["--gpu", "t4", "--tp", "5"], "cannot be split over 5 GPUs"),
+        (["--gpu", "t4", "--mode", "train", "--lora", "8", "--lora-targets", "qq"], "no linear layer is called qq"),
+    ],
+)
+def test_mistakes_are_told(run: Run, arguments: list[str], told: str) -> None:
+    """Exit code 2 and the way out."""
+    answer = run("fit", "gpt2", *arguments)
+    assert answer.code == 2 and told in answer.err
