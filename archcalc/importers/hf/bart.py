@@ -19,12 +19,12 @@ INERT = (
 
 
 def translate(c: Config, task: str) -> Fields:
-    alone = task == "causal"
-    vocab, decoder_vocab = c.size("vocab_size"), _decoder_vocab(c)
-    tied = c.flag("tie_word_embeddings")
-    c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "share_encoder_decoder_embeddings")
+    alone, tied = task == "causal", c.flag("tie_word_embeddings")
+    vocab, decoder_vocab = c.size("vocab_size"), _decoder_vocab(c, task, tied)
+    c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim")
+    other = {"vocab": decoder_vocab} if decoder_vocab != vocab and not alone else {}
     return {
-        "vocab": vocab if not alone else decoder_vocab,
+        "vocab": decoder_vocab if alone else vocab,
         "d_model": c.size("d_model"),
         "cross": {"memory": c.size("d_model")} if alone else None,
         "ffn": {"act": activation(c, "activation_function")},
@@ -32,26 +32,27 @@ def translate(c: Config, task: str) -> Fields:
         "position": _position(c),
         "embedding": _embedding(c, tied, alone),
         "encoder": None if alone else _stack(c, "encoder"),
-        "decoder": {**_stack(c, "decoder", alone=alone), **_other(vocab, decoder_vocab, alone)},
-        "head": _head(c, task, tied),
+        "decoder": {**_stack(c, "decoder", alone=alone), **other},
+        "head": _head(c, task, tied, vocab if decoder_vocab != vocab and (alone or _shares(c)) else None),
     }
+
+
+def _shares(c: Config) -> bool:
+    """Marian may have a table for each side; all others share theirs."""
+    return c.type != "marian" or c.flag("share_encoder_decoder_embeddings")
+
+
+def _decoder_vocab(c: Config, task: str, tied: bool) -> int:
+    """Marian's decoder may have a vocabulary of its own, unless its table is the encoder's."""
+    vocab, shares = c.size("vocab_size"), _shares(c)
+    own = c.size_or("decoder_vocab_size", vocab) if c.type == "marian" else vocab
+    return vocab if shares and tied and task != "causal" else own
 
 
 def _stack(c: Config, name: str, *, alone: bool = False) -> Fields:
     blocks, number = c.size(f"{name}_layers"), c.size(f"{name}_attention_heads")
     fields: Fields = {"blocks": blocks, "heads": number, "ffn": c.size(f"{name}_ffn_dim")}
     return {**fields, "pattern": ["attention cross ffn"]} if alone else fields
-
-
-def _other(vocab: int, decoder_vocab: int, alone: bool) -> Fields:
-    return {"vocab": decoder_vocab} if decoder_vocab != vocab and not alone else {}
-
-
-def _decoder_vocab(c: Config) -> int:
-    vocab = c.size("vocab_size")
-    if c.type != "marian":
-        return vocab
-    return c.get("decoder_vocab_size") or vocab
 
 
 def _position(c: Config) -> Fields:
@@ -68,21 +69,21 @@ def _embedding(c: Config, tied: bool, alone: bool) -> Fields:
     norm = {"norm": True} if c.type in ("bart", "mbart") else {}
     if alone:
         return norm
-    shares = c.flag("share_encoder_decoder_embeddings") if c.type == "marian" else True
-    if c.type == "marian" and not shares:
+    if not _shares(c):
         return norm
     return {**norm, **({"shared": True} if tied else {"spare": True})}
 
 
-def _head(c: Config, task: str, tied: bool) -> Any:
+def _head(c: Config, task: str, tied: bool, other_vocab: int | None) -> Any:
+    """`other_vocab`: an untied Marian's head keeps vocab_size, whatever its decoder reads."""
     labels = heads.labels(c, 3 if c.type == "bart" else 2)
     if task == "base":
         return "none"
     if task in ("seq2seq", "causal"):
-        return "tied" if tied else "lm"
+        return "tied" if tied else {"kind": "lm", "vocab": other_vocab} if other_vocab else "lm"
     if task == "sequence":
         hidden = c.size("d_model")
         return {"kind": "classifier", "classes": labels, "bias": True, "pool": "last", "hidden": hidden}
-    if task == "answer":
-        return {"kind": "classifier", "classes": labels, "bias": True}
+    if task == "answer":  # the class itself sets two labels: where an answer starts, and where it ends
+        return {"kind": "classifier", "classes": 2, "bias": True}
     raise heads.refuse(c, task)

@@ -69,7 +69,8 @@ def biased(**which: bool) -> Any:
 
 def window(c: Config) -> Fields:
     """A window that all blocks have, where the file names one."""
-    return {"window": c.size("sliding_window")} if c.given("sliding_window") else {}
+    there = "sliding_window" in c.declared and c.get("sliding_window")
+    return {"window": c.size("sliding_window")} if there else {}
 
 
 def every(c: Config, period: int) -> list[str]:

@@ -38,7 +38,7 @@ def _relative(c: Config, length: int) -> list[Fields]:
     """Buckets if they are given, else the longest distance, else the longest sequence."""
     normed = "layer_norm" in str(c.given("norm_rel_ebd") or "none").lower()
     kinds = c.given("pos_att_type") or []
-    shared = c.flag("share_att_key")
+    shared = c.given_flag("share_att_key")
     buckets, furthest = c.given("position_buckets") or -1, c.given("max_relative_positions") or -1
     if not c.flag("relative_attention"):
         if normed:

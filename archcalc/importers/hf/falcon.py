@@ -15,6 +15,7 @@ def translate(c: Config, task: str) -> Fields:
     d_model, number = c.given("n_embed") or c.size("hidden_size"), c.size("num_attention_heads")
     if "head_dim" in c.said:
         raise c.refused("head_dim", "the class computes it, and fails where a file names it")
+    c.skip("max_position_embeddings", "rope_parameters", "rope_theta", "rope_scaling")
     return decoder(
         c,
         task,

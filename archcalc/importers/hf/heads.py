@@ -37,19 +37,18 @@ def refuse(c: Config, asked: str) -> InputError:
 
 
 def labels(c: Config, usual: int = 2) -> int:
-    """How many classes: `id2label` as the file has it, or `num_labels` in files that leave the names out."""
-    named = c.given("id2label")
-    if isinstance(named, dict):
-        return len(named)
-    number = c.given("num_labels")
-    return number if isinstance(number, int) and not isinstance(number, bool) else usual
+    """How many classes: as many as the file names, or says that there are."""
+    named, number = c.given("id2label"), c.given("num_labels")
+    if isinstance(number, int) and not isinstance(number, bool):
+        return number  # set last, so that it wins over names
+    return len(named) if isinstance(named, dict) else usual
 
 
 def of_decoder(c: Config, asked: str, *, bias: bool = False, answers: int = 2) -> Any:
     """A language model's head, or what a decoder is given in its place."""
     c.skip("tie_word_embeddings")
     if asked == "causal":
-        kind = "tied" if c.flag("tie_word_embeddings") else "lm"
+        kind = "tied" if c.given_flag("tie_word_embeddings") else "lm"
         return {"kind": kind, "bias": True} if bias else kind
     if asked == "sequence":
         return {"kind": "classifier", "classes": labels(c), "pool": "last"}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 from archcalc.document import Document
+from archcalc.errors import InputError
 from archcalc.importers.hf import heads, translator, translators
 from archcalc.importers.hf.blocks import finished
 from archcalc.importers.hf.reading import Config, unknown_type
@@ -19,10 +21,20 @@ def document(said: dict[str, Any], file: str) -> Document:
         raise unknown_type(said.get("model_type"), translators())
     config = Config(said["model_type"], said)
     config.notes.extend(text_of)
-    fields = finished({**module.translate(config, heads.task(config, module.USUAL)), "precision": precision(config)})
+    fields = finished({**_translated(module, config), "precision": precision(config)})
     quantisation(config)
     config.check_all_read(tuple(module.INERT.split()))
     return Document(file, data=fields, notes=tuple(dict.fromkeys(config.notes)))
+
+
+def _translated(module: ModuleType, config: Config) -> dict[str, Any]:
+    """A value of a kind that its field never has may fail anywhere, as it does in transformers."""
+    try:
+        fields: dict[str, Any] = module.translate(config, heads.task(config, module.USUAL))
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
+        fact = f"a value of this {config.type} config is not of a kind that {config.config_class} takes ({reason})"
+        raise InputError(fact, "compare it with a config.json that transformers wrote") from None
+    return fields
 
 
 def _text_only(said: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:

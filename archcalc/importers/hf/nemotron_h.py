@@ -90,6 +90,6 @@ def _mamba(c: Config) -> Fields:
         "groups": c.given("mamba_n_groups") or c.size("n_groups"),
         "conv": c.given("mamba_d_conv") or c.size("conv_kernel"),
         "bias": c.flag("use_bias"),
-        "conv_bias": c.flag("mamba_conv_bias") if "mamba_conv_bias" in c.said else c.flag("use_conv_bias"),
+        "conv_bias": c.given_flag("mamba_conv_bias") if "mamba_conv_bias" in c.said else c.flag("use_conv_bias"),
         "chunk": c.given("mamba_chunk_size") or c.size("chunk_size"),
     }

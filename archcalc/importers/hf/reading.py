@@ -93,6 +93,11 @@ class Config:
         return value
 
     def flag(self, key: str) -> bool:
+        """A switch. One that the class does not declare is off, whatever the file says."""
+        return self.given_flag(key) if self.named(key) in self.declared else False
+
+    def given_flag(self, key: str) -> bool:
+        """A switch that is read even where no class declares it."""
         value = self.given(key)
         if value is not None and not isinstance(value, bool):
             raise self.wrong(key, "true or false")

@@ -1,0 +1,21 @@
+"""presets/hf is what the installed transformers declares, and ships whole."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.hf_defaults import files
+
+from archcalc.data import data_root
+from archcalc.importers.hf import translators
+
+WRITTEN = files(sorted(translators()))
+
+
+def test_each_type_has_a_file_and_no_other_has() -> None:
+    assert {file.name for file in (data_root() / "hf").iterdir()} == set(WRITTEN)
+
+
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_a_file_is_what_its_class_declares(name: str) -> None:
+    """Written again by benchmarks/hf_defaults.py, it comes out the same."""
+    assert (data_root() / "hf" / name).read_text(encoding="utf-8") == WRITTEN[name]
