@@ -73,7 +73,9 @@ def attention(
     core = Core(m.section("core"), work, mask, score_bias(m, q, k) if score_bias else None, dropout, sight, softcap)
     core = replace(core, sinks=m.param("sinks", head)) if sinks else core
     looked_up = core.flash(q, k, v) if work.attention == "flash" and core.can_flash else core.eager(q, k, v)
-    concatenated = m.record("view", looked_up, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated")
+    concatenated = m.record(
+        "view", looked_up, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated"
+    )
     concatenated = m.record("multiply", concatenated, opened) if opened else concatenated
     if not gate:
         describe_heads(m, head, d_model, each)
@@ -103,7 +105,9 @@ class Core:
         m, (batch, head, seq, each), past = self.m, q.dims, k.dims[2]
         if k.dims[1] != head:
             k, v = (m.record("repeat", t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
-        scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="scores", seen=self.seen)
+        scores = m.record(
+            "contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="scores", seen=self.seen
+        )
         scores = m.record("scale", scores)
         scores = self._capped(scores) if self.softcap else scores
         scores = m.record("add", scores, self.bias) if self.bias else scores

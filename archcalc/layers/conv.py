@@ -1,16 +1,16 @@
-"""Convolutions along the sequence: a window onto a few neighbouring positions, then a contraction.
-
-FLOPs are those of the positions that are kept; PyTorch also computes the few that it pads a causal convolution with.
-"""
+"""Convolutions along the sequence: a window onto a few neighbouring positions, then a contraction."""
 
 from __future__ import annotations
 
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.workload import Workload
 
+PADDING = "FLOPs of causal convolutions leave out the padded positions, which PyTorch computes and drops"
+
 
 def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload) -> Tensor:
     """Every channel by itself, over the position and `kernel - 1` before it, which are kept for the next token."""
+    m.work_notes.append(PADDING)
     batch, seq, *channels = x.dims
     axis, taps = tuple(channels), Dim.of("conv", kernel)
     if work.keeps_cache:

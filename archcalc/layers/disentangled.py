@@ -39,9 +39,7 @@ def disentangled(
     return scores[0] if len(scores) == 1 else m.record("add", *scores)
 
 
-def _term(
-    m: Module, content: Tensor, table: Tensor, distances: Tensor, name: str, project: tuple[str, ...]
-) -> Tensor:
+def _term(m: Module, content: Tensor, table: Tensor, distances: Tensor, name: str, project: tuple[str, ...]) -> Tensor:
     batch, head, _, each = content.dims
     rows = table.dims[0]
     projected = linear(m[f"position_{name}"], table, (head, each)) if name in project else _as_words(m, name, table)

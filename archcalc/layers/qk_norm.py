@@ -1,8 +1,8 @@
 """Norms on queries and keys, so that their scores cannot grow.
 
-    head    each head alone, all with one vector of head_dim weights (Qwen 3, Gemma 3)
-    heads   each head alone, every one with weights of its own (Cohere, StableLM)
-    all     all heads as one vector (OLMo 2)
+head    each head alone, all with one vector of head_dim weights (Qwen 3, Gemma 3)
+heads   each head alone, every one with weights of its own (Cohere, StableLM)
+all     all heads as one vector (OLMo 2)
 """
 
 from __future__ import annotations

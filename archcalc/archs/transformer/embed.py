@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from archcalc.workload import Workload
 
 
-def embed(
-    m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param], work: Workload
-) -> Tensor:
+def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param], work: Workload) -> Tensor:
     """`tables` are the token tables so far, for a decoder that shares the encoder's and a head that is tied."""
     if stack.patches:
         x = _embed_image(m, batch, seq, stack)

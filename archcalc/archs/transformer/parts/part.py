@@ -76,7 +76,9 @@ class Surroundings:
     def needed(self, value: T | None, field: str, meaning: str, *above: str) -> T:
         if value is None:
             name = ".".join((*above, field))
-            raise InputError("missing", f"give {meaning}", fields=[*([above] if above else []), (self.stack,)], field=name)
+            raise InputError(
+                "missing", f"give {meaning}", fields=[*([above] if above else []), (self.stack,)], field=name
+            )
         return value
 
     def check_divides(self, width: int, name: str, number: int, word: str, field: str) -> None:
