@@ -39,6 +39,7 @@ class Kind:
     beside: tuple[tuple[str, str, str], ...] = ()  # name, role, and the shape it has: like what
     role: str = "act"  # of the output
     matrix: bool = False
+    products: Backward | None = None  # matrix products in the backward pass of an op that is none itself
 
 
 def backward(op: Op, wants: Wants) -> Count:
@@ -91,9 +92,20 @@ def none(op: Op) -> Count:
     return Count(0)
 
 
+def outer_product(op: Op, wants: Wants) -> Count:
+    """The gradient of a system is the product of its right-hand side's gradient and its solution."""
+    _, system = op.inputs
+    return 2 * product(dim.size for dim in (*op.output.dims, *op.over)) if wants(system) else Count(0)
+
+
 def recomputes_scores(op: Op, wants: Wants) -> Count:
-    """The flash kernel kept no scores: it computes them again, then four gradients' products: 5 for the forward's 2."""
-    return KINDS[op.kind].flops(op) // 2 * 5 if any(map(wants, op.inputs)) else Count(0)
+    """The flash kernel kept no scores: it computes them again, then the gradients of values, weights, queries and keys:
+    three products of a key's width and two of a value's, for the forward's one and one."""
+    if not any(map(wants, op.inputs)):
+        return Count(0)
+    query, key, value, *_ = op.inputs
+    pairs = product(dim.size for dim in (*query.dims[:3], key.dims[2]))
+    return 3 * (2 * (pairs * query.dims[3].size)) + 2 * (2 * (pairs * value.dims[3].size))
 
 
 # What is saved
@@ -119,8 +131,12 @@ def its_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 
 
 def decay_and_states(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Each step multiplies the state before it by a decay: both are kept."""
-    return (op.inputs[0], op.output) if any(map(wants, op.inputs)) else ()
+    """Each step multiplies the state before it by a decay: the one is kept for the other's gradient."""
+    decay, *_ = op.inputs
+    if any(map(wants, op.inputs)):
+        yield decay
+    if wants(decay):
+        yield op.output
 
 
 def all_but_first(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
@@ -161,6 +177,20 @@ def loss_and_targets(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     return (*op.beside.values(), *op.inputs[1:]) if wants(op.inputs[0]) else ()
 
 
+def divisor(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """A quotient's gradients need what it was divided by; that one's gradient needs what was divided too."""
+    above, below = op.inputs
+    if wants(above) or wants(below):
+        yield below
+    if wants(below):
+        yield above
+
+
+def system_and_solution(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """A system is solved once more for the gradient of its right-hand side, which is itself not needed."""
+    return (*op.inputs[1:], op.output) if any(map(wants, op.inputs)) else ()
+
+
 def both(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     return op.inputs if any(map(wants, op.inputs)) else ()
 
@@ -179,7 +209,7 @@ KINDS = {
     "add": Kind("sum of tensors: biases, residuals, position encodings", each(1), nothing),
     "subtract": Kind("difference of two tensors", each(1), nothing),
     "multiply": Kind("elementwise product: gates, scales", each(1), other_factors),
-    "divide": Kind("elementwise quotient", each(1), both),
+    "divide": Kind("elementwise quotient", each(1), divisor),
     "scale": Kind("times a number", each(1), nothing),
     "square": Kind("times itself", each(1), its_input),
     "layer_norm": Kind("normalised to mean 0 and variance 1", normalisation(5), input_and_statistics, beside=_LAYER),
@@ -198,7 +228,7 @@ KINDS = {
     "softmax": Kind("softmax over one dim", each(5), its_output),
     "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
     "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states),
-    "solve": Kind("a triangular system solved, row after row", substitution, its_tensors),
+    "solve": Kind("a triangular system solved, row after row", substitution, system_and_solution, products=outer_product),
     "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
     "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
     "lookup": Kind("rows of a table, chosen by index", none, indices),

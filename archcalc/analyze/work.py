@@ -12,7 +12,7 @@ Sums are exact ints with their working. A thousand equal blocks cost what one co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -78,7 +78,16 @@ def _and_above(module: Module | None) -> Iterable[Module]:
 
 def work(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none", causal: str = "full") -> Work:
     """`causal="half"` counts only the pairs that a mask leaves: S(S+1)/2 of S², windows likewise."""
-    return Work(tuple(_piece(run, causal == "half") for run in runs(root, trainable=trainable, recompute=recompute)))
+    found = runs(root, trainable=trainable, recompute=recompute)
+    return Work(tuple(piece for run in found for piece in _pieces(run, causal == "half")))
+
+
+def _pieces(run: Run, seen_only: bool) -> Iterator[Piece]:
+    yield _piece(run, seen_only)
+    products = KINDS[run.op.kind].products
+    if products:
+        nothing = Count(0)
+        yield Piece(run.module, run.op, run.times, True, nothing, run.times * products(run.op, run.wants), nothing)
 
 
 def _piece(run: Run, seen_only: bool) -> Piece:

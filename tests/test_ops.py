@@ -1,0 +1,49 @@
+"""The cost of every kind of op, against the PyTorch function it stands for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from op_twins import TWINS, WITHOUT_TWIN, Twin, disagreements, recorded  # noqa: E402
+
+from archcalc.analyze.work import work  # noqa: E402
+from archcalc.ir import Module  # noqa: E402
+from archcalc.ops import KINDS  # noqa: E402
+
+GOLDEN = Path(__file__).parent / "golden" / "elementwise_flops.txt"
+
+
+def test_every_kind_has_a_twin_in_pytorch() -> None:
+    """A kind that is compared with nothing could be wrong without anybody noticing."""
+    assert {twin.kind for twin in TWINS} | WITHOUT_TWIN == set(KINDS)
+
+
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+def test_an_op_costs_what_pytorch_does(twin: Twin) -> None:
+    """FLOPs forward and backward and bytes kept in fp32 and bf16, for every choice of inputs that want a gradient."""
+    assert disagreements(twin) == []
+
+
+def elementwise_flops() -> str:
+    """Forward and backward FLOPs of every op that is no matrix product, all gradients wanted, as the table prints them."""
+    lines = []
+    for twin in TWINS:
+        done = work(recorded(twin, next(iter(twin.wanted()))))
+        if not KINDS[twin.kind].matrix:
+            lines.append(f"{twin.name}: {done.elementwise} forward, {done.elementwise_backward} backward")
+    return "\n".join(lines) + "\n"
+
+
+def test_elementwise_flops_follow_the_stated_convention() -> None:
+    """PyTorch counts none of them, so that they are pinned: a change of the convention has to be meant."""
+    assert elementwise_flops() == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    """A misspelt op must not cost nothing."""
+    with pytest.raises(ValueError, match="unknown kind of op: sofmax"):
+        Module("m").record("sofmax")
