@@ -87,17 +87,21 @@ class CompareReport(Report):
         for name in others:
             columns += [Column(name, "count"), Column(f"{name} − {first}", "change", spare=True)]
             columns += [Column(f"{name} ÷ {first}", "ratio")]
-        return Table(tuple(columns), tuple(_line(row) for row in self._shown()))
+        return Table(tuple(columns), tuple(_line(row, self._depth(row)) for row in self._shown()))
 
     def _shown(self) -> Iterator[Row]:
         """What is equal in all models, or in one model alone, is not taken apart; what is empty in all is left out."""
         closed = ""
         for row in self.rows:
             inside = closed and row.path.startswith(closed)
-            if inside or row.whole or row.depth >= self.depth or not any(row.values):
+            if inside or row.whole or self._depth(row) >= self.depth or not any(row.values):
                 continue
             closed = f"{row.path}." if row.equal or row.lonely else closed
             yield row
+
+    def _depth(self, row: Row) -> int:
+        """What a row that is left out holds takes its place."""
+        return row.depth - sum(other.whole and row.path.startswith(f"{other.path}.") for other in self.rows)
 
     def record(self) -> dict[str, Any]:
         """`difference` and `ratio` have an entry for each model but the first; a part that is not there is null."""
@@ -122,12 +126,12 @@ class CompareReport(Report):
         return {"path": row.path, **dict(zip(heads, row.values, strict=True)), **differences, **ratios}
 
 
-def _line(row: Row) -> Line:
+def _line(row: Row, depth: int) -> Line:
     present = list(dict.fromkeys(times for times in row.times if times is not None))
     copies = f" × {', '.join(f'{times:,}' for times in present)}" if present != [1] else ""
     beside = zip(row.values[1:], row.difference, row.ratio, strict=True)
     cells = (row.values[0], *(value for three in beside for value in three))
-    return Line((_title(row) + copies, *cells), row.depth, heading=row.path == "model")
+    return Line((_title(row) + copies, *cells), depth, heading=row.path == "model")
 
 
 def _title(row: Row) -> str:
