@@ -42,14 +42,14 @@ class Verdict:
 def judge(said: dict[str, Any]) -> Verdict:
     """Compare one config, given as the JSON object of its file."""
     try:
-        built = truth(said)
+        model = build(said)
     except Exception as reason:  # whatever a config class or model raises, the config is not valid
         return Verdict("invalid", f"{type(reason).__name__}: {str(reason)[:200]}")
     try:
         counted = tensors_of(from_document(document(dict(said), "config.json"), "model"))
     except InputError as reason:
         return Verdict("refused", str(reason).replace("\n", " "))
-    return _compared(built, counted)
+    return _compared(tensors_in(model), counted)
 
 
 def _compared(built: Counter[Shape], counted: Counter[Shape]) -> Verdict:
@@ -60,14 +60,18 @@ def _compared(built: Counter[Shape], counted: Counter[Shape]) -> Verdict:
     return Verdict("wrong", f"{totals}; missing {dict(missing)}, too many {dict(extra)}")
 
 
-def truth(said: dict[str, Any]) -> Counter[Shape]:
-    """The tensors of the class that the config names."""
+def build(said: dict[str, Any]) -> torch.nn.Module:
+    """The class that the config names, as transformers makes it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         config_class = transformers.CONFIG_MAPPING[said["model_type"]]
         config = config_class.from_dict(config_class._decode_special_floats(json.loads(json.dumps(said))))
         with torch.device("meta"):
-            model = getattr(transformers, said["architectures"][0])(config)
+            model: torch.nn.Module = getattr(transformers, said["architectures"][0])(config)
+    return model
+
+
+def tensors_in(model: torch.nn.Module) -> Counter[Shape]:
     named = _joined({name: tuple(parameter.shape) for name, parameter in model.named_parameters()})
     return Counter(_plain(part) for name, shape in named.items() for part in _taken_apart(name, shape, named))
 
@@ -110,10 +114,10 @@ def _is_linear(module: str, named: dict[str, Shape]) -> bool:
 
 
 def _halves(name: str, shape: Shape, named: dict[str, Shape]) -> list[Shape]:
-    """Gate and up stand in one tensor, side by side or one above the other: along the axis that is twice `down`'s."""
-    down = named.get(re.sub(r"gate_up_proj(_bias)?", "down_proj", name), ())
-    last = bool(down) and shape[-1] == 2 * down[-2] and (len(shape) < 3 or shape[-2] == down[-1])
-    axis = len(shape) - 1 if name.endswith("_bias") or len(shape) == 1 or (last and len(shape) == 3) else len(shape) - 2
+    """Gate and up stand in one tensor, one above the other, or side by side where experts are kept transposed."""
+    down = named.get(name.replace("gate_up_proj", "down_proj"), ())
+    beside = name.endswith("_bias") or (len(shape) == 3 and shape[-1] == 2 * down[-2] and shape[-2] == down[-1])
+    axis = len(shape) - 1 if beside else max(len(shape) - 2, 0)
     half = (*shape[:axis], shape[axis] // 2, *shape[axis + 1 :])
     return [half, half]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.hf_defaults import files
+from hf_defaults import files
 
 from archcalc.data import data_root
 from archcalc.importers.hf import translators

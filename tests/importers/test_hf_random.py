@@ -1,6 +1,6 @@
 """Every model type, with random sizes, switches and patterns, counts what transformers builds, tensor by tensor.
 
-A few configs of each type here; `python -m benchmarks.coverage` takes fifty.
+A few configs of each type here; `python benchmarks/coverage.py` takes fifty.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from benchmarks.hf_random import files
-from benchmarks.hf_truth import judge
+from hf_random import files
+from hf_truth import judge
 
 from archcalc.importers.hf import translators
 from archcalc.importers.hf.reading import described
