@@ -13,7 +13,7 @@ The names of dims, used everywhere with one meaning:
     ffn               inner width of a feed-forward layer
     positions, types  rows of a position or segment table
     buckets           distances that a relative bias tells apart
-    hidden            width between a head's two layers; of an autoencoder's code or a parent in a tree; of a recurrent state
+    hidden            width between a head's two layers; of a recurrent state, an autoencoder's code, a parent in a tree
     input, 2·input    width of what an autoencoder or a recurrent layer reads; of two children side by side
     embedding         width of a token's vector in a recurrent net; projection that of an LSTM's projected state
     gates, directions of a recurrent layer: how many are stacked; forwards, and backwards too
