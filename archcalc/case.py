@@ -96,14 +96,20 @@ class Case:
 
 def case(model: Model, **options: Any) -> Case:
     """What is asked of a model's memory, checked and filled in."""
-    known = {field.name for field in fields(Asked)}
+    said = known_only(options, Asked)
+    asked = Asked(**said)
+    asked.check()
+    filled = _training(model, asked) if asked.mode == "train" else _inference(model, asked)
+    return replace(filled, said=frozenset(said))
+
+
+def known_only(options: dict[str, Any], of: type) -> dict[str, Any]:
+    """The options that were given; one that is not known is a mistake."""
+    known = {field.name for field in fields(of)}
     for name in options:
         if name not in known:
             raise InputError(f"no option called {name}", did_you_mean(name, known))
-    asked = Asked(**{name: value for name, value in options.items() if value is not None})
-    asked.check()
-    filled = _training(model, asked) if asked.mode == "train" else _inference(model, asked)
-    return replace(filled, said=frozenset(name for name in known if getattr(asked, name) is not None))
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _training(model: Model, asked: Asked) -> Case:

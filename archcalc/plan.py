@@ -20,7 +20,7 @@ ALIGNED = 2  # DeepSpeed pads its flat buffer to a multiple of 2 × GPUs, so tha
 
 @dataclass(frozen=True)
 class Plan:
-    """`tp` GPUs share every layer; `dp` groups of them compute batches of their own; `zero` is the ZeRO paper's stage."""
+    """`tp` GPUs share every layer; `dp` groups compute batches of their own; `zero` is the ZeRO paper's stage."""
 
     tp: int = 1
     dp: int = 1

@@ -15,7 +15,7 @@ from archcalc.analyze.flops_report import Amounts, FlopsReport, Row
 from archcalc.analyze.params import params
 from archcalc.analyze.runs import Trainable, by_spec, never
 from archcalc.analyze.work import Piece, Work, work
-from archcalc.case import RECOMPUTE, chosen
+from archcalc.case import RECOMPUTE, chosen, known_only
 from archcalc.count import Count, total
 from archcalc.errors import InputError
 from archcalc.ir import Module, Param, Tensor, notes_of, walk, work_notes_of
@@ -76,7 +76,7 @@ def flops(
     **options: Any,
 ) -> FlopsReport:
     """Options are those of `archcalc flops`."""
-    asked = Asked(**{name: value for name, value in options.items() if value is not None})
+    asked = Asked(**known_only(options, Asked))
     asked.check()
     if context is not None and asked.mode != "decode":
         fact = "--context is what is cached when one more token is decoded"

@@ -44,8 +44,10 @@ class Keeping:
     optimizer: Optimizer | None = None
 
     def weights(self, param: Param, elements: int) -> int:
-        """Bytes of one copy."""
-        return self.format.bytes_of(elements) if self.format.holds(param) else elements * BYTES[self.rest]
+        """Bytes of one copy; what is trained beside quantised weights is not quantised itself."""
+        trained_beside = self.format.is_quantised and self.trained(param)
+        kept = self.format.holds(param) and not trained_beside
+        return self.format.bytes_of(elements) if kept else elements * BYTES[self.rest]
 
     def trained(self, param: Param) -> bool:
         return self.recipe is not None and self.trainable(param)

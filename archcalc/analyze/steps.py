@@ -157,7 +157,7 @@ def unrolled(unrolling: Unrolling, root: Module) -> list[Node]:
     _note_keepers(nodes)
     for step in steps(nodes):
         if step.module.unit == "loss":
-            for cell in (*step.reads[:1], *step.makes):
+            for cell in (*step.reads, *step.makes):
                 cell.is_logits = True
     return nodes
 

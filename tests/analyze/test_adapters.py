@@ -1,0 +1,94 @@
+"""LoRA in the tree: what it adds, what it freezes, and what PyTorch then computes and keeps."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, linear
+
+from archcalc import load
+from archcalc.adapters import add_lora, is_adapter
+from archcalc.analyze.saved import saved
+from archcalc.analyze.work import work
+from archcalc.errors import InputError
+from archcalc.precision import Policy
+from archcalc.reference.measure import training_step
+from archcalc.reference.transformer import Transformer
+from archcalc.verify.plain import plain
+
+RANK = 8
+SMALL = ["decoder=3", "vocab=100", "d_model=64", "heads=4", "ffn.width=128"]
+
+
+class Adapted(nn.Module):
+    """W x + B A x, scaled."""
+
+    def __init__(self, base: nn.Linear) -> None:
+        super().__init__()
+        self.base = base
+        self.a = nn.Parameter(torch.zeros(RANK, base.in_features))
+        self.b = nn.Parameter(torch.zeros(base.out_features, RANK))
+
+    def forward(self, x: Tensor) -> Tensor:
+        added = self.base(x) if self.base.bias is None else linear(x, self.base.weight)
+        added = added + linear(linear(x, self.a), self.b) * 2.0
+        return added if self.base.bias is None else added + self.base.bias
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama-3-8b"])
+@pytest.mark.parametrize("targets", [("q", "v"), ("all",)])
+def test_pytorch_computes_and_keeps_the_same(name: str, targets: tuple[str, ...]) -> None:
+    """Every other weight frozen: FLOPs of the backward pass, and saved bytes, to the unit."""
+    model = load(name, set=[*SMALL, "kv_heads=2"])
+    with torch.device("meta"):
+        net = Transformer(plain(model.resolved), {"attention": "eager", "recompute": "none"})
+        net.requires_grad_(False)
+        for path, module in list(net.named_modules()):
+            if isinstance(module, nn.Linear) and (targets == ("all",) or path.rpartition(".")[2] in targets):
+                setattr(net.get_submodule(path.rpartition(".")[0]), path.rpartition(".")[2], Adapted(module))
+        ids, goal = torch.zeros(2, 16, dtype=torch.long), torch.zeros(32, dtype=torch.long)
+    truth = training_step(net, lambda: cross_entropy(net(ids).flatten(0, 1), goal))
+    root = model.build(model.workload(batch=2, seq=16))
+    add_lora(root, RANK, targets)
+    done, kept = work(root, trainable=is_adapter), saved(root, Policy("fp32"), trainable=is_adapter)
+    assert (done.forward, done.backward, kept.bytes) == (truth.forward, truth.backward, truth.saved)
+
+
+def test_adapters_are_two_thin_matrices_beside_each_target() -> None:
+    """rank × (in + out) for each of q and v in 12 blocks, in every figure that memory gives."""
+    report = load("gpt2").memory(mode="train", precision="fp32", lora=RANK, batch=1, seq=64)
+    adapters = 12 * 2 * RANK * (768 + 768)
+    assert report.states == {
+        "weights": 4 * (124_439_808 + adapters),
+        "master": 0,
+        "gradients": 4 * adapters,
+        "optimizer": 8 * adapters,
+    }
+
+
+def test_qlora_keeps_the_base_in_four_bits() -> None:
+    """Linear layers of the blocks in NF4; table, head and norms as the recipe has them; adapters are widened."""
+    model = load("llama-2-7b")
+    linears = 32 * (4 * 4096 * 4096 + 3 * 4096 * 11008)
+    rest = 6_738_415_616 - linears
+    adapters = 32 * 2 * 16 * 2 * 4096
+    report = model.memory(mode="train", precision="bf16", weights="nf4", lora=16, batch=1, seq=64)
+    assert report.states["weights"] == linears * 9 // 16 + 2 * rest + 2 * adapters
+    assert any("quantised training" in words for words in report.estimates)
+
+
+def test_a_target_that_is_not_there_is_named() -> None:
+    """With the names of those that are."""
+    with pytest.raises(InputError, match="no linear layer is called q_proj") as raised:
+        load("gpt2").memory(mode="train", lora=4, lora_targets=("q_proj",))
+    assert "attention" in raised.value.hint
+
+
+def test_frozen_layers_keep_neither_gradients_nor_states() -> None:
+    """A classifier on a frozen encoder trains its head alone."""
+    model = load("vit-b-16")
+    report = model.memory(mode="train", precision="fp32", freeze=("embedding", "encoder"), batch=2)
+    head = 768 * 1000 + 1000
+    assert (report.states["gradients"], report.states["optimizer"]) == (4 * head, 8 * head)
+    assert report.rows[0].parts["activations"] == 4 * 2 * 197 * 768

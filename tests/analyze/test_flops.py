@@ -1,0 +1,172 @@
+"""FLOPs: the textbook's products written out, published rules, and what PyTorch counts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import pytest
+
+from archcalc import load
+from archcalc.errors import InputError
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+S, D, L, F, V = 1024, 768, 12, 3072, 50257  # GPT-2 small at its full length
+
+
+def test_a_forward_pass_is_the_sum_of_its_products() -> None:
+    """Four projections, scores and their use, two layers of FFN, the tied head; two for each multiply-add."""
+    block = 4 * 2 * S * D * D + 2 * (2 * S * S * D) + 2 * (2 * S * D * F)
+    report = load("gpt2").flops(mode="prefill")
+    assert report.forward == L * block + 2 * S * D * V
+    assert (report.backward, report.total) == (0, report.forward)
+
+
+def test_a_training_step_is_three_forward_passes() -> None:
+    """Two products back for each one forward, in full attention."""
+    report = load("gpt2").flops()
+    assert (report.backward, report.total) == (2 * report.forward, 3 * report.forward)
+
+
+def test_kinds_of_work_add_up() -> None:
+    """Projections, scores, FFN and head, each as it is written on paper."""
+    kinds = load("gpt2").flops(mode="prefill").kinds
+    assert {kind: int(amounts.forward) for kind, amounts in kinds.items() if kind != "elementwise"} == {
+        "projections": L * 4 * 2 * S * D * D,
+        "attention scores": L * 2 * 2 * S * S * D,
+        "feed-forward": L * 2 * 2 * S * D * F,
+        "head": 2 * S * D * V,
+    }
+    assert kinds["elementwise"].total == 0 < kinds["elementwise"].elementwise
+
+
+def test_causal_half_counts_the_pairs_that_are_seen() -> None:
+    """S(S+1)/2 of S², exactly."""
+    full, half = (load("gpt2").flops(mode="prefill", causal=causal) for causal in ("full", "half"))
+    assert full.forward - half.forward == L * 2 * 2 * D * (S * S - S * (S + 1) // 2)
+
+
+def test_a_window_sees_no_more_than_itself() -> None:
+    """Each position 256 keys at most: a triangle of 256, then a band."""
+    model = load("gpt2", set=["attention.window=256"])
+    scores = model.flops(mode="prefill", causal="half").kinds["attention scores"].forward
+    assert scores == L * 2 * 2 * D * (256 * 257 // 2 + (S - 256) * 256)
+
+
+def test_decoding_attends_over_what_is_cached_and_itself() -> None:
+    """One token: every weight once, and 301 keys after 300 that are cached."""
+    report = load("gpt2").flops(mode="decode", context=300)
+    assert report.forward == L * (4 * 2 * D * D + 2 * 2 * 301 * D + 2 * 2 * D * F) + 2 * D * V
+
+
+def test_recompute_is_a_figure_of_its_own() -> None:
+    """Whole blocks: all their products again but the last, whose result nothing needs; the step itself costs the same."""
+    model = load("gpt2", set=["dropout=0"])
+    none, full, selective = (model.flops(recompute=kind) for kind in ("none", "full", "selective"))
+    assert none.total == full.total == selective.total
+    assert none.recompute == 0
+    assert full.recompute == L * (4 * 2 * S * D * D + 2 * 2 * S * S * D + 2 * S * D * F)
+    assert selective.recompute == L * 2 * S * S * D
+
+
+def test_flash_attention_computes_scores_again() -> None:
+    """Five products back for two forward."""
+    flash, eager = (load("gpt2").flops(attention=kind) for kind in ("flash", "eager"))
+    assert flash.backward - eager.backward == L * (5 - 4) * 2 * S * S * D
+
+
+def test_pytorch_counts_the_same() -> None:
+    """FlopCounterMode, forward and backward."""
+    import torch
+    from torch.nn.functional import cross_entropy
+    from torch.utils.flop_counter import FlopCounterMode
+
+    from archcalc.reference.transformer import Transformer
+    from archcalc.verify.plain import plain
+
+    model = load("llama-3-8b", set=["decoder=2"])
+    counter = FlopCounterMode(display=False)
+    with torch.device("meta"):
+        net = Transformer(plain(model.resolved), {"attention": "eager", "recompute": "none"})
+        ids, targets = (torch.zeros(2, 128, dtype=torch.long) for _ in range(2))
+    with counter:
+        cross_entropy(net(ids).flatten(0, 1), targets.flatten()).backward()
+    assert model.flops(batch=2, seq=128).total == counter.get_total_flops()
+
+
+def test_lora_saves_the_products_of_frozen_weights() -> None:
+    """Adapters of rank 16 at q and v: no gradient of a weight but theirs, none of what enters the first block, and
+    none of its keys, which nothing in front of them learns from."""
+    model, rank = load("gpt2"), 16
+    plain, lora = model.flops(), model.flops(lora=rank)
+    adapters = L * 2 * (2 * S * D * rank + 2 * S * rank * D)
+    assert lora.forward == plain.forward + adapters
+    weights = (L * (4 * D * D + 2 * D * F) + D * V) * 2 * S
+    into_first = 3 * 2 * S * D * D + 2 * 2 * S * D * rank + 2 * S * S * D
+    assert lora.backward == plain.backward + 2 * adapters - weights - into_first
+
+
+def test_training_on_a_corpus_stands_beside_the_rule_of_thumb() -> None:
+    """The same for every token; 6ND leaves attention out and counts tables that are only looked up."""
+    report = load("llama-3-8b").flops(seq=8192, tokens=15 * 10**12)
+    assert report.training == report.total * 15 * 10**12 // 8192
+    assert report.rule == 6 * 8_030_261_248 * 15 * 10**12
+    assert report.per_token == Fraction(report.total, 8192)
+
+
+def test_flops_per_token_follow_the_published_formula() -> None:
+    """6 (N − table) + 12·L·h·s, norms aside: as NeMo reports it."""
+    report = load("llama-2-7b").flops(seq=4096)
+    weights = 6_738_415_616 - 32000 * 4096 - (2 * 32 + 1) * 4096
+    assert report.per_token == 6 * weights + 12 * 32 * 4096 * 4096
+
+
+def test_intensity_is_flops_for_each_byte() -> None:
+    """One linear layer of GPT-2's FFN: its products over its input, its weight and its output, in fp32."""
+    report = load("gpt2").flops(mode="prefill")
+    (row,) = [row for row in report.rows if row.path == "decoder.blocks.ffn.in"]
+    assert row.intensity == Fraction(2 * S * D * F, 4 * (S * D + D * F + S * F))
+
+
+def test_rows_add_up_and_show_their_working(run: Run) -> None:
+    """What a layer holds comes to the layer."""
+    record = run("flops", "gpt2", "--format", "json").json
+    products = {row["path"]: row["forward"] for row in record["rows"]}
+    assert products["decoder"] + products["head"] == record["forward"] == products["model"]
+    assert products["decoder.blocks"] == products["decoder.blocks.attention"] + products["decoder.blocks.ffn"]
+    (worked,) = [row["worked"] for row in record["rows"] if row["path"] == "decoder.blocks.ffn.in"]
+    assert worked == "12 × 2 × 1024 × 768 × 3072"
+
+
+def test_the_record_has_the_keys_that_were_promised(run: Run) -> None:
+    """Exact ints."""
+    record = run("flops", "--format", "json").json
+    assert {"forward", "backward", "total", "recompute", "elementwise", "rows"} <= set(record)
+    assert record["total"] == record["forward"] + record["backward"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fact"),
+    [
+        (["--mode", "infer"], "--mode: expected one of train, prefill, decode, found infer"),
+        (["--context", "5"], "--context: --context is what is cached"),
+        (["--mode", "prefill", "--recompute", "full"], "--recompute: --recompute is about training"),
+        (["--causal", "third"], "--causal: expected one of full, half"),
+        (["--lora", "8", "--lora-targets", "w"], "--lora-targets: no linear layer is called w"),
+        (["--freeze", "embeding"], "--freeze: no layer is called embeding"),
+        (["--names"], "--names: --names says how --explain writes the working"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run: Run, arguments: list[str], fact: str) -> None:
+    """With exit code 2, and what to do about it."""
+    answer = run("flops", "gpt2", *arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert fact in answer.err
+
+
+def test_an_unknown_option_is_named() -> None:
+    """From Python too."""
+    with pytest.raises(InputError, match="no option called casual"):
+        load("gpt2").flops(casual="half")
