@@ -1,0 +1,175 @@
+"""Memory of inference: weights in every format, the cache by its rules, the prompt, the overhead."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from archcalc import load
+from archcalc.analyze.memory import Memory
+from archcalc.errors import InputError
+from archcalc.quantisation import names, weight_format
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+BITS = {  # ggml-common.h: bytes of a block over its weights
+    "q2_k": Fraction(84 * 8, 256),
+    "q3_k": Fraction(110 * 8, 256),
+    "q4_k": Fraction(144 * 8, 256),
+    "q5_k": Fraction(176 * 8, 256),
+    "q6_k": Fraction(210 * 8, 256),
+    "q4_0": Fraction(18 * 8, 32),
+    "q4_1": Fraction(20 * 8, 32),
+    "q5_0": Fraction(22 * 8, 32),
+    "q5_1": Fraction(24 * 8, 32),
+    "q8_0": Fraction(34 * 8, 32),
+    "iq4_nl": Fraction(18 * 8, 32),
+    "iq4_xs": Fraction(136 * 8, 256),
+}
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_gguf_formats_take_what_their_blocks_take(name: str) -> None:
+    """Scales counted."""
+    assert weight_format(name).bits_per_weight == BITS[name]
+
+
+def test_nf4_keeps_its_scales_in_half_a_bit_or_an_eighth() -> None:
+    """Dettmers et al. 2023: 32/64 bits a weight, or 8/64 + 32/(64·256) with double quantisation, 0.127."""
+    assert weight_format("nf4").bits_per_weight == 4 + Fraction(32, 64)
+    assert weight_format("nf4_dq").bits_per_weight == 4 + Fraction(8, 64) + Fraction(32, 64 * 256)
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_format_is_sourced_and_never_smaller_than_its_bits(name: str) -> None:
+    """Begun groups count whole."""
+    one = weight_format(name)
+    assert one.source or not one.is_quantised
+    assert all(one.bytes_of(number) * 8 >= number * one.bits_per_weight for number in (1, 31, 256, 4097))
+
+
+def test_quantised_weights_leave_the_rest_as_it_was() -> None:
+    """fp8 of Llama 3 8B, as engines load it: table, head and norms stay in bf16."""
+    linears = 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336)
+    report = load("llama-3-8b").memory(weights="fp8")
+    assert report.parts["weights"] == linears + 2 * (8_030_261_248 - linears)
+
+
+def test_gguf_quantises_tables_too_and_widens_norms() -> None:
+    """Q8_0: 34 bytes for 32 weights of every matrix, norms in fp32."""
+    vectors = (2 * 32 + 1) * 4096
+    report = load("llama-3-8b").memory(weights="Q8_0")
+    assert report.parts["weights"] == (8_030_261_248 - vectors) * 34 // 32 + 4 * vectors
+
+
+def test_the_cache_of_so_many_tokens() -> None:
+    """Keys and values of 8 KV heads of 128 in 32 layers."""
+    model = load("llama-3-8b")
+    assert model.memory(seq=4096, batch=3).parts["kv_cache"] == 3 * 4096 * 2 * 32 * 8 * 128 * 2
+    assert model.memory(seq=4096, kv_dtype="q8_0").parts["kv_cache"] == 4096 * 2 * 32 * 8 * 128 * 34 // 32
+    assert model.memory(seq=4096, kv_dtype="fp8").parts["kv_cache"] == 4096 * 2 * 32 * 8 * 128
+
+
+@pytest.mark.parametrize(
+    ("rule", "kept"), [("window", 1024), ("window-1", 1023), ("window+batch", 1024 + 512), ("full", 4096)]
+)
+def test_a_window_keeps_what_the_rule_says(rule: str, kept: int) -> None:
+    """Every layer with a window of 1,024; shorter sequences keep what there is."""
+    model = load("llama-3-8b", set=["attention.window=1024"])
+    each = 2 * 32 * 8 * 128 * 2
+    assert model.memory(seq=4096, kv_rule=rule).parts["kv_cache"] == kept * each
+    assert model.memory(seq=512, kv_rule=rule).parts["kv_cache"] == 512 * each
+
+
+def test_an_encoder_decoder_caches_both_sides() -> None:
+    """The textbook's 8 decoder blocks: keys and values of 768 for each target, and once for each source position."""
+    report = load("textbook").memory(batch=2, src_seq=100, tgt_seq=30)
+    assert report.parts["kv_cache"] == 2 * 8 * 2 * (100 + 30) * 768 * 4
+
+
+def test_kernel_attention_keeps_a_state_of_one_size() -> None:
+    """However long the sequence: a matrix and a vector for each head."""
+    model = load("gpt2", set=["attention.feature=elu"])
+    short, long = (model.memory(seq=seq).parts for seq in (16, 1024))
+    assert short["state"] == long["state"] == 12 * 12 * (64 * 64 + 64) * 4
+    assert short["kv_cache"] == 0
+
+
+def test_the_head_sees_the_last_position_alone() -> None:
+    """So that a long prompt needs no logits of its own: its fullest instant is in the blocks."""
+    report = load("llama-3-8b").memory(seq=8192)
+    assert report.peak.module.path == "decoder.blocks"
+    assert report.parts["activations"] < 8192 * 128256 * 2
+
+
+def test_a_prompt_in_pieces_needs_less() -> None:
+    """The cache stays, the activations shrink with the piece."""
+    whole, piece = (load("llama-3-8b").memory(seq=8192, prefill=size).parts for size in (None, 1024))
+    assert piece["activations"] == whole["activations"] // 8
+    assert piece["kv_cache"] == whole["kv_cache"]
+
+
+def test_overhead_is_named_and_can_be_left_out() -> None:
+    """An estimate with its source; 0 leaves it out, another number replaces it."""
+    model = load("gpt2")
+    usual, none, given = (model.memory(overhead=overhead) for overhead in (None, 0, 10**9))
+    assert usual.total_bytes - none.total_bytes == usual.parts["overhead"] > 0
+    assert none.parts["overhead"] == 0
+    assert given.parts["overhead"] == 10**9
+    assert any("overhead" in words and "H100" in words for words in usual.assumptions)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "textbook", "bert-base", "vit-b-16", "linear-autoencoder", "seq2seq"])
+def test_parts_add_up_for_every_family(run: Run, name: str) -> None:
+    """Ten parts, exact ints, and rows that come to the weights and the cache."""
+    record = run("memory", name, "--format", "json").json
+    assert list(record["parts"]) == [
+        *("weights", "master", "gradients", "optimizer", "activations"),
+        *("logits", "temporary", "kv_cache", "state", "overhead"),
+    ]
+    assert sum(record["parts"].values()) == record["total_bytes"]
+    whole = record["rows"][0]
+    assert whole["weights"] <= record["parts"]["weights"]
+    assert whole["kv_cache"] == record["parts"]["kv_cache"]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama-3-8b", "textbook", "seq2seq"])
+def test_more_of_anything_never_needs_less(name: str) -> None:
+    """Batch and length, one after the other."""
+    ask = Memory(load(name))
+    for batch, seq in [(1, 8), (2, 8), (2, 64), (3, 64), (3, 65)]:
+        assert ask.total(batch, seq) <= ask.total(batch + 1, seq)
+        assert ask.total(batch, seq) <= ask.total(batch, seq + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "fact"),
+    [
+        ("gpt2", {"optimizer": "adamw"}, "--optimizer says nothing in infer"),
+        ("gpt2", {"recompute": "full"}, "--recompute says nothing in infer"),
+        ("gpt2", {"mode": "train", "kv_dtype": "fp8"}, "--kv-dtype says nothing in train"),
+        ("bert-base", {"kv_dtype": "fp8"}, "keeps no cache"),
+        ("linear-autoencoder", {"attention": "flash"}, "no attention"),
+        ("gpt2", {"weights": "q4_kk"}, "no format called q4_kk"),
+        ("gpt2", {"kv_rule": "half"}, "expected one of window"),
+        ("gpt2", {"mode": "think"}, "expected one of infer, train"),
+        ("gpt2", {"sequence": 4}, "no option called sequence"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(name: str, options: dict[str, Any], fact: str) -> None:
+    """Never silently left out."""
+    with pytest.raises(InputError, match=fact):
+        load(name).memory(**options)
+
+
+@pytest.mark.parametrize("columns", [80, 140])
+def test_the_answer_comes_first_and_fits(run: Run, columns: int) -> None:
+    """Total, exact bytes, then parts; nothing wider than the terminal."""
+    out = run("memory", "llama-3-8b", "--seq", "8192", columns=columns).out
+    title, answer, *_ = out.splitlines()
+    assert title == "Llama 3 8B · inference · batch 1 · seq 8,192"
+    assert answer == "18.45 GB on one GPU · 18,447,081,472 bytes · 17.18 GiB"
+    assert max(map(len, out.splitlines())) <= columns
