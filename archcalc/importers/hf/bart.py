@@ -14,7 +14,7 @@ USUAL = "seq2seq"
 INERT = (
     "scale_embedding is_decoder encoder_no_repeat_ngram_size head_dim num_key_value_heads normalize_before"
     " normalize_embedding add_final_layer_norm add_bias_logits static_position_embeddings"
-    " force_bos_token_to_be_generated extra_pos_embeddings num_hidden_layers classif_dropout"
+    " force_bos_token_to_be_generated extra_pos_embeddings classif_dropout"
 )
 
 

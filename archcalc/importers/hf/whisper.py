@@ -12,7 +12,7 @@ USUAL = "speech"
 INERT = (
     "scale_embedding suppress_tokens begin_suppress_tokens use_weighted_layer_sum classifier_proj_size"
     " apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob mask_feature_length"
-    " mask_feature_min_masks median_filter_width forced_decoder_ids alignment_heads num_hidden_layers max_length"
+    " mask_feature_min_masks median_filter_width forced_decoder_ids alignment_heads max_length"
     " head_dim"
 )
 

@@ -1,0 +1,149 @@
+"""A GGUF file is read by its header: a spec where the architecture is known, its tensors where it is not."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from archcalc.importers import gguf
+
+if TYPE_CHECKING:
+    from conftest import Run, Write
+
+Tensor = tuple[int, list[int]]  # GGML type, shape as PyTorch has it
+
+
+def text(word: str) -> bytes:
+    return struct.pack("<Q", len(word)) + word.encode()
+
+
+def fact(name: str, value: Any) -> bytes:
+    if isinstance(value, str):
+        return text(name) + struct.pack("<I", 8) + text(value)
+    if isinstance(value, float):
+        return text(name) + struct.pack("<If", 6, value)
+    if isinstance(value, list):
+        return text(name) + struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(text, value))
+    return text(name) + struct.pack("<II", 4, value)
+
+
+def file(facts: dict[str, Any], tensors: dict[str, Tensor], *, cut: int = 0, version: int = 3) -> bytes:
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(facts))
+    head += b"".join(fact(name, value) for name, value in facts.items())
+    end = 0
+    for name, (kind, shape) in tensors.items():
+        head += (
+            text(name) + struct.pack("<I", len(shape)) + b"".join(struct.pack("<Q", side) for side in reversed(shape))
+        )
+        head += struct.pack("<IQ", kind, end)
+        end += -(-size(kind, shape) // 32) * 32
+    whole = head + bytes(-len(head) % 32 + end)
+    return whole[: len(whole) - cut]
+
+
+def size(kind: int, shape: list[int]) -> int:
+    elements = 1
+    for side in shape:
+        elements *= side
+    blocks = {0: (1, 4), 12: (256, 144), 14: (256, 210)}
+    return elements // blocks[kind][0] * blocks[kind][1]
+
+
+Q4_K, Q6_K, F32 = 12, 14, 0
+FACTS = {
+    "general.architecture": "llama",
+    "llama.embedding_length": 256,
+    "llama.block_count": 2,
+    "llama.feed_forward_length": 512,
+    "llama.attention.head_count": 4,
+    "llama.attention.head_count_kv": 2,
+    "llama.context_length": 128,
+    "llama.rope.freq_base": 5000.0,
+    "tokenizer.ggml.tokens": [f"word {n}" for n in range(1024)],
+}
+BLOCK: dict[str, Tensor] = {
+    "attn_q.weight": (Q4_K, [256, 256]),
+    "attn_k.weight": (Q4_K, [128, 256]),
+    "attn_v.weight": (Q6_K, [128, 256]),
+    "attn_output.weight": (Q4_K, [256, 256]),
+    "ffn_gate.weight": (Q4_K, [512, 256]),
+    "ffn_up.weight": (Q4_K, [512, 256]),
+    "ffn_down.weight": (Q6_K, [256, 512]),
+    "attn_norm.weight": (F32, [256]),
+    "ffn_norm.weight": (F32, [256]),
+}
+TENSORS: dict[str, Tensor] = {
+    "token_embd.weight": (Q6_K, [1024, 256]),
+    **{f"blk.{n}.{name}": tensor for n in range(2) for name, tensor in BLOCK.items()},
+    "output_norm.weight": (F32, [256]),
+}
+ATTENTION, FFN = 2 * 256 * 256 + 2 * 128 * 256, 3 * 512 * 256
+TOTAL = 1024 * 256 + 2 * (ATTENTION + FFN + 2 * 256) + 256
+
+
+def test_a_known_architecture_is_a_spec(run: Run, write: Write) -> None:
+    """Its head is tied where the file has no output matrix."""
+    shown = run("show", write(file(FACTS, TENSORS), "model.gguf")).out
+    for line in ("vocab: 1024", "kv_heads: 2", "decoder: 2", "head: tied"):
+        assert line in shown
+    assert run("params", "model.gguf", "--format", "json").json["total"] == TOTAL
+
+
+def test_each_format_is_told_with_its_true_bytes(run: Run, write: Write) -> None:
+    """Q4_K takes 144 bytes for 256 weights, Q6_K 210, and norms stay in fp32."""
+    small = 2 * (2 * 256 * 256 + 128 * 256 + 2 * 512 * 256)
+    large = 1024 * 256 + 2 * (128 * 256 + 512 * 256)
+    out = " ".join(run("params", write(file(FACTS, TENSORS), "model.gguf")).out.split())
+    assert f"{small:,} numbers as Q4_K in {small // 256 * 144:,} bytes" in out
+    assert f"{large:,} numbers as Q6_K in {large // 256 * 210:,} bytes" in out
+    assert f"{5 * 256:,} numbers as fp32 in {5 * 256 * 4:,} bytes" in out
+
+
+def test_an_unknown_architecture_is_its_tensors(run: Run, write: Write) -> None:
+    facts = {**FACTS, "general.architecture": "sphinx"}
+    answer = run("params", write(file(facts, TENSORS), "model.gguf"), "--format", "json").json
+    assert answer["total"] == TOTAL
+    assert answer["bytes"] == sum(size(*tensor) for tensor in TENSORS.values())
+    assert any("sphinx" in note for note in answer["assumptions"])
+
+
+def test_facts_that_do_not_fit_the_tensors_are_not_believed(run: Run, write: Write) -> None:
+    """One tensor more than a Llama has: the tensors are the answer."""
+    more = {**TENSORS, "blk.0.attn_q_norm.weight": (F32, [64])}
+    answer = run("params", write(file(FACTS, more), "model.gguf"), "--format", "json").json
+    assert answer["total"] == TOTAL + 64
+    assert any("not read as a spec" in note for note in answer["assumptions"])
+
+
+@pytest.mark.parametrize(
+    ("raw", "fact"),
+    [
+        (file(FACTS, TENSORS, version=1), "GGUF version 1 is not read"),
+        (file(FACTS, TENSORS, cut=400_000), "the file at"),
+        (file(FACTS, TENSORS)[:200], "not a whole GGUF file"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 2**60, 0), "it claims"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 2**62), "claims to be"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("x") + struct.pack("<IIQ", 9, 8, 2**61), "a list claims"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("x") + struct.pack("<I", 77), "unknown type 77"),
+        (file({}, {"x": (F32, [4])})[:-40] + bytes(4), "not a whole GGUF file"),
+    ],
+)
+def test_a_broken_file_is_refused(run: Run, write: Write, raw: bytes, fact: str) -> None:
+    answer = run("params", write(raw, "model.gguf"))
+    assert answer.code == 2
+    assert fact in answer.err
+
+
+def test_rows_that_are_no_whole_blocks_are_refused(run: Run, write: Write) -> None:
+    answer = run("params", write(file({}, {"odd.weight": (Q4_K, [256, 255])}), "model.gguf"))
+    assert answer.code == 2
+    assert "odd.weight has rows of 255" in answer.err
+
+
+def test_block_sizes_are_whole_bytes_and_named_once() -> None:
+    """Bits a weight, as llama.cpp prints them: 4.5 for Q4_K, 6.5625 for Q6_K, 8.5 for Q8_0."""
+    kinds = {kind["name"]: 8 * kind["bytes"] / kind["numbers"] for kind in gguf.types().values()}
+    assert len(kinds) == len(gguf.types())
+    assert (kinds["Q4_K"], kinds["Q6_K"], kinds["Q8_0"], kinds["MXFP4"]) == (4.5, 6.5625, 8.5, 4.25)
