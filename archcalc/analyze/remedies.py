@@ -10,7 +10,7 @@ from archcalc.analyze.memory import Memory
 from archcalc.errors import InputError
 
 if TYPE_CHECKING:
-    from archcalc.analyze.fit import Question
+    from archcalc.analyze.fit_question import Question
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,27 @@ def test_a_position_table_ends_before_memory_does() -> None:
     assert (row.max_seq, row.limited_by) == (1024, "positions")
 
 
+def test_rotary_positions_may_be_exceeded() -> None:
+    """Llama 3 was made for 8,192, and no table ends there: asked for more, it is memory that ends the context."""
+    model = archcalc.load("llama-3-8b")
+    assert only(archcalc.fit(model, gpus=["h100"], seq=8192)).limited_by == "positions"
+    report = archcalc.fit(model, gpus=["h100"], seq=16_384)
+    assert only(report).limited_by == "memory" and (only(report).max_seq or 0) > 16_384
+    assert any("longer than the 8,192 positions" in note for note in report.assumptions)
+
+
+def test_a_shortest_length_is_respected() -> None:
+    """A recursive autoencoder merges two at the least."""
+    row = only(archcalc.fit(archcalc.load("recursive-autoencoder"), gpus=["1GiB"]))
+    assert row.max_seq and needed("recursive-autoencoder", {}, seq=row.max_seq + 1) > GIB
+
+
+def test_data_parallel_inference_is_split_further() -> None:
+    """Each group answers its own requests; the model itself is divided by tensor parallelism."""
+    row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=["12GiB"], dp=2))
+    assert row.gpus_needed == 2 * 2
+
+
 def test_nothing_fits_is_zero() -> None:
     """Where the weights alone are too many there is no batch and no context."""
     row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=["8GiB"]))

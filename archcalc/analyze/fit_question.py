@@ -1,0 +1,127 @@
+"""What is asked of a model by `archcalc fit`: its memory at any batch, any length, and over any number of GPUs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory_report import MemoryReport
+from archcalc.analyze.solve import UNBOUNDED, Curve, smallest
+from archcalc.errors import InputError
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+MOST_GPUS = 4096
+SPLITS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128)  # of tensor parallelism
+
+
+@dataclass(frozen=True)
+class Question:
+    """A model, the sizes that were asked for, and how it is run."""
+
+    model: Model
+    batch: int
+    seq: int | None
+    lengths: dict[str, int]  # src_seq and tgt_seq, where they were given
+    options: dict[str, Any]
+    _plans: dict[tuple[int, int], int | None] = field(default_factory=dict)
+
+    @cached_property
+    def memory(self) -> Memory:
+        return Memory(self.model, **self.options)
+
+    @cached_property
+    def report(self) -> MemoryReport:
+        return self.memory.at(self.batch, self.seq, **self.lengths)
+
+    @property
+    def trains(self) -> bool:
+        return self.options.get("mode") == "train"
+
+    @cached_property
+    def by_batch(self) -> Curve:
+        """Bytes by the number of sequences, their length left as it is."""
+        return Curve(lambda batch: self.memory.total(batch, self.seq, **self.lengths))
+
+    @cached_property
+    def by_length(self) -> Curve:
+        """Bytes by the length, the batch left as it is."""
+        return Curve(self._at_length)
+
+    def _at_length(self, length: int) -> int:
+        if length < self._shortest:
+            return self.by_length.at(self._shortest)
+        return self._long(length)
+
+    def _long(self, length: int) -> int:
+        sizes = {"seq": self.seq, **self.lengths, **dict.fromkeys(self._varying, length)}
+        return self.memory.total(self.batch, **sizes)
+
+    @cached_property
+    def _shortest(self) -> int:
+        """A recursive net merges two at the least."""
+        try:
+            self._long(1)
+        except InputError:
+            return 2
+        return 1
+
+    @cached_property
+    def _varying(self) -> list[str]:
+        """The lengths that grow: those that were not asked for, or else the last."""
+        free = [name for name, limit in self.model.resolved.lengths.items() if not limit.fixed]
+        return [name for name in free if not self.lengths.get(name)] or free[-1:]
+
+    @cached_property
+    def longest(self) -> int | None:
+        """How many positions the model has; None where it has no bound, or was asked for more than it was made for."""
+        return None if self.is_stretched else self.positions
+
+    @property
+    def is_stretched(self) -> bool:
+        """Asked for more positions than it was made for."""
+        asked = max(self.seq or 0, *self.lengths.values(), 0)
+        return self.positions is not None and asked > self.positions
+
+    @cached_property
+    def positions(self) -> int | None:
+        limits = [self.model.resolved.lengths[name].length for name in self._varying]
+        return min((limit for limit in limits if limit), default=None)
+
+    @property
+    def has_length(self) -> bool:
+        """Whether there is a length to choose: an image's follows from its size."""
+        lengths = self.model.resolved.lengths
+        return bool(lengths) and not all(limit.fixed for limit in lengths.values())
+
+    def on(self, tp: int, dp: int) -> int | None:
+        """Bytes on each of `tp` × `dp` GPUs; None where the model cannot be split so."""
+        if (tp, dp) not in self._plans:
+            zero = 3 if self.trains and dp > 1 else self.options.get("zero")
+            try:
+                memory = Memory(self.model, **{**self.options, "tp": tp, "dp": dp, "zero": zero})
+                self._plans[tp, dp] = memory.total(self.batch, self.seq, **self.lengths)
+            except InputError:
+                self._plans[tp, dp] = None
+        return self._plans[tp, dp]
+
+    @property
+    def mesh(self) -> tuple[int, int]:
+        """Tensor parallelism and data parallelism as they were asked for."""
+        return self.options.get("tp") or 1, self.options.get("dp") or 1
+
+    def enough(self, capacity: int) -> tuple[int, int] | None:
+        """The fewest such devices, training with ZeRO-3, else with tensor parallelism; None if no number is enough."""
+        tp, dp = self.mesh
+        if self.report.total_bytes <= capacity:
+            return tp, dp
+        if self.trains:
+            if (self.on(tp, MOST_GPUS) or UNBOUNDED**2) > capacity:
+                return None
+            found = smallest(lambda number: self.on(tp, number) or UNBOUNDED**2, capacity, MOST_GPUS)
+            return (tp, found) if found else None
+        splits = [split for split in SPLITS if split > tp]
+        return next(((split, dp) for split in splits if (self.on(split, dp) or UNBOUNDED**2) <= capacity), None)
