@@ -2,11 +2,12 @@
 
 Plain number formats are in `archcalc.precision`; every other format is a file of `presets/formats` that says what is
 stored for how many weights. Q4_K keeps 4 bits for each, 12 bits of scales for every 32 and 32 bits for every 256: 4.5.
+A mixture, such as Q4_K_M, keeps some layers in another format.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
@@ -29,6 +30,26 @@ class Stored:
 
 
 @dataclass(frozen=True)
+class Other:
+    """Layers that a mixture keeps in another format: all copies of them, or some (`in`)."""
+
+    layers: tuple[str, ...]
+    format: Format
+    place: str = "all"
+
+    def number(self, copies: int) -> int:
+        """How many of so many layers in a row: `first 2`, `first 1/8`, or `more`, as llama.cpp spends more bits on the
+        first and the last eighth and on every third between."""
+        if self.place == "more":
+            eighth = copies // 8
+            return sum(i < eighth or i >= 7 * copies // 8 or (i - eighth) % 3 == 2 for i in range(copies))
+        if self.place.startswith("first "):
+            share = Fraction(self.place.removeprefix("first "))
+            return min(copies, int(share) if share >= 1 else int(copies * share))
+        return copies
+
+
+@dataclass(frozen=True)
 class Format:
     """`quantises` says which parameters: everything, matrices (tables too), or linear (those of the blocks alone)."""
 
@@ -37,6 +58,16 @@ class Format:
     quantises: str = "everything"
     rest: str = ""  # what the other parameters are kept in; unsaid: as the activations
     source: str = ""
+    others: tuple[Other, ...] = ()
+
+    def total(self, param: Param, elements: int, copies: int, *, tied: bool = False) -> int:
+        """Bytes of all copies of a parameter of so many elements; `tied` says that it is the head's matrix too."""
+        number, left = 0, copies
+        for other in self.others:
+            if left and any(_is_layer(param, layer, tied) for layer in other.layers):
+                some = min(other.number(copies), left)
+                number, left = number + some * other.format.bytes_of(elements), left - some
+        return number + left * self.bytes_of(elements)
 
     def bytes_of(self, elements: int) -> int:
         """Of so many weights, begun groups counted whole."""
@@ -69,8 +100,21 @@ def weight_format(name: str, option: str = "--weights") -> Format:
     if wanted not in files:
         raise InputError(f"no format called {name}", did_you_mean(wanted, names()), field=option)
     said = read(files[wanted].read_bytes(), f"format {wanted}").data
+    if "like" in said:
+        others = tuple(
+            Other(tuple(other["layers"]), weight_format(other["as"]), other.get("in", "all"))
+            for other in said["others"]
+        )
+        return replace(weight_format(said["like"]), name=said["name"], source=said["source"], others=others)
     stores = tuple(Stored(**stored) for stored in said["stores"])
     return Format(said["name"], stores, said["quantises"], said.get("rest", ""), said["source"])
+
+
+def _is_layer(param: Param, layer: str, tied: bool) -> bool:
+    """`attention.v` is the end of a path; the head is the matrix over the vocabulary, wherever it stands."""
+    if layer == "head":
+        return param.owner.group == "head" or (tied and param.table == "token")
+    return f".{param.owner.path}".endswith(f".{layer}")
 
 
 def names() -> tuple[str, ...]:

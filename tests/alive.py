@@ -10,12 +10,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 
-class Alive(TorchDispatchMode):
+class Alive(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
     """`peak` is the most that was alive behind any op; what exists before is added by hand."""
 
     def __init__(self, *there: torch.Tensor) -> None:
-        super().__init__()
-        self.storages: dict[StorageWeakRef, int] = {}
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.storages: dict[Any, int] = {}
         self.peak = 0
         for tensor in there:
             self._add(tensor)
@@ -23,7 +23,8 @@ class Alive(TorchDispatchMode):
     def _add(self, tensor: Any) -> None:
         if isinstance(tensor, torch.Tensor):
             storage = tensor.untyped_storage()
-            self.storages.setdefault(StorageWeakRef(storage), storage.nbytes())
+            weak: Any = StorageWeakRef
+            self.storages.setdefault(weak(storage), storage.nbytes())
 
     @property
     def now(self) -> int:

@@ -107,7 +107,8 @@ class Memory:
     def keeping(self) -> Keeping:
         case = self.case
         rest = case.format.rest or (case.recipe.weights if case.recipe else case.activations)
-        return Keeping(case.plan, case.format, rest, self.trainable, case.recipe, case.optimizer)
+        tied = not any(module.group == "head" and "weight" in module.params for module, _ in walk(self._root))
+        return Keeping(case.plan, case.format, rest, self.trainable, case.recipe, case.optimizer, tied)
 
     @cached_property
     def held(self) -> tuple[Held, ...]:

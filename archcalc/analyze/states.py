@@ -42,12 +42,14 @@ class Keeping:
     trainable: Trainable
     recipe: Recipe | None = None  # None: inference
     optimizer: Optimizer | None = None
+    tied: bool = False  # the head multiplies with the token table
 
-    def weights(self, param: Param, elements: int) -> int:
-        """Bytes of one copy; what is trained beside quantised weights is not quantised itself."""
+    def weights(self, param: Param, elements: int, copies: int) -> int:
+        """Bytes of all copies; what is trained beside quantised weights is not quantised itself."""
         trained_beside = self.format.is_quantised and self.trained(param)
-        kept = self.format.holds(param) and not trained_beside
-        return self.format.bytes_of(elements) if kept else elements * BYTES[self.rest]
+        if trained_beside or not self.format.holds(param):
+            return copies * elements * BYTES[self.rest]
+        return self.format.total(param, elements, copies, tied=self.tied)
 
     def trained(self, param: Param) -> bool:
         return self.recipe is not None and self.trainable(param)
@@ -56,16 +58,16 @@ class Keeping:
         """Everything that is kept for a parameter."""
         elements = self.plan.size(param)
         here = self.plan.sharded(param) if self.plan.zero == 3 else elements
-        whole, kept = self._bytes(param, elements), self._bytes(param, here)
+        whole, kept = self._bytes(param, elements, copies), self._bytes(param, here, copies)
         padding = self.plan.dp * sum(kept.values()) - sum(whole.values()) if self.plan.zero == 3 else 0
-        return Held(param, copies, elements, **{kind: copies * kept[kind] for kind in KINDS}, padding=copies * padding)
+        return Held(param, copies, elements, **kept, padding=padding)
 
-    def _bytes(self, param: Param, elements: int) -> dict[str, int]:
-        found = {"weights": self.weights(param, elements), "master": 0, "gradients": 0, "optimizer": 0}
+    def _bytes(self, param: Param, elements: int, copies: int) -> dict[str, int]:
+        found = {"weights": self.weights(param, elements, copies), "master": 0, "gradients": 0, "optimizer": 0}
         if self.recipe and self.optimizer and self.trained(param):
-            found["master"] = elements * BYTES[self.recipe.master] if self.recipe.master else 0
-            found["gradients"] = elements * BYTES[self.recipe.gradients]
-            found["optimizer"] = self.optimizer.states(param, elements, BYTES[self.recipe.states])
+            found["master"] = copies * elements * BYTES[self.recipe.master] if self.recipe.master else 0
+            found["gradients"] = copies * elements * BYTES[self.recipe.gradients]
+            found["optimizer"] = copies * self.optimizer.states(param, elements, BYTES[self.recipe.states])
         return found
 
 

@@ -19,7 +19,7 @@ Precision = Annotated[
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(metavar="FORMAT", help="Format of the weights: bf16, fp8, int8, int4, nf4, nf4_dq, q4_k, q8_0, …"),
+    typer.Option(metavar="FORMAT", help="Format of the weights: bf16, fp8, int8, int4, nf4, nf4_dq, q4_k_m, q8_0, …"),
 ]
 OptimizerName = Annotated[
     str | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -62,7 +62,7 @@ def test_decoding_attends_over_what_is_cached_and_itself() -> None:
 
 
 def test_recompute_is_a_figure_of_its_own() -> None:
-    """Whole blocks: all their products again but the last, whose result nothing needs; the step itself costs the same."""
+    """Whole blocks: all their products again but the last, whose result nothing needs; the step costs the same."""
     model = load("gpt2", set=["dropout=0"])
     none, full, selective = (model.flops(recompute=kind) for kind in ("none", "full", "selective"))
     assert none.total == full.total == selective.total
@@ -92,7 +92,8 @@ def test_pytorch_counts_the_same() -> None:
         net = Transformer(plain(model.resolved), {"attention": "eager", "recompute": "none"})
         ids, targets = (torch.zeros(2, 128, dtype=torch.long) for _ in range(2))
     with counter:
-        cross_entropy(net(ids).flatten(0, 1), targets.flatten()).backward()
+        loss: Any = cross_entropy(net(ids).flatten(0, 1), targets.flatten())
+        loss.backward()
     assert model.flops(batch=2, seq=128).total == counter.get_total_flops()
 
 

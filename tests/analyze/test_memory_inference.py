@@ -37,6 +37,24 @@ def test_gguf_formats_take_what_their_blocks_take(name: str) -> None:
     assert weight_format(name).bits_per_weight == BITS[name]
 
 
+@pytest.mark.parametrize(
+    ("name", "bits"),
+    [
+        ("q2_k_m", 3.1593),
+        ("q3_k_m", 3.9960),
+        ("q4_k_s", 4.6672),
+        ("q4_k_m", 4.8944),
+        ("q5_k_m", 5.7036),
+        ("q6_k", 6.5633),
+        ("q8_0", 8.5008),
+    ],
+)
+def test_a_mixture_takes_what_llama_cpp_prints_of_the_file(name: str, bits: float) -> None:
+    """Llama 3.1 8B, the table of llama.cpp's tools/quantize/README.md: bits a weight, to four digits."""
+    weights = load("llama-3-8b").memory(weights=name).parts["weights"]
+    assert round(8 * weights / 8_030_261_248, 4) == bits
+
+
 def test_nf4_keeps_its_scales_in_half_a_bit_or_an_eighth() -> None:
     """Dettmers et al. 2023: 32/64 bits a weight, or 8/64 + 32/(64·256) with double quantisation, 0.127."""
     assert weight_format("nf4").bits_per_weight == 4 + Fraction(32, 64)

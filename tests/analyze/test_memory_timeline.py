@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -39,8 +39,9 @@ def peak_of_step(model: Model, batch: int, seq: int, recompute: str) -> int:
         ids = [torch.zeros(batch, seq, dtype=torch.long) for _ in model.resolved.stacks]
         targets = torch.zeros(batch * seq, dtype=torch.long)
     with Alive(*net.parameters(), *ids, targets) as alive:
-        cross_entropy(net(*ids).flatten(0, 1), targets).backward()
-    return alive.peak
+        loss: Any = cross_entropy(net(*ids).flatten(0, 1), targets)
+        loss.backward()
+    return int(alive.peak)
 
 
 @pytest.mark.parametrize("seq", [256, 64])
@@ -83,7 +84,9 @@ def test_mem_tracker_sees_the_same_peak(optimizer: str) -> None:
         tracker.track_external(net, steps, ids, targets)
         with tracker:
             for _ in range(2):
-                cross_entropy(net(ids).flatten(0, 1), targets).backward()
+                loss: Any = cross_entropy(net(ids).flatten(0, 1), targets)
+                loss.backward()
+                del loss
                 steps.step()
                 steps.zero_grad(set_to_none=True)
                 tracker.reset_mod_stats()
