@@ -12,6 +12,7 @@ from typing import Any
 
 from measured_models import Case, Inexpressible, described, whole
 
+from archcalc import quantisation
 from archcalc.analyze.memory import Memory
 from archcalc.analyze.memory_report import MemoryReport
 from archcalc.analyze.work import work
@@ -159,14 +160,25 @@ def quantised(case: Case) -> str | None:
 
 
 def gguf_size(case: Case) -> Iterator[Pair]:
-    size, said = case["measured"].get("model_size_gib"), str(case.get("quantisation"))
+    size = case["measured"].get("model_size_gib")
     if not size:
         return
-    if said not in ("Q8_0", "F16"):
-        raise Inexpressible("a GGUF file that mixes several formats")
     if case["arch"].get("arch") == "deepseek2":
         raise Inexpressible("a file with latent attention's projections stored twice")
-    yield "model size GiB", size, inferred(case, whole(case), weights=said.lower()).parts["weights"] / GIB
+    report = inferred({**case, "seq": 512}, whole(case), weights=file_format(case))
+    yield "model size GiB", size, report.parts["weights"] / GIB
+
+
+def file_format(case: Case) -> str:
+    """`Q4_K - Medium` as archcalc calls it."""
+    said = str(case.get("quantisation"))
+    name = said.partition(" - ")[0].lower() + {"Small": "_s", "Medium": "_m"}.get(said.partition(" - ")[2], "")
+    name = {"q2_k": "q2_k_m", "f16": "fp16"}.get(name, name)  # llama.cpp's Q2_K file is a mixture
+    if name not in quantisation.names():
+        raise Inexpressible(f"a file in {said}" if case.get("quantisation") else "the case does not say the format")
+    if (case["measured"].get("bits_per_weight") or 99) < 0.75 * quantisation.weight_format(name).bits_per_weight:
+        raise Inexpressible("a log whose bits per weight contradict the format that it names")
+    return name
 
 
 # Counts

