@@ -37,9 +37,11 @@ class Other:
     format: Format
     place: str = "all"
 
-    def number(self, copies: int) -> int:
+    def number(self, copies: int, grouped: bool) -> int:
         """How many of so many layers in a row: `first 2`, `first 1/8`, or `more`, as llama.cpp spends more bits on the
-        first and the last eighth and on every third between."""
+        first and the last eighth and on every third between. `grouped`: all, where few heads keep keys and values."""
+        if self.place == "grouped":
+            return copies if grouped else 0
         if self.place == "more":
             eighth = copies // 8
             return sum(i < eighth or i >= 7 * copies // 8 or (i - eighth) % 3 == 2 for i in range(copies))
@@ -65,7 +67,7 @@ class Format:
         number, left = 0, copies
         for other in self.others:
             if left and any(_is_layer(param, layer, tied) for layer in other.layers):
-                some = min(other.number(copies), left)
+                some = min(other.number(copies, any(dim.name == "kv_heads" for dim in param.dims)), left)
                 number, left = number + some * other.format.bytes_of(elements), left - some
         return number + left * self.bytes_of(elements)
 

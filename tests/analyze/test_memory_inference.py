@@ -40,7 +40,13 @@ def test_gguf_formats_take_what_their_blocks_take(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "bits"),
     [
+        ("q2_k_s", 2.9697),
         ("q2_k_m", 3.1593),
+        ("iq4_xs_m", 4.4597),
+        ("iq4_nl_m", 4.6818),
+        ("q3_k_s", 3.6429),
+        ("q3_k_l", 4.2979),
+        ("q5_k_s", 5.5704),
         ("q3_k_m", 3.9960),
         ("q4_k_s", 4.6672),
         ("q4_k_m", 4.8944),
