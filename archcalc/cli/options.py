@@ -36,7 +36,8 @@ ModelName = Annotated[
         metavar="MODEL",
         autocompletion=completed_preset,
         show_default=False,
-        help="A preset's name, a YAML file, or - for standard input. Left out: the textbook Transformer.",
+        help="A preset's name, a YAML file, a Hugging Face config.json or its folder, weights (safetensors, GGUF), "
+        "hf:owner/name, or - for standard input. Left out: the textbook Transformer.",
     ),
 ]
 Set = Annotated[
@@ -50,12 +51,16 @@ Seq = Annotated[
 SrcSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The encoder's sequence length.")]
 TgtSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The decoder's sequence length.")]
 Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="How many levels of the tree to show.")]
+Trace = Annotated[
+    bool,
+    typer.Option("--trace", help="Let transformers build a config that archcalc cannot read, and count its tensors."),
+]
 
 
-def loaded(model: str, changes: list[str]) -> Model:
+def loaded(model: str, changes: list[str], *, trace: bool = False) -> Model:
     from archcalc.loading import load
 
-    return load(model, set=changes)
+    return load(model, set=changes, trace=trace)
 
 
 def show(report: Any, format: str) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Batch, Depth, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.cli.options import Batch, Depth, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, Trace, loaded, show
 from archcalc.errors import InputError
 
 
@@ -21,11 +21,12 @@ def params(
     seq: Seq = None,
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
+    trace: Trace = False,
 ) -> None:
     """Parameters, layer by layer, with the working."""
     if names and not explain and format == "table":
         raise InputError("--names says how --explain writes the working", "add --explain", field="--names")
-    chosen = loaded(model, set)
+    chosen = loaded(model, set, trace=trace)
     chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
     show(chosen.params(explain=explain, names=names, depth=depth or 4), format)
 

@@ -1,0 +1,62 @@
+"""--trace counts what archcalc cannot read: transformers builds it on the meta device, and the output says so."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import torch
+import transformers
+
+if TYPE_CHECKING:
+    import pytest
+    from conftest import Run, Write
+
+REFUSED: dict[str, Any] = {
+    "model_type": "convbert",
+    "architectures": ["ConvBertForMaskedLM"],
+    "vocab_size": 100,
+    "hidden_size": 32,
+    "embedding_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 64,
+}
+
+
+def test_a_refused_config_is_built_by_transformers(run: Run, write: Write) -> None:
+    """Without --trace it is refused, with the option named; with it the class's own parameters are counted."""
+    file = write(json.dumps(REFUSED), "config.json")
+    refused = run("params", file)
+    assert refused.code == 2
+    assert "--trace" in refused.err
+    answer = run("params", file, "--trace", "--format", "json").json
+    with torch.device("meta"):
+        model = transformers.ConvBertForMaskedLM(transformers.ConvBertConfig(**REFUSED))
+    assert answer["total"] == sum(parameter.numel() for parameter in model.parameters())
+    assert answer["assumptions"][1].startswith("traced: ConvBertForMaskedLM as transformers")
+
+
+def test_what_archcalc_reads_is_not_traced(run: Run, write: Write) -> None:
+    said = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}
+    answer = run("params", write(json.dumps(said), "config.json"), "--trace", "--format", "json").json
+    assert answer["total"] == 124_439_808
+    assert not any("traced" in note for note in answer["assumptions"])
+
+
+def test_what_transformers_cannot_build_is_told(run: Run, write: Write) -> None:
+    answer = run("params", write(json.dumps({**REFUSED, "hidden_size": "wide"}), "config.json"), "--trace")
+    assert answer.code == 2
+    assert "transformers cannot build it" in answer.err
+    unknown = run("params", write(json.dumps({**REFUSED, "model_type": "sphinx"}), "config.json"), "--trace")
+    assert unknown.code == 2
+    assert "transformers cannot build it" in unknown.err
+
+
+def test_without_transformers_the_way_to_get_it_is_named(
+    run: Run, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "transformers", None)
+    answer = run("params", write(json.dumps(REFUSED), "config.json"), "--trace")
+    assert answer.code == 2
+    assert "pip install 'archcalc[trace]'" in answer.err
