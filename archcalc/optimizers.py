@@ -7,7 +7,8 @@
     muon             one for each weight of the blocks' matrices; adamw for tables, head, norms and biases
 
 A step of `foreach` optimizers, PyTorch's default on a GPU, computes the update of all parameters at once, so that
-Adam's needs the size of all of them for a moment. Scalars that count steps live in the host's memory.
+Adam's needs the size of all of them for a moment; a fused one (adamw-fused, and those that keep master weights) needs
+nothing. Scalars that count steps live in the host's memory.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ OPTIMIZERS = {
         Optimizer("momentum", _values(1)),
         Optimizer("adam", _values(2), update=1),
         Optimizer("adamw", _values(2), update=1),
+        Optimizer("adamw-fused", _values(2)),
         Optimizer("adam8bit", _blockwise, estimate=_8BIT),
         Optimizer("adafactor", _factored, estimate=_ADAFACTOR),
         Optimizer("lion", _values(1), update=1),

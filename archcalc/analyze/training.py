@@ -71,7 +71,7 @@ def holding(case: Case, keeping: Keeping, root: Module) -> Holding:
         gathered=_gathered(case, root),
         accumulates=case.accumulate > 1,
         reduces=reduces,
-        update=here * optimizer.update * BYTES[recipe.states],
+        update=0 if recipe.master else here * optimizer.update * BYTES[recipe.states],
     )
 
 

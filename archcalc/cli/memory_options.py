@@ -23,7 +23,7 @@ Weights = Annotated[
 ]
 OptimizerName = Annotated[
     str | None,
-    typer.Option("--optimizer", metavar="NAME", help="sgd, momentum, adam, adamw, adam8bit, adafactor, lion or muon."),
+    typer.Option("--optimizer", metavar="NAME", help="sgd, momentum, adam, adamw, adamw-fused, adam8bit, adafactor, lion, muon."),
 ]
 Accumulate = Annotated[
     int | None,
