@@ -23,7 +23,9 @@ Weights = Annotated[
 ]
 OptimizerName = Annotated[
     str | None,
-    typer.Option("--optimizer", metavar="NAME", help="sgd, momentum, adam, adamw, adamw-fused, adam8bit, adafactor, lion, muon."),
+    typer.Option(
+        "--optimizer", metavar="NAME", help="sgd, momentum, adam, adamw, adamw-fused, adam8bit, adafactor, lion, muon."
+    ),
 ]
 Accumulate = Annotated[
     int | None,
