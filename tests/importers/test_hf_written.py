@@ -1,0 +1,68 @@
+"""A translator makes a spec like any other: printed as YAML it counts the same; nonsense is told, not raised."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hf_random import files
+from hf_truth import tensors_of
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from archcalc.document import read
+from archcalc.errors import InputError
+from archcalc.importers.files import of_bytes
+from archcalc.importers.hf import translators
+from archcalc.importers.hf.reading import described
+from archcalc.model import from_document
+
+TYPES = sorted(translators())
+
+
+def a_config(model_type: str, seed: int) -> dict[str, Any]:
+    rng = random.Random(f"written {model_type} {seed}")
+    return next(files(model_type, rng, described(model_type)["classes"]))
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+def test_the_yaml_counts_the_same(model_type: str) -> None:
+    """Every tensor, though the YAML leaves out what follows from the rest."""
+    counted = 0
+    for seed in range(4):
+        raw = json.dumps(a_config(model_type, seed)).encode()
+        try:
+            model = from_document(of_bytes(raw, "config.json"), "model")
+        except InputError:
+            continue
+        again = from_document(read(model.yaml().encode(), "shown.yaml"), "model")
+        assert tensors_of(again) == tensors_of(model)
+        counted += 1
+    assert counted
+
+
+NONSENSE = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=5),
+    st.lists(st.integers(), max_size=3),
+    st.lists(st.text(max_size=5), max_size=3),
+    st.dictionaries(st.text(max_size=5), st.integers(), max_size=2),
+)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(TYPES), st.integers(0, 3), st.data())
+def test_nonsense_is_told_and_never_raised(model_type: str, seed: int, data: st.DataObject) -> None:
+    """Any value in any field either counts or is an InputError."""
+    said = a_config(model_type, seed)
+    keys = sorted({*said, *described(model_type)["defaults"]} - {"model_type"})
+    said[data.draw(st.sampled_from(keys))] = data.draw(NONSENSE)
+    try:
+        from_document(of_bytes(json.dumps(said).encode(), "config.json"), "model").params()
+    except InputError as error:
+        assert str(error)
