@@ -11,7 +11,8 @@ from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.sizes import binary_bytes
 
 ASSUMPTIONS = (
-    "rated: as it is sold; memory: as a driver reports it, where a source says so; else what the maker prints, in binary gigabytes",
+    "rated: as it is sold; memory: as a driver reports it, where a source says so; else what the maker prints, in"
+    " binary gigabytes",
     "TFLOP/s: the dense peak in bf16, or fp16 where there is no bf16; blank where the maker publishes none",
     "link: both directions together",
 )
