@@ -61,9 +61,7 @@ class ParamsReport(Report):
         frozen = [Figure("trainable", self.trainable)] if self.trainable != self.total else []
         active = [Figure("active per token", self.active)] if self.active != self.total else []
         active_non_embedding = [Figure("non-embedding, active", self.active_non_embedding)] if active else []
-        buffers = (
-            [Figure("buffers", self.buffers, note="kept beside the parameters, not counted")] if self.buffers else []
-        )
+        buffers = [Figure("buffers", self.buffers, note="not counted as parameters")] if self.buffers else []
         return (
             Figure("parameters", self.total),
             *active,
@@ -259,4 +257,5 @@ def _rows(module: Module, above: Count) -> Iterator[Row]:
 def _tied(module: Module) -> Iterator[Param]:
     """Parameters of another module that this one computes with."""
     used = {tensor: None for op in module.ops for tensor in op.inputs if isinstance(tensor, Param)}
-    return (param for param in used if param.owner is not module)
+    own = module.parent if module.is_section else module  # a section computes with what it is a stretch of
+    return (param for param in used if param.owner is not own)

@@ -25,7 +25,7 @@ class PresetsReport(Report):
     rows: tuple[Row, ...]
 
     def answer(self) -> str:
-        return f"{len(self.rows)} presets"
+        return f"{len(self.rows)} {'preset' if len(self.rows) == 1 else 'presets'}"
 
     def table(self) -> Table:
         columns = (
@@ -41,10 +41,26 @@ class PresetsReport(Report):
         return {"schema_version": SCHEMA_VERSION, "assumptions": list(self.assumptions), "rows": rows}
 
 
-def presets() -> PresetsReport:
-    """One line each, smallest family first; a file that cannot be read is listed with its mistake, not hidden."""
-    rows = tuple(_row(name) for name in sorted(data.presets()))
+def presets(family: str = "", min_params: int = 0, max_params: int | None = None) -> PresetsReport:
+    """One line each; a file that cannot be read is listed with its mistake, not hidden."""
+    rows = tuple(row for row in map(_row, sorted(data.presets())) if _fits(row, family, min_params, max_params))
+    if not rows:
+        hint = "`archcalc presets` lists all, with their families"
+        raise InputError(f"no preset is {_asked(family, min_params, max_params)}", hint)
     return PresetsReport(model="presets", assumptions=("every count is exact",), rows=rows)
+
+
+def _fits(row: Row, family: str, min_params: int, max_params: int | None) -> bool:
+    """Every word is in the family: `moe`, `decoder`, `mamba moe`."""
+    words = set(row.family.replace("-", " ").split()) | {row.family}
+    number = row.parameters or 0
+    return set(family.split()) <= words and min_params <= number and (max_params is None or number <= max_params)
+
+
+def _asked(family: str, min_params: int, max_params: int | None) -> str:
+    bounds = [f"of {min_params:,} parameters or more"] if min_params > 1 else []
+    bounds += [f"of {max_params:,} parameters or fewer"] if max_params is not None else []
+    return " ".join([*([f"'{family}'"] if family else []), " and ".join(bounds)]).strip()
 
 
 def _row(name: str) -> Row:

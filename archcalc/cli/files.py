@@ -7,16 +7,25 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Format, ModelName, Set, loaded
+from archcalc.cli.options import Format, ModelName, Set, loaded, size
 from archcalc.cli.options import show as show_report
 from archcalc.errors import InputError
 
 
-def presets(format: Format = "table") -> None:
+def presets(
+    family: Annotated[
+        str, typer.Option(metavar="WORD", help="Only families with this word: moe, mamba, encoder …")
+    ] = "",
+    min_params: Annotated[int, typer.Option(parser=size, metavar="SIZE", help="No smaller ones.")] = 1,
+    max_params: Annotated[
+        int | None, typer.Option(parser=size, metavar="SIZE", help="No larger ones, such as 10B.")
+    ] = None,
+    format: Format = "table",
+) -> None:
     """What ships with archcalc, and what you added: name, family, parameters, source."""
     from archcalc.analyze.presets import presets as listed
 
-    show_report(listed(), format)
+    show_report(listed(family, min_params, max_params), format)
 
 
 def show(model: ModelName = "textbook", set: Set = []) -> None:  # noqa: B006

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.layers.conv import causal_conv
-from archcalc.layers.linear import linear
+from archcalc.layers.linear import linear, one_each
 from archcalc.workload import Workload
 
 
@@ -56,8 +56,8 @@ class Delta:
         batch, seq, _ = u.dims
         q, k = (self._for_every_head(m, u.seen_as(batch, seq, self._kv_head, self.key)) for _ in "qk")
         rate = m.record("sigmoid", rates.seen_as(batch, seq, self.head))
-        decay = m.record("add", rates.seen_as(batch, seq, self.head), m.param("dt_bias", self.head))
-        decay = m.record("multiply", m.record("softplus", decay), m.record("exp", m.param("A_log", self.head)))
+        decay = m.record("add", rates.seen_as(batch, seq, self.head), one_each(m, "dt_bias", self.head))
+        decay = m.record("multiply", m.record("softplus", decay), m.record("exp", one_each(m, "A_log", self.head)))
         values = m.record("multiply", u.seen_as(batch, seq, self.head, self.value), rate)
         corrected = m.record("multiply", k, rate)
         look_up = self._one_step if work.decodes else self._in_chunks

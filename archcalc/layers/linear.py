@@ -19,6 +19,11 @@ def contract(m: Module, x: Tensor, weight: Param, *, out: Axis) -> Tensor:
     return m.record("contract", x, weight, to=(*x.axes[:-1], out), over=x.axes[-1])
 
 
+def one_each(m: Module, name: str, dim: Dim) -> Param:
+    """A learned number for each head, written as so many numbers and not as so many copies of one."""
+    return m.param(name, dim, elements=Count.named(dim.name, dim.size))
+
+
 def width_of(axis: Axis) -> Count:
     """A merged axis as the one number that people write: 768, not 4 × 192."""
     if len(axis) == 1:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.count import Count
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.count import Count, product, total
+from archcalc.ir import Dim, Module, Part, Tensor
 from archcalc.layers.ffn import ffn
 from archcalc.layers.linear import linear
 
@@ -82,8 +82,15 @@ class Experts:
         else:
             hidden = self.m.record(each.act, self._linear("in", routed, inner), note=each.act)
         answers = self._linear("down" if each.gated else "out", hidden, d_model)
+        self._describe()
         weighed = self.m.record("multiply", answers, weights)
         return self.m.record("sum", weighed, to=x.axes, over=(self._top,))
+
+    def _describe(self) -> None:
+        """The share that is counted `experts` times, and of which a token meets `top`."""
+        layers = [param.dims[1:] for child in self.m.children for param in child.params.values()]
+        one = total(product(dim.size for dim in reversed(dims)) for dims in layers)
+        self.m.parts.append(Part("one_expert", one))
 
     @property
     def _top(self) -> Dim:

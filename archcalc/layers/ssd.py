@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from archcalc.count import Count
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.layers.conv import causal_conv
-from archcalc.layers.linear import linear
+from archcalc.layers.linear import linear, one_each
 from archcalc.workload import Workload
 
 
@@ -45,7 +45,7 @@ class Mamba2:
         everything = Dim("gate_inner_b_c_dt", inner.size + mixed.size + head.size)
         made = linear(m["in"], x, everything, bias=self.bias)
         u = causal_conv(m["conv"], made.seen_as(batch, seq, mixed), self.conv, bias=self.conv_bias, work=work)
-        step = m.record("softplus", m.record("add", made.seen_as(batch, seq, head), m.param("dt_bias", head)))
+        step = m.record("softplus", m.record("add", made.seen_as(batch, seq, head), one_each(m, "dt_bias", head)))
         y = self._mixed(m, m.record("silu", u), step, work).seen_as(batch, seq, inner)
         gated = m.record("multiply", y, m.record("silu", made.seen_as(batch, seq, inner)))
         normed = m["norm"].record("rms_norm", gated, m["norm"].param("weight", inner))
@@ -59,12 +59,12 @@ class Mamba2:
             m.record("repeat", u.seen_as(batch, seq, group, self.states), to=axes(batch, seq, self.head, self.states))
             for _ in "bc"
         )
-        decay = m.record("multiply", step, m.record("exp", m.param("A_log", self.head)))
+        decay = m.record("multiply", step, m.record("exp", one_each(m, "A_log", self.head)))
         mix = self._one_step if work.decodes else self._in_chunks
         y, state = mix(m.section("core"), values, b, c, decay)
         if work.keeps_cache:
             m.record("append", state, to=axes(batch, self.head, self.each, self.states))
-        skipped = m.record("multiply", u.seen_as(batch, seq, self.head, self.each), m.param("D", self.head))
+        skipped = m.record("multiply", u.seen_as(batch, seq, self.head, self.each), one_each(m, "D", self.head))
         return m.record("add", y, skipped)
 
     def _one_step(self, m: Module, values: Tensor, b: Tensor, c: Tensor, decay: Tensor) -> tuple[Tensor, Tensor]:

@@ -46,7 +46,7 @@ def test_a_preset_names_its_source_and_its_published_count(name: str) -> None:
         from archcalc.sizes import parse_size
 
         said = spec.published.parameters
-        unit = {"k": 10**3, "M": 10**6, "B": 10**9}[said[-1]]
+        unit = {"k": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}[said[-1]]
         decimals = len(said[:-1].partition(".")[2])
         agrees = round(archcalc.load(name).params().total / unit, decimals) == parse_size(said) / unit
         assert agrees or spec.published.differs

@@ -44,6 +44,7 @@ class Part:
     norm: Norm
     dropout: float
     layer_scale: bool = field(default=False, kw_only=True)
+    slot: str = field(default="", kw_only=True)  # the part that this is, or is like
 
     def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
         """What is computed once for all blocks of a stack, such as T5's relative bias."""
