@@ -1,7 +1,8 @@
 """Multi-head attention; with fewer key-value heads it is grouped-query, with one multi-query attention.
 
 Eager attention stores the scores; flash attention is one kernel, which adds nothing to the scores and does not bend
-them, so that ALiBi, relative positions, sinks and softcaps are always computed eagerly. With a cache, keys and values are kept for the tokens to come.
+them, so that ALiBi, relative positions, sinks and softcaps are always computed eagerly. With a cache, keys and values
+are kept for the tokens to come.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from archcalc.count import Count, total
-from archcalc.ir import Dim, Module, Part, Seen, Tensor, axes
+from archcalc.ir import Axes, Dim, Module, Part, Seen, Tensor, axes
 from archcalc.layers.dropout import dropped
-from archcalc.layers.linear import linear
+from archcalc.layers.linear import linear, one_each
 from archcalc.layers.qk_norm import QKNorm
 from archcalc.layers.sight import EVERYTHING, Sight
 from archcalc.workload import Workload
@@ -54,8 +55,7 @@ def attention(
     if work.decodes and memory is not x:
         m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
     q = linear(m["q"], x, (head, _TWO, each) if gate else (head, each), bias="q" in bias)
-    opened = m.record("sigmoid", q.seen_as(batch, seq, (head, each))) if gate else None
-    q = q.seen_as(batch, seq, (head, each)) if gate else q
+    q, opened = _split_in_two(m, q, axes(batch, seq, (head, each))) if gate else (q, None)
     k = linear(m["k"], memory, (kv_head, each), bias="k" in bias)
     v = linear(m["v"], memory, (kv_head, each), bias="v" in bias)
     m.show("head", batch, seq, each, note=f"each of {heads} heads")
@@ -71,7 +71,7 @@ def attention(
     past = looked_at(x, memory, work, sight)
     k, v = (kept(m, t, past, work, sight) for t in (k, v))
     core = Core(m.section("core"), work, mask, score_bias(m, q, k) if score_bias else None, dropout, sight, softcap)
-    core = replace(core, sinks=m.param("sinks", head)) if sinks else core
+    core = replace(core, sinks=one_each(m, "sinks", head)) if sinks else core
     looked_up = core.flash(q, k, v) if work.attention == "flash" and core.can_flash else core.eager(q, k, v)
     concatenated = m.record(
         "view", looked_up, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated"
@@ -80,6 +80,12 @@ def attention(
     if not gate:
         describe_heads(m, head, d_model, each)
     return linear(m["out"], concatenated, d_model, bias="o" in bias)
+
+
+def _split_in_two(m: Module, both: Tensor, each: Axes) -> tuple[Tensor, Tensor]:
+    """Queries, and what opens or shuts them: copied apart, as their heads lie between each other."""
+    q, gate = (m.record("copy", both, to=each) for _ in range(2))
+    return q, m.record("sigmoid", gate)
 
 
 @dataclass(frozen=True)

@@ -111,11 +111,11 @@ class Attention(nn.Module):
         return self.out(found if gate is None else found * torch.sigmoid(gate))
 
     def _queries(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Queries by head, and what opens or shuts each of them."""
+        """Queries, and what opens or shuts each of them; copied apart, or what is kept would depend on sizes."""
         if not self.part["gate"]:
             return self.q(x), None
         q, gate = self.q(x).view(x.shape[0], x.shape[1], self.heads, 2 * self.head_dim).chunk(2, dim=-1)
-        return q.flatten(2), gate.flatten(2)
+        return q.clone().flatten(2), gate.clone().flatten(2)
 
     def _normed(self, name: str, x: Tensor) -> Tensor:
         """Split into heads, and normed before or after that."""

@@ -47,7 +47,11 @@ class Subject:
     def reference(self) -> Any:
         """The family's module in `archcalc.reference`."""
         _need_torch()
-        return importlib.import_module(f"archcalc.reference.{self.model.spec.family}")
+        family = self.model.spec.family
+        if family == "weights":
+            fact = "a list of weights has no forward pass that PyTorch could run"
+            raise InputError(fact, "verify the model's config, or a spec", field=self.model.name)
+        return importlib.import_module(f"archcalc.reference.{family}")
 
     def built(self, device: str = "meta", dtype: str = "fp32", **options: str) -> Any:
         """The reference model, untouched by any number of archcalc's."""
@@ -78,13 +82,17 @@ def verify(
     *,
     quick: bool = False,
     scale_down: bool = False,
+    way: tuple[str, str] | None = None,
     progress: Progress = lambda done, steps, label: None,
 ) -> VerifyReport:
-    """`quick` compares all but the parameters on a shortened stack; `scale_down` all of it on the small twin."""
+    """`quick` compares all but the parameters on a shortened stack; `scale_down` all of it on the small twin.
+
+    `way` limits training to one way of computing it: how attention is computed, and what is recomputed.
+    """
     _need_torch()
     whole = Subject(twin(model) if scale_down else model, work)
     subject = replace(whole, model=shortened(whole.model)) if quick else whole
-    steps = list(_steps(whole, subject))
+    steps = list(_steps(whole, subject, way))
     rows: list[Row] = []
     for index, (label, step) in enumerate(steps):
         progress(index, len(steps), label)
@@ -112,23 +120,28 @@ def _said(whole: Subject, subject: Subject, scale_down: bool) -> Iterator[str]:
 Step = tuple[str, Callable[[], list[Row]]]
 
 
-def _steps(whole: Subject, subject: Subject) -> Iterator[Step]:
+def ways(model: Model) -> list[tuple[str, str]]:
+    """How attention can be computed, and what can then be recomputed, in this model."""
+    subject = Subject(model, model.workload())
+    attentions = subject.reference.attentions(subject.config)
+    return [(attention, recompute) for attention in attentions for recompute in subject.reference.recomputes(attention)]
+
+
+def _steps(whole: Subject, subject: Subject, way: tuple[str, str] | None) -> Iterator[Step]:
     reference = subject.reference
     yield "parameters", lambda: _parameters(whole)
     yield "shapes", lambda: _shapes(subject)
-    for attention in reference.attentions(subject.config):
-        for recompute in reference.recomputes(attention):
-            group = _group(attention, recompute, reference)
-            yield group, lambda a=attention, r=recompute, g=group: _training(subject, a, r, g)
+    for attention, recompute in [way] if way else ways(subject.model):
+        group = _group(attention, recompute)
+        yield group, lambda a=attention, r=recompute, g=group: _training(subject, a, r, g)
     if reference.decodes(subject.config) and min(subject.work.lengths.values(), default=0) > 1:
         yield "decoding", lambda: _decoding(subject)
     yield "numbers", lambda: _numbers(subject, whole is not subject)
 
 
-def _group(attention: str, recompute: str, reference: Any) -> str:
-    ways = {"none": "", "core": ", attention's core recomputed", "block": ", blocks recomputed"}
-    named = f"{attention} attention" if attention else ""
-    return f"training{', ' if named else ''}{named}{ways[recompute]}"
+def _group(attention: str, recompute: str) -> str:
+    again = {"none": "", "core": "attention's core recomputed", "block": "blocks recomputed"}[recompute]
+    return ", ".join(filter(None, ("training", f"{attention} attention" if attention else "", again)))
 
 
 def _parameters(subject: Subject) -> list[Row]:

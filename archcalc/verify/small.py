@@ -111,7 +111,9 @@ def _consistent(old: Any, new: Any) -> Any:
         said["kv_heads"] = said["heads"] if old.kv_heads == old.heads else 1 if old.kv_heads == 1 else TWICE
     if said.get("rotated"):
         said["rotated"] = said["head_dim"] if old.rotated == old.head_dim else said["head_dim"] // 2
-    if "image" in said and "patch" in said:
+    if "tables" in said and old.tables.width == old.d_model:
+        said["tables"] = replace(said["tables"], width=said["d_model"])
+    if said.get("image") and said.get("patch"):
         said["patch"] = (PATCH, PATCH)
         said["image"] = tuple(PATCH * min(TWICE, side // cut) for side, cut in zip(old.image, old.patch, strict=True))
     return replace(new, **said)

@@ -1,0 +1,108 @@
+"""`archcalc verify`, as a user runs it."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+from archcalc.count import Count  # noqa: E402
+from archcalc.ops import KINDS  # noqa: E402
+
+if TYPE_CHECKING:
+    from conftest import Run, Write
+
+TINY = """
+vocab: 11
+d_model: 8
+heads: 2
+ffn: 12
+decoder: 2
+"""
+
+
+@pytest.fixture
+def tiny(write: Write) -> str:
+    return write(TINY)
+
+
+def test_all_rows_agree(run: Run, tiny: str) -> None:
+    """Exit code 0, a tick at every row, and the answer first."""
+    answer = run("verify", tiny, "--batch", "2", "--seq", "5")
+    assert answer.code == 0
+    assert "✓ all 26 quantities equal PyTorch's · batch 2, seq 5" in answer.out
+    assert "✗" not in answer.out
+
+
+def test_json_has_the_promised_keys(run: Run, tiny: str) -> None:
+    """`ok`, and for each row its quantity, archcalc's value, the reference's, and whether they are equal."""
+    record = run("verify", tiny, "--seq", "4", "--format", "json").json
+    assert record["ok"] is True
+    assert {"quantity", "archcalc", "reference", "equal"} <= set(record["rows"][0])
+    values = {row["quantity"]: row["archcalc"] for row in record["rows"]}
+    block = 4 * (8 * 8 + 8) + (8 * 12 + 12) + (12 * 8 + 8) + 2 * 2 * 8
+    assert values["parameters"] == 11 * 8 + 2 * block + 2 * 8 + 8 * 11
+
+
+def test_a_difference_is_named_and_exits_with_1(run: Run, tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an op costs one FLOP too much, the first row that differs is named, with by how much."""
+    right = KINDS["contract"]
+    monkeypatch.setitem(KINDS, "contract", replace(right, flops=lambda op: right.flops(op) + Count(1)))
+    answer = run("verify", tiny, "--seq", "4")
+    assert answer.code == 1
+    products = 2 * (4 + 2 + 2) + 1  # four projections, attention's two products and two layers of the FFN; the head
+    assert "the first: training, eager attention: forward FLOPs" in answer.out
+    assert f"✗ +{products}" in answer.out
+
+
+def test_a_wrong_parameter_is_named(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its full name, with both shapes."""
+    from archcalc.reference import measure
+
+    right = measure.parameters
+    monkeypatch.setattr(measure, "parameters", lambda model: {**right(model), "decoder.norm.weight": (9,)})
+    answer = run("verify", write(TINY), "--seq", "4", columns=140)
+    assert answer.code == 1
+    assert "decoder.norm.weight: 8 against 9" in answer.out
+
+
+def test_without_torch_it_says_how_to_install_it(run: Run, tiny: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing extra is named with its pip install line."""
+    real = builtins.__import__
+
+    def without_torch(name: str, *args: Any) -> Any:
+        if name == "torch":
+            raise ImportError(name)
+        return real(name, *args)
+
+    monkeypatch.delitem(sys.modules, "torch")
+    monkeypatch.setattr(builtins, "__import__", without_torch)
+    answer = run("verify", tiny)
+    assert answer.code == 2
+    assert "pip install 'archcalc[verify]'" in answer.err
+
+
+def test_a_twin_of_a_large_model_really_runs(run: Run) -> None:
+    """The same structure with small sizes: grouped heads stay grouped, rotations and norms stay what they are."""
+    answer = run("verify", "llama-3-8b", "--scale-down", "--seq", "8", "--batch", "1")
+    assert answer.code == 0
+    assert "a small twin was run" in answer.out
+
+
+def test_a_model_of_8_billion_parameters_is_verified_on_the_meta_device(run: Run) -> None:
+    """Parameters at full depth; no memory is needed for weights that are never there."""
+    record = run("verify", "llama-3-8b", "--quick", "--format", "json").json
+    assert record["ok"] is True
+    assert record["rows"][0]["archcalc"] == 8_030_261_248
+
+
+def test_what_frameworks_do_differently_is_said(run: Run, write: Write) -> None:
+    """Dropout masks differ between CPU and GPU; the table says which way the comparison goes."""
+    answer = run("verify", write(TINY + "dropout: 0.1\n"), "--seq", "4")
+    assert answer.code == 0
+    assert "native_dropout" in answer.out
