@@ -71,7 +71,9 @@ def _share(block: Module, item: Line, stack: ResolvedStack) -> None:
         block.calls = Count.named("calls", item.calls)
     if stack.distinct and block.parent and not block.parent.notes:
         blocks, distinct = blocks_of(stack.items), stack.distinct
-        block.parent.notes.append(f"{stack.name}: {blocks} blocks, of which {distinct} have weights of their own")
+        several = f"{distinct} {'set' if distinct == 1 else 'sets'} of weights for {blocks} blocks"
+        spare = f", {distinct - blocks} of them kept and read by nothing" if distinct > blocks else ""
+        block.parent.notes.append(f"{stack.name}: {several}{spare}")
 
 
 def _item_name(items: Items, index: int) -> str:

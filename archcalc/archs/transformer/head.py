@@ -17,8 +17,8 @@ _IMAGE_HEAD = "write `head: {kind: classifier, classes: 1000, bias: true}`, or `
 def resolve(head: Head, stack: ResolvedStack) -> Head:
     """The head behind `stack`, with every value filled in."""
     head.check_kind(head.kind, ("head",))
-    if stack.patches:
-        _check_image_head(head, stack)
+    if stack.patches or stack.audio:
+        _check_no_tokens(head, stack, "an image" if stack.patches else "audio")
     if head.kind == "tied" and head.vocab not in (None, stack.vocab):
         fact = f"a tied head has the embedding's {stack.vocab} rows, not {head.vocab}"
         hint = "leave head.vocab out, or use `kind: lm`, which is not tied"
@@ -55,12 +55,12 @@ def _check_widths(head: Head, stack: ResolvedStack) -> None:
         raise InputError("transform and hidden", "keep one of them", fields=[("head", "hidden"), ("head",)])
 
 
-def _check_image_head(head: Head, stack: ResolvedStack) -> None:
+def _check_no_tokens(head: Head, stack: ResolvedStack, what: str) -> None:
     """The usual heads are about tokens, which an image has only where it is given a vocabulary of them."""
     if head.kind == "tied":
-        raise InputError("an image has no token table that a head could be tied to", _IMAGE_HEAD, fields=[("head",)])
+        raise InputError(f"{what} has no token table that a head could be tied to", _IMAGE_HEAD, fields=[("head",)])
     if head.kind == "lm" and not (head.vocab or stack.vocab):
-        raise InputError("an image model needs a head, or none", _IMAGE_HEAD, fields=[("head",), (stack.name,)])
+        raise InputError(f"{what} model needs a head, or none", _IMAGE_HEAD, fields=[("head",), (stack.name,)])
     if head.kind != "lm" and stack.vocab:
-        hint = "take it out: the image has no tokens, and neither has the head"
+        hint = f"take it out: {what} has no tokens, and neither has the head"
         raise InputError("nothing uses a vocabulary", hint, fields=[(stack.name, "vocab"), ("vocab",)])
