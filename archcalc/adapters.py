@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from archcalc.count import product
 from archcalc.errors import InputError, did_you_mean
-from archcalc.ir import Dim, Module, Op, Param, Tensor, walk
+from archcalc.ir import Axis, Dim, Module, Op, Param, Tensor, walk
 
 USUAL_TARGETS = ("q", "v")  # Hu et al. 2021, arXiv:2106.09685, section 4.2
 EVERY_LINEAR = "all"
@@ -56,11 +56,11 @@ def _is_linear(module: Module, op: Op) -> bool:
 
 
 def _adapt(module: Module, op: Op, rank: Dim) -> None:
+    """In a module of its own; a weight that is used again is adapted by the same two matrices."""
     x, weight = op.inputs
-    out, into = weight.axes[0], op.over
-    lora = module.child(ADAPTER)
-    down = lora.param("a", rank, into, elements=product(dim.size for dim in into) * rank.size)
-    up = lora.param("b", out, rank)
+    into = op.over
+    lora = module.child(_free_name(module, weight))
+    down, up = _matrices(module, lora, weight, into, rank)
     hidden = lora.record("contract", x, down, to=(*x.axes[:-1], (rank,)), over=into)
     change = lora.record("scale", lora.record("contract", hidden, up, to=op.output.axes, over=(rank,)))
     plain = Tensor(op.output.axes, op.output.role)
@@ -70,8 +70,28 @@ def _adapt(module: Module, op: Op, rank: Dim) -> None:
     module.body[place : place + 1] = [replace(op, output=plain, name="", note=""), lora, joined]
 
 
+def _free_name(module: Module, weight: Tensor) -> str:
+    """`lora`; where a module has several weights, or uses one twice, with the weight's name and a number."""
+    taken = {child.name for child in module.children}
+    named = f"{ADAPTER}_{getattr(weight, 'name', 'weight')}"
+    wanted = (ADAPTER, named, *(f"{named}_{number}" for number in range(2, len(taken) + 3)))
+    return next(name for name in wanted if name not in taken)
+
+
+def _matrices(module: Module, lora: Module, weight: Tensor, into: Axis, rank: Dim) -> tuple[Param, Param]:
+    """Those that the weight has already, or new ones."""
+    for earlier, op in zip(module.body, module.body[1:], strict=False):
+        again = isinstance(earlier, Op) and weight in earlier.inputs and isinstance(op, Module)
+        if again and isinstance(op, Module) and op.name.startswith(ADAPTER):
+            down, up = (inner.inputs[1] for inner in op.ops if inner.kind == "contract")
+            assert isinstance(down, Param) and isinstance(up, Param)
+            return down, up
+    down = lora.param("a", rank, into, elements=product(dim.size for dim in into) * rank.size)
+    return down, lora.param("b", weight.axes[0], rank)
+
+
 def is_adapter(param: Param) -> bool:
-    return param.owner.name == ADAPTER
+    return param.owner.name.startswith(ADAPTER)
 
 
 def widen_loss(root: Module) -> None:

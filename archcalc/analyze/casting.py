@@ -23,8 +23,8 @@ class Autocasting(Unrolling):
     wide = Policy("fp32")
 
     def _step(self, op: Op, module: Module) -> Step:
-        inputs = [self._cell(tensor, module) for tensor in op.inputs if not isinstance(tensor.storage, Param)]
-        widest = max((self._is_wide(cell) for cell in inputs), default=True) or not inputs
+        tensors = [tensor for tensor in op.inputs if not isinstance(tensor.storage, Param)]
+        widest = not tensors or any(cell.widened for tensor in tensors for cell in self._read(tensor, module))
         self.policy = self.wide if op.kind in WIDE or widest else self.narrow
         step = super()._step(op, module)
         if op.kind in WIDE or (widest and op.kind not in PRODUCTS):
@@ -32,9 +32,6 @@ class Autocasting(Unrolling):
                 self._widen(cell)
         step.keeps[:] = [self._cast(cell, op, step) for cell in step.keeps]
         return step
-
-    def _is_wide(self, cell: Cell) -> bool:
-        return cell.widened
 
     def _widen(self, cell: Cell) -> None:
         if cell.tensor.role == "act":

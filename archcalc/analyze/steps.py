@@ -76,7 +76,7 @@ class Unrolling:
     ) -> None:
         self.policy, self.recompute, self.size = policy, recompute, size
         self.gradients = Gradients(trainable)
-        self.cells: dict[Tensor, Cell] = {}
+        self.cells: dict[Tensor, list[Cell]] = {}  # one for each storage, or what was handed over in its place
         self.copies: dict[Module, int] = {}  # which copy of a module is running
         self.number = 0
 
@@ -91,15 +91,17 @@ class Unrolling:
             between = times - FIRST - 1 if run == FIRST and times > FIRST + 2 else 1
             found.extend([Loop(body, between)] if between > 1 else body)
             self._hand_over(module)
-        for tensor, (cell, wanted) in given.items():
+        for tensor, (cells, wanted) in given.items():
             self.gradients.known[tensor] = wanted
-            if cell:
-                self.cells[tensor] = cell
+            if cells:
+                self.cells[tensor] = cells
         return found
 
     def _hand_over(self, module: Module) -> None:
-        for into, out in module.carries:
-            self.cells[into.storage] = self.cells[out.storage]
+        """Layers that began with parts of one tensor hand over a tensor each."""
+        for into, _ in module.carries:
+            outs = [out.storage for other, out in module.carries if other.storage is into.storage]
+            self.cells[into.storage] = list(dict.fromkeys(cell for out in outs for cell in self.cells[out]))
         self.gradients.hand_over(module)
 
     def _once(self, module: Module) -> list[Node]:
@@ -120,15 +122,18 @@ class Unrolling:
     def _step(self, op: Op, module: Module) -> Step:
         number, wants = self.number, self.gradients.wants
         self.number += 1
-        reads = [self._cell(tensor, module) for tensor in op.inputs if not isinstance(tensor.storage, Param)]
+        inputs = [tensor for tensor in op.inputs if not isinstance(tensor.storage, Param)]
+        reads = [cell for tensor in inputs for cell in self._read(tensor, module)]
         self.gradients.follow(op)
         makes = [self._made(tensor, module) for tensor in (op.output, *op.beside.values())]
         saved = dict.fromkeys(tensor.storage for tensor in KINDS[op.kind].saves(op, wants, self.policy))
-        keeps = [self.cells[tensor] for tensor in saved if not isinstance(tensor, Param)]
+        keeps = [cell for tensor in saved if not isinstance(tensor, Param) for cell in self.cells[tensor]]
         for cell in reads:
             cell.last_read = number
         wanting = list(dict.fromkeys(tensor.storage for tensor in op.inputs if wants(tensor)))
-        grads = [(t, self._copy(t)) if isinstance(t, Param) else self.cells[t] for t in wanting]
+        grads: list[tuple[Param, int] | Cell] = []
+        for tensor in wanting:
+            grads.extend([(tensor, self._copy(tensor))] if isinstance(tensor, Param) else self.cells[tensor])
         weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
         return Step(number, op, module, list(dict.fromkeys(reads)), makes, keeps, grads, weights)
 
@@ -140,14 +145,15 @@ class Unrolling:
             module = module.parent
         return place
 
-    def _cell(self, tensor: Tensor, module: Module) -> Cell:
+    def _read(self, tensor: Tensor, module: Module) -> list[Cell]:
         """What is read; what no op made entered from outside."""
         if tensor.storage not in self.cells:
             self._made(tensor.storage, module)
         return self.cells[tensor.storage]
 
     def _made(self, tensor: Tensor, module: Module) -> Cell:
-        made = self.cells[tensor] = Cell(tensor, self.size(tensor, module), self.number - 1)
+        made = Cell(tensor, self.size(tensor, module), self.number - 1)
+        self.cells[tensor] = [made]
         return made
 
 

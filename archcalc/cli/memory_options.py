@@ -24,7 +24,9 @@ Weights = Annotated[
 OptimizerName = Annotated[
     str | None,
     typer.Option(
-        "--optimizer", metavar="NAME", help="sgd, momentum, adam, adamw, adamw-fused, adam8bit, adafactor, lion, muon."
+        "--optimizer",
+        metavar="NAME",
+        help="One of sgd, momentum, adam, adamw, adamw-fused, adam8bit, adafactor, lion, muon.",
     ),
 ]
 Accumulate = Annotated[

@@ -67,6 +67,12 @@ def test_adapters_are_two_thin_matrices_beside_each_target() -> None:
     }
 
 
+def test_a_weight_that_is_used_twice_has_one_adapter() -> None:
+    """DeBERTa projects its relative positions with the same q and k."""
+    report = load("deberta-v3-base").memory(mode="train", precision="fp32", lora=RANK, lora_targets=("q",), batch=1)
+    assert report.states["gradients"] == 4 * 12 * RANK * (768 + 768)
+
+
 def test_qlora_keeps_the_base_in_four_bits() -> None:
     """Linear layers of the blocks in NF4; table, head and norms as the recipe has them; adapters are widened."""
     model = load("llama-2-7b")

@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from archcalc import load
 from archcalc.analyze.memory import Memory
 from archcalc.analyze.saved import saved
+from archcalc.data import presets
 from archcalc.precision import Policy
 from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain
@@ -117,6 +118,15 @@ def test_what_is_alive_after_the_forward_pass_is_what_is_saved(name: str, recomp
     root = model.build(model.workload(batch=2, attention=attention))
     kept = saved(root, Policy("fp32"), recompute=RECOMPUTE[recompute])
     assert whole["activations"] + whole["logits"] == kept.bytes
+
+
+@pytest.mark.parametrize("name", sorted(presets()))
+def test_every_preset_plays_to_what_it_saves(name: str) -> None:
+    """Mixed stacks, experts, states that steps hand over, layers that share weights."""
+    model = load(name)
+    whole = model.memory(mode="train", precision="fp32", attention=None, batch=2).rows[0].parts
+    root = model.build(model.workload(batch=2))
+    assert whole["activations"] + whole["logits"] == saved(root, Policy("fp32")).bytes
 
 
 def test_parts_add_up_at_every_instant() -> None:
