@@ -97,7 +97,7 @@ class Timeline:
 
     def _step(self) -> None:
         self.phase, self.module = "step", Module("model")
-        self._change("temporary", self.holding.update)
+        self.sink.append(Change("temporary", self.holding.update, self.phase, self.module))
         self._change("temporary", -self.holding.update)
 
     # forward

@@ -86,6 +86,3 @@ def flops(
         depth=depth or 4,
     )
     show(report, format)
-
-
-COMMANDS = (flops,)

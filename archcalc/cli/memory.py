@@ -70,6 +70,3 @@ def memory(
         depth=depth or USUAL_DEPTH,
     )
     show(report, format)
-
-
-COMMANDS = (memory,)
