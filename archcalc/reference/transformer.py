@@ -23,6 +23,8 @@ from archcalc.reference.attention import (
     is_flash,
     needs_mask,
 )
+from archcalc.reference.embeddings import make_embedding
+from archcalc.reference.heads import Head, Pooler
 from archcalc.reference.layers import Dropout, FeedForward, add, make_norm, run
 
 Config = dict[str, Any]
@@ -38,12 +40,17 @@ class Transformer(nn.Module):
         sides = ("source_", "target_") if len(self.stacks) == 2 else ("",)
         self.embeddings = [f"{side}embedding" for side in sides]
         for name, stack in zip(self.embeddings, self.stacks, strict=True):
-            self.add_module(name, ImageEmbedding(stack) if stack["patches"] else Embedding(stack))
+            self.add_module(name, make_embedding(stack))
             self.add_module(stack["name"], Stack(stack, self.stacks[0]["d_model"], options))
         if self.stacks[-1]["embedding"]["shared"] and len(self.stacks) == 2:
             self.get_submodule("target_embedding.tokens").weight = self.get_submodule("source_embedding.tokens").weight
+        tables = self.stacks[-1]["tables"]
+        if tables["projects"] and tables["project"] == "tokens":
+            self.projection = nn.Linear(self.stacks[-1]["d_model"], tables["width"], bias=tables["project_bias"])
         if config["head"]["kind"] != "none":
             self.head = Head(config, self.stacks[-1])
+        elif config["head"]["pooler"]:
+            self.pooler = Pooler(config, self.stacks[-1])
         for path, module in self.named_modules():
             if isinstance(module, Attention):
                 module.path = path
@@ -65,117 +72,11 @@ class Transformer(nn.Module):
         return self._head(x)
 
     def _head(self, x: Tensor) -> Tensor:
+        x = run(self, "projection", x)
         if not hasattr(self, "head"):
-            return x
+            return run(self, "pooler", x)
         table = self.get_submodule(self.embeddings[-1])._modules.get("tokens")
         return self.head(x, table.weight if table is not None else None)
-
-
-class Tokens(nn.Embedding):
-    """Token embeddings, with the textbook's bias if it is asked for."""
-
-    def __init__(self, vocab: int, width: int, bias: bool) -> None:
-        super().__init__(vocab, width)
-        self.bias = nn.Parameter(torch.zeros(width)) if bias else None
-
-    def forward(self, ids: Tensor) -> Tensor:
-        found = super().forward(ids)
-        return found if self.bias is None else found + self.bias
-
-
-class Positions(nn.Module):
-    """Learned positions, or sinusoids: computed, kept as a buffer, or kept as a frozen parameter."""
-
-    def __init__(self, said: Config, width: int) -> None:
-        super().__init__()
-        self.said, self.width = said, width
-        if said["kind"] == "learned":
-            self.weight = nn.Parameter(torch.zeros(said["length"] + said["offset"], width))
-        elif said["length"]:
-            table = positions.sinusoids(0, said["length"], width, torch.zeros(0))
-            if said["stored"]:
-                self.weight = nn.Parameter(table, requires_grad=False)
-            else:
-                self.register_buffer("weight", table)
-
-    def forward(self, x: Tensor, start: int) -> Tensor:
-        length = x.shape[1]
-        if self.said["kind"] == "learned":
-            places = torch.arange(start, start + length, device=x.device) + self.said["offset"]
-            return x + nn.functional.embedding(places, self.weight)
-        if self.said["length"]:
-            return x + self.weight[start : start + length]
-        return x + positions.sinusoids(start, length, self.width, x)
-
-
-class Embedding(nn.Module):
-    """What enters a stack: tokens, types, positions, a norm, dropout."""
-
-    def __init__(self, stack: Config) -> None:
-        super().__init__()
-        said, width = stack["embedding"], stack["d_model"]
-        self.tokens = Tokens(stack["vocab"], width, bool(said["bias"]))
-        if said["types"]:
-            self.types = nn.Embedding(said["types"], width)
-        placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
-        add(self, "positions", Positions(placed, width) if placed else None)
-        add(self, "norm", make_norm(stack["norm"], width) if said["norm"] else None)
-        self.dropout = Dropout(stack["dropout"])
-
-    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        x = self.tokens(ids)
-        if hasattr(self, "types"):
-            x = x + self.types(torch.zeros_like(ids))
-        if hasattr(self, "positions"):
-            x = self.positions(x, start)
-        return self.dropout(run(self, "norm", x))
-
-
-class Projection(nn.Conv2d):
-    """Patches, cut and projected by a convolution whose stride is its kernel, as rows of a sequence."""
-
-    def forward(self, image: Tensor) -> Tensor:
-        return super().forward(image).flatten(2).transpose(1, 2)
-
-
-class Vectors(nn.Module):
-    """Learned vectors, put in front of a sequence, or added to it as positions."""
-
-    def __init__(self, number: int, width: int) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.zeros(number, width))
-
-    def forward(self, x: Tensor, added: bool = False) -> Tensor:
-        return x + self.weight if added else torch.cat((self.weight.expand(x.shape[0], -1, -1), x), dim=1)
-
-
-class ImageEmbedding(nn.Module):
-    """An image in patches, tokens in front, positions on all of them, then registers, which have none."""
-
-    def __init__(self, stack: Config) -> None:
-        super().__init__()
-        patches, width = stack["patches"], stack["d_model"]
-        size = tuple(patches["patch"])
-        self.projection = Projection(patches["channels"], width, size, stride=size, bias=patches["bias"])
-        placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
-        self.learned = placed is not None and placed["kind"] == "learned"
-        number = math.prod(_grid(patches)) + patches["tokens"]
-        add(self, "tokens", Vectors(patches["tokens"], width) if patches["tokens"] else None)
-        add(self, "positions", Vectors(number, width) if self.learned else Positions(placed, width) if placed else None)
-        add(self, "mask_token", Vectors(1, width) if patches["mask"] else None)
-        add(self, "registers", Vectors(patches["registers"], width) if patches["registers"] else None)
-        add(self, "norm", make_norm(stack["norm"], width) if stack["embedding"]["norm"] else None)
-        self.dropout = Dropout(stack["dropout"])
-
-    def forward(self, image: Tensor, start: int = 0) -> Tensor:
-        x = run(self, "tokens", self.projection(image))
-        if hasattr(self, "positions"):
-            x = self.positions(x, True) if self.learned else self.positions(x, 0)
-        return self.dropout(run(self, "norm", run(self, "registers", x)))
-
-
-def _grid(patches: Config) -> tuple[int, int]:
-    return patches["image"][0] // patches["patch"][0], patches["image"][1] // patches["patch"][1]
 
 
 class Stack(nn.Module):
@@ -189,6 +90,9 @@ class Stack(nn.Module):
         if relative and relative[0]["per"] == "stack":
             heads = next(part["heads"] for part in self.attentions if part["positions"])
             self.position = RelativePositions(relative[0]["buckets"], heads)
+        if stack["once"]:
+            words = [stack["parts"][word] for word in stack["once"]]
+            self.once = Block(words, {**stack, "parallel": None}, memory_width, options)
         _add_items(self, stack["items"], stack, memory_width, options)
         place = stack["norm"]["place"]
         final = stack["norm"]["final"] if stack["norm"]["final"] is not None else place != "post"
@@ -207,8 +111,9 @@ class Stack(nn.Module):
         given = {"memory": memory, "own padding": own_padding, "memory padding": memory_padding}
         given |= self._constants(x, start)
         names = [name for name, tensor in given.items() if tensor is not None]
+        tensors = [given[name] for name in names]
+        x = self.once(names, cache, x, *tensors) if hasattr(self, "once") else x
         for block in _blocks(self, self.stack["items"]):
-            tensors = [given[name] for name in names]
             if self.options["recompute"] == "block":
                 keeps_random = x.device.type != "meta"
                 x = checkpoint(block, names, None, x, *tensors, use_reentrant=False, preserve_rng_state=keeps_random)
@@ -280,6 +185,7 @@ def _blocks(parent: nn.Module, items: list[Config]) -> list[Block]:
     for name, item in zip(_names(items), items, strict=True):
         child = parent._modules[name]
         copies = list(child) if isinstance(child, nn.ModuleList) else [child]
+        copies = [copy for copy in copies for _ in range(item.get("calls", 1))]
         found += copies if item["type"] == "Line" else [b for copy in copies for b in _blocks(copy, item["items"])]
     return found
 
@@ -337,46 +243,6 @@ class Scale(nn.Module):
         return x * self.weight
 
 
-class Head(nn.Module):
-    """Logits over the vocabulary, by a matrix of its own or the embedding's, or over classes."""
-
-    def __init__(self, config: Config, stack: Config) -> None:
-        super().__init__()
-        said, width = config["head"], stack["d_model"]
-        self.said, patches = said, stack["patches"]
-        self.patches = math.prod(_grid(patches)) if patches else 0
-        outputs = said["classes"] if said["kind"] == "classifier" else config["head_vocab"]
-        if said["kind"] != "tied":
-            self.weight = nn.Parameter(torch.empty(outputs, width).normal_(std=width**-0.5))
-        self.bias = nn.Parameter(torch.zeros(outputs)) if said["bias"] else None
-        if said["transform"]:
-            self.transform = Transform(stack)
-
-    def forward(self, x: Tensor, table: Tensor | None) -> Tensor:
-        x = self.transform(x) if self.said["transform"] else self._pooled(x)
-        weight = table if self.said["kind"] == "tied" else self.weight
-        return nn.functional.linear(x, weight, self.bias)
-
-    def _pooled(self, x: Tensor) -> Tensor:
-        """One position, or the mean of all; of an image the mean of its patches."""
-        pool = self.said["pool"] if self.said["kind"] == "classifier" else "each"
-        if pool == "mean":
-            return x[:, -self.patches :].mean(dim=1) if self.patches else x.mean(dim=1)
-        return {"class": x[:, 0], "last": x[:, -1]}.get(pool, x)
-
-
-class Transform(nn.Module):
-    """A dense layer, an activation and a norm in front of a masked-LM head."""
-
-    def __init__(self, stack: Config) -> None:
-        super().__init__()
-        self.dense = nn.Linear(stack["d_model"], stack["d_model"])
-        add(self, "norm", make_norm(stack["norm"], stack["d_model"]))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return run(self, "norm", nn.functional.gelu(self.dense(x)))
-
-
 def build(config: Config, options: dict[str, str]) -> Transformer:
     """The model of a resolved spec."""
     return Transformer(config, options)
@@ -390,6 +256,9 @@ def inputs(config: Config, batch: int, lengths: dict[str, int], device: str) -> 
 
 
 def _random_input(stack: Config, batch: int, length: int, device: str) -> Tensor:
+    if stack["audio"]:
+        frames = length * math.prod(stack["audio"]["strides"])
+        return torch.rand(batch, frames, stack["audio"]["mels"], device=device)
     if not stack["patches"]:
         return torch.randint(stack["vocab"], (batch, length), device=device)
     return torch.rand(batch, stack["patches"]["channels"], *stack["patches"]["image"], device=device)
@@ -427,7 +296,8 @@ def properties(config: Config, model: nn.Module, given: list[Tensor]) -> dict[st
             step, _ = decode_step(config, model, given)
             found["one token at a time gives the same"] = bool(torch.allclose(step()[:, 0], output[:, -1]))
         pooled = config["head"]["kind"] == "classifier" and config["head"]["pool"] in ("mean", "last")
-        if config["encoder"] and not config["encoder"]["patches"] and not (pooled and not config["decoder"]):
+        takes_padding = config["encoder"] and not (config["encoder"]["patches"] or config["encoder"]["audio"])
+        if takes_padding and not (pooled and not config["decoder"]):
             found["padding changes nothing"] = _ignores_padding(model, given, output)
     return found
 

@@ -42,7 +42,7 @@ def shortened(model: Model) -> Model:
 
 
 def _at_most_twice(name: str, value: int) -> int:
-    return min(value, TWICE) if name == "times" else value
+    return min(value, TWICE) if name in ("times", "calls") else value
 
 
 def twin(model: Model) -> Model:

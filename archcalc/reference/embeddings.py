@@ -1,0 +1,172 @@
+"""What enters a Transformer's stack: tokens, an image in patches, or the frames of a sound."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference import positions
+from archcalc.reference.layers import Dropout, add, make_norm, run
+
+Config = dict[str, Any]
+
+
+def make_embedding(stack: Config) -> nn.Module:
+    """By what the stack reads."""
+    kind = ImageEmbedding if stack["patches"] else AudioEmbedding if stack["audio"] else Embedding
+    return kind(stack)
+
+
+def grid(patches: Config) -> tuple[int, int]:
+    """Rows and columns of patches."""
+    return patches["image"][0] // patches["patch"][0], patches["image"][1] // patches["patch"][1]
+
+
+class Tokens(nn.Embedding):
+    """Token embeddings, with the textbook's bias if it is asked for."""
+
+    def __init__(self, vocab: int, width: int, bias: bool) -> None:
+        super().__init__(vocab, width)
+        self.bias = nn.Parameter(torch.zeros(width)) if bias else None
+
+    def forward(self, ids: Tensor) -> Tensor:
+        found = super().forward(ids)
+        return found if self.bias is None else found + self.bias
+
+
+class Positions(nn.Module):
+    """Learned positions, or sinusoids: computed, kept as a buffer, or kept as a frozen parameter."""
+
+    def __init__(self, said: Config, width: int) -> None:
+        super().__init__()
+        self.said, self.width = said, width
+        if said["kind"] == "learned":
+            self.weight = nn.Parameter(torch.zeros(said["length"] + said["offset"], width))
+        elif said["length"]:
+            table = positions.sinusoids(0, said["length"], width, torch.zeros(0))
+            if said["stored"]:
+                self.weight = nn.Parameter(table, requires_grad=False)
+            else:
+                self.register_buffer("weight", table)
+
+    def forward(self, x: Tensor, start: int) -> Tensor:
+        length = x.shape[1]
+        if self.said["kind"] == "learned":
+            places = torch.arange(start, start + length, device=x.device) + self.said["offset"]
+            return x + nn.functional.embedding(places, self.weight)
+        if self.said["length"]:
+            return x + self.weight[start : start + length]
+        return x + positions.sinusoids(start, length, self.width, x)
+
+
+class Embedding(nn.Module):
+    """What enters a stack: tokens, types, positions, a norm, dropout."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        said, tables, d_model = stack["embedding"], stack["tables"], stack["d_model"]
+        self.tokens = Tokens(stack["vocab"], tables["width"], bool(said["bias"]))
+        if said["spare"]:
+            self.spare = nn.Embedding(stack["vocab"], tables["width"])
+        self.where = tables["project"] if tables["projects"] else ""
+        if self.where:
+            self.projection = nn.Linear(tables["width"], d_model, bias=tables["project_bias"])
+        width = d_model if self.where == "tokens" else tables["width"]
+        if said["types"]:
+            self.types = nn.Embedding(said["types"], width)
+        placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
+        add(self, "positions", Positions(placed, width) if placed else None)
+        after = d_model if self.where == "sum" else width
+        add(self, "norm", make_norm(stack["norm"], after) if said["norm"] else None)
+        self.dropout = Dropout(stack["dropout"])
+
+    def forward(self, ids: Tensor, start: int = 0) -> Tensor:
+        x = self._projected(self.tokens(ids), "tokens")
+        if hasattr(self, "types"):
+            x = x + self.types(torch.zeros_like(ids))
+        if hasattr(self, "positions"):
+            x = self.positions(x, start)
+        x = run(self, "norm", self._projected(x, "sum"))
+        return self.dropout(self._projected(x, "norm"))
+
+    def _projected(self, x: Tensor, where: str) -> Tensor:
+        """From the tables' width to the model's, at the one place that is said."""
+        return self.projection(x) if self.where == where else x
+
+
+class AudioConv(nn.Conv1d):
+    """A convolution over frames, (batch, frames, channels)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.transpose(1, 2)).transpose(1, 2)
+
+
+class AudioEmbedding(nn.Module):
+    """A spectrogram, convolved until there is one vector for each position."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        audio, width = stack["audio"], stack["d_model"]
+        channels = [audio["mels"], *[width] * len(audio["kernels"])]
+        self.number = len(audio["kernels"])
+        for index, (kernel, stride) in enumerate(zip(audio["kernels"], audio["strides"], strict=True)):
+            conv = AudioConv(channels[index], width, kernel, stride=stride, padding=kernel // 2)
+            self.add_module(f"conv_{index + 1}", conv)
+        placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
+        add(self, "positions", Positions(placed, width) if placed else None)
+        add(self, "norm", make_norm(stack["norm"], width) if stack["embedding"]["norm"] else None)
+        self.dropout = Dropout(stack["dropout"])
+
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        for index in range(1, self.number + 1):
+            x = nn.functional.gelu(run(self, f"conv_{index}", x))
+        x = self.positions(x, 0) if hasattr(self, "positions") else x
+        return self.dropout(run(self, "norm", x))
+
+
+class Projection(nn.Conv2d):
+    """Patches, cut and projected by a convolution whose stride is its kernel, as rows of a sequence."""
+
+    def forward(self, image: Tensor) -> Tensor:
+        return super().forward(image).flatten(2).transpose(1, 2)
+
+
+class Vectors(nn.Module):
+    """Learned vectors, put in front of a sequence, or added to it as positions."""
+
+    def __init__(self, number: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(number, width))
+
+    def forward(self, x: Tensor, added: bool = False) -> Tensor:
+        return x + self.weight if added else torch.cat((self.weight.expand(x.shape[0], -1, -1), x), dim=1)
+
+
+class ImageEmbedding(nn.Module):
+    """An image in patches, tokens in front, positions on all of them, then registers, which have none."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        patches, width = stack["patches"], stack["d_model"]
+        size = tuple(patches["patch"])
+        self.projection = Projection(patches["channels"], width, size, stride=size, bias=patches["bias"])
+        placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
+        self.learned = placed is not None and placed["kind"] == "learned"
+        number = math.prod(grid(patches)) + patches["tokens"]
+        add(self, "tokens", Vectors(patches["tokens"], width) if patches["tokens"] else None)
+        add(self, "positions", Vectors(number, width) if self.learned else Positions(placed, width) if placed else None)
+        add(self, "mask_token", Vectors(1, width) if patches["mask"] else None)
+        add(self, "registers", Vectors(patches["registers"], width) if patches["registers"] else None)
+        add(self, "norm", make_norm(stack["norm"], width) if stack["embedding"]["norm"] else None)
+        self.dropout = Dropout(stack["dropout"])
+
+    def forward(self, image: Tensor, start: int = 0) -> Tensor:
+        x = run(self, "tokens", self.projection(image))
+        if hasattr(self, "positions"):
+            x = self.positions(x, True) if self.learned else self.positions(x, 0)
+        return self.dropout(run(self, "norm", run(self, "registers", x)))
+
+

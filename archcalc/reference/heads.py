@@ -1,0 +1,104 @@
+"""What turns a Transformer's last hidden states into answers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference.embeddings import grid
+from archcalc.reference.layers import add, make_norm, run
+
+Config = dict[str, Any]
+
+
+class Head(nn.Module):
+    """Logits over the vocabulary, by a matrix of its own or the embedding's, or over classes."""
+
+    def __init__(self, config: Config, stack: Config) -> None:
+        super().__init__()
+        said = self.said = config["head"]
+        self.pool = Pool(said["pool"] if said["kind"] == "classifier" else "each", stack)
+        tables, classifies = stack["tables"], said["kind"] == "classifier"
+        width = tables["width"] if tables["projects"] and tables["project"] == "tokens" else stack["d_model"]
+        if classifies:
+            width = self._before_classes(config, stack, self.pool.times * width)
+        if said["transform"]:
+            out = width if classifies else tables["width"]
+            self.transform = Transform(config, stack, width, out)
+            width = out
+        outputs = said["classes"] if classifies else config["head_vocab"]
+        if said["kind"] != "tied":
+            self.weight = nn.Parameter(torch.empty(outputs, width).normal_(std=width**-0.5))
+        self.bias = nn.Parameter(torch.zeros(outputs)) if said["bias"] else None
+        if said["bias"] == "twice":
+            self.spare_bias = Spare(outputs)
+
+    def _before_classes(self, config: Config, stack: Config, width: int) -> int:
+        """What stands between the pooled states and the classes, and how wide it ends."""
+        if self.said["pooler"]:
+            self.pooler = Pooler(config, stack)
+            width = self.pooler.out_features
+        if self.said["hidden"]:
+            self.hidden = nn.Linear(width, self.said["hidden"])
+            width = self.said["hidden"]
+        return width
+
+    def forward(self, x: Tensor, table: Tensor | None) -> Tensor:
+        x = self.pooler(x) if hasattr(self, "pooler") else self.pool(x)
+        x = torch.tanh(self.hidden(x)) if hasattr(self, "hidden") else x
+        x = run(self, "transform", x)
+        return nn.functional.linear(x, table if self.said["kind"] == "tied" else self.weight, self.bias)
+
+
+class Spare(nn.Module):
+    """A bias that is kept and read by nothing."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.bias = nn.Parameter(torch.zeros(width))
+
+
+class Pool:
+    """One position, or the mean of all; of an image the mean of its patches, or its class token beside that mean."""
+
+    def __init__(self, how: str, stack: Config) -> None:
+        self.how = how
+        self.patches = math.prod(grid(stack["patches"])) if stack["patches"] else 0
+        self.times = 2 if how == "both" else 1
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if self.how == "both":
+            return torch.cat((x[:, 0], self._mean(x)), dim=-1)
+        if self.how == "mean":
+            return self._mean(x)
+        return {"class": x[:, 0], "last": x[:, -1]}.get(self.how, x)
+
+    def _mean(self, x: Tensor) -> Tensor:
+        return (x[:, -self.patches :] if self.patches else x).mean(dim=1)
+
+
+class Pooler(nn.Linear):
+    """A layer on the first position, as wide as the model unless its width is said."""
+
+    def __init__(self, config: Config, stack: Config) -> None:
+        said, into = config["head"], stack["d_model"]
+        super().__init__(into, into if said["pooler"] is True else said["pooler"])
+        self.pool = Pool(said["pool"] or "class", stack)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.tanh(super().forward(self.pool(x)))
+
+
+class Transform(nn.Module):
+    """A dense layer, an activation and a norm in front of the output layer."""
+
+    def __init__(self, config: Config, stack: Config, into: int, out: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(into, out, bias=config["head"]["transform_bias"])
+        add(self, "norm", make_norm(stack["norm"], out))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return run(self, "norm", nn.functional.gelu(self.dense(x)))
