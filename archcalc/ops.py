@@ -237,6 +237,8 @@ KINDS = {
     "cross_entropy": Kind("negative log-probability of the targets", each_input(5), loss_and_targets, beside=_LOSS),
     "squared_error": Kind("mean squared difference", each_input(3), both),
     "append": Kind("keys, values or a state kept for the next step", none, nothing, role="cache"),
+    "order": Kind("places of rows, sorted", none, nothing, role="index"),
+    "gather": Kind("rows in another order, some of them several times", none, all_but_first),
     "repeat": Kind("copies along a dim: keys and values shown to every head of their group", none, nothing),
     "concat": Kind("tensors joined along a dim: class tokens and patches", none, nothing),
     "copy": Kind("the same values in another storage", none, nothing),

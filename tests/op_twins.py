@@ -141,13 +141,19 @@ TWINS = (
         {"to": ()},
     ),
     Twin("squared_error", TWO, F.mse_loss, {"to": ()}),
+    Twin(
+        "gather",
+        ((axes(ROWS, WIDTH), "act"), (axes(SEQ), "index")),
+        lambda x, places: x[places],
+        {"to": axes(SEQ, WIDTH), "select": (ROWS,)},
+    ),
     Twin("repeat", ALONE, lambda x: x.repeat_interleave(2, 0), {"to": axes(Dim.of("twice", 4), SEQ, WIDTH)}),
     Twin("concat", TWO, lambda x, y: torch.cat((x, y)), {"to": axes(Dim.of("twice", 4), SEQ, WIDTH)}),
     Twin("append", ALONE, torch.clone),
     Twin("copy", ALONE, torch.clone),
     Twin("view", ALONE, lambda x: x.transpose(0, 1), {"to": axes(SEQ, BATCH, WIDTH)}),
 )
-WITHOUT_TWIN = {"input", "zeros", "show"}  # nothing goes in, nothing is computed
+WITHOUT_TWIN = {"input", "order", "zeros", "show"}  # nothing goes in, nothing is computed
 
 
 def disagreements(twin: Twin) -> list[str]:

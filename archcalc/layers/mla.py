@@ -107,7 +107,7 @@ class LatentAttention:
         batch, past, _ = latent.dims
         m, widths = self.m, self.widths
         both = linear(m["kv_up"], latent, (widths.head, widths.up), bias=False)
-        value = both.seen_as(batch, widths.head, past, Dim.of("v_dim", widths.value))
+        value = m.record("copy", both, to=axes(batch, widths.head, past, Dim.of("v_dim", widths.value)))
         key = m.record("concat", both, shared_key, to=axes(batch, widths.head, past, widths.query))
         return core.flash(q, key, value) if self.work.attention == "flash" else core.eager(q, key, value)
 

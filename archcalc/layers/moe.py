@@ -75,7 +75,7 @@ class Experts:
 
     def run(self, x: Tensor, weights: Tensor) -> Tensor:
         each, inner, (d_model,) = self.mixture.each, Dim.of("ffn", self.mixture.each.width), x.axes[-1]
-        routed = self.m.record("repeat", x, to=(*x.axes[:-1], (self._top,), (d_model,)), name="routed")
+        routed = self._in_order(x, d_model, name="routed")
         if each.gated:
             gate = self.m.record(each.act, self._linear("gate", routed, inner), note=each.act)
             hidden = self.m.record("multiply", gate, self._linear("up", routed, inner))
@@ -83,8 +83,14 @@ class Experts:
             hidden = self.m.record(each.act, self._linear("in", routed, inner), note=each.act)
         answers = self._linear("down" if each.gated else "out", hidden, d_model)
         self._describe()
-        weighed = self.m.record("multiply", answers, weights)
+        weighed = self.m.record("multiply", self._in_order(answers, d_model), weights)
         return self.m.record("sum", weighed, to=x.axes, over=(self._top,))
+
+    def _in_order(self, x: Tensor, width: Dim, name: str = "") -> Tensor:
+        """Tokens sorted by the experts that they visit, or back where they were: a copy, and the places of all rows."""
+        tokens = tuple(axis for axis in x.axes[:-1] if axis != (self._top,))
+        places = self.m.record("order", to=(*tokens, (self._top,)))
+        return self.m.record("gather", x, places, to=(*places.axes, (width,)), name=name)
 
     def _describe(self) -> None:
         """The share that is counted `experts` times, and of which a token meets `top`."""

@@ -26,9 +26,12 @@ from archcalc.reference.attention import (
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.heads import Head, Pooler
 from archcalc.reference.layers import Dropout, FeedForward, add, make_norm, run
+from archcalc.reference.mla import LatentAttention
+from archcalc.reference.moe import Mixture
 
 Config = dict[str, Any]
-PARTS = {"AttentionPart": Attention, "FfnPart": FeedForward}
+PARTS = {"AttentionPart": Attention, "LatentPart": LatentAttention, "FfnPart": FeedForward, "MoePart": Mixture}
+ATTENTIONS = ("AttentionPart", "LatentPart")
 
 
 class Transformer(nn.Module):
@@ -52,7 +55,7 @@ class Transformer(nn.Module):
         elif config["head"]["pooler"]:
             self.pooler = Pooler(config, self.stacks[-1])
         for path, module in self.named_modules():
-            if isinstance(module, Attention):
+            if isinstance(module, Attention | LatentAttention):
                 module.path = path
 
     def forward(self, *inputs: Tensor, padding: Tensor | None = None, cache: Cache | None = None) -> Tensor:
@@ -79,13 +82,22 @@ class Transformer(nn.Module):
         return self.head(x, table.weight if table is not None else None)
 
 
+def as_attention(part: Config) -> Config:
+    """Latent attention has the fields that attention has, under names of its own."""
+    if part["type"] != "LatentPart":
+        return part
+    rope = [part["rope"]] if part["rope"] else []
+    said = {"positions": rope, "rotated": part["widths"]["rope"], "softcap": False, "sinks": False, "heads": 0}
+    return {**part, **said}
+
+
 class Stack(nn.Module):
     """Blocks that follow a pattern, and what all of them read: masks, rotations, biases on the scores."""
 
     def __init__(self, stack: Config, memory_width: int, options: dict[str, str]) -> None:
         super().__init__()
         self.stack, self.options = stack, options
-        self.attentions = [part for part in stack["parts"].values() if part["type"] == "AttentionPart"]
+        self.attentions = [as_attention(part) for part in stack["parts"].values() if part["type"] in ATTENTIONS]
         relative = [p for part in self.attentions for p in part["positions"] if p["kind"] == "relative"]
         if relative and relative[0]["per"] == "stack":
             heads = next(part["heads"] for part in self.attentions if part["positions"])
@@ -203,7 +215,7 @@ class Block(nn.Module):
             name = f"{part['name']}_{earlier + 1}" if earlier else part["name"]
             place = part["norm"]["place"]
             self.steps.append((name, place))
-            arguments = (memory_width, options) if part["type"] == "AttentionPart" else ()
+            arguments = (memory_width, options) if part["type"] in ATTENTIONS else ()
             self.add_module(name, PARTS[part["type"]](part, d_model, *arguments))
             own = parallel != "shared" and (parallel == "separate" or place != "out")
             add(self, f"{name}_norm", make_norm(part["norm"], d_model) if own else None)
@@ -325,8 +337,16 @@ def recomputes(attention: str) -> tuple[str, ...]:
 def attentions(config: Config) -> tuple[str, ...]:
     """The ways attention can be computed: the flash kernel too where one of the attentions can take it."""
     parts = [part for name in ("encoder", "decoder") if config[name] for part in config[name]["parts"].values()]
-    flash = any(part["type"] == "AttentionPart" and is_flash(part, {"attention": "flash"}) for part in parts)
+    looking = [as_attention(part) for part in parts if part["type"] in ATTENTIONS]
+    flash = any(is_flash(part, {"attention": "flash"}) for part in looking)
+    flash = flash and not any(map(_has_uneven_widths, looking))
     return ("eager", "flash") if flash else ("eager",)
+
+
+def _has_uneven_widths(part: Config) -> bool:
+    """PyTorch's flash kernel wants keys and values of one width."""
+    widths = part.get("widths")
+    return bool(widths) and widths["nope"] + widths["rope"] != widths["value"]
 
 
 def decodes(config: Config) -> bool:

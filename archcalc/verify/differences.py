@@ -41,6 +41,15 @@ DIFFERENCES = (
         "flash attention: PyTorch's kernel adds nothing to the scores, so ALiBi and relative positions stay eager",
     ),
     (
+        lambda config, family, words: "'type': 'LatentPart'" in words,
+        "flash attention: PyTorch's kernel wants keys and values of one width; a kernel that takes latent attention's "
+        "two is counted, but only eager attention is compared",
+    ),
+    (
+        lambda config, family, words: "'type': 'MoePart'" in words,
+        "experts: on the meta device every expert is given as many tokens as any other; how many changes no count",
+    ),
+    (
         lambda config, family, words: "'sinks': True" in words or "'softcap': True" in words,
         "flash attention: PyTorch's kernel has no sinks and no softcap, so that attention stays eager",
     ),

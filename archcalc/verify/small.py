@@ -24,6 +24,13 @@ SIZES = {  # of the twin, where the model's own are larger
     "classes": 10,
     "window": 4,
     "chunk": 4,
+    "experts": 6,
+    "latent": 16,
+    "q_rank": 16,
+    "kv_rank": 8,
+    "nope": 8,
+    "rope": 4,
+    "value": 8,
 }
 SAME_AS = {"head_vocab": "vocab"}  # fields whose sizes are those of another field
 PATCH = 4
@@ -111,6 +118,8 @@ def _consistent(old: Any, new: Any) -> Any:
         said["kv_heads"] = said["heads"] if old.kv_heads == old.heads else 1 if old.kv_heads == 1 else TWICE
     if said.get("rotated"):
         said["rotated"] = said["head_dim"] if old.rotated == old.head_dim else said["head_dim"] // 2
+    if "experts" in said:
+        said["top"] = min(old.top, said["experts"])
     if "tables" in said and old.tables.width == old.d_model:
         said["tables"] = replace(said["tables"], width=said["d_model"])
     if said.get("image") and said.get("patch"):

@@ -1,0 +1,99 @@
+"""Multi-head latent attention in plain PyTorch: keys and values of all heads from one narrow vector."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from archcalc.reference.attention import Cache
+from archcalc.reference.positions import rotate
+
+Config = dict[str, Any]
+
+
+class LatentAttention(nn.Module):
+    """A sequence is expanded to full keys and values; a single token looks at the narrow vectors themselves."""
+
+    def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__()
+        self.part, self.options, self.path = part, options, ""
+        widths = self.widths = part["widths"]
+        self.heads, self.nope, self.rope, self.value = (widths[name] for name in ("heads", "nope", "rope", "value"))
+        queries, rank, bias = self.heads * (self.nope + self.rope), widths["kv_rank"], part["bias"]
+        if widths["q_rank"]:
+            self.q_down = nn.Linear(d_model, widths["q_rank"], bias=bias)
+            self.q_norm = nn.RMSNorm(widths["q_rank"])
+            self.q_up = nn.Linear(widths["q_rank"], queries, bias=False)
+        else:
+            self.q = nn.Linear(d_model, queries, bias=False)
+        self.kv_down = nn.Linear(d_model, rank + self.rope, bias=bias)
+        self.kv_norm = nn.RMSNorm(rank)
+        self.kv_up = nn.Linear(rank, self.heads * (self.nope + self.value), bias=False)
+        self.out = nn.Linear(self.heads * self.value, d_model, bias=bias)
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
+        batch, seq, _ = x.shape
+        q = self.q_up(self.q_norm(self.q_down(x))) if self.widths["q_rank"] else self.q(x)
+        q = self._rotated(q.view(batch, seq, self.heads, -1), given, self.nope)
+        down = self.kv_down(x)
+        latent = self.kv_norm(down[..., : self.widths["kv_rank"]])
+        shared_key = self._rotated(down[..., self.widths["kv_rank"] :][:, :, None], given, 0)[:, :, 0]
+        known = cache is not None and f"{self.path}.latent" in cache
+        latent, shared_key = self._kept(latent, shared_key, cache)
+        if known:
+            found = self._absorbed(q.transpose(1, 2), latent, shared_key)
+        else:
+            found = self._expanded(q.transpose(1, 2), latent, shared_key, given)
+        return self.out(found.transpose(1, 2).reshape(batch, seq, -1))
+
+    def _rotated(self, x: Tensor, given: dict[str, Tensor], start: int) -> Tensor:
+        cosines, sines = (given.get(f"{name} {self.part['name']}") for name in ("cosines", "sines"))
+        if cosines is None or sines is None:
+            return x
+        turned = rotate(x[..., start:], cosines[:, None], sines[:, None])
+        return torch.cat((x[..., :start], turned), dim=-1) if start else turned
+
+    def _kept(self, latent: Tensor, shared_key: Tensor, cache: Cache | None) -> tuple[Tensor, Tensor]:
+        if cache is None:
+            return latent, shared_key
+        for name, new in ((f"{self.path}.latent", latent), (f"{self.path}.shared_key", shared_key)):
+            cache[name] = torch.cat((cache[name], new), dim=1) if name in cache else new.clone()
+        return cache[f"{self.path}.latent"], cache[f"{self.path}.shared_key"]
+
+    def _expanded(self, q: Tensor, latent: Tensor, shared_key: Tensor, given: dict[str, Tensor]) -> Tensor:
+        batch, past, _ = latent.shape
+        both = self.kv_up(latent).view(batch, past, self.heads, self.nope + self.value)
+        value = both[..., self.nope :].clone().transpose(1, 2)
+        shared = shared_key[:, :, None].expand(-1, -1, self.heads, -1)
+        key = torch.cat((both[..., : self.nope], shared), dim=-1).transpose(1, 2)
+        flash = self.options["attention"] == "flash"
+        core, others = (self._flash, ()) if flash else (self._eager, (given.get(f"mask {self.part['name']}"),))
+        if self.options["recompute"] != "core":
+            return core(q, key, value, *others)
+        keeps_random = q.device.type != "meta"
+        return checkpoint(core, q, key, value, *others, use_reentrant=False, preserve_rng_state=keeps_random)
+
+    def _eager(self, q: Tensor, key: Tensor, value: Tensor, hidden: Tensor | None) -> Tensor:
+        scores = q @ key.transpose(-2, -1) / math.sqrt(self.nope + self.rope)
+        scores = scores if hidden is None else scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
+        weights = scores.softmax(dim=-1)
+        if self.training and self.part["dropout"]:
+            weights = torch.native_dropout(weights, self.part["dropout"], True)[0]
+        return weights @ value
+
+    def _flash(self, q: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        rate, causal = self.part["dropout"] if self.training else 0.0, self.part["sight"]["causal"]
+        found: Tensor = torch.ops.aten._scaled_dot_product_flash_attention(q, key, value, rate, causal)[0]
+        return found
+
+    def _absorbed(self, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
+        """The projection up is put on the query and on what was looked up, not on every cached position."""
+        up = self.kv_up.weight.view(self.heads, self.nope + self.value, -1)
+        on_latent = q[..., : self.nope] @ up[:, : self.nope]
+        scores = on_latent @ latent[:, None].mT + q[..., self.nope :] @ shared_key[:, None].mT
+        weights = (scores / math.sqrt(self.nope + self.rope)).softmax(dim=-1)
+        return weights @ latent[:, None] @ up[:, self.nope :].mT

@@ -1,0 +1,97 @@
+"""A mixture of experts in plain PyTorch: tokens sorted by the experts they visit, each expert in turn, then sorted back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference.layers import ACTIVATIONS, FeedForward, run
+
+Config = dict[str, Any]
+
+
+class Mixture(nn.Module):
+    """A router, the experts, and an expert that every token visits."""
+
+    def __init__(self, part: Config, d_model: int) -> None:
+        super().__init__()
+        said = self.said = part["mixture"]
+        width = said["latent"] or d_model
+        self.router = Router(said, d_model)
+        if said["latent"]:
+            self.latent_in = nn.Linear(d_model, width, bias=said["latent_bias"])
+            self.latent_out = nn.Linear(width, d_model, bias=said["latent_bias"])
+        self.experts = Experts(said, width)
+        if said["shared"]:
+            self.shared = FeedForward(said["shared"], d_model)
+        if said["shared_gate"]:
+            self.shared_gate = nn.Linear(d_model, 1, bias=False)
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        weights, chosen = self.router(x)
+        answer = run(self, "latent_out", self.experts(run(self, "latent_in", x), weights, chosen))
+        if not self.said["shared"]:
+            return answer
+        shared = self.shared(x, given)
+        return answer + (shared * torch.sigmoid(self.shared_gate(x)) if self.said["shared_gate"] else shared)
+
+
+class Router(nn.Linear):
+    """The largest few of all shares, and which experts they are of."""
+
+    def __init__(self, said: Config, d_model: int) -> None:
+        super().__init__(d_model, said["experts"], bias=said["router_bias"])
+        self.top = said["top"]
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        weights, chosen = super().forward(x).softmax(dim=-1).topk(self.top)
+        return weights, chosen
+
+
+class Experts(nn.Module):
+    """Every expert on the tokens that chose it."""
+
+    def __init__(self, said: Config, width: int) -> None:
+        super().__init__()
+        each = said["each"]
+        self.said, self.act, inner = said, ACTIVATIONS[each["act"]], each["width"]
+        for name in ("gate", "up") if each["gated"] else ("in",):
+            self.add_module(name, ExpertLinear(said, width, inner))
+        self.add_module("down" if each["gated"] else "out", ExpertLinear(said, inner, width))
+
+    def forward(self, x: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
+        order = chosen.flatten().argsort(stable=True)
+        routed = x.flatten(0, 1)[order // self.said["top"]].view(*chosen.shape, -1)
+        sizes = _tokens_by_expert(chosen, self.said["experts"])
+        if self.said["each"]["gated"]:
+            hidden = self.act(self._modules["gate"](routed, sizes)) * self._modules["up"](routed, sizes)
+            answers = self._modules["down"](hidden, sizes)
+        else:
+            answers = self._modules["out"](self.act(self._modules["in"](routed, sizes)), sizes)
+        back = answers.flatten(0, 2)[order.argsort()].view(*weights.shape, -1)
+        return (back * weights[..., None]).sum(dim=-2)
+
+
+def _tokens_by_expert(chosen: Tensor, experts: int) -> list[int]:
+    """How many tokens each expert is given; on the meta device, where nobody knows, all alike."""
+    number = chosen.numel()
+    if chosen.device.type != "meta":
+        return list(chosen.flatten().bincount(minlength=experts).tolist())
+    return [number // experts + (expert < number % experts) for expert in range(experts)]
+
+
+class ExpertLinear(nn.Module):
+    """A linear layer for each expert, their weights in one tensor."""
+
+    def __init__(self, said: Config, into: int, out: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(said["experts"], out, into).normal_(std=into**-0.5))
+        self.bias = nn.Parameter(torch.zeros(said["experts"], out)) if said["each"]["bias"] else None
+
+    def forward(self, x: Tensor, sizes: list[int]) -> Tensor:
+        biases = [None] * len(sizes) if self.bias is None else self.bias
+        each = zip(x.flatten(0, 2).split(sizes), self.weight, biases, strict=True)
+        found = [nn.functional.linear(rows, *layer) for rows, *layer in each if len(rows)]
+        return torch.cat(found).view(*x.shape[:-1], -1)
