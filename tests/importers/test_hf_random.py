@@ -28,6 +28,11 @@ def test_every_named_type_has_a_translator() -> None:
     assert set(NAMED.split()) <= set(translators())
 
 
+def may_refuse(model_type: str, why: str) -> bool:
+    """What builds and cannot run, and a norm of DeBERTa's that is kept for nothing; of other types any honest refusal."""
+    return model_type not in NAMED.split() or "cannot run" in why or "nothing reads" in why
+
+
 @pytest.mark.parametrize("model_type", sorted(translators()))
 def test_random_configs_are_exact(model_type: str) -> None:
     """As a sparse, a full and a diff file; what transformers itself cannot build does not count."""
@@ -36,6 +41,7 @@ def test_random_configs_are_exact(model_type: str) -> None:
         rng = random.Random(f"{model_type} {seed}")
         for said in files(model_type, rng, described(model_type)["classes"]):
             verdict = judge(said)
-            assert verdict.outcome in ("exact", "invalid") or "cannot run" in verdict.why, f"{verdict}\n{said}"
+            assert verdict.outcome != "wrong", f"{verdict}\n{said}"
+            assert verdict.outcome != "refused" or may_refuse(model_type, verdict.why), f"{verdict}\n{said}"
             exact += verdict.outcome == "exact"
     assert exact

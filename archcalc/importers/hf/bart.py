@@ -9,7 +9,7 @@ from archcalc.importers.hf.blocks import Fields
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
-TYPES = ("bart", "mbart", "pegasus", "marian", "m2m_100", "blenderbot")
+TYPES = ("bart", "mbart", "pegasus", "marian", "m2m_100", "blenderbot", "blenderbot-small", "plbart")
 USUAL = "seq2seq"
 INERT = (
     "scale_embedding is_decoder encoder_no_repeat_ngram_size head_dim num_key_value_heads normalize_before"
@@ -28,7 +28,7 @@ def translate(c: Config, task: str) -> Fields:
         "d_model": c.size("d_model"),
         "cross": {"memory": c.size("d_model")} if alone else None,
         "ffn": {"act": activation(c, "activation_function")},
-        "norm": {"place": "post"} if c.type in ("bart", "marian") else None,
+        "norm": {"place": "post"} if c.type in ("bart", "marian", "blenderbot-small", "plbart") else None,
         "position": _position(c),
         "embedding": _embedding(c, tied, alone),
         "encoder": None if alone else _stack(c, "encoder"),
@@ -61,12 +61,12 @@ def _position(c: Config) -> Fields:
         return {"kind": "sinusoidal", "length": length, "stored": True}
     if c.type == "m2m_100":
         return {"kind": "sinusoidal", "length": length}
-    return {"kind": "learned", "length": length, **({"offset": 2} if c.type in ("bart", "mbart") else {})}
+    return {"kind": "learned", "length": length, **({"offset": 2} if c.type in ("bart", "mbart", "plbart") else {})}
 
 
 def _embedding(c: Config, tied: bool, alone: bool) -> Fields:
     """Tied, there is one table; untied, each stack has its own, and a third one is kept that nothing reads."""
-    norm = {"norm": True} if c.type in ("bart", "mbart") else {}
+    norm = {"norm": True} if c.type in ("bart", "mbart", "blenderbot-small", "plbart") else {}
     if alone:
         return norm
     if not _shares(c):

@@ -9,16 +9,19 @@ from archcalc.importers.hf.blocks import Fields, stacked
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
-TYPES = ("bert", "roberta", "xlm-roberta", "electra", "megatron-bert")
+TYPES = (
+    *("bert", "megatron-bert", "ernie", "electra"),
+    *("roberta", "xlm-roberta", "camembert", "data2vec-text", "xlm-roberta-xl", "roberta-prelayernorm"),
+)
 USUAL = "masked"
 INERT = (
     "head_dim num_key_value_heads summary_type summary_use_proj summary_activation summary_proj_to_labels"
-    " pooler_fc_size pooler_type"
+    " pooler_fc_size pooler_type task_type_vocab_size"
 )
 
 
 def translate(c: Config, task: str) -> Fields:
-    pre = c.type == "megatron-bert"
+    pre = c.type in ("megatron-bert", "xlm-roberta-xl", "roberta-prelayernorm")
     causal = c.flag("is_decoder")
     crossed = causal and c.flag("add_cross_attention")
     line = "attention cross ffn" if crossed else "attention ffn"
@@ -47,7 +50,7 @@ def encoder(c: Config) -> Fields:
 
 def embedding(c: Config) -> Fields:
     fields: Fields = {"types": c.count("type_vocab_size")}
-    if c.type != "megatron-bert":
+    if c.type not in ("megatron-bert", "xlm-roberta-xl"):
         fields["norm"] = True
     if c.type == "electra" and c.size("embedding_size") != c.size("hidden_size"):
         fields["width"] = c.size("embedding_size")
@@ -62,7 +65,7 @@ def head(c: Config, task: str) -> Any:
         return "none" if c.type == "electra" else {"kind": "none", "pooler": True}
     if task == "choice" and c.type == "electra":
         return classifier(c, task, {}, choice=_summary(c))
-    dense = {"hidden": c.size("hidden_size")} if c.type in ("roberta", "xlm-roberta", "electra") else {"pooler": True}
+    dense = {"pooler": True} if c.type in ("bert", "megatron-bert", "ernie") else {"hidden": c.size("hidden_size")}
     return classifier(c, task, dense)
 
 

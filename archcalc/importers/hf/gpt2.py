@@ -7,7 +7,7 @@ from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
-TYPES = ("gpt2", "gpt_bigcode")
+TYPES = ("gpt2", "gpt-sw3", "gpt_bigcode")
 USUAL = "causal"
 INERT = (
     "n_ctx head_dim summary_type summary_use_proj summary_activation summary_proj_to_labels scale_attn_weights"

@@ -8,7 +8,7 @@ from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
-TYPES = ("mixtral", "granitemoe", "phimoe", "minimax_m2", "olmoe")
+TYPES = ("mixtral", "granitemoe", "granitemoeshared", "phimoe", "minimax_m2", "olmoe")
 USUAL = "causal"
 INERT = (
     "embedding_multiplier logits_scaling residual_multiplier attention_multiplier clip_qkv norm_topk_prob scoring_func"
@@ -31,7 +31,9 @@ def translate(c: Config, task: str) -> Fields:
 def experts(c: Config) -> Fields:
     number = c.size("num_experts" if c.type == "olmoe" else "num_local_experts")
     moe = {"experts": number, "top": top(c, number), "width": c.size("intermediate_size")}
-    return {**moe, "act": activation(c), **({"correction": True} if c.type == "minimax_m2" else {})}
+    act, shared = activation(c), c.count("shared_intermediate_size") if c.type == "granitemoeshared" else 0
+    more: Fields = {"correction": True} if c.type == "minimax_m2" else {}
+    return {**moe, "act": act, **more, **({"shared": {"width": shared, "act": act}} if shared else {})}
 
 
 def window_of(c: Config) -> Fields:
