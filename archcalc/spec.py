@@ -6,6 +6,7 @@ missing in the end is found when a family resolves the spec.
 
 from __future__ import annotations
 
+import importlib
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
@@ -18,7 +19,7 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from archcalc.errors import InputError, Path, did_you_mean
 from archcalc.precision import PRECISIONS
@@ -59,7 +60,7 @@ def shown(value: Any) -> str:
 class Node(BaseModel):
     """A mapping of the spec. A scalar in its place stands for its `main` field: `ffn: 512` is `ffn: {width: 512}`."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", defer_build=True)
     main: ClassVar[str] = ""
     fields_of: ClassVar[dict[str, frozenset[str]]] = {}  # by `kind`: the fields that make sense for it
 
@@ -75,20 +76,45 @@ class Node(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        schema = handler.resolve_ref_schema(handler(core_schema))
+        return cls.with_scalar(handler.resolve_ref_schema(handler(core_schema)))
+
+    @classmethod
+    def with_scalar(cls, schema: dict[str, Any]) -> dict[str, Any]:
+        """The JSON Schema of the node, or of the scalar that stands for its main field."""
         if not cls.main:
             return schema
-        scalar = schema["properties"][cls.main]
-        return {"title": schema.get("title", cls.__name__), "anyOf": [scalar, schema]}
+        return {"title": schema.get("title", cls.__name__), "anyOf": [schema["properties"][cls.main], schema]}
 
     def check_kind(self, kind: str, *paths: Path) -> None:
         """Refuse a field that this kind of thing does not have, rather than ignore it; `paths` are where it may stand."""
         for name in sorted(self.model_fields_set - {"kind"} - self.fields_of.get(kind, frozenset())):
             has = ", ".join(sorted(self.fields_of.get(kind, ()))) or "no fields of its own"
-            raise InputError(f"{kind} has no {name}", f"{kind} has {has}", fields=[*((*path, name) for path in paths), *paths])
+            raise InputError(
+                f"{kind} has no {name}", f"{kind} has {has}", fields=[*((*path, name) for path in paths), *paths]
+            )
 
 
 N = TypeVar("N", bound=Node)
+
+
+class Lazy:
+    """Marks a field whose node is imported where it is used, so that a small spec does not pay for a large language."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    @property
+    def node(self) -> type[Node]:
+        node = getattr(importlib.import_module(self.module), self.name)
+        assert issubclass(node, Node)
+        return node
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(lambda data: self.node.model_validate(data))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        self.node.model_rebuild()
+        return self.node.with_scalar(handler(self.node.__pydantic_core_schema__))
 
 
 def merged(base: N, nearer: N) -> N:
@@ -177,7 +203,8 @@ def _fields_at(spec: type[Node], path: Path) -> list[str]:
         if isinstance(key, int):
             continue
         field = node.model_fields.get(key)
-        node = next(iter(_nodes_in(field.annotation)), node) if field else node
+        lazy = [mark.node for mark in field.metadata if isinstance(mark, Lazy)] if field else []
+        node = next(iter([*lazy, *_nodes_in(field.annotation)]), node) if field else node
     return list(node.model_fields)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc.cli import app
+from archcalc.cli.app import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMANDS = [str(command.name or getattr(command.callback, "__name__", "")) for command in app.registered_commands]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

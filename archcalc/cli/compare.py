@@ -87,6 +87,3 @@ def _split(text: str) -> tuple[str, list[str]]:
         return text, []
     name, *changes = _CHANGES.split(text, maxsplit=1)
     return name, [change for all_of_them in changes for change in _NEXT.split(all_of_them)]
-
-
-COMMANDS = (compare,)

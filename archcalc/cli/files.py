@@ -58,6 +58,3 @@ def schema() -> None:
     from archcalc.schema import schema as described
 
     print(json.dumps(described(), indent=2, ensure_ascii=False))
-
-
-COMMANDS = (presets, show, init, schema)

@@ -83,6 +83,3 @@ def fit(
         zero=zero,
     )
     show(report, format)
-
-
-COMMANDS = (fit,)

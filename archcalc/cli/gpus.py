@@ -54,6 +54,3 @@ def gpus(
     from archcalc.analyze.gpus import gpus as listed
 
     show(listed(name, maker=maker, kind=kind, min_memory=min_memory), format)
-
-
-COMMANDS = (gpus,)

@@ -41,6 +41,3 @@ def identities(
     show(report, format)
     if not report.as_expected:
         raise typer.Exit(1)
-
-
-COMMANDS = (identities,)

@@ -13,6 +13,3 @@ def kernel(
 ) -> None:
     """Softmax against kernel attention: the cost of each, and from which length on a kernel is cheaper."""
     show(loaded(model, set).kernel(seq=seq), format)
-
-
-COMMANDS = (kernel,)

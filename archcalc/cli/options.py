@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -45,9 +48,7 @@ Set = Annotated[
 ]
 Format = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="How to print the answer.")]
 Batch = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequences computed together.")]
-Seq = Annotated[
-    int | None, typer.Option(parser=size, metavar="SIZE", help="Sequence length (source and target).")
-]
+Seq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequence length (source and target).")]
 SrcSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The encoder's sequence length.")]
 TgtSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The decoder's sequence length.")]
 Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="How many levels of the tree to show.")]
@@ -69,10 +70,15 @@ def show(report: Any, format: str) -> None:
 
     if format not in FORMATS:
         raise InputError(f"no format called {format}", f"choose from: {', '.join(FORMATS)}", field="--format")
-    if format == "table":
+    width = shutil.get_terminal_size(fallback=(80, 24)).columns
+    text = render(report, format, width=width)
+    if sys.stdout.isatty() or os.environ.get("FORCE_COLOR"):
         from rich.console import Console
 
-        console = Console(highlight=False, soft_wrap=True)
-        console.print(render(report, format, width=console.width))
+        from archcalc.render.style import on_terminal
+
+        Console(highlight=False, soft_wrap=True).print(on_terminal(text))
     else:
-        print(render(report, format))
+        from archcalc.render.style import unstyled
+
+        print(unstyled(text))

@@ -47,6 +47,3 @@ def shapes(
     chosen = loaded(model, set)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     show(chosen.shapes(**sizes, symbolic=symbolic, parameters=parameters, depth=depth), format)
-
-
-COMMANDS = (params, shapes)

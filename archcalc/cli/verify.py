@@ -71,6 +71,3 @@ def _progress() -> Iterator[Progress]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, steps, label: bar.update(task, completed=done, total=steps, description=label)
-
-
-COMMANDS = (verify,)

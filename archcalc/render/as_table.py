@@ -6,9 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rich.cells import cell_len, set_cell_size
-
-from archcalc.render.style import bold, coloured, dim, plain
+from archcalc.render import cells
+from archcalc.render.style import bold, coloured, dim
 from archcalc.render.words import cell, figure
 from archcalc.report import Column, Figure, Line, Report, Table
 
@@ -42,7 +41,7 @@ def _figures(figures: Sequence[Figure]) -> list[str]:
     rows = [(answer.label, *figure(answer), answer.note) for answer in figures]
     label, exact = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
     lines = [f"{row[0]:<{label}}  {row[1]:>{exact}}  {row[2]}".rstrip() for row in rows]
-    return [plain(line) + (dim(f"  {row[3]}") if row[3] else "") for line, row in zip(lines, rows, strict=True)]
+    return [line + (dim(f"  {row[3]}") if row[3] else "") for line, row in zip(lines, rows, strict=True)]
 
 
 def _fitting(table: Table, width: int) -> tuple[Table, list[str]]:
@@ -79,7 +78,7 @@ class _Layout:
     def _widths(self, columns: tuple[Column, ...]) -> list[int]:
         """Every column as wide as it must be; where the terminal is narrow, words give way, names last."""
         widths = [
-            max([len(column.label), *(cell_len(row[i]) for row in self.rows)]) for i, column in enumerate(columns)
+            max([len(column.label), *(cells.width(row[i]) for row in self.rows)]) for i, column in enumerate(columns)
         ]
         over = sum(widths) + 2 * (len(widths) - 1) + (self.bar + 1 if self.bar else 0) - self.width
         for i, least in [*((i, 8) for i, unit in reversed(list(enumerate(self.units))) if unit == "text"), (0, 12)]:
@@ -92,7 +91,7 @@ class _Layout:
         text = self._joined(row) if any(row[1:]) else row[0][: self.width]  # a heading has the line to itself
         share = line.cells[self.units.index("share")] if self.bar else None
         bar = _bar(share, self.bar) if share is not None else ""
-        styled = (bold(text) if line.heading or line.depth == 0 else plain(text)) + (f" {coloured(bar)}" if bar else "")
+        styled = (bold(text) if line.heading or line.depth == 0 else text) + (f" {coloured(bar)}" if bar else "")
         if not line.below:
             return [styled]
         if self.width >= WIDE and self.used + 4 + len(line.below) <= self.width:
@@ -117,9 +116,8 @@ class _Layout:
 
 def _padded(text: str, width: int, unit: str) -> str:
     """Filled up or cut to the width it takes on the screen, where an accent of its own takes none."""
-    if unit in ("name", "text") and cell_len(text) > width:
-        return set_cell_size(text, width - 1) + "…"
-    fill = " " * (width - cell_len(text))
+    text = cells.cut(text, width) if unit in ("name", "text") else text
+    fill = " " * (width - cells.width(text))
     return text + fill if unit in _LEFT else fill + text
 
 

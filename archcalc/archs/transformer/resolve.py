@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from archcalc.archs.transformer import head, image, pattern
 from archcalc.archs.transformer.nodes import Norm, Position
-from archcalc.archs.transformer.parts import SLOTS
+from archcalc.archs.transformer.parts import SLOTS, part_module, slot_node
 from archcalc.archs.transformer.parts.attention import AttentionPart, as_cross
 from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
@@ -42,6 +42,9 @@ class ResolvedStack:
         return next((position for position in self.positions if position.kind == kind), None)
 
 
+_TELLING = {"moe", "mamba", "delta", "rglru"}  # parts that a reader wants to know of first
+
+
 @dataclass(frozen=True)
 class Transformer:
     encoder: ResolvedStack | None
@@ -55,7 +58,9 @@ class Transformer:
 
     @property
     def kind(self) -> str:
-        return "-".join(stack.name for stack in self.stacks)
+        """`encoder-decoder`; `mamba moe decoder` where parts other than attention and FFN make it another kind."""
+        used = {part.slot for stack in self.stacks for part in stack.parts.values()}
+        return " ".join([*sorted(used & _TELLING), "-".join(stack.name for stack in self.stacks)])
 
     @property
     def lengths(self) -> dict[str, Longest]:
@@ -171,9 +176,9 @@ def _items(scope: Stack, spec: Spec, name: str) -> pattern.Items:
 
 def _part(word: str, around: Surroundings) -> Part:
     slot, said = _said(word, around, ())
-    part = SLOTS[slot].resolve(word, slot, said, around)
+    part = part_module(slot).resolve(word, slot, said, around)
     assert isinstance(part, Part)
-    return replace(part, layer_scale=around.scope.layer_scale)
+    return replace(part, layer_scale=around.scope.layer_scale, slot=slot)
 
 
 def _said(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
@@ -183,8 +188,8 @@ def _said(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, 
     if word not in SLOTS:
         known = [*SLOTS, *around.scope.variants]
         raise InputError(f"no part called {word}", did_you_mean(word, known), fields=around.places("pattern"))
-    said: Node = getattr(around.scope, word)
-    return word, as_cross(around.scope.attention, around.scope.cross) if word == "cross" else said
+    said: Node = getattr(around.scope, word) or slot_node(word).node()
+    return word, as_cross(around.scope.attention, said) if word == "cross" else said
 
 
 def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
@@ -224,13 +229,24 @@ def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
             raise InputError(fact, "make them equal, or drop embedding.shared", fields=fields)
 
 
+def _liked(used: set[str], variants: dict[str, dict[str, Any]]) -> set[str]:
+    """What the variants in use are like, and what those are like in turn."""
+    found: set[str] = set()
+    waiting = [word for word in variants if word in used]
+    while waiting:
+        like = str(variants[waiting.pop()].get("like"))
+        waiting += [like] if like in variants and like not in found else []
+        found.add(like)
+    return found
+
+
 def _check_all_used(spec: Spec, stacks: list[ResolvedStack]) -> None:
     """What is written and used by no block is a mistake, not a remark."""
     used = {word for stack in stacks for word in stack.parts}
     scopes: list[tuple[Path, Any]] = [((), spec), (("encoder",), spec.encoder), (("decoder",), spec.decoder)]
     for path, scope in scopes:
         variants = scope.variants if scope else {}
-        like = {str(said.get("like")) for said in variants.values()}
+        like = _liked(used, variants)
         said = {slot for slot in SLOTS if scope and slot in scope.model_fields_set} | set(variants)
         for word in sorted(said - used - like):
             places: list[Path] = [(*path, "variants", word), (*path, word)]

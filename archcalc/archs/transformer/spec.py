@@ -12,13 +12,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer import pattern
 from archcalc.archs.transformer.nodes import Norm, Positions, Sides, flag_or, flag_or_size
-from archcalc.archs.transformer.parts.attention import Attention
-from archcalc.archs.transformer.parts.conv import Conv
-from archcalc.archs.transformer.parts.delta import Delta
-from archcalc.archs.transformer.parts.ffn import Ffn
-from archcalc.archs.transformer.parts.mamba import Mamba
-from archcalc.archs.transformer.parts.moe import Moe
-from archcalc.archs.transformer.parts.rglru import Rglru
+from archcalc.archs.transformer.parts import slot_node
 from archcalc.spec import ModelSpec, Node, Size, as_size, mistake
 
 Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
@@ -98,20 +92,20 @@ class Scope(Node):
     kv_heads: Size | None = None
     head_dim: Size | None = None
     bias: bool = True
-    norm: Norm = Norm()
+    norm: Norm = Norm.model_construct()
     position: Positions = ()
     parallel: Literal["shared", "separate"] | None = None  # parts beside each other, with one norm or one each
     layer_scale: bool = False  # a learned vector on every branch
     dropout: Fraction = 0.0
-    embedding: Embedding = Embedding()
-    attention: Attention = Attention()
-    cross: Attention = Attention()
-    ffn: Ffn = Ffn()
-    moe: Moe = Moe()
-    mamba: Mamba = Mamba()
-    delta: Delta = Delta()
-    rglru: Rglru = Rglru()
-    conv: Conv = Conv()
+    embedding: Embedding = Embedding.model_construct()
+    attention: Annotated[Any, slot_node("attention")] = None
+    cross: Annotated[Any, slot_node("cross")] = None
+    ffn: Annotated[Any, slot_node("ffn")] = None
+    moe: Annotated[Any, slot_node("moe")] = None
+    mamba: Annotated[Any, slot_node("mamba")] = None
+    delta: Annotated[Any, slot_node("delta")] = None
+    rglru: Annotated[Any, slot_node("rglru")] = None
+    conv: Annotated[Any, slot_node("conv")] = None
     variants: dict[str, dict[str, Any]] = {}
 
 
@@ -148,7 +142,7 @@ class Spec(Scope, ModelSpec):
     family: Literal["transformer"] = "transformer"
     encoder: Stack | None = None
     decoder: Stack | None = None
-    head: Head = Head()
+    head: Head = Head.model_construct()
 
 
 SCOPE_FIELDS = tuple(Scope.model_fields)

@@ -1,21 +1,33 @@
 """Parts of a block, one file each: its fields as written (a Node), `resolve`, and a Part that runs.
 
-A slot is a word that patterns use; adding one is a file here, a line in SLOTS and a field in `spec.Scope`.
+A slot is a word that patterns use; adding one is a file here, a line in SLOTS and a field in `spec.Scope`. Files are
+imported where a model uses them.
 """
 
 from __future__ import annotations
 
+import importlib
 from types import ModuleType
 
-from archcalc.archs.transformer.parts import attention, conv, delta, ffn, mamba, moe, rglru
+from archcalc.spec import Lazy
 
-SLOTS: dict[str, ModuleType] = {
-    "attention": attention,
-    "cross": attention,
-    "ffn": ffn,
-    "moe": moe,
-    "mamba": mamba,
-    "delta": delta,
-    "rglru": rglru,
-    "conv": conv,
+SLOTS = {
+    "attention": "Attention",
+    "cross": "Attention",
+    "ffn": "Ffn",
+    "moe": "Moe",
+    "mamba": "Mamba",
+    "delta": "Delta",
+    "rglru": "Rglru",
+    "conv": "Conv",
 }
+
+
+def part_module(slot: str) -> ModuleType:
+    """The file of a slot; cross-attention is attention."""
+    return importlib.import_module(f"{__name__}.{'attention' if slot == 'cross' else slot}")
+
+
+def slot_node(slot: str) -> Lazy:
+    """What a slot's fields are, for the spec."""
+    return Lazy(f"{__name__}.{'attention' if slot == 'cross' else slot}", SLOTS[slot])

@@ -291,8 +291,10 @@ def _qk_norm(said: Attention, around: Surroundings) -> QKNorm | None:
     return QKNorm(own.over, kind, bias, own.affine if own.affine is not None else usual.affine)
 
 
-def as_cross(attention: Attention, cross: Attention) -> Attention:
+def as_cross(attention: Attention | None, cross: Attention) -> Attention:
     """Where biases stand holds for both attentions of a block, unless cross-attention says otherwise."""
+    if attention is None:
+        return cross
     shared = {"bias"} & attention.model_fields_set
     base = {name: getattr(attention, name) for name in shared if attention.kind == "attention"}
     return merged(Attention.model_construct(_fields_set=set(base), **base), cross)
