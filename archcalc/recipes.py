@@ -44,7 +44,6 @@ RECIPES = {
             "fp32",
             "bf16",
             copies="bf16",
-            estimate="autocast on a GPU: what stays in fp32 follows PyTorch's list of ops, and is not measured here",
         ),
         Recipe(
             "fp8",

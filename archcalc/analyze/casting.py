@@ -13,7 +13,7 @@ from archcalc.ir import Module, Op, Param, Tensor
 from archcalc.precision import Policy
 
 PRODUCTS = frozenset({"contract", "flash"})
-WIDE = frozenset({"layer_norm", "rms_norm", "softmax", "cross_entropy", "squared_error", "sum"})
+WIDE = frozenset({"layer_norm", "rms_norm", "softmax", "cross_entropy", "squared_error", "sum", "lookup"})
 
 
 class Autocasting(Unrolling):
@@ -21,17 +21,26 @@ class Autocasting(Unrolling):
 
     narrow = Policy("bf16")
     wide = Policy("fp32")
+    wide_kinds = WIDE
 
     def _step(self, op: Op, module: Module) -> Step:
         tensors = [tensor for tensor in op.inputs if not isinstance(tensor.storage, Param)]
         widest = not tensors or any(cell.widened for tensor in tensors for cell in self._read(tensor, module))
-        self.policy = self.wide if op.kind in WIDE or widest else self.narrow
+        self.policy = self.wide if op.kind in self.wide_kinds or widest else self.narrow
         step = super()._step(op, module)
-        if op.kind in WIDE or (widest and op.kind not in PRODUCTS):
+        if op.kind in self.wide_kinds or (widest and op.kind not in PRODUCTS):
             for cell in step.makes:
                 self._widen(cell)
         step.keeps[:] = [self._cast(cell, op, step) for cell in step.keeps]
         return step
+
+    def _read(self, tensor: Tensor, module: Module) -> list[Cell]:
+        """Constants that enter, such as tables of cosines, are in fp32 as the weights are."""
+        entering = tensor.storage not in self.cells
+        found = super()._read(tensor, module)
+        for cell in found if entering else ():
+            self._widen(cell)
+        return found
 
     def _widen(self, cell: Cell) -> None:
         if cell.tensor.role == "act":
@@ -43,7 +52,7 @@ class Autocasting(Unrolling):
             return cell
         if op.kind in PRODUCTS and cell.widened:
             return _copied(step, cell, cell.bytes // 2, False)
-        if op.kind in WIDE and not cell.widened:
+        if op.kind in self.wide_kinds and not cell.widened:
             return _copied(step, cell, cell.bytes * 2, True)
         return cell
 

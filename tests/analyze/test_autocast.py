@@ -1,0 +1,56 @@
+"""Autocast, against PyTorch's own on a CPU, which computes softmax in 16 bits where a GPU does it in fp32."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from archcalc import load
+from archcalc.analyze import training
+from archcalc.analyze.casting import WIDE, Autocasting
+from archcalc.analyze.memory import Memory
+from archcalc.analyze.steps import kept
+from archcalc.reference.measure import training_step
+from archcalc.reference.transformer import Transformer
+from archcalc.verify.plain import plain
+
+SMALL = ["decoder=3", "vocab=100", "d_model=64", "heads=4", "ffn.width=128"]
+MODELS = {
+    "gpt2": SMALL,
+    "llama-3-8b": [*SMALL, "kv_heads=2"],
+    "t5-small": ["encoder=2", "decoder=2", "vocab=100"],
+    "textbook": ["encoder=2", "decoder=2", "vocab=100"],
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_autocast_keeps_what_pytorch_keeps(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Activations of both widths, a copy for each product that reads a wide one, and 16-bit copies of the weights."""
+    monkeypatch.setattr(Autocasting, "wide_kinds", WIDE - {"softmax"})
+    model = load(name, set=MODELS[name])
+    net = Transformer(plain(model.resolved), {"attention": "eager", "recompute": "none"})
+    ids = [torch.zeros(2, 16, dtype=torch.long) for _ in model.resolved.stacks]
+
+    def loss() -> Tensor:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            logits = net(*ids)
+        return cross_entropy(logits.float().flatten(0, 1), torch.zeros(32, dtype=torch.long))
+
+    truth = training_step(net, loss).saved
+    ask = Memory(model, mode="train", precision="autocast", attention="eager")
+    root = ask.build(model.workload(batch=2, seq=16))
+    report = ask.at(2, 16)
+    at_loss = next(instant for instant in report.instants if instant.phase == "loss")
+    copies = at_loss.parts["weights"] - report.states["weights"]
+    assert sum(times * cell.bytes for _, cell, times in kept(training.nodes(ask, root))) + copies == truth
+
+
+def test_a_gpu_keeps_softmax_in_fp32() -> None:
+    """Twice, once for itself and once in 16 bits for the product that follows: 4 + 2 bytes for each score."""
+    model = load("gpt2", set=["dropout=0"])
+    eager = model.memory(mode="train", precision="autocast", attention="eager", batch=1).rows[0].parts["activations"]
+    mixed = model.memory(mode="train", precision="mixed", attention="eager", batch=1).rows[0].parts["activations"]
+    scores = 12 * 12 * 1024 * 1024
+    assert eager - mixed > (4 + 2 - 2) * scores
