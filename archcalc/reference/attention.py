@@ -21,13 +21,14 @@ class Cache(dict[str, Tensor]):
 def is_flash(part: dict[str, Any], options: dict[str, str]) -> bool:
     """PyTorch's flash kernel adds nothing to the scores and does not bend them: what does is computed eagerly."""
     added = any(said["kind"] in ("alibi", "relative") for said in part["positions"])
-    return options["attention"] == "flash" and not (added or part["softcap"] or part["sinks"])
+    kernel = part["feature"] != "softmax"
+    return options["attention"] == "flash" and not (added or kernel or part["softcap"] or part["sinks"])
 
 
 def needs_mask(part: dict[str, Any]) -> bool:
     """Whether some position hides from another."""
     sight = part["sight"]
-    return bool(sight["causal"] or sight["window"] or sight["chunk"])
+    return part["feature"] == "softmax" and bool(sight["causal"] or sight["window"] or sight["chunk"])
 
 
 def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) -> Tensor:

@@ -106,6 +106,11 @@ def recomputes(attention: str) -> tuple[str, ...]:
     return ("none",)
 
 
+def saves_alike(config: Config) -> bool:
+    """Whether PyTorch can keep what archcalc counts: always."""
+    return True
+
+
 def decodes(config: Config) -> bool:
     """It makes no tokens."""
     return False

@@ -372,6 +372,11 @@ def recomputes(attention: str) -> tuple[str, ...]:
     return ("none",)
 
 
+def saves_alike(config: Config) -> bool:
+    """Whether PyTorch can keep what archcalc counts: always."""
+    return True
+
+
 def decodes(config: Config) -> bool:
     """Whether it makes tokens one by one: not if a layer has to read them backwards."""
     last = config["stacks"][-1]

@@ -25,6 +25,7 @@ from archcalc.reference.attention import (
 )
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.heads import Head, Pooler
+from archcalc.reference.kernel import KernelAttention
 from archcalc.reference.layers import Dropout, FeedForward, add, make_norm, run
 from archcalc.reference.mla import LatentAttention
 from archcalc.reference.moe import Mixture
@@ -88,7 +89,7 @@ def as_attention(part: Config) -> Config:
         return part
     rope = [part["rope"]] if part["rope"] else []
     said = {"positions": rope, "rotated": part["widths"]["rope"], "softcap": False, "sinks": False, "heads": 0}
-    return {**part, **said}
+    return {**part, **said, "feature": "softmax"}
 
 
 class Stack(nn.Module):
@@ -216,7 +217,9 @@ class Block(nn.Module):
             place = part["norm"]["place"]
             self.steps.append((name, place))
             arguments = (memory_width, options) if part["type"] in ATTENTIONS else ()
-            self.add_module(name, PARTS[part["type"]](part, d_model, *arguments))
+            kernel = part["type"] == "AttentionPart" and part["feature"] != "softmax"
+            kind = KernelAttention if kernel else PARTS[part["type"]]
+            self.add_module(name, kind(part, d_model, *arguments))
             own = parallel != "shared" and (parallel == "separate" or place != "out")
             add(self, f"{name}_norm", make_norm(part["norm"], d_model) if own else None)
             add(self, f"{name}_norm_out", make_norm(part["norm"], d_model) if place in ("out", "sandwich") else None)
@@ -347,6 +350,13 @@ def _has_uneven_widths(part: Config) -> bool:
     """PyTorch's flash kernel wants keys and values of one width."""
     widths = part.get("widths")
     return bool(widths) and widths["nope"] + widths["rope"] != widths["value"]
+
+
+def saves_alike(config: Config) -> bool:
+    """Whether PyTorch can keep what archcalc counts: a loop over positions keeps every state, as no kernel would."""
+    parts = [part for name in ("encoder", "decoder") if config[name] for part in config[name]["parts"].values()]
+    looking = [part for part in parts if part["type"] == "AttentionPart"]
+    return not any(part["feature"] != "softmax" and part["sight"]["causal"] for part in looking)
 
 
 def decodes(config: Config) -> bool:

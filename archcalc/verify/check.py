@@ -206,6 +206,8 @@ def _training(subject: Subject, attention: str, recompute: str, group: str) -> l
     if recompute == "none":
         rows.append(Row("forward FLOPs", int(done.forward), step.forward, group))
     rows.append(Row("backward FLOPs", int(done.backward) + int(done.recompute), step.backward, group))
+    if not subject.reference.saves_alike(subject.config):
+        return rows
     for precision, theirs in (("fp32", step.saved), ("bf16", narrow)):
         kept = saved(root, Policy(precision), recompute=recompute)
         rows.append(Row(f"bytes saved for backward, {precision}", int(kept.bytes), theirs, group))

@@ -50,10 +50,19 @@ DIFFERENCES = (
         "experts: on the meta device every expert is given as many tokens as any other; how many changes no count",
     ),
     (
+        lambda config, family, words: _attends_by_kernel(words) and "'causal': True" in words,
+        "causal kernel attention: archcalc counts what a fused kernel keeps; PyTorch's loop over positions keeps every "
+        "state, so that saved bytes are not compared",
+    ),
+    (
         lambda config, family, words: "'sinks': True" in words or "'softcap': True" in words,
         "flash attention: PyTorch's kernel has no sinks and no softcap, so that attention stays eager",
     ),
 )
+
+
+def _attends_by_kernel(words: str) -> bool:
+    return any(f"'feature': '{feature}'" in words for feature in ("poly2", "elu", "relu"))
 
 
 def _has_dropout(config: Any) -> bool:

@@ -95,9 +95,51 @@ def scopes(draw: st.DrawFn) -> Spec:
         "attention": draw(attentions()),
         "ffn": {"width": draw(st.integers(3, 9)), "act": draw(st.sampled_from(ACTIVATIONS)), "gated": draw(TRUTH)},
     }
+    if draw(st.sampled_from((False, False, False, True))) and not _acts_on_scores(said["position"]):
+        said["attention"] = {"feature": draw(st.sampled_from(("poly2", "elu", "relu")))}
     if said["norm"]["place"] == "pre":
         said["parallel"] = draw(st.sampled_from((None, None, "shared", "separate")))
     return {name: value for name, value in said.items() if value is not None}
+
+
+def _acts_on_scores(position: Any) -> bool:
+    kind = position["kind"] if isinstance(position, dict) else position
+    return kind in ("alibi", "relative")
+
+
+@st.composite
+def mixtures(draw: st.DrawFn) -> Spec:
+    """Experts, with and without one that all tokens visit."""
+    experts = draw(st.integers(2, 5))
+    said: Spec = {"experts": experts, "top": draw(st.integers(1, experts)), "width": draw(st.integers(3, 6))}
+    for name in ("gated", "bias", "router_bias"):
+        said[name] = draw(TRUTH)
+    said["act"] = draw(st.sampled_from(ACTIVATIONS))
+    if draw(TRUTH):
+        said |= {"shared": {"width": 4}, "shared_gate": draw(TRUTH)}
+    if draw(TRUTH):
+        said |= {"latent": 5, "latent_bias": draw(TRUTH)}
+    return said
+
+
+@st.composite
+def latent_attentions(draw: st.DrawFn) -> Spec:
+    """Queries squeezed or not; values as wide as keys, or not."""
+    said: Spec = {"kind": "mla", "kv_rank": 3, "nope_dim": 4, "rope_dim": draw(st.sampled_from((2, 4)))}
+    said["v_dim"] = draw(st.sampled_from((5, said["nope_dim"] + said["rope_dim"])))
+    return {**said, "q_rank": 5} if draw(TRUTH) else said
+
+
+@st.composite
+def sparse_decoders(draw: st.DrawFn) -> Spec:
+    """Mixtures of experts behind attention of both kinds."""
+    said = draw(scopes())
+    del said["ffn"]
+    said.pop("parallel", None)
+    if draw(TRUTH):
+        said["attention"], said["position"] = draw(latent_attentions()), draw(st.sampled_from(("none", "rope")))
+    decoder = {"blocks": draw(st.integers(1, 3)), "pattern": ["attention moe"]}
+    return {**said, "vocab": 9, "moe": draw(mixtures()), "decoder": decoder, "head": draw(st.sampled_from(("lm", "tied")))}
 
 
 @st.composite

@@ -14,6 +14,7 @@ from drawn_specs import (  # noqa: E402
     lengths,
     recurrent_nets,
     seq2seqs,
+    sparse_decoders,
     transformers,
     vision_transformers,
 )
@@ -25,10 +26,11 @@ from archcalc.verify.check import verify, ways  # noqa: E402
 
 FAMILIES = {
     "encoders": (transformers("encoder"), 35),
-    "decoders": (transformers("decoder"), 45),
+    "decoders": (transformers("decoder"), 35),
+    "decoders with experts": (sparse_decoders(), 20),
     "encoder-decoders": (transformers("encoder-decoder"), 35),
-    "vision Transformers": (vision_transformers(), 25),
-    "recurrent nets": (recurrent_nets(), 30),
+    "vision Transformers": (vision_transformers(), 20),
+    "recurrent nets": (recurrent_nets(), 25),
     "seq2seq nets": (seq2seqs(), 20),
     "autoencoders": (autoencoders(), 10),
 }

@@ -1,0 +1,130 @@
+"""Kernel attention in plain PyTorch: φ(q)·Σ φ(k)vᵀ, divided by φ(q)·Σ φ(k); the sums go up to each position if causal."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from archcalc.reference.attention import Attention, Cache
+from archcalc.reference.positions import rotate
+
+NEVER_ZERO = 1e-6  # where no feature of any key answers a query
+Sums = tuple[Tensor, Tensor]  # of features, and of features times values
+
+
+class Poly2(torch.autograd.Function):
+    """All products that (q·k + 1)² is made of: 1, √2·x_i, x_i² and √2·x_i·x_j. Only x is kept for the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return _poly2(x)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        (x,), (gradient,) = ctx.saved_tensors, gradients
+        width = x.shape[-1]
+        rows, columns = torch.triu_indices(width, width, 1, device=x.device)
+        linear, squares, pairs = gradient[..., 1:].split((width, width, len(rows)), dim=-1)
+        found = math.sqrt(2) * linear + 2 * x * squares
+        found = found.index_add(-1, rows, math.sqrt(2) * pairs * x[..., columns])
+        return found.index_add(-1, columns, math.sqrt(2) * pairs * x[..., rows])
+
+
+def _poly2(x: Tensor) -> Tensor:
+    rows, columns = torch.triu_indices(x.shape[-1], x.shape[-1], 1, device=x.device)
+    pairs = math.sqrt(2) * x[..., rows] * x[..., columns]
+    return torch.cat((torch.ones_like(x[..., :1]), math.sqrt(2) * x, x * x, pairs), dim=-1)
+
+
+FEATURES = {"poly2": Poly2.apply, "elu": lambda x: nn.functional.elu(x) + 1, "relu": nn.functional.relu}
+
+
+class KernelAttention(Attention):
+    """q, k, v and out as in softmax attention, with a feature map in the place of scores."""
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
+        looked_at = given.get("memory") if self.part["cross"] else x
+        before = self._before(cache)
+        q = self._split(self.q(x)).transpose(1, 2)
+        k = v = None
+        if before is None or not self.part["cross"]:  # the encoder's output is summed up once for all tokens
+            k, v = (self._split(layer(looked_at)).transpose(1, 2) for layer in (self.k, self.v))
+        rotation = [given[f"{name} {self.part['name']}"] for name in ("cosines", "sines") if self.part["rotated"]]
+        padding = given.get("memory padding" if self.part["cross"] else "own padding")
+        found = self._summed_up(q, k, v, rotation, padding, before, cache)
+        return self.out(found.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1))
+
+    def _before(self, cache: Cache | None) -> Sums | None:
+        known = cache is not None and f"{self.path}.sum" in cache
+        return (cache[f"{self.path}.sum"], cache[f"{self.path}.state"]) if known and cache is not None else None
+
+    def _summed_up(
+        self,
+        q: Tensor,
+        k: Tensor | None,
+        v: Tensor | None,
+        rotation: list[Tensor],
+        padding: Tensor | None,
+        before: Sums | None,
+        cache: Cache | None,
+    ) -> Tensor:
+        if self.options["recompute"] == "core":
+            core = lambda *tensors: self._core_of(*tensors, before=before)[0]  # noqa: E731
+            keeps_random = q.device.type != "meta"
+            return checkpoint(core, q, k, v, padding, *rotation, use_reentrant=False, preserve_rng_state=keeps_random)
+        found, sums = self._core_of(q, k, v, padding, *rotation, before=before)
+        if cache is not None:
+            cache[f"{self.path}.sum"], cache[f"{self.path}.state"] = sums
+        return found
+
+    def _core_of(
+        self, q: Tensor, k: Tensor | None, v: Tensor | None, padding: Tensor | None, *rotation: Tensor, before: Sums | None
+    ) -> tuple[Tensor, Sums]:
+        plain, turned = self._features(q, rotation)
+        if k is None or v is None:
+            assert before is not None
+            return self._asked(plain, turned, before), before
+        keys, turned_keys = self._features(k, rotation)
+        if padding is not None:
+            keys, turned_keys = (t.masked_fill(padding.mT, 0.0) for t in (keys, turned_keys))
+        values = v.contiguous()
+        if self.part["sight"]["causal"]:
+            return self._one_by_one(plain, turned, keys, turned_keys, values, before)
+        sums = keys.sum(dim=2), turned_keys.mT @ values
+        return self._asked(plain, turned, sums), sums
+
+    def _features(self, x: Tensor, rotation: tuple[Tensor, ...]) -> Sums:
+        """For the normaliser and for the numerator: (q·k + 1)² sees a rotation itself, other features are turned."""
+        x, made = x.contiguous(), FEATURES[self.part["feature"]]
+        if not rotation:
+            features = made(x)
+            return features, features
+        if self.part["feature"] == "poly2":
+            features = made(rotate(x, *rotation))
+            return features, features
+        features = made(x)
+        return features, rotate(features, *rotation)
+
+    def _asked(self, plain: Tensor, turned: Tensor, sums: Sums) -> Tensor:
+        total, state = sums
+        if self.kv_heads != self.heads:
+            total, state = (t.repeat_interleave(self.heads // self.kv_heads, dim=1) for t in (total, state))
+        return (turned @ state) / (plain @ total[..., None] + NEVER_ZERO)
+
+    def _one_by_one(
+        self, plain: Tensor, turned: Tensor, keys: Tensor, turned_keys: Tensor, values: Tensor, before: Sums | None
+    ) -> tuple[Tensor, Sums]:
+        """Every position after what it adds to the sums."""
+        total, state = before or (torch.zeros_like(keys[:, :, 0]), turned_keys[:, :, :1].mT * 0 * values[:, :, :1])
+        found = []
+        for place in range(plain.shape[2]):
+            here = slice(place, place + 1)
+            total = total + keys[:, :, place]
+            state = state + turned_keys[:, :, here].mT @ values[:, :, here]
+            found.append(self._asked(plain[:, :, here], turned[:, :, here], (total, state)))
+        return torch.cat(found, dim=2), (total, state)
