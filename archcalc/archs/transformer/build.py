@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.embed import embed
+from archcalc.archs.transformer.mtp import predict_further
 from archcalc.archs.transformer.output import run_head
 from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
@@ -32,6 +33,7 @@ def build(model: Transformer, work: Workload) -> Module:
         memory = x
     assert x is not None
     logits = run_head(root, x, model, tables)
+    predict_further(root, x, model, tables, work)
     if logits and work.trains:
         cross_entropy(root, logits)
     return root

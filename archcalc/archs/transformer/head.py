@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from archcalc.archs.transformer import mtp
 from archcalc.errors import InputError, Path
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
         hint = "leave head.vocab out, or use `kind: lm`, which is not tied"
         raise InputError(fact, hint, fields=[("head", "vocab"), ("head",)])
     _check_widths(head, stack)
+    mtp.check(head, stack)
     if head.kind == "classifier" and head.classes is None:
         raise InputError("how many classes?", "write `head: {kind: classifier, classes: 2}`", fields=[("head",)])
     return head.model_copy(update={"pool": _pool(head, stack.patches)}) if head.kind == "classifier" else head

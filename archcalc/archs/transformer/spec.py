@@ -117,13 +117,21 @@ class Stack(Scope):
     once: Words = ()  # parts that stand once beside the blocks
 
 
+class Mtp(Node):
+    """Blocks behind the last one that each predict one token further ahead."""
+
+    main: ClassVar[str] = "blocks"
+    blocks: Size | None = None
+    own_tables: bool = False  # a token table and a head of its own for each, as DeepSeek-V3's checkpoint keeps them
+
+
 class Head(Node):
     """What turns the last hidden states into answers."""
 
     main: ClassVar[str] = "kind"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
-        "lm": frozenset({"bias", "transform", "transform_bias", "vocab"}),
-        "tied": frozenset({"bias", "transform", "transform_bias", "vocab"}),
+        "lm": frozenset({"bias", "transform", "transform_bias", "vocab", "mtp"}),
+        "tied": frozenset({"bias", "transform", "transform_bias", "vocab", "mtp"}),
         "classifier": frozenset({"bias", "classes", "pool", "pooler", "hidden", "transform", "transform_bias"}),
         "none": frozenset({"pooler"}),
     }
@@ -134,6 +142,7 @@ class Head(Node):
     classes: Size | None = None
     transform_bias: bool = True
     hidden: Size | None = None  # of a layer before the classes, with tanh
+    mtp: Mtp | None = None
     pooler: FlagOrSize = False  # a layer on the first position, with tanh; how wide, where that is not d_model
     pool: Literal["each", "class", "mean", "last", "both"] | None = None  # what is classified; unsaid: see `resolve`
 

@@ -1,0 +1,87 @@
+"""Multi-token prediction: blocks behind the last one that each predict one token further ahead (DeepSeek-V3).
+
+Each reads what the block before it gave and the token that it may know by now, both behind a norm and projected to the
+width of the model; then it is a block like the last, with a norm and the head. They are for training: answering, a
+model is run without them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from archcalc.archs.transformer.block import run_block
+from archcalc.archs.transformer.parts.part import Context, normed
+from archcalc.archs.transformer.pattern import Items, Line
+from archcalc.count import Count
+from archcalc.errors import InputError, Path
+from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.layers.embedding import look_up, token_table
+from archcalc.layers.linear import contract, linear
+from archcalc.layers.loss import cross_entropy
+from archcalc.workload import Workload
+
+if TYPE_CHECKING:
+    from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
+    from archcalc.archs.transformer.spec import Head
+
+_AT: list[Path] = [("head", "mtp"), ("head",)]
+
+
+def check(head: Head, stack: ResolvedStack) -> None:
+    """It goes on from a decoder of tokens, at the width of the model."""
+    if not head.mtp:
+        return
+    if stack.name != "decoder":
+        raise InputError("an encoder predicts no next token", "leave mtp out", fields=_AT)
+    if stack.tables.projects or head.transform:
+        raise InputError("mtp reads tables of the model's width", "leave mtp, width or transform out", fields=_AT)
+    if head.mtp.blocks is None:
+        raise InputError("how many tokens further?", "write `mtp: 1`", fields=_AT)
+
+
+def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> None:
+    """Record the blocks that predict further ahead, each handing on to the next."""
+    said, stack = model.head.mtp, model.stacks[-1]
+    if not said or not said.blocks:
+        return
+    m = root.child("mtp", repeat=Count.named("mtp blocks", said.blocks), title="multi-token prediction", group="blocks")
+    m.calls = Count(1 if work.trains else 0)
+    m.notes.append("multi-token prediction is run in training alone; its parameters are counted all the same")
+    table = token_table(m["tokens"], *tables[stack.name].dims) if said.own_tables else tables[stack.name]
+    out = _block(m, _joined(m, x, table, stack), stack, work)
+    logits = _logits(m, out, root, model, table)
+    m.carry(x, out)
+    if work.trains:
+        cross_entropy(m, logits)
+
+
+def _joined(m: Module, x: Tensor, table: Param, stack: ResolvedStack) -> Tensor:
+    batch, seq, d_model = x.dims
+    tokens = look_up(m["tokens"], Tensor(axes(batch, seq), "index"), table)
+    both = normed(m["hidden_norm"], x, stack.norm), normed(m["token_norm"], tokens, stack.norm)
+    pair = m.record("concat", *both, to=axes(batch, seq, Dim("hidden_and_token", 2 * d_model.size)))
+    return linear(m["projection"], pair, d_model, bias=False)
+
+
+def _block(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor:
+    context = Context(work=work)
+    parts = [stack.parts[word] for word in _last(stack.items).words]
+    block = m.child("block")
+    block.unit = "block"
+    context.prepared.update({part.name: part.prepare(block, x, context) for part in parts})
+    return normed(m["norm"], run_block(block, x, context, parts, stack.parallel), stack.norm)
+
+
+def _last(items: Items) -> Line:
+    return items[-1] if isinstance(items[-1], Line) else _last(items[-1].items)
+
+
+def _logits(m: Module, x: Tensor, root: Module, model: Transformer, table: Param) -> Tensor:
+    """By the model's own head, unless there is another."""
+    assert model.head.mtp and model.head_vocab
+    vocab, head = Dim.of("vocab", model.head_vocab), m.child("head", group="head")
+    if model.head.kind == "tied":
+        return contract(head, x, table, out=(vocab,))
+    if model.head.mtp.own_tables:
+        return linear(head, x, vocab, bias=False)
+    return contract(head, x, root["head"].params["weight"], out=(vocab,))
