@@ -51,10 +51,12 @@ def presets(family: str = "", min_params: int = 0, max_params: int | None = None
 
 
 def _fits(row: Row, family: str, min_params: int, max_params: int | None) -> bool:
-    """Every word is in the family: `moe`, `decoder`, `mamba moe`."""
+    """Every word is in the family: `moe`, `decoder`, `mamba moe`. What cannot be read is not hidden by a bound."""
+    if row.parameters is None:
+        return not family
     words = set(row.family.replace("-", " ").split()) | {row.family}
-    number = row.parameters or 0
-    return set(family.split()) <= words and min_params <= number and (max_params is None or number <= max_params)
+    bounded = min_params <= row.parameters and (max_params is None or row.parameters <= max_params)
+    return set(family.split()) <= words and bounded
 
 
 def _asked(family: str, min_params: int, max_params: int | None) -> str:
