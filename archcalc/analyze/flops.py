@@ -130,6 +130,8 @@ def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None
         yield "attention in full: what a mask hides is computed too; --causal half counts what is left of it"
     elif masked:
         yield "attention by the pairs that a mask leaves, position i seeing i + 1: S(S+1)/2 of S²"
+    if len(load.lengths) > 1:
+        yield "per token: of source and target together"
     if load.decodes:
         yield f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
     yield "FLOP/B: forward products for each byte of their factors and results, each read or written once"

@@ -108,7 +108,9 @@ class Memory:
         case = self.case
         rest = case.format.rest or (case.recipe.weights if case.recipe else case.activations)
         tied = not any(module.group == "head" and "weight" in module.params for module, _ in walk(self._root))
-        return Keeping(case.plan, case.format, rest, self.trainable, case.recipe, case.optimizer, tied)
+        return Keeping(
+            case.plan, case.format, rest, self.trainable, case.recipe, case.optimizer, tied, "weights" not in case.said
+        )
 
     @cached_property
     def held(self) -> tuple[Held, ...]:
@@ -140,6 +142,9 @@ class Memory:
         attends = any(module.unit == "core" for module, _ in walk(self._root))
         assumed = [words for words in self.case.assumptions if attends or "attention" not in words]
         said = [*(f"estimate: {words}" for words in self.case.estimates), *assumed]
+        if not self._root.body:
+            said = [words for words in said if "the spec names no precision" not in words]
+            said.append("a file of weights: neither a cache nor activations, since it does not tell what is computed")
         if self.case.overhead is None:
             name, source = self._runtime["name"], self._runtime["source"]
             said.append(f"overhead: {name}, an estimate ({source}); --overhead changes it")

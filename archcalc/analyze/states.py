@@ -43,9 +43,12 @@ class Keeping:
     recipe: Recipe | None = None  # None: inference
     optimizer: Optimizer | None = None
     tied: bool = False  # the head multiplies with the token table
+    as_stored: bool = False  # in the bytes that a file of weights says, where it says them
 
     def weights(self, param: Param, elements: int, copies: int) -> int:
         """Bytes of all copies; what is trained beside quantised weights is not quantised itself."""
+        if self.as_stored and param.stored is not None:
+            return copies * param.stored
         trained_beside = self.format.is_quantised and self.trained(param)
         if trained_beside or not self.format.holds(param):
             return copies * elements * BYTES[self.rest]

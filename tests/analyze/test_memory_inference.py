@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import struct
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,8 @@ from archcalc.errors import InputError
 from archcalc.quantisation import names, weight_format
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Run
 
 BITS = {  # ggml-common.h: bytes of a block over its weights
@@ -158,6 +162,21 @@ def test_parts_add_up_for_every_family(run: Run, name: str) -> None:
     whole = record["rows"][0]
     assert whole["weights"] <= record["parts"]["weights"]
     assert whole["kv_cache"] == record["parts"]["kv_cache"]
+
+
+def test_a_file_of_weights_takes_its_own_bytes(tmp_path: Path) -> None:
+    """What it stores, in the formats it stores it in; what is computed with it is not known."""
+    header = {
+        "embed.weight": {"dtype": "F32", "shape": [10, 8], "data_offsets": [0, 320]},
+        "out.weight": {"dtype": "BF16", "shape": [10, 8], "data_offsets": [320, 480]},
+    }
+    text = json.dumps(header).encode()
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(struct.pack("<Q", len(text)) + text + bytes(480))
+    report = load(file).memory()
+    assert (report.parts["weights"], report.parts["kv_cache"]) == (4 * 80 + 2 * 80, 0)
+    with pytest.raises(InputError, match="does not tell what is computed"):
+        load(file).memory(mode="train")
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama-3-8b", "textbook", "seq2seq"])
