@@ -33,7 +33,7 @@ class Memory:
     def __init__(self, model: Model, **options: Any) -> None:
         self.model = model
         self.case: Case = case(model, **options)
-        self._totals: dict[tuple[int | None, ...], int] = {}
+        self._totals: dict[tuple[Any, ...], int] = {}
 
     def at(self, batch: int | None = None, seq: int | None = None, **asked: Any) -> MemoryReport:
         """The whole report; sizes that are left out come from the spec. `depth` and `timeline` say what is shown."""
@@ -58,7 +58,7 @@ class Memory:
 
     def total(self, batch: int | None = None, seq: int | None = None, **lengths: int | None) -> int:
         """The bytes alone, remembered."""
-        key = (batch, seq, *lengths.values())
+        key = (batch, seq, *lengths.items())
         if key not in self._totals:
             self._totals[key] = self._levels(self._workload(batch, seq, lengths)).peak.bytes
         return self._totals[key]

@@ -118,6 +118,13 @@ def test_an_encoder_decoder_caches_both_sides() -> None:
     assert report.parts["kv_cache"] == 2 * 8 * 2 * (100 + 30) * 768 * 4
 
 
+def test_a_remembered_answer_belongs_to_its_lengths() -> None:
+    """The source's length is not the target's."""
+    ask = Memory(load("textbook"))
+    assert ask.total(2, None, src_seq=100, tgt_seq=30) == ask.at(2, None, src_seq=100, tgt_seq=30).total_bytes
+    assert ask.total(2, None, src_seq=30, tgt_seq=100) != ask.total(2, None, tgt_seq=30, src_seq=100)
+
+
 def test_kernel_attention_keeps_a_state_of_one_size() -> None:
     """However long the sequence: a matrix and a vector for each head."""
     model = load("gpt2", set=["attention.feature=elu"])
