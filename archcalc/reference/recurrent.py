@@ -372,9 +372,14 @@ def recomputes(attention: str) -> tuple[str, ...]:
     return ("none",)
 
 
-def saves_alike(config: Config) -> bool:
-    """Whether PyTorch can keep what archcalc counts: always."""
-    return True
+def compared(config: Config) -> tuple[str, ...]:
+    """Of training, what PyTorch can be asked: everything."""
+    return ("forward", "backward", "saved")
+
+
+def unknown(config: Config) -> str:
+    """A part that has no reference: none."""
+    return ""
 
 
 def decodes(config: Config) -> bool:

@@ -29,9 +29,18 @@ from archcalc.reference.kernel import KernelAttention
 from archcalc.reference.layers import Dropout, FeedForward, add, make_norm, run
 from archcalc.reference.mla import LatentAttention
 from archcalc.reference.moe import Mixture
+from archcalc.reference.scans import Mamba, RecurrentUnit
 
 Config = dict[str, Any]
-PARTS = {"AttentionPart": Attention, "LatentPart": LatentAttention, "FfnPart": FeedForward, "MoePart": Mixture}
+PARTS = {
+    "AttentionPart": Attention,
+    "LatentPart": LatentAttention,
+    "FfnPart": FeedForward,
+    "MoePart": Mixture,
+    "MambaPart": Mamba,
+    "RglruPart": RecurrentUnit,
+}
+SCANS = ("MambaPart", "RglruPart")
 ATTENTIONS = ("AttentionPart", "LatentPart")
 
 
@@ -56,7 +65,7 @@ class Transformer(nn.Module):
         elif config["head"]["pooler"]:
             self.pooler = Pooler(config, self.stacks[-1])
         for path, module in self.named_modules():
-            if isinstance(module, Attention | LatentAttention):
+            if isinstance(module, Attention | LatentAttention | Mamba | RecurrentUnit):
                 module.path = path
 
     def forward(self, *inputs: Tensor, padding: Tensor | None = None, cache: Cache | None = None) -> Tensor:
@@ -339,7 +348,7 @@ def recomputes(attention: str) -> tuple[str, ...]:
 
 def attentions(config: Config) -> tuple[str, ...]:
     """The ways attention can be computed: the flash kernel too where one of the attentions can take it."""
-    parts = [part for name in ("encoder", "decoder") if config[name] for part in config[name]["parts"].values()]
+    parts = _parts(config)
     looking = [as_attention(part) for part in parts if part["type"] in ATTENTIONS]
     flash = any(is_flash(part, {"attention": "flash"}) for part in looking)
     flash = flash and not any(map(_has_uneven_widths, looking))
@@ -352,11 +361,30 @@ def _has_uneven_widths(part: Config) -> bool:
     return bool(widths) and widths["nope"] + widths["rope"] != widths["value"]
 
 
-def saves_alike(config: Config) -> bool:
-    """Whether PyTorch can keep what archcalc counts: a loop over positions keeps every state, as no kernel would."""
-    parts = [part for name in ("encoder", "decoder") if config[name] for part in config[name]["parts"].values()]
+def compared(config: Config) -> tuple[str, ...]:
+    """Of training, what PyTorch's reference can be asked: a loop over positions keeps every state, as no kernel would,
+    and FlopCounterMode counts too much in the backward pass of a convolution by channel."""
+    parts = _parts(config)
+    if any(part["type"] in SCANS for part in parts):
+        return ("forward",)
     looking = [part for part in parts if part["type"] == "AttentionPart"]
-    return not any(part["feature"] != "softmax" and part["sight"]["causal"] for part in looking)
+    loops = any(part["feature"] != "softmax" and part["sight"]["causal"] for part in looking)
+    return ("forward", "backward") if loops else ("forward", "backward", "saved")
+
+
+def unknown(config: Config) -> str:
+    """A part that has no reference, or nothing."""
+    for part in _parts(config):
+        second = part["type"] == "MambaPart" and part["layer"]["type"] != "Mamba"
+        if part["type"] not in PARTS or second:
+            return str(part["name"])
+        if any(said["kind"] == "disentangled" for said in part.get("positions", ())):
+            return "disentangled positions"
+    return ""
+
+
+def _parts(config: Config) -> list[Config]:
+    return [part for name in ("encoder", "decoder") if config[name] for part in config[name]["parts"].values()]
 
 
 def decodes(config: Config) -> bool:

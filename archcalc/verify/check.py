@@ -26,6 +26,7 @@ from archcalc.workload import Workload
 
 REALLY_RUN = 2**30  # bytes of fp32 weights; larger models are run as their small twin
 PRECISIONS = ("fp32", "bf16")
+ONE_BY_ONE = ("MambaPart", "RglruPart")  # their reference steps through the sequence
 Progress = Callable[[int, int, str], None]
 
 
@@ -90,6 +91,7 @@ def verify(
     `way` limits training to one way of computing it: how attention is computed, and what is recomputed.
     """
     _need_torch()
+    _check_known(Subject(model, work))
     whole = Subject(twin(model) if scale_down else model, work)
     subject = replace(whole, model=shortened(whole.model)) if quick else whole
     steps = list(_steps(whole, subject, way))
@@ -99,6 +101,13 @@ def verify(
         rows.extend(step())
     progress(len(steps), len(steps), "")
     return VerifyReport(model.name, tuple(_said(whole, subject, scale_down)), _setting(work), tuple(rows))
+
+
+def _check_known(subject: Subject) -> None:
+    unknown = subject.reference.unknown(subject.config)
+    if unknown:
+        hint = "`archcalc verify --all` shows which presets can be compared"
+        raise InputError(f"the reference in PyTorch has no {unknown}", hint, field=subject.model.name)
 
 
 def _setting(work: Workload) -> str:
@@ -123,8 +132,10 @@ Step = tuple[str, Callable[[], list[Row]]]
 def ways(model: Model) -> list[tuple[str, str]]:
     """How attention can be computed, and what can then be recomputed, in this model."""
     subject = Subject(model, model.workload())
-    attentions = subject.reference.attentions(subject.config)
-    return [(attention, recompute) for attention in attentions for recompute in subject.reference.recomputes(attention)]
+    reference, config = subject.reference, subject.config
+    attentions = reference.attentions(config)
+    every = [(attention, recompute) for attention in attentions for recompute in reference.recomputes(attention)]
+    return every if "backward" in reference.compared(config) else [way for way in every if way[1] == "none"]
 
 
 def _steps(whole: Subject, subject: Subject, way: tuple[str, str] | None) -> Iterator[Step]:
@@ -202,12 +213,14 @@ def _training(subject: Subject, attention: str, recompute: str, group: str) -> l
     done = work(root, recompute=recompute)
     rows: list[Row] = []
     step = _measured(measure.training_step, subject, attention, recompute, "fp32")
-    narrow = _measured(measure.saved_bytes, subject, attention, recompute, "bf16")
+    compared = subject.reference.compared(subject.config)
     if recompute == "none":
         rows.append(Row("forward FLOPs", int(done.forward), step.forward, group))
-    rows.append(Row("backward FLOPs", int(done.backward) + int(done.recompute), step.backward, group))
-    if not subject.reference.saves_alike(subject.config):
+    if "backward" in compared:
+        rows.append(Row("backward FLOPs", int(done.backward) + int(done.recompute), step.backward, group))
+    if "saved" not in compared:
         return rows
+    narrow = _measured(measure.saved_bytes, subject, attention, recompute, "bf16")
     for precision, theirs in (("fp32", step.saved), ("bf16", narrow)):
         kept = saved(root, Policy(precision), recompute=recompute)
         rows.append(Row(f"bytes saved for backward, {precision}", int(kept.bytes), theirs, group))
@@ -272,7 +285,8 @@ def workload_of(model: Model, *, quick: bool = False, **sizes: int | None) -> Wo
     if not quick:
         return model.workload(**sizes)
     longest = model.resolved.lengths
-    usual = 16 if model.spec.family == "recurrent" else 64
+    steps = model.spec.family == "recurrent" or any(name in str(plain(model.resolved)) for name in ONE_BY_ONE)
+    usual = 16 if steps else 64
     open_ended = [name for name, limit in longest.items() if not limit.fixed]
     asked = {name: min(usual, limit.length or usual) for name, limit in longest.items() if name in open_ended}
     if set(asked) - {"seq", "src_seq", "tgt_seq"}:

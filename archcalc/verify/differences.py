@@ -55,6 +55,11 @@ DIFFERENCES = (
         "state, so that saved bytes are not compared",
     ),
     (
+        lambda config, family, words: "'MambaPart'" in words or "'RglruPart'" in words,
+        "state-space layers: the reference steps through the sequence and keeps every state, as no kernel would, and "
+        "FlopCounterMode counts too much in the backward pass of their convolution: only the forward pass is compared",
+    ),
+    (
         lambda config, family, words: "'sinks': True" in words or "'softcap': True" in words,
         "flash attention: PyTorch's kernel has no sinks and no softcap, so that attention stays eager",
     ),

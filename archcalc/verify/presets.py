@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from archcalc.errors import InputError
 from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.verify.check import Progress, verify, workload_of
 from archcalc.verify.report import VerifyReport
@@ -16,6 +17,7 @@ class AllReport(Report):
 
     command: ClassVar[str] = "verify"
     reports: dict[str, VerifyReport]
+    left_out: dict[str, str]  # presets that cannot be compared, and why
 
     @property
     def ok(self) -> bool:
@@ -31,6 +33,7 @@ class AllReport(Report):
         """One line a preset; where it differs, the first row that does."""
         columns = (Column("preset", "name"), Column("parameters", "count"), Column("compared", "count"))
         lines = [Line((name, *_cells(report))) for name, report in self.reports.items()]
+        lines += [Line((name, None, None, f"– {why}")) for name, why in self.left_out.items()]
         return Table((*columns, Column("", "text")), tuple(lines))
 
     def record(self) -> dict[str, Any]:
@@ -45,6 +48,7 @@ class AllReport(Report):
             "model": self.model,
             "ok": self.ok,
             "assumptions": list(self.assumptions),
+            "left_out": self.left_out,
             "rows": rows,
         }
 
@@ -62,10 +66,14 @@ def verify_all(progress: Progress) -> AllReport:
 
     found = presets()
     reports: dict[str, VerifyReport] = {}
+    left_out: dict[str, str] = {}
     for index, name in enumerate(found):
         progress(index, len(found), name)
         model = load(name)
-        reports[name] = verify(model, workload_of(model, quick=True), quick=True)
+        try:
+            reports[name] = verify(model, workload_of(model, quick=True), quick=True)
+        except InputError as reason:
+            left_out[name] = reason.fact
     progress(len(found), len(found), "")
     assumptions = next(iter(reports.values())).assumptions[:2] if reports else ()
-    return AllReport("all presets", tuple(assumptions), reports)
+    return AllReport("all presets", tuple(assumptions), reports, left_out)
