@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 MODES = ("infer", "train")
 RECOMPUTE = {"none": "none", "selective": "core", "full": "block"}
 ATTENTION = ("eager", "flash")
-KV_RULES = ("window", "window-1", "window+batch", "full")
+KV_RULES = {
+    "window": "exactly the window",
+    "window-1": "the window without the token that is computed",
+    "window+batch": "the window and a batch more",
+    "full": "the whole length",
+}
 TRAINING = ("optimizer", "accumulate", "recompute", "loss_chunks", "freeze", "lora", "lora_targets", "zero")
 INFERENCE = ("kv_dtype", "kv_rule", "prefill")
 

@@ -81,12 +81,14 @@ def cached(memory: Memory, work: Workload) -> list[tuple[Run, int]]:
 
 def _elements(tensor: Tensor, case: Case, length: int) -> int:
     """On one GPU; of what a window keeps, as many positions as the rule says."""
-    size = case.plan.size(tensor)
-    for dim in tensor.dims:
-        window = getattr(dim.size.expression, "name", "") in ("window", "chunk")
-        if window:
-            return size // int(dim.size) * _positions(int(dim.size), case, length)
-    return size
+    size, window = case.plan.size(tensor), window_of(tensor)
+    return size // window * _positions(window, case, length) if window else size
+
+
+def window_of(tensor: Tensor) -> int | None:
+    """How many positions are kept, where a window or a chunk says so and not the length."""
+    found = [dim for dim in tensor.dims if getattr(dim.size.expression, "name", "") in ("window", "chunk")]
+    return int(found[0].size) if found else None
 
 
 def _positions(window: int, case: Case, length: int) -> int:

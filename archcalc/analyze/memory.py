@@ -18,7 +18,7 @@ from archcalc.analyze.runs import Trainable, never
 from archcalc.analyze.sense import check_sense
 from archcalc.analyze.states import Held, Keeping, held, totals
 from archcalc.analyze.timeline import Levels
-from archcalc.case import Case, case
+from archcalc.case import KV_RULES, Case, case
 from archcalc.ir import Module, notes_of, walk, work_notes_of
 from archcalc.precision import BYTES
 from archcalc.workload import Workload
@@ -42,7 +42,7 @@ class Memory:
         levels, root = self._levels(work), self.build(work)
         return MemoryReport(
             model=self.model.name,
-            assumptions=(*self._said(), *notes_of(root), *work_notes_of(root), *work.assumptions),
+            assumptions=(*self._said(work), *notes_of(root), *work_notes_of(root), *work.assumptions),
             mode=self.case.mode,
             batch=work.batch,
             lengths=work.lengths,
@@ -138,13 +138,18 @@ class Memory:
         usual: int = self._runtime["one_gpu" if self.case.plan.gpus == 1 else "several_gpus"]
         return usual if self.case.overhead is None else self.case.overhead
 
-    def _said(self) -> tuple[str, ...]:
+    def _said(self, work: Workload) -> tuple[str, ...]:
         attends = any(module.unit == "core" for module, _ in walk(self._root))
         assumed = [words for words in self.case.assumptions if attends or "attention" not in words]
         said = [*(f"estimate: {words}" for words in self.case.estimates), *assumed]
         if not self._root.body:
             said = [words for words in said if "the spec names no precision" not in words]
             said.append("a file of weights: neither a cache nor activations, since it does not tell what is computed")
+        windows = (
+            () if self.case.trains else {inference.window_of(run.op.output) for run, _ in inference.cached(self, work)}
+        )
+        if any(windows):
+            said.append(f"cache of sliding windows: {KV_RULES[self.case.kv_rule]}; --kv-rule changes it")
         if self.case.overhead is None:
             name, source = self._runtime["name"], self._runtime["source"]
             said.append(f"overhead: {name}, an estimate ({source}); --overhead changes it")
