@@ -12,12 +12,10 @@ one flat sum, while `total` keeps each term as a group of its own, the way a per
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 
-@dataclass(frozen=True)
-class Leaf:
+class Leaf(NamedTuple):
     """A number that is not taken apart any further: a size, or the subtotal of a module."""
 
     value: int
@@ -31,8 +29,7 @@ class Leaf:
         return f"{self.value:,}" if self.subtotal else str(self.value)
 
 
-@dataclass(frozen=True)
-class Product:
+class Product(NamedTuple):
     factors: tuple[Expression, ...]
 
     def text(self, names: bool) -> str:
@@ -40,8 +37,7 @@ class Product:
         return " × ".join([*(_bracketed(factor, names) for factor in first), _last_factor(last, names)])
 
 
-@dataclass(frozen=True)
-class Sum:
+class Sum(NamedTuple):
     terms: tuple[Expression, ...]
 
     def text(self, names: bool) -> str:
@@ -54,8 +50,7 @@ class Sum:
         return " × ".join([*(leaf.text(names) for leaf in shared), inner])
 
 
-@dataclass(frozen=True)
-class Infix:
+class Infix(NamedTuple):
     """Everything that is neither sum nor product: a difference, a whole division, a power."""
 
     left: Expression

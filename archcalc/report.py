@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 SCHEMA_VERSION = 1
 GLYPHS = "█▓▒░▪"  # the parts of a stacked bar, in their order
@@ -32,8 +32,7 @@ Unit = Literal[
 ]
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """One answer: `201,466,160 parameters`. `note` says what it leaves out or takes for granted."""
 
     label: str
@@ -42,15 +41,13 @@ class Figure:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     label: str
     unit: Unit
     spare: bool = False  # left out, with a word about it, where the terminal is too narrow
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line of the table: values for its columns, how deep it is indented, and words to print beneath it."""
 
     cells: tuple[Any, ...]
@@ -59,8 +56,7 @@ class Line:
     heading: bool = False  # groups the lines under it
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
 

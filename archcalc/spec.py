@@ -4,8 +4,6 @@ A spec is kept as it was written. Every field is optional here, because what is 
 missing in the end is found when a family resolves the spec.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 

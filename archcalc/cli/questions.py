@@ -1,7 +1,5 @@
 """Commands that ask a model something."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import replace
 
 from archcalc.render import cells
 from archcalc.render.style import bold, coloured, dim
@@ -50,7 +49,7 @@ def _fitting(table: Table, width: int) -> tuple[Table, list[str]]:
     if not spare or _Layout(table, 10**6).used <= width:
         return table, []
     kept = [i for i, column in enumerate(table.columns) if not column.spare]
-    lines = [replace(line, cells=tuple(line.cells[i] for i in kept)) for line in table.lines]
+    lines = [line._replace(cells=tuple(line.cells[i] for i in kept)) for line in table.lines]
     left_out = f"{', '.join(spare)} left out: the terminal is too narrow"
     return Table(tuple(table.columns[i] for i in kept), tuple(lines)), [left_out]
 

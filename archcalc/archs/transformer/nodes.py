@@ -1,7 +1,5 @@
 """Words of the spec that hold in many places: norms and position encodings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal
 

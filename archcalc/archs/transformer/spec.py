@@ -4,8 +4,6 @@ Which stacks are present says what the model is: `decoder` alone, `encoder` alon
 holds below (model, then encoder or decoder, then part) until something nearer says otherwise.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema

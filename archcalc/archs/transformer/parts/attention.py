@@ -1,7 +1,5 @@
 """The part `attention`, and `cross`, which looks at the encoder."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
