@@ -13,9 +13,9 @@ from archcalc.spec import ModelSpec
 from archcalc.workload import Workload, workload
 
 if TYPE_CHECKING:
-    from archcalc.analyze.flops import FlopsReport
+    from archcalc.analyze.flops_report import FlopsReport
     from archcalc.analyze.kernel import KernelReport
-    from archcalc.analyze.memory import MemoryReport
+    from archcalc.analyze.memory_report import MemoryReport
     from archcalc.analyze.params import ParamsReport
     from archcalc.analyze.shapes import ShapesReport
 

@@ -84,7 +84,7 @@ class Node(BaseModel):
         return {"title": schema.get("title", cls.__name__), "anyOf": [schema["properties"][cls.main], schema]}
 
     def check_kind(self, kind: str, *paths: Path) -> None:
-        """Refuse a field that this kind of thing does not have, rather than ignore it; `paths` are where it may stand."""
+        """Refuse a field that this kind of thing does not have; `paths` are where it may stand."""
         for name in sorted(self.model_fields_set - {"kind"} - self.fields_of.get(kind, frozenset())):
             has = ", ".join(sorted(self.fields_of.get(kind, ()))) or "no fields of its own"
             raise InputError(
@@ -103,8 +103,7 @@ class Lazy:
 
     @property
     def node(self) -> type[Node]:
-        node = getattr(importlib.import_module(self.module), self.name)
-        assert issubclass(node, Node)
+        node: type[Node] = getattr(importlib.import_module(self.module), self.name)
         return node
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:

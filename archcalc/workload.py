@@ -86,7 +86,8 @@ def workload(
         assumptions.append("batch 1: the spec names none; --batch changes it")
     work = Workload(batch or spec.batch or 1, lengths, tuple(assumptions), mode, attention=attention)
     if work.decodes and not longest:
-        raise InputError("this model makes no tokens to decode one by one", "use --mode train or prefill", field="--mode")
+        hint = "use --mode train or prefill"
+        raise InputError("this model makes no tokens to decode one by one", hint, field="--mode")
     return _one_more_token(work, context, longest) if work.decodes else work
 
 

@@ -220,7 +220,7 @@ def _traced(part: AttentionPart, feature: str, work: Workload) -> Iterator[Op]:
     group = part.heads // part.kv_heads
     alone = replace(part, feature=feature, heads=group, kv_heads=1, positions=(), rotated=0, cross=False)
     m, sizes = Module("attention"), {"batch": work.batch, **work.lengths, "d_model": group * part.head_dim}
-    alone.run(m, Tensor(axes(*(Dim.of(name, size) for name, size in sizes.items()))), Context(work=work))
+    alone.run(m, Tensor(axes(*(Dim.of(name, size) for name, size in sizes.items()))), Context(work))
     return (op for module, _ in walk(m) for op in module.ops)
 
 

@@ -26,7 +26,7 @@ def add_learned_positions(m: Module, x: Tensor, length: int, offset: int) -> Ten
 
 
 def add_sinusoids(m: Module, x: Tensor, length: int | None, *, stored: bool) -> Tensor:
-    """Computed, not learned: kept as a table of `length` rows where that is given, as a frozen parameter if `stored`."""
+    """Computed, not learned: a table of `length` rows where that is given, a frozen parameter if `stored`."""
     _, seq, d_model = x.dims
     if length is None:
         return m.record("add", x)
@@ -47,7 +47,7 @@ def add_types(m: Module, x: Tensor, types: int) -> Tensor:
 
 
 def relative_bias(m: Module, heads: int, buckets: int, distances: Tensor) -> Tensor:
-    """A learned number for each head and bucket of distances, added to the scores; read from the table if it is there."""
+    """A learned number for each head and bucket of distances, added to the scores; the table is made once."""
     head, rows = Dim.of("heads", heads, copies=True), Dim.of("buckets", buckets)
     table = m.params.get("weight") or m.param("weight", rows, head, table="position")
     found = m.record("lookup", distances, table, to=axes(*distances.dims, head), select=(rows,))

@@ -40,7 +40,7 @@ def build(model: Transformer, work: Workload) -> Module:
 
 
 def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack, work: Workload) -> Tensor:
-    context = Context(memory, work=work)
+    context = Context(work, memory)
     context.prepared.update({word: part.prepare(m, x, context) for word, part in stack.parts.items()})
     if stack.once:
         x = run_block(m.child("once", title="once"), x, context, [stack.parts[word] for word in stack.once])

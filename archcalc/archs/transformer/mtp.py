@@ -64,7 +64,7 @@ def _joined(m: Module, x: Tensor, table: Param, stack: ResolvedStack) -> Tensor:
 
 
 def _block(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor:
-    context = Context(work=work)
+    context = Context(work)
     parts = [stack.parts[word] for word in _last(stack.items).words]
     block = m.child("block")
     block.unit = "block"

@@ -188,7 +188,7 @@ def _said(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, 
     if word not in SLOTS:
         known = [*SLOTS, *around.scope.variants]
         raise InputError(f"no part called {word}", did_you_mean(word, known), fields=around.places("pattern"))
-    said: Node = getattr(around.scope, word) or slot_node(word).node()
+    said: Any = getattr(around.scope, word) or slot_node(word).node()
     return word, as_cross(around.scope.attention, said) if word == "cross" else said
 
 

@@ -104,7 +104,7 @@ class Scope(Node):
     delta: Annotated[Any, slot_node("delta")] = None
     rglru: Annotated[Any, slot_node("rglru")] = None
     conv: Annotated[Any, slot_node("conv")] = None
-    variants: dict[str, dict[str, Any]] = {}
+    variants: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
 class Stack(Scope):

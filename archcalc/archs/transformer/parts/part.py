@@ -26,9 +26,9 @@ class Context:
     `shared` are constants that all blocks of a stack read, such as the causal mask, made on first use.
     """
 
+    work: Workload
     memory: Tensor | None = None
     prepared: dict[str, Tensor | None] = field(default_factory=dict)
-    work: Workload = Workload(1, {})
     shared: dict[str, Tensor] = field(default_factory=dict)
 
     def constant(self, name: str, role: str, *items: Dim | Axis) -> Tensor:
