@@ -173,7 +173,8 @@ def file_format(case: Case) -> str:
     """`Q4_K - Medium` as archcalc calls it."""
     said = str(case.get("quantisation"))
     name = said.partition(" - ")[0].lower() + {"Small": "_s", "Medium": "_m"}.get(said.partition(" - ")[2], "")
-    name = {"q2_k": "q2_k_m", "f16": "fp16"}.get(name, name)  # llama.cpp's Q2_K file is a mixture
+    mixed = f"{name}_m"  # a file that llama.cpp calls by its format, such as Q2_K, is a mixture
+    name = mixed if mixed in quantisation.names() else {"f16": "fp16"}.get(name, name)
     if name not in quantisation.names():
         raise Inexpressible(f"a file in {said}" if case.get("quantisation") else "the case does not say the format")
     if (case["measured"].get("bits_per_weight") or 99) < 0.75 * quantisation.weight_format(name).bits_per_weight:
