@@ -270,7 +270,8 @@ class Module:
 def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, Tensor]:
     """What a kind makes besides its output, each like the input, one for each row of the output, or a few numbers."""
     like_input = inputs[0].axes if inputs else ()
-    shapes = {"input": like_input, "rows": output.axes[:-1], "output": output.axes, "one": (), "two": axes(Dim.of("two", 2))}
+    shapes = {"input": like_input, "rows": output.axes[:-1], "output": output.axes}
+    shapes |= {"one": (), "two": axes(Dim.of("two", 2))}
     return {name: Tensor(shapes[like], role) for name, role, like in KINDS[kind].beside}
 
 

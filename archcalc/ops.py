@@ -228,7 +228,7 @@ KINDS = {
     "softmax": Kind("softmax over one dim", each(5), its_output),
     "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
     "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states),
-    "solve": Kind("a triangular system solved, row after row", substitution, system_and_solution, products=outer_product),
+    "solve": Kind("a triangular system", substitution, system_and_solution, products=outer_product),
     "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
     "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
     "lookup": Kind("rows of a table, chosen by index", none, indices),

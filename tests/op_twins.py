@@ -124,7 +124,9 @@ TWINS = (
     Twin("rms_norm", ((X, "act"), (axes(WIDTH), "param")), lambda x, w: F.rms_norm(x, (4,), w)),
     Twin("mask", ((X, "act"), (axes(SEQ, WIDTH), "mask")), lambda x, mask: x.masked_fill(mask, -1.0)),
     Twin("scan", TWO, _scan),
-    Twin("solve", ((axes(BATCH, SOLVED, WIDTH), "act"), (axes(BATCH, SOLVED, OTHER), "act")), _solve, {"over": (OTHER,)}),
+    Twin(
+        "solve", ((axes(BATCH, SOLVED, WIDTH), "act"), (axes(BATCH, SOLVED, OTHER), "act")), _solve, {"over": (OTHER,)}
+    ),
     Twin("rotate", ((QUERY, "act"), (axes(SEQ, EACH), "constant"), (axes(SEQ, EACH), "constant")), _rotate),
     Twin(
         "lookup",
@@ -172,7 +174,9 @@ def disagreements(twin: Twin) -> list[str]:
 def recorded(twin: Twin, wanted: tuple[bool, ...]) -> Module:
     """The op, alone in a module."""
     m = Module("alone")
-    tensors = [_tensor(m, index, *said, wants) for index, (said, wants) in enumerate(zip(twin.inputs, wanted, strict=True))]
+    tensors = [
+        _tensor(m, index, *said, wants) for index, (said, wants) in enumerate(zip(twin.inputs, wanted, strict=True))
+    ]
     m.record(twin.kind, *tensors, **twin.options)
     return m
 

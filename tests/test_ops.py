@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from op_twins import TWINS, WITHOUT_TWIN, Twin, disagreements, recorded  # noqa: E402
+from op_twins import TWINS, WITHOUT_TWIN, Twin, disagreements, recorded
 
-from archcalc.analyze.work import work  # noqa: E402
-from archcalc.ir import Module  # noqa: E402
-from archcalc.ops import KINDS  # noqa: E402
+from archcalc.analyze.work import work
+from archcalc.ir import Module
+from archcalc.ops import KINDS
 
 GOLDEN = Path(__file__).parent / "golden" / "elementwise_flops.txt"
 
@@ -29,7 +29,7 @@ def test_an_op_costs_what_pytorch_does(twin: Twin) -> None:
 
 
 def elementwise_flops() -> str:
-    """Forward and backward FLOPs of every op that is no matrix product, all gradients wanted, as the table prints them."""
+    """Forward and backward FLOPs of every op that is no matrix product, with all gradients wanted."""
     lines = []
     for twin in TWINS:
         done = work(recorded(twin, next(iter(twin.wanted()))))

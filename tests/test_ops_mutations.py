@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip("torch")
 
-from op_twins import TWINS, disagreements  # noqa: E402
-from test_ops import GOLDEN, elementwise_flops  # noqa: E402
+from op_twins import TWINS, disagreements
+from test_ops import GOLDEN, elementwise_flops
 
-from archcalc.count import Count  # noqa: E402
-from archcalc.ir import Tensor  # noqa: E402
-from archcalc.ops import KINDS, Kind, nothing  # noqa: E402
+from archcalc.count import Count
+from archcalc.ir import Tensor
+from archcalc.ops import KINDS, Kind, nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -90,7 +90,11 @@ class _Keeper:
             for key, kept in found.items():
                 bag.setdefault(key, kept)
         recomputed = bool(module.unit) and module.unit == self.recompute
-        return {tensor: Kept(tensor, Count(1), module, None) for tensor in _read_from_outside(module)} if recomputed else bag
+        return (
+            {tensor: Kept(tensor, Count(1), module, None) for tensor in _read_from_outside(module)}
+            if recomputed
+            else bag
+        )
 
     def _by_op(self, op: Op, module: Module) -> Bag:
         self.gradients.follow(op)

@@ -90,7 +90,7 @@ def _split_in_two(m: Module, both: Tensor, each: Axes) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class Core:
-    """Attention's core: what needs no parameters, can be recomputed alone, and is a single kernel in flash attention."""
+    """Attention's core: what needs no parameters, can be recomputed alone, and is one kernel in flash attention."""
 
     m: Module
     work: Workload

@@ -168,5 +168,3 @@ class ImageEmbedding(nn.Module):
         if hasattr(self, "positions"):
             x = self.positions(x, True) if self.learned else self.positions(x, 0)
         return self.dropout(run(self, "norm", run(self, "registers", x)))
-
-

@@ -1,4 +1,4 @@
-"""Kernel attention in plain PyTorch: φ(q)·Σ φ(k)vᵀ, divided by φ(q)·Σ φ(k); the sums go up to each position if causal."""
+"""Kernel attention in plain PyTorch: φ(q)·Σ φ(k)vᵀ over φ(q)·Σ φ(k), the sums up to each position if it is causal."""
 
 from __future__ import annotations
 
@@ -83,7 +83,13 @@ class KernelAttention(Attention):
         return found
 
     def _core_of(
-        self, q: Tensor, k: Tensor | None, v: Tensor | None, padding: Tensor | None, *rotation: Tensor, before: Sums | None
+        self,
+        q: Tensor,
+        k: Tensor | None,
+        v: Tensor | None,
+        padding: Tensor | None,
+        *rotation: Tensor,
+        before: Sums | None,
     ) -> tuple[Tensor, Sums]:
         plain, turned = self._features(q, rotation)
         if k is None or v is None:

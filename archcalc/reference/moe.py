@@ -1,4 +1,4 @@
-"""A mixture of experts in plain PyTorch: tokens sorted by the experts they visit, each expert in turn, then sorted back."""
+"""A mixture of experts in plain PyTorch: tokens sorted by expert, each expert in turn, then sorted back."""
 
 from __future__ import annotations
 
@@ -38,15 +38,17 @@ class Mixture(nn.Module):
         return answer + (shared * torch.sigmoid(self.shared_gate(x)) if self.said["shared_gate"] else shared)
 
 
-class Router(nn.Linear):
+class Router(nn.Module):
     """The largest few of all shares, and which experts they are of."""
 
     def __init__(self, said: Config, d_model: int) -> None:
-        super().__init__(d_model, said["experts"], bias=said["router_bias"])
+        super().__init__()
         self.top = said["top"]
+        self.weight = nn.Parameter(torch.empty(said["experts"], d_model).normal_(std=d_model**-0.5))
+        self.bias = nn.Parameter(torch.zeros(said["experts"])) if said["router_bias"] else None
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        weights, chosen = super().forward(x).softmax(dim=-1).topk(self.top)
+        weights, chosen = nn.functional.linear(x, self.weight, self.bias).softmax(dim=-1).topk(self.top)
         return weights, chosen
 
 

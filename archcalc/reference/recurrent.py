@@ -331,7 +331,7 @@ class Weighing(nn.Module):
         self.offset = nn.Parameter(torch.zeros(1)) if said["bias"] else None
 
     def forward(self, inner: Tensor) -> Tensor:
-        v = self.v
+        v: Tensor = self.v
         if self.gain is not None:
             inner = inner + self.bias
             v = v / v.square().sum().sqrt() * self.gain

@@ -1,76 +1,74 @@
-"""What frameworks do differently, and which way archcalc and its reference go. Nothing here is hidden by a tolerance."""
+"""What frameworks do differently, and which way archcalc and its reference go: said, never hidden by a tolerance."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+Config = dict[str, Any]
 
-def differences(config: dict[str, Any], family: str) -> Iterator[str]:
+
+def differences(config: Config, family: str) -> Iterator[str]:
     """Those that matter for this model."""
-    words = str(config)
-    for needed, said in DIFFERENCES:
-        if needed(config, family, words):
-            yield said
+    words = f"{family} {config}"
+    return (said for matters, said in DIFFERENCES if matters(words))
 
 
-def _always(config: dict[str, Any], family: str, words: str) -> bool:
-    return True
+def _has(*fragments: str) -> Callable[[str], bool]:
+    return lambda words: any(fragment in words for fragment in fragments)
 
 
-DIFFERENCES = (
+def _has_dropout(words: str) -> bool:
+    return words.count("'dropout': ") > words.count("'dropout': 0.0")
+
+
+def _is_causal_kernel(words: str) -> bool:
+    return _has(*(f"'feature': '{name}'" for name in ("poly2", "elu", "relu")))(words) and "'causal': True" in words
+
+
+DIFFERENCES: tuple[tuple[Callable[[str], bool], str], ...] = (
     (
-        lambda config, family, words: "'dropout': 0.1" in words or _has_dropout(config),
-        "dropout: on a CPU nn.Dropout keeps a mask as wide as the activations; the reference calls native_dropout, which "
-        "keeps the one byte an element that a GPU keeps",
+        _has_dropout,
+        "dropout: on a CPU nn.Dropout keeps a mask as wide as the activations; the reference calls native_dropout, "
+        "which keeps the one byte an element that a GPU keeps",
     ),
     (
-        lambda config, family, words: "'kind': 'rms'" in words,
-        "RMSNorm: as nn.RMSNorm computes it step by step; below fp32 it keeps two fp32 tensors, which fused kernels do not",
+        _has("'kind': 'rms'"),
+        "RMSNorm: as nn.RMSNorm computes it, step by step; below fp32 it keeps two fp32 tensors, fused kernels do not",
     ),
     (
-        lambda config, family, words: "'kind': 'layer'" in words,
+        _has("'kind': 'layer'"),
         "LayerNorm in bf16: its statistics are kept in fp32, as on a GPU; on a CPU they are bf16",
     ),
     (
-        lambda config, family, words: family == "recurrent",
+        lambda words: words.startswith("recurrent"),
         "recurrent layers: the reference steps through the sequence; nn.LSTM and its kin count no FLOPs on a CPU",
     ),
     (
-        lambda config, family, words: "'kind': 'alibi'" in words or "'kind': 'relative'" in words,
+        _has("'kind': 'alibi'", "'kind': 'relative'"),
         "flash attention: PyTorch's kernel adds nothing to the scores, so ALiBi and relative positions stay eager",
     ),
     (
-        lambda config, family, words: "'type': 'LatentPart'" in words,
+        _has("'sinks': True", "'softcap': True"),
+        "flash attention: PyTorch's kernel has no sinks and no softcap, so that attention stays eager",
+    ),
+    (
+        _has("'type': 'LatentPart'"),
         "flash attention: PyTorch's kernel wants keys and values of one width; a kernel that takes latent attention's "
         "two is counted, but only eager attention is compared",
     ),
     (
-        lambda config, family, words: "'type': 'MoePart'" in words,
+        _has("'type': 'MoePart'"),
         "experts: on the meta device every expert is given as many tokens as any other; how many changes no count",
     ),
     (
-        lambda config, family, words: _attends_by_kernel(words) and "'causal': True" in words,
+        _is_causal_kernel,
         "causal kernel attention: archcalc counts what a fused kernel keeps; PyTorch's loop over positions keeps every "
         "state, so that saved bytes are not compared",
     ),
     (
-        lambda config, family, words: "'MambaPart'" in words or "'RglruPart'" in words,
+        _has("'MambaPart'", "'RglruPart'"),
         "state-space layers: the reference steps through the sequence and keeps every state, as no kernel would, and "
         "FlopCounterMode counts too much in the backward pass of their convolution: only the forward pass is compared",
     ),
-    (
-        lambda config, family, words: "'sinks': True" in words or "'softcap': True" in words,
-        "flash attention: PyTorch's kernel has no sinks and no softcap, so that attention stays eager",
-    ),
 )
-
-
-def _attends_by_kernel(words: str) -> bool:
-    return any(f"'feature': '{feature}'" in words for feature in ("poly2", "elu", "relu"))
-
-
-def _has_dropout(config: Any) -> bool:
-    if isinstance(config, dict):
-        return bool(config.get("dropout")) or any(map(_has_dropout, config.values()))
-    return isinstance(config, list) and any(map(_has_dropout, config))

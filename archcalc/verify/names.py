@@ -1,4 +1,4 @@
-"""archcalc's tree under PyTorch's names: `encoder.blocks.attention.q` stands for `encoder.blocks.0.attention.q` and on."""
+"""archcalc's tree under PyTorch's names: `encoder.blocks.attention.q` stands for `encoder.blocks.0.attention.q` …"""
 
 from __future__ import annotations
 

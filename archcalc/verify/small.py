@@ -1,4 +1,4 @@
-"""Smaller models of the same structure: a stack cut to its period, and a twin with small sizes that can really be run."""
+"""Smaller models of the same structure: a stack cut to its period, and a twin with small sizes that can be run."""
 
 from __future__ import annotations
 
@@ -66,7 +66,12 @@ def twin(model: Model) -> Model:
 def _in_proportion(model: Model) -> Model:
     """Widths of recurrent nets add up, so that all are divided by what divides them all."""
     found: list[int] = []
-    _mapped(model.spec, lambda name, value: found.append(value) or value if name in WIDTHS else value)
+
+    def noted(name: str, value: int) -> int:
+        found.extend([value] if name in WIDTHS else [])
+        return value
+
+    _mapped(model.spec, noted)
     divisor = math.gcd(*found)
     times = max(1, SMALLEST // (max(found, default=1) // max(1, divisor)))
 

@@ -28,7 +28,11 @@ def norms(draw: st.DrawFn) -> Spec:
 def position_encodings(draw: st.DrawFn, head_dim: int) -> Any:
     """One of all, tables long enough for what is drawn."""
     rope = {"kind": "rope", "fraction": draw(st.sampled_from((1.0, 0.5) if head_dim % 4 == 0 else (1.0,)))}
-    relative = {"kind": "relative", "buckets": draw(st.sampled_from((4, 8))), "per": draw(st.sampled_from(("stack", "block")))}
+    relative = {
+        "kind": "relative",
+        "buckets": draw(st.sampled_from((4, 8))),
+        "per": draw(st.sampled_from(("stack", "block"))),
+    }
     learned = {"kind": "learned", "length": 16, "offset": draw(st.sampled_from((0, 2)))}
     stored = {"kind": "sinusoidal", "length": 16, "stored": draw(TRUTH)}
     return draw(st.sampled_from(("none", "sinusoidal", stored, learned, rope, "alibi", relative)))
@@ -39,7 +43,10 @@ def attentions(draw: st.DrawFn) -> Spec:
     """What real models do to scores, queries and keys."""
     said: Spec = {}
     if draw(TRUTH):
-        said["qk_norm"] = {"over": draw(st.sampled_from(("head", "heads", "all"))), "kind": draw(st.sampled_from(("layer", "rms")))}
+        said["qk_norm"] = {
+            "over": draw(st.sampled_from(("head", "heads", "all"))),
+            "kind": draw(st.sampled_from(("layer", "rms"))),
+        }
     narrow = draw(st.sampled_from((None, None, "window", "chunk")))
     if narrow:
         said[narrow] = draw(st.sampled_from((2, 3, 20)))
@@ -58,7 +65,12 @@ def stacks(draw: st.DrawFn, cross: bool) -> Spec:
     """A few blocks, equal or after a pattern that ends within a round."""
     said: Spec = {"blocks": draw(st.integers(1, 4))}
     whole = "attention cross ffn" if cross else "attention ffn"
-    patterns = ([whole], [whole, "ffn"], [f"2 × {whole}", "attention"], [{"repeat": 2, "pattern": [whole, "ffn ffn"]}, whole])
+    patterns = (
+        [whole],
+        [whole, "ffn"],
+        [f"2 × {whole}", "attention"],
+        [{"repeat": 2, "pattern": [whole, "ffn ffn"]}, whole],
+    )
     if draw(TRUTH):
         said["pattern"] = draw(st.sampled_from(patterns))
     return said
@@ -139,7 +151,13 @@ def sparse_decoders(draw: st.DrawFn) -> Spec:
     if draw(TRUTH):
         said["attention"], said["position"] = draw(latent_attentions()), draw(st.sampled_from(("none", "rope")))
     decoder = {"blocks": draw(st.integers(1, 3)), "pattern": ["attention moe"]}
-    return {**said, "vocab": 9, "moe": draw(mixtures()), "decoder": decoder, "head": draw(st.sampled_from(("lm", "tied")))}
+    return {
+        **said,
+        "vocab": 9,
+        "moe": draw(mixtures()),
+        "decoder": decoder,
+        "head": draw(st.sampled_from(("lm", "tied"))),
+    }
 
 
 @st.composite
@@ -180,7 +198,12 @@ def vision_transformers(draw: st.DrawFn) -> Spec:
             "norm": draw(TRUTH),
         },
         "encoder": draw(stacks(cross=False)),
-        "head": {"kind": "classifier", "classes": 3, "bias": draw(TRUTH), "pool": draw(st.sampled_from(("class", "mean")))},
+        "head": {
+            "kind": "classifier",
+            "classes": 3,
+            "bias": draw(TRUTH),
+            "pool": draw(st.sampled_from(("class", "mean"))),
+        },
     }
 
 
@@ -251,7 +274,13 @@ def autoencoders(draw: st.DrawFn) -> Spec:
     """Linear and recursive ones."""
     width = draw(st.integers(2, 5))
     if draw(TRUTH):
-        return {"family": "autoencoder", "kind": "linear", "input": width, "hidden": draw(st.integers(1, 4)), "bias": draw(TRUTH)}
+        return {
+            "family": "autoencoder",
+            "kind": "linear",
+            "input": width,
+            "hidden": draw(st.integers(1, 4)),
+            "bias": draw(TRUTH),
+        }
     said = {"family": "autoencoder", "kind": "recursive", "input": width, "hidden": width, "bias": draw(TRUTH)}
     return {**said, "classes": 3} if draw(TRUTH) else said
 

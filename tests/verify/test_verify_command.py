@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from archcalc.count import Count  # noqa: E402
-from archcalc.ops import KINDS  # noqa: E402
+from archcalc.count import Count
+from archcalc.ops import KINDS
 
 if TYPE_CHECKING:
     from conftest import Run, Write

@@ -8,7 +8,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from drawn_specs import (  # noqa: E402
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from verify.drawn_specs import (
     autoencoders,
     batches,
     lengths,
@@ -18,11 +20,9 @@ from drawn_specs import (  # noqa: E402
     transformers,
     vision_transformers,
 )
-from hypothesis import HealthCheck, given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
 
-import archcalc  # noqa: E402
-from archcalc.verify.check import verify, ways  # noqa: E402
+import archcalc
+from archcalc.verify.check import verify, ways
 
 FAMILIES = {
     "encoders": (transformers("encoder"), 35),
@@ -46,7 +46,9 @@ def test_a_drawn_spec_equals_pytorch(family: str) -> None:
     """Parameters, shapes, FLOPs, saved bytes, caches and the numbers themselves, for one way of training each."""
     specs, number = FAMILIES[family]
 
-    @settings(max_examples=number, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
+    @settings(
+        max_examples=number, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+    )
     @given(spec=specs, batch=batches, sizes=st.tuples(lengths, lengths), data=st.data())
     def check(spec: dict[str, Any], batch: int, sizes: tuple[int, int], data: st.DataObject) -> None:
         model = archcalc.load(spec)
