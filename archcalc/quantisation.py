@@ -53,7 +53,7 @@ class Other:
 
 @dataclass(frozen=True)
 class Format:
-    """`quantises` says which parameters: everything, matrices (tables too), or linear (those of the blocks alone)."""
+    """`quantises` says which parameters: everything, matrices (tables too), linear (of the blocks), or experts."""
 
     name: str
     stores: tuple[Stored, ...]
@@ -89,6 +89,8 @@ class Format:
         if self.quantises == "everything":
             return True
         matrix = len(param.axes) > 1
+        if self.quantises == "experts":
+            return len(param.axes) > 2 and param.dims[0].name == "experts"
         return matrix if self.quantises == "matrices" else matrix and not param.table and param.owner.group != "head"
 
 

@@ -24,7 +24,7 @@ WEIGHTS = {
     "fp8": "fp8",
     "gptq_marlin": "int4",
     "awq_marlin int4": "int4",
-    "mxfp4": "mxfp4",
+    "mxfp4": "mxfp4_moe",
     "bnb.nf4": "nf4",
     "nf4": "nf4",
     "bnb.nf4-dq": "nf4_dq",

@@ -86,6 +86,12 @@ def test_quantised_weights_leave_the_rest_as_it_was() -> None:
     assert report.parts["weights"] == linears + 2 * (8_030_261_248 - linears)
 
 
+@pytest.mark.parametrize(("name", "size"), [("gpt-oss-20b", 12.8), ("gpt-oss-120b", 60.8)])
+def test_experts_alone_may_be_quantised(name: str, size: float) -> None:
+    """The gpt-oss model card's table of checkpoints, in GiB."""
+    assert round(load(name).memory(weights="mxfp4_moe").parts["weights"] / 2**30, 1) == size
+
+
 def test_gguf_quantises_tables_too_and_widens_norms() -> None:
     """Q8_0: 34 bytes for 32 weights of every matrix, norms in fp32."""
     vectors = (2 * 32 + 1) * 4096
