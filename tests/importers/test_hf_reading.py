@@ -100,7 +100,7 @@ def test_show_prints_a_spec_that_counts_the_same(run: Run, write: Write) -> None
         "ffn: {width: 160, act: silu, gated: true}",
         "norm: rms",
         "bias: false",
-        "position: {kind: rope, length: 2048, theta: 10000.0}",
+        "position: {kind: rope, length: 2048}",
         "decoder: 3",
     ]
     again = run("params", write(shown, "shown.yaml"), "--format", "json").json["total"]

@@ -112,21 +112,50 @@ def layer_types(c: Config, otherwise: list[str]) -> list[str]:
 
 def finished(fields: Fields) -> Fields:
     """As a person writes it: nothing empty, nothing that follows from the rest, in the usual order."""
-    fields = {key: value for key, value in fields.items() if value is not None}
+    fields = _lifted({key: value for key, value in fields.items() if value is not None})
     heads, width = fields.get("heads"), fields.get("d_model")
     if heads and width and fields.get("head_dim") and fields["head_dim"] * heads == width:
         del fields["head_dim"]
     if fields.get("kv_heads") == heads:
         fields.pop("kv_heads", None)
-    usual = {"bias": fields.get("bias", True), "gated": False}
-    for part in ("attention", "ffn"):
-        if isinstance(fields.get(part), dict):
-            fields[part] = {key: value for key, value in fields[part].items() if usual.get(key) != value}
-    fields = {key: value for key, value in fields.items() if value != {} and (key, value) not in _USUAL}
+    linear = {"bias": fields.get("bias", True)}
+    usual = {"attention": linear, "ffn": {**linear, "act": "gelu", "gated": False}, **_USUAL}
+    fields = {key: _without(value, usual.get(key, {})) for key, value in fields.items()}
+    fields = {key: value for key, value in fields.items() if value not in ({}, usual.get(key))}
     return {key: fields[key] for key in sorted(fields, key=_place)}
 
 
-_USUAL = (("head", "lm"), ("bias", True), ("norm", "layer"))
+def _lifted(fields: Fields) -> Fields:
+    """What all stacks say alike is said once, above them."""
+    stacks = {name: dict(fields[name]) for name in ("encoder", "decoder") if isinstance(fields.get(name), dict)}
+    said = list(stacks.values())
+    for key in ("heads", "ffn"):
+        if said and all(key in one and one[key] == said[0][key] for one in said):
+            value = said[0][key]
+            above = fields.get(key)
+            fields = {**fields, key: {**above, "width": value} if isinstance(above, dict) else value}
+            for one in said:
+                del one[key]
+    return {**fields, **{name: one["blocks"] if list(one) == ["blocks"] else one for name, one in stacks.items()}}
+
+
+def _without(value: Any, usual: Any) -> Any:
+    """A mapping without what its fields are anyway, or each of several."""
+    if isinstance(value, list):
+        return [_without(item, usual) for item in value]
+    if not isinstance(value, dict) or not isinstance(usual, dict):
+        return value
+    return {key: inner for key, inner in value.items() if key not in usual or usual[key] != inner}
+
+
+_USUAL: Fields = {  # what the spec's language takes for granted
+    "head": "lm",
+    "bias": True,
+    "norm": "layer",
+    "moe": {"act": "silu"},
+    "position": {"theta": 10_000.0, "project": []},
+    "embedding": {"types": 0, "channels": 3},
+}
 _ORDER = (
     *("name", "vocab", "d_model", "heads", "kv_heads", "head_dim"),
     *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "conv"),
