@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from archcalc.analyze.levels import Levels
 from archcalc.analyze.runs import Run, never, runs
 from archcalc.analyze.steps import Unrolling, unrolled
-from archcalc.analyze.timeline import Holding, Levels, Timeline
+from archcalc.analyze.timeline import Holding, Timeline
 from archcalc.analyze.training import stretch
 from archcalc.ir import Module, Tensor
 from archcalc.precision import Policy

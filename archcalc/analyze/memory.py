@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc import adapters, data
 from archcalc.analyze import inference, training
+from archcalc.analyze.levels import Levels
 from archcalc.analyze.memory_report import PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory_rows import rows
 from archcalc.analyze.runs import Trainable, never
 from archcalc.analyze.sense import check_sense
 from archcalc.analyze.states import Held, Keeping, held, totals
-from archcalc.analyze.timeline import Levels
 from archcalc.case import KV_RULES, Case, case
 from archcalc.ir import Module, notes_of, walk, work_notes_of
 from archcalc.precision import BYTES

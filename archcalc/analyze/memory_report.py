@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
+from archcalc.analyze.levels import Instant
 from archcalc.analyze.memory_rows import Row
-from archcalc.analyze.timeline import Instant
 from archcalc.plan import Plan
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.sizes import binary_bytes, decimal_bytes

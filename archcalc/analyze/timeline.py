@@ -1,8 +1,6 @@
 """What stands in memory at every instant of a step: forward, loss, backward, optimizer.
 
-    line = timeline(nodes, base, holding)
-    line.peak.parts, line.peak.phase, line.peak.module      the fullest instant
-    line.instants                                           the fullest instant of each stretch, in order
+    Timeline(nodes, holding, trains=True).sink       every change in bytes, in order; `Levels` plays them
 
 Going forward an op makes its output, and what nobody reads any more is freed unless the backward pass needs it. Going
 back an op makes the gradients of its inputs, adds them to what is there, and lets go of what it kept.
@@ -10,43 +8,15 @@ back an op makes the gradients of its inputs, adds them to what is there, and le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
+from archcalc.analyze.levels import Change, Happening, Repeated
 from archcalc.analyze.steps import Cell, Group, Loop, Node, Step, steps
 from archcalc.ir import Module, Param
 
 PASSING = frozenset({"add", "copy"})  # a gradient goes through them as it is, without a storage of its own
-
-
-@dataclass(frozen=True)
-class Change:
-    """So many bytes more, or fewer, of one part."""
-
-    part: str
-    bytes: int
-    phase: str
-    module: Module
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """Changes that happen `times` times in a row."""
-
-    changes: list[Happening]
-    times: int
-
-
-Happening = Change | Repeated
-
-
-@dataclass(frozen=True)
-class Instant:
-    phase: str
-    module: Module
-    parts: dict[str, int]
-    bytes: int
 
 
 @dataclass(frozen=True)
@@ -276,53 +246,3 @@ class Timeline:
     def _change(self, part: str, number: int) -> None:
         if number:
             self.sink.append(Change(part, number, self.phase, self.module))
-
-
-@dataclass
-class Levels:
-    """Plays changes on top of what stands all the time, and remembers the fullest instants."""
-
-    parts: dict[str, int]
-    stretch: Callable[[Module], Module]  # the part of the model under whose name an instant is remembered
-    instants: list[Instant] = field(default_factory=list)
-    number: int = 0
-
-    def __post_init__(self) -> None:
-        self.number = sum(self.parts.values())
-
-    def play(self, happenings: Iterable[Happening]) -> Levels:
-        for one in happenings:
-            if isinstance(one, Change):
-                self.parts[one.part] += one.bytes
-                self.number += one.bytes
-                self._remember(one)
-            else:
-                self._repeat(one)
-        return self
-
-    def _repeat(self, repeated: Repeated) -> None:
-        """Levels rise or fall evenly from one time to the next, so that the first or the last is the fullest."""
-        before = dict(self.parts)
-        self.play(repeated.changes)
-        for part, number in self.parts.items():
-            rest = (number - before[part]) * (repeated.times - 2)
-            self.parts[part] += rest
-            self.number += rest
-        if repeated.times > 1:
-            self.play(repeated.changes)
-
-    def _remember(self, change: Change) -> None:
-        where = self.stretch(change.module)
-        last = self.instants[-1] if self.instants else None
-        same = last is not None and last.phase == change.phase and last.module is where
-        if same and last and last.bytes >= self.number:
-            return
-        if same:
-            self.instants.pop()
-        self.instants.append(Instant(change.phase, where, dict(self.parts), self.number))
-
-    @property
-    def peak(self) -> Instant:
-        """Of a model that computes nothing, what stands all the time."""
-        still = Instant("forward", Module("model"), dict(self.parts), self.number)
-        return max(self.instants, key=lambda instant: instant.bytes, default=still)

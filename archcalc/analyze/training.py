@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.casting import Autocasting, Fp8
+from archcalc.analyze.levels import Levels
 from archcalc.analyze.states import Keeping
 from archcalc.analyze.steps import Node, Unrolling, steps, unrolled
-from archcalc.analyze.timeline import Holding, Levels, Timeline
+from archcalc.analyze.timeline import Holding, Timeline
 from archcalc.ir import Module, Param, Tensor, walk
 from archcalc.precision import BYTES, Policy
 
