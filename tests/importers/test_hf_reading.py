@@ -20,6 +20,7 @@ LLAMA: dict[str, Any] = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
 }
+ALBERT = {"model_type": "albert", "architectures": ["AlbertModel"], "num_key_value_heads": ...}
 DEBERTA = {"model_type": "deberta-v2", "architectures": ["DebertaV2Model"]}
 BLOCKS = 3 * (64 + 2 * 64 * 64 + 2 * 64 * 32 + 64 + 3 * 64 * 160) + 64
 TABLE = 1000 * 64
@@ -126,6 +127,7 @@ def test_a_model_can_be_changed_as_any_spec(run: Run, write: Write) -> None:
         ({"hidden_size": "64"}, "hidden_size: expected a whole number from 1 up", ""),
         ({"hidden_act": "prelu"}, "hidden_act", "activations that can be counted"),
         ({"per_layer_config": {"0": {"num_key_value_heads": 1}}}, "per_layer_config", "--trace"),
+        ({**ALBERT, "num_hidden_groups": 4}, "num_hidden_groups: 4", "groups that nothing reads"),
         ({**DEBERTA, "pooler_hidden_size": 3}, "pooler_hidden_size", "such a model cannot run"),
     ],
 )  # fmt: skip

@@ -14,6 +14,8 @@ INERT = "head_dim num_key_value_heads net_structure_type gap_size num_memory_blo
 def translate(c: Config, task: str) -> Fields:
     each, groups, layers = c.size("inner_group_num"), c.size("num_hidden_groups"), c.size("num_hidden_layers")
     width = c.size("embedding_size")
+    if groups > layers:
+        raise c.refused("num_hidden_groups", f"with {layers} layers the class keeps groups that nothing reads")
     c.skip("tie_word_embeddings")
     return {
         **encoder(c),
