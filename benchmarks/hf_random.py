@@ -85,7 +85,7 @@ def _switched(name: str, default: Any, each: int, rng: random.Random) -> Any:
         "type_vocab_size": [1, 2, 5],
         "decoder_sparse_step": [1, 2, 3],
         "first_k_dense_replace": [0, 1, 2, 9],
-        "n_shared_experts": [1, 2],
+        "n_shared_experts": [0, 1, 2],
         "feed_forward_proj": ["relu", "gated-gelu", "gated-silu", "gelu"],
         "embedding_size": [8, 32, 48],
         "word_embed_proj_dim": [8, 48],

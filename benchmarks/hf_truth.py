@@ -73,7 +73,8 @@ def build(said: dict[str, Any]) -> torch.nn.Module:
 
 def tensors_in(model: torch.nn.Module) -> Counter[Shape]:
     named = _joined({name: tuple(parameter.shape) for name, parameter in model.named_parameters()})
-    return Counter(_plain(part) for name, shape in named.items() for part in _taken_apart(name, shape, named))
+    parts = (part for name, shape in named.items() for part in _taken_apart(name, shape, named))
+    return Counter(_plain(part) for part in parts if 0 not in part)  # some classes keep tables of no rows
 
 
 def _joined(named: dict[str, Shape]) -> dict[str, Shape]:

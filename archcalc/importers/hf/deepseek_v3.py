@@ -54,7 +54,10 @@ def _experts(c: Config, *, bias: bool) -> Fields:
     visited = 1 if c.get("num_experts_per_tok") is None else top(c, number)
     if c.get("num_experts_per_tok") is None:
         c.notes.append("the config does not say how many experts a token takes: active parameters are those of one")
-    width, act = c.size("moe_intermediate_size"), activation(c)
-    shared = {"width": c.size("n_shared_experts") * width, "act": act, **({"bias": True} if bias else {})}
-    correction = {"correction": True} if c.type == "deepseek_v3" else {}
-    return {"experts": number, "top": visited, "width": width, "act": act, "shared": shared, **correction}
+    width, act, several = c.size("moe_intermediate_size"), activation(c), c.count("n_shared_experts")
+    if bias and not several:
+        raise c.refused("n_shared_experts", "the class keeps a bias of shared experts that are not there")
+    shared = {"width": several * width, "act": act, **({"bias": True} if bias else {})}
+    fields: Fields = {"experts": number, "top": visited, "width": width, "act": act}
+    fields |= {"shared": shared} if several else {}
+    return {**fields, "correction": True} if c.type == "deepseek_v3" else fields

@@ -35,12 +35,12 @@ def translate(c: Config, task: str) -> Fields:
 
 def _experts(c: Config) -> Fields:
     width, act = c.size("moe_intermediate_size"), activation(c)
-    number = c.size("n_routed_experts")
+    number, several = c.size("n_routed_experts"), c.count("n_shared_experts")
     return {
         "experts": number,
         "top": top(c, number),
         "width": width,
         "act": act,
         "correction": True,
-        "shared": {"width": c.size("n_shared_experts") * width, "act": act},
+        **({"shared": {"width": several * width, "act": act}} if several else {}),
     }
