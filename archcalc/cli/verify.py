@@ -34,10 +34,11 @@ def verify(
     format: Format = "table",
 ) -> None:
     """Every number beside PyTorch's: the model is built a second time and run. Exits with 1 where they differ."""
+    from archcalc.verify.check import need_torch, workload_of
     from archcalc.verify.check import verify as checked
-    from archcalc.verify.check import workload_of
 
     if all:
+        need_torch()
         raise typer.Exit(_verify_all(format))
     chosen = loaded(model, set)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}

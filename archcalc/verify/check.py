@@ -48,7 +48,7 @@ class Subject:
     @property
     def reference(self) -> Any:
         """The family's module in `archcalc.reference`."""
-        _need_torch()
+        need_torch()
         family = self.model.spec.family
         if family == "weights":
             fact = "a list of weights has no forward pass that PyTorch could run"
@@ -71,7 +71,8 @@ class Subject:
         return [tensor.to(like.dtype) if tensor.is_floating_point() else tensor for tensor in given]
 
 
-def _need_torch() -> None:
+def need_torch() -> None:
+    """Say how PyTorch is installed, where it is not."""
     try:
         import torch  # noqa: F401
     except ImportError:
@@ -91,7 +92,7 @@ def verify(
 
     `way` limits training to one way of computing it: how attention is computed, and what is recomputed.
     """
-    _need_torch()
+    need_torch()
     _check_known(Subject(model, work))
     whole = Subject(twin(model) if scale_down else model, work)
     subject = replace(whole, model=shortened(whole.model)) if quick else whole
