@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
-from archcalc.cli import main
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is loaded: a worker a core, a thread a worker
+
+from archcalc.cli import main  # noqa: E402
 
 if TYPE_CHECKING:
     from pathlib import Path
