@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from archcalc import data
+from archcalc.analyze.params import one_copy
 from archcalc.errors import InputError
 from archcalc.loading import load
 from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
@@ -68,6 +69,6 @@ def _asked(family: str, min_params: int, max_params: int | None) -> str:
 def _row(name: str) -> Row:
     try:
         model = load(str(data.presets()[name]))
-        return Row(name, model.kind, int(model.params().total), model.spec.source or "")
+        return Row(name, model.kind, int(one_copy(model.build())), model.spec.source or "")
     except InputError as error:
         return Row(name, "", None, f"cannot be read: {error.fact}")
