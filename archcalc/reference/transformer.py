@@ -377,7 +377,7 @@ def unknown(config: Config) -> str:
     for part in _parts(config):
         second = part["type"] == "MambaPart" and part["layer"]["type"] != "Mamba"
         if part["type"] not in PARTS or second:
-            return str(part["name"])
+            return {"DeltaPart": "delta nets", "ConvPart": "convolutions"}.get(part["type"], str(part["name"]))
         if any(said["kind"] == "disentangled" for said in part.get("positions", ())):
             return "disentangled positions"
     return ""

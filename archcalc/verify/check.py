@@ -109,7 +109,7 @@ def _check_known(subject: Subject) -> None:
     unknown = subject.reference.unknown(subject.config)
     if unknown:
         hint = "`archcalc verify --all` shows which presets can be compared"
-        raise InputError(f"the reference in PyTorch has no {unknown}", hint, field=subject.model.name)
+        raise InputError(f"no reference for {unknown}", hint, field=subject.model.name)
 
 
 def _setting(work: Workload) -> str:
@@ -162,10 +162,11 @@ def _parameters(subject: Subject) -> list[Row]:
 
     root = subject.model.build(subject.work)
     ours, theirs = names.parameters(root), measure.parameters(subject.built())
-    count = sum(_product(shape) for shape in theirs.values())
+    counted, count = int(one_copy(root)), sum(_product(shape) for shape in theirs.values())
+    first = _first_difference(ours, theirs)
     return [
-        Row("parameters", int(one_copy(root)), count),
-        Row("parameter tensors, by name and shape", len(ours), len(theirs), first=_first_difference(ours, theirs)),
+        Row("parameters", counted, count, first=first if counted != count else ""),
+        Row("parameter tensors, by name and shape", len(ours), len(theirs), first=first),
     ]
 
 

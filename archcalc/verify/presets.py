@@ -27,7 +27,9 @@ class AllReport(Report):
     def answer(self) -> str:
         """How many presets agree."""
         right = sum(report.ok for report in self.reports.values())
-        return f"{'✓' if self.ok else '✗'} {right} of {len(self.reports)} presets equal PyTorch in every quantity"
+        number = len(self.reports) + len(self.left_out)
+        apart = f", {len(self.left_out)} cannot be compared" if self.left_out else ""
+        return f"{'✓' if self.ok else '✗'} {right} of {number} presets equal PyTorch in all that is compared{apart}"
 
     def table(self) -> Table:
         """One line a preset; where it differs, the first row that does."""

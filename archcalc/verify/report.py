@@ -52,7 +52,8 @@ class VerifyReport(Report):
         if not wrong:
             return f"✓ all {len(self.rows)} quantities equal PyTorch's · {self.setting}"
         where = f"{wrong[0].group}: {wrong[0].quantity}" if wrong[0].group else wrong[0].quantity
-        return f"✗ {len(wrong)} of {len(self.rows)} quantities differ, the first: {where} · {self.setting}"
+        first = f"{where}: {wrong[0].first}" if wrong[0].first else where
+        return f"✗ {len(wrong)} of {len(self.rows)} quantities differ, the first: {first} · {self.setting}"
 
     def table(self) -> Table:
         """Quantities under the headings of their groups."""
