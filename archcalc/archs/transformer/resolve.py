@@ -88,6 +88,8 @@ def resolve(spec: Spec) -> Transformer:
     decoder = _stack(spec, "decoder") if spec.decoder else None
     stacks = [stack for stack in (encoder, decoder) if stack]
     _check_all_used(spec, stacks)
+    if encoder and decoder:
+        _check_read(decoder)
     if encoder and decoder and (encoder.embedding.shared or decoder.embedding.shared):
         _check_shared(encoder, decoder)
     if spec.seq and all(stack.patches for stack in stacks):
@@ -238,6 +240,14 @@ def _liked(used: set[str], variants: dict[str, dict[str, Any]]) -> set[str]:
         waiting += [like] if like in variants and like not in found else []
         found.add(like)
     return found
+
+
+def _check_read(decoder: ResolvedStack) -> None:
+    """An encoder that no block looks at is computed for nothing, and never trained."""
+    if not any(getattr(part, "cross", False) for part in decoder.parts.values()):
+        hint = "name cross in the decoder's pattern, such as `attention cross ffn`, or take the encoder out"
+        fields: list[Path] = [("decoder", "pattern"), ("encoder",)]
+        raise InputError("no block of the decoder looks at the encoder", hint, fields=fields)
 
 
 def _check_all_used(spec: Spec, stacks: list[ResolvedStack]) -> None:
