@@ -13,7 +13,7 @@ import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is loaded: a worker a core, a thread a worker
 
-from archcalc.cli import main  # noqa: E402
+from archcalc.cli import main
 
 if TYPE_CHECKING:
     from pathlib import Path
