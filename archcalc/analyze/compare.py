@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from archcalc.analyze.align import Row, aligned, part_of
 from archcalc.analyze.params import USUAL_DEPTH
@@ -20,19 +20,43 @@ if TYPE_CHECKING:
 LINE = 80  # a headline that is longer calls the models by their letters
 
 
-@dataclass(frozen=True)
-class Metric:
-    """What can be compared: its name in a sentence, and its value for every module of a model, by path."""
+Sizes = dict[str, int]  # batch, seq, src_seq, tgt_seq as they were asked for
+
+
+class Measured(NamedTuple):
+    """A model's value for every module by path, the whole as `model`, and what it was measured at."""
+
+    values: dict[str, int]
+    note: str = ""
+
+
+class Metric(NamedTuple):
+    """What can be compared: its name in a sentence, and how a model is measured."""
 
     noun: str
-    values: Callable[[Model], dict[str, int]]
+    measured: Callable[[Model, Sizes], Measured]
 
 
-def _params(model: Model) -> dict[str, int]:
-    return {row.path: row.total for row in model.params().rows if row.kind == "module"}
+def _params(model: Model, sizes: Sizes) -> Measured:
+    return Measured({row.path: row.total for row in model.params().rows if row.kind == "module"})
 
 
-METRICS = {"params": Metric("parameters", _params)}
+def _flops(model: Model, sizes: Sizes) -> Measured:
+    report = model.flops(**sizes)
+    return Measured({**{row.path: row.amounts.total for row in report.rows}, "model": report.total}, report.title())
+
+
+def _memory(model: Model, sizes: Sizes) -> Measured:
+    """Without the runtime's overhead, which is none of the model's parts."""
+    report = model.memory(**sizes, overhead=0)
+    return Measured({**{row.path: row.bytes for row in report.rows}, "model": report.total_bytes}, report.title())
+
+
+METRICS = {
+    "params": Metric("parameters", _params),
+    "flops": Metric("FLOPs", _flops),
+    "memory": Metric("bytes", _memory),
+}
 
 
 @dataclass(frozen=True)
@@ -149,20 +173,27 @@ def _floats(row: Row) -> tuple[float | None, ...]:
 
 
 def compare(
-    models: Sequence[tuple[str, Model]], *, metric: str = "params", depth: int = USUAL_DEPTH, notes: Sequence[str] = ()
+    models: Sequence[tuple[str, Model]],
+    *,
+    metric: str = "params",
+    sizes: Sizes | None = None,
+    depth: int = USUAL_DEPTH,
+    notes: Sequence[str] = (),
 ) -> CompareReport:
     """Lay models side by side, each with the label it goes by; the first is what the others are held against."""
     if metric not in METRICS:
         raise InputError(f"no metric called {metric}", did_you_mean(metric, METRICS), field="--metric")
     if not 1 < len(models) <= len(ascii_uppercase):
         raise InputError(f"{len(models)} models to compare", f"name 2 to {len(ascii_uppercase)}")
-    rows = aligned([part_of(model.build(), METRICS[metric].values(model)) for _, model in models])
+    measured = [METRICS[metric].measured(model, sizes or {}) for _, model in models]
+    rows = aligned([part_of(model.build(), found.values) for (_, model), found in zip(models, measured, strict=True)])
+    at = [found.note for found in measured if found.note]
     missing = "a part that a model does not have counts as 0 in differences"
     missed = (missing,) if any(None in row.values for row in rows) else ()
     labels = tuple(label for label, _ in models)
     return CompareReport(
         model=" · ".join(labels),
-        assumptions=("every count is exact", *notes, *missed),
+        assumptions=("every count is exact", *notes, *at, *missed),
         metric=metric,
         labels=labels,
         names=tuple(model.name for _, model in models),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from archcalc.cli.options import Depth, Format, Set, completed_preset, loaded, show
+from archcalc.cli.options import Batch, Depth, Format, Seq, Set, SrcSeq, TgtSeq, completed_preset, loaded, show
 from archcalc.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,13 +25,24 @@ Models = Annotated[
         help="Presets, YAML files, or -. Changes to one alone stand behind a colon: gpt2:heads=8,ffn=2048.",
     ),
 ]
-Metric = Annotated[str, typer.Option("--metric", metavar="params", help="What to compare.")]
+Metric = Annotated[
+    str,
+    typer.Option(
+        "--metric",
+        metavar="params|flops|memory",
+        help="What to compare: parameters, the FLOPs of a training step, or the bytes that inference takes.",
+    ),
+]
 
 
 def compare(
     models: Models,
-    set: Set = [],  # noqa: B006
+    set: Set = [],
     metric: Metric = "params",
+    batch: Batch = None,
+    seq: Seq = None,
+    src_seq: SrcSeq = None,
+    tgt_seq: TgtSeq = None,
     depth: Depth = None,
     format: Format = "table",
 ) -> None:
@@ -44,7 +55,12 @@ def compare(
     from archcalc.analyze.params import USUAL_DEPTH
 
     notes = [f"{', '.join(set)} in every model"] if set and len(models) > 1 else []
-    show(compared(_contenders(models, set), metric=metric, depth=depth or USUAL_DEPTH, notes=notes), format)
+    asked = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
+    sizes = {name: size for name, size in asked.items() if size}
+    if sizes and metric == "params":
+        raise InputError("parameters do not depend on it", "add --metric flops or memory", field=f"--{min(sizes)}")
+    contenders = _contenders(models, set)
+    show(compared(contenders, metric=metric, sizes=sizes, depth=depth or USUAL_DEPTH, notes=notes), format)
 
 
 def _contenders(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:

@@ -28,7 +28,7 @@ def presets(
     show_report(listed(family, min_params, max_params), format)
 
 
-def show(model: ModelName = "textbook", set: Set = []) -> None:  # noqa: B006
+def show(model: ModelName = "textbook", set: Set = []) -> None:
     """The spec as YAML, ready to copy and change."""
     print(loaded(model, set).yaml().rstrip("\n"))
 

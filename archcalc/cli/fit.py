@@ -47,7 +47,7 @@ def fit(
     tp: says.Tp = None,
     dp: says.Dp = None,
     zero: says.Zero = None,
-    set: Set = [],  # noqa: B006
+    set: Set = [],
     format: Format = "table",
 ) -> None:
     """Will it fit? What a model needs against what devices have, how far it can grow there, and what would help.

@@ -58,7 +58,7 @@ def flops(
     freeze: Freeze = None,
     lora: Lora = None,
     lora_targets: LoraTargets = None,
-    set: Set = [],  # noqa: B006
+    set: Set = [],
     explain: Annotated[bool, typer.Option("--explain", help="Show how each number is worked out.")] = False,
     names: Annotated[bool, typer.Option("--names", help="Write the working by names instead of numbers.")] = False,
     depth: Depth = None,

@@ -8,7 +8,7 @@ from archcalc.cli.options import Format, ModelName, Seq, Set, loaded, show
 def kernel(
     model: ModelName = "textbook",
     seq: Seq = None,
-    set: Set = [],  # noqa: B006
+    set: Set = [],
     format: Format = "table",
 ) -> None:
     """Softmax against kernel attention: the cost of each, and from which length on a kernel is cheaper."""

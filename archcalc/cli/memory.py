@@ -36,7 +36,7 @@ def memory(
     dp: says.Dp = None,
     zero: says.Zero = None,
     timeline: Annotated[bool, typer.Option("--timeline", help="Draw memory over the step, instead of layers.")] = False,
-    set: Set = [],  # noqa: B006
+    set: Set = [],
     depth: Depth = None,
     format: Format = "table",
 ) -> None:

@@ -10,7 +10,7 @@ from archcalc.errors import InputError
 
 def params(
     model: ModelName = "textbook",
-    set: Set = [],  # noqa: B006
+    set: Set = [],
     explain: Annotated[bool, typer.Option("--explain", help="Show how each number is worked out.")] = False,
     names: Annotated[bool, typer.Option("--names", help="Write the working by names instead of numbers.")] = False,
     depth: Depth = None,
@@ -35,7 +35,7 @@ def shapes(
     seq: Seq = None,
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
-    set: Set = [],  # noqa: B006
+    set: Set = [],
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Print the names of dims instead of sizes.")] = False,
     parameters: Annotated[bool, typer.Option("--parameters", help="Show every parameter's shape too.")] = False,
     depth: Depth = None,

@@ -23,7 +23,7 @@ def verify(
     seq: Seq = None,
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
-    set: Set = [],  # noqa: B006
+    set: Set = [],
     scale_down: Annotated[
         bool, typer.Option("--scale-down", help="Compare a small twin: the same structure, small sizes.")
     ] = False,

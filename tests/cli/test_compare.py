@@ -302,3 +302,23 @@ def test_the_installed_program(run: Run) -> None:
     command = [program] if program else [sys.executable, "-m", "archcalc"]
     done = subprocess.run([*command, "compare", "gpt2", "gpt2-medium"], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[1] == run("compare", "gpt2", "gpt2-medium").out.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("metric", "total", "options"), [("flops", "total", []), ("memory", "total_bytes", ["--overhead", "0"])]
+)
+def test_costs_are_those_of_their_own_commands(run: Run, metric: str, total: str, options: list[str]) -> None:
+    """Softmax against kernel attention: parameters are equal, what they cost is not."""
+    sizes = ("--seq", "512", "--format", "json")
+    compared = run("compare", "gpt2", "gpt2:attention.feature=elu", "--metric", metric, *sizes).json
+    softmax = run(metric, "gpt2", *options, *sizes).json[total]
+    kernel = run(metric, "gpt2", "--set", "attention.feature=elu", *options, *sizes).json[total]
+    assert [model["total"] for model in compared["models"]] == [softmax, kernel]
+    assert softmax > kernel
+
+
+def test_a_length_is_for_costs(run: Run) -> None:
+    """It would change no parameter."""
+    answer = run("compare", "gpt2", "gpt2-medium", "--seq", "8")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--seq: parameters do not depend on it" in answer.err
