@@ -9,21 +9,21 @@ import typer
 
 from archcalc import __version__
 
-COMMANDS = {
-    "params": "questions",
-    "shapes": "questions",
-    "compare": "compare",
-    "kernel": "kernel",
-    "flops": "flops",
-    "memory": "memory",
-    "fit": "fit",
-    "gpus": "gpus",
-    "verify": "verify",
-    "identities": "identities",
-    "presets": "files",
-    "show": "files",
-    "init": "files",
-    "schema": "files",
+COMMANDS = {  # the file, and what stands in the list of commands
+    "params": ("questions", "Parameters, layer by layer, with the working."),
+    "shapes": ("questions", "Every tensor's shape on its way through the model."),
+    "flops": ("flops", "FLOPs of a training step, a prompt or one more token."),
+    "memory": ("memory", "Memory on each GPU, for inference or training."),
+    "fit": ("fit", "Which GPUs it fits on, how far it can grow, what helps."),
+    "gpus": ("gpus", "Devices: memory, bandwidth, dense peak, with sources."),
+    "compare": ("compare", "Models side by side, part by part."),
+    "kernel": ("kernel", "From which length on kernel attention is cheaper."),
+    "verify": ("verify", "Every number beside PyTorch's."),
+    "identities": ("identities", "Textbook claims, measured and corrected."),
+    "presets": ("files", "What ships with archcalc, and what you added."),
+    "show": ("files", "The spec as YAML, ready to copy and change."),
+    "init": ("files", "Write a commented spec to start from."),
+    "schema": ("files", "JSON Schema of the spec, for editors."),
 }
 
 
@@ -37,7 +37,8 @@ def app(called: str = "") -> typer.Typer:
     )
     made.callback()(archcalc)
     for name in [called] if called in COMMANDS else COMMANDS:
-        made.command(name)(getattr(importlib.import_module(f"archcalc.cli.{COMMANDS[name]}"), name))
+        file, told = COMMANDS[name]
+        made.command(name, short_help=told)(getattr(importlib.import_module(f"archcalc.cli.{file}"), name))
     return made
 
 
