@@ -20,6 +20,7 @@ Unit = Literal[
     "text",
     "shape",
     "bytes",
+    "flops",
     "change",
     "ratio",
     "residual",

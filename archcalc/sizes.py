@@ -47,6 +47,11 @@ def rounded(number: int) -> str:
     return _scaled(number, 1000, ("", " k", " M", " B", " T", " P", " E", " Z"))
 
 
+def flops(number: int) -> str:
+    """`874.9 G`: FLOPs go by the prefixes of machines, not by millions and billions."""
+    return _scaled(number, 1000, ("", " k", " M", " G", " T", " P", " E", " Z"))
+
+
 def decimal_bytes(number: int) -> str:
     return _scaled(number, 1000, (" B", " kB", " MB", " GB", " TB", " PB", " EB", " ZB"))
 

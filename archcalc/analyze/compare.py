@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from archcalc.analyze.align import Row, aligned, part_of
 from archcalc.analyze.params import USUAL_DEPTH
 from archcalc.errors import InputError, did_you_mean
-from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +34,7 @@ class Metric(NamedTuple):
     """What can be compared: its name in a sentence, and how a model is measured."""
 
     noun: str
+    unit: Unit
     measured: Callable[[Model, Sizes], Measured]
 
 
@@ -53,9 +54,9 @@ def _memory(model: Model, sizes: Sizes) -> Measured:
 
 
 METRICS = {
-    "params": Metric("parameters", _params),
-    "flops": Metric("FLOPs", _flops),
-    "memory": Metric("bytes", _memory),
+    "params": Metric("parameters", "count", _params),
+    "flops": Metric("FLOPs", "flops", _flops),
+    "memory": Metric("bytes", "bytes", _memory),
 }
 
 
@@ -102,7 +103,8 @@ class CompareReport(Report):
     def figures(self) -> Sequence[Figure]:
         """The letters, with what each model comes to."""
         named = zip(self.letters, self.labels, self.totals, strict=True)
-        return tuple(Figure(f"{letter}  {label}", total) for letter, label, total in named)
+        unit = METRICS[self.metric].unit
+        return tuple(Figure(f"{letter}  {label}", total, unit) for letter, label, total in named)
 
     def table(self) -> Table:
         """For each model a column, with the difference and the ratio to the first beside it."""

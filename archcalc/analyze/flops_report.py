@@ -114,17 +114,19 @@ class FlopsReport(Report):
         trains = self.mode == "train"
         unit = "token" if self.lengths else "sample"
         return [
-            Figure("FLOPs", self.total),
-            *([Figure("forward", self.forward), Figure("backward", self.backward)] if trains else []),
-            *([Figure("recomputed besides", self.recompute)] if self.recompute else []),
+            Figure("FLOPs", self.total, "flops"),
+            *([Figure("forward", self.forward, "flops"), Figure("backward", self.backward, "flops")] if trains else []),
+            *([Figure("recomputed besides", self.recompute, "flops")] if self.recompute else []),
             *self._elementwise(),
-            Figure(f"per {unit}", round(self.per_token), note=self._of()),
+            Figure(f"per {unit}", round(self.per_token), "flops", note=self._of()),
             *self._training(),
         ]
 
     def _elementwise(self) -> list[Figure]:
         back = int(self.amounts.elementwise_backward)
-        return [Figure("elementwise besides", self.elementwise + back, note="forward and backward" if back else "")]
+        return [
+            Figure("elementwise besides", self.elementwise + back, "flops", note="forward and backward" if back else "")
+        ]
 
     def _of(self) -> str:
         return f"{self.total:,} over {self.tokens:,}" if self.total % self.tokens else ""
@@ -135,8 +137,8 @@ class FlopsReport(Report):
         off = f"{100 * (self.rule / self.training - 1):+.1f} % off".replace("-", "−")
         unit = "tokens" if self.lengths else "samples"
         return [
-            Figure(f"{self.corpus:,} {unit}", self.training),
-            Figure("6ND rule", self.rule, note=off),
+            Figure(f"{self.corpus:,} {unit}", self.training, "flops"),
+            Figure("6ND rule", self.rule, "flops", note=off),
         ]
 
     def table(self) -> Table:

@@ -7,7 +7,7 @@ from typing import Any
 
 from archcalc.render.bars import stacked
 from archcalc.report import Figure
-from archcalc.sizes import binary_bytes, decimal_bytes, rounded
+from archcalc.sizes import binary_bytes, decimal_bytes, flops, rounded
 
 ROUNDING = 1e-10  # in float64, after a few thousand operations at the most
 THOUSAND = 1000
@@ -66,4 +66,5 @@ def figure(answer: Figure) -> tuple[str, str]:
     """The value to the last digit, and what it comes to roughly: `201,466,160` and `· 201.5 M`."""
     if answer.unit == "bytes":
         return f"{answer.value:,}", f"· {decimal_bytes(answer.value)} · {binary_bytes(answer.value)}"
-    return f"{answer.value:,}", f"· {rounded(answer.value)}" if answer.value >= 1000 else ""
+    roughly = flops(answer.value) if answer.unit == "flops" else rounded(answer.value)
+    return f"{answer.value:,}", f"· {roughly}" if answer.value >= 1000 else ""
