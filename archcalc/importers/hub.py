@@ -5,6 +5,7 @@ All traffic goes through `huggingface_hub`, so that its cache, HF_ENDPOINT, toke
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from collections.abc import Callable
@@ -45,6 +46,8 @@ def _hub() -> Any:
     except ImportError:
         raise MissingExtra("huggingface_hub", "hf") from None
     assert constants and errors  # submodules that are loaded on demand
+    words: Any = importlib.import_module("huggingface_hub.utils.logging")
+    words.set_verbosity_error()  # what comes of its retries is told once, at the end
     return huggingface_hub
 
 

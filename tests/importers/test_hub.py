@@ -150,5 +150,6 @@ def test_a_hub_that_is_not_there_is_told(tmp_path: Path) -> None:
     """Nothing listens on port 9."""
     answer = archcalc("params", "hf:owner/whole", home=tmp_path, HF_ENDPOINT="http://127.0.0.1:9")
     assert answer.returncode == 2
+    assert answer.stderr.startswith("error: ")
     assert "the Hub" in answer.stderr
     assert "Traceback" not in answer.stderr
