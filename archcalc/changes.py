@@ -17,13 +17,13 @@ def changed(spec: ModelSpec, change: str) -> ModelSpec:
     if not equals or not path.strip():
         raise InputError(f"'{change}' is not a change", "write --set path=value, such as --set encoder.blocks=6")
     keys = _full_path(spec, path)
-    data: Any = read(f"value: {value}".encode(), f"--set {change}").data["value"]
-    for key in reversed(keys):
-        data = {key: data}
     try:
+        data: Any = read(f"value: {value}".encode(), "").data["value"]
+        for key in reversed(keys):
+            data = {key: data}
         return merged(spec, type(spec).read(data))
     except InputError as error:
-        error.file = f"--set {change}"
+        error.file, error.line, error.excerpt = f"--set {change}", 0, ""  # there is no file to quote
         raise
 
 
