@@ -130,6 +130,11 @@ def its_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     return (op.output,) if wants(op.inputs[0]) else ()
 
 
+def row_and_place(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """torch.gather keeps what it picked from, of which its gradient needs no more than the shape."""
+    return op.inputs if wants(op.inputs[0]) else ()
+
+
 def decay_and_states(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     """Each step multiplies the state before it by a decay: the one is kept for the other's gradient."""
     decay, *_ = op.inputs
@@ -197,7 +202,8 @@ def both(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 
 _LAYER = (("mean", "stat", "rows"), ("rstd", "stat", "rows"))
 _RMS = (("upcast", "stat", "input"), ("rstd", "stat", "rows"), ("normalised", "stat", "input"))
-_FLASH = (("logsumexp", "stat", "rows"), ("seed", "seed", "two"), ("offset", "seed", "one"))
+_LOGSUMEXP = (("logsumexp", "stat", "rows"),)
+_FLASH = (*_LOGSUMEXP, ("seed", "seed", "two"), ("offset", "seed", "one"))
 _LOSS = (("log_probabilities", "act", "input"), ("total_weight", "act", "one"))
 _MASK = (("mask", "mask", "input"),)
 _CHOSEN = (("indices", "index", "output"),)
@@ -206,6 +212,14 @@ _KEPT = (("kept", "act", "input"),)
 KINDS = {
     "contract": Kind("multiply, and sum over named dims", multiply_add, other_factors, matrix=True),
     "flash": Kind("attention in one kernel", fused_attention, its_tensors, recomputes_scores, _FLASH, matrix=True),
+    "bent_flash": Kind(
+        "the same with ALiBi, sinks, softcaps, or values of another width",
+        fused_attention,
+        its_tensors,
+        recomputes_scores,
+        _LOGSUMEXP,
+        matrix=True,
+    ),
     "add": Kind("sum of tensors: biases, residuals, position encodings", each(1), nothing),
     "subtract": Kind("difference of two tensors", each(1), nothing),
     "multiply": Kind("elementwise product: gates, scales", each(1), other_factors),
@@ -225,9 +239,11 @@ KINDS = {
     "sigmoid": Kind("1 / (1 + e⁻ˣ)", each(3), its_output),
     "softplus": Kind("log(1 + eˣ)", each(3), its_input),
     "exp": Kind("eˣ", each(1), its_output),
+    "root": Kind("√x", each(1), its_output),
     "softmax": Kind("softmax over one dim", each(5), its_output),
     "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
     "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states),
+    "kernel": Kind("a stretch that one kernel computes; its FLOPs are those of its inside", none, both),
     "solve": Kind("a triangular system", substitution, system_and_solution, products=outer_product),
     "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
     "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
@@ -237,8 +253,10 @@ KINDS = {
     "cross_entropy": Kind("negative log-probability of the targets", each_input(5), loss_and_targets, beside=_LOSS),
     "squared_error": Kind("mean squared difference", each_input(3), both),
     "append": Kind("keys, values or a state kept for the next step", none, nothing, role="cache"),
+    "shift": Kind("tokens, so many places further", none, nothing, role="index"),
     "order": Kind("places of rows, sorted", none, nothing, role="index"),
     "gather": Kind("rows in another order, some of them several times", none, all_but_first),
+    "pick": Kind("numbers of every row, chosen by index", none, row_and_place),
     "repeat": Kind("copies along a dim: keys and values shown to every head of their group", none, nothing),
     "concat": Kind("tensors joined along a dim: class tokens and patches", none, nothing),
     "copy": Kind("the same values in another storage", none, nothing),

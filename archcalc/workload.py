@@ -81,21 +81,41 @@ def workload(
         lengths[name] = asked.get(name) or seq or spec.seq or min(limit.length or USUAL_LENGTH, USUAL_LENGTH)
         if not (asked.get(name) or seq or spec.seq):
             assumptions.append(f"{name} {lengths[name]:,}: the spec names none; --{name.replace('_', '-')} changes it")
-        _check_length(name, lengths[name], limit)
+        if limit.length and not limit.hard and lengths[name] > limit.length:
+            assumptions.append(f"{name} {lengths[name]:,}: longer than the {limit.length:,} that it was made for")
+        becomes_context = mode == "decode" and context is None and name == list(longest)[-1]
+        if not becomes_context:  # that is checked below, with the new token
+            _check_length(name, lengths[name], limit)
     if not (batch or spec.batch):
         assumptions.append("batch 1: the spec names none; --batch changes it")
     work = Workload(batch or spec.batch or 1, lengths, tuple(assumptions), mode, attention=attention)
     if work.decodes and not longest:
         hint = "use --mode train or prefill"
         raise InputError("this model makes no tokens to decode one by one", hint, field="--mode")
-    return _one_more_token(work, context, longest) if work.decodes else work
+    if not work.decodes:
+        return work
+    *_, name = longest
+    if context is None and not (asked.get(name) or seq):
+        work = _with_room(work, name, longest[name])
+    return _one_more_token(work, name, context, longest[name])
 
 
-def _one_more_token(work: Workload, context: int | None, longest: dict[str, Longest]) -> Workload:
+def _with_room(work: Workload, name: str, limit: Longest) -> Workload:
+    """Where nobody asks for a context and the usual one fills the table, it ends one earlier: the new token is last."""
+    if not limit.hard or work.lengths[name] != limit.length:
+        return work
+    context = limit.length - 1
+    others = [words for words in work.assumptions if not words.startswith(f"{name} ")]
+    said = f"context {context:,}: a new token is then the last of the position table; --context changes it"
+    return replace(work, lengths={**work.lengths, name: context}, assumptions=(said, *others))
+
+
+def _one_more_token(work: Workload, name: str, context: int | None, limit: Longest) -> Workload:
     """The last length is what is decoded: it becomes the context, unless that is given, and a single position."""
-    *_, name = work.lengths
     cached = work.lengths[name] if context is None else context
-    _check_length(name, cached + 1, longest[name])
+    if limit.hard and limit.length is not None and cached >= limit.length:
+        fact = f"{cached:,} positions and a new one asked for, but the position table has {limit.length:,}"
+        raise InputError(fact, f"use --context {limit.length - 1}", field="--context")
     return replace(work, lengths={**work.lengths, name: 1}, context=cached)
 
 

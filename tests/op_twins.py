@@ -21,6 +21,8 @@ from archcalc.analyze.work import work
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.precision import Policy
 from archcalc.reference import measure, positions
+from archcalc.reference.fused import FusedAttention, Scores
+from archcalc.reference.scan import as_kernel
 
 BATCH, SEQ, WIDTH, OUT, ROWS = (
     Dim.of(*named) for named in (("batch", 2), ("seq", 3), ("width", 4), ("out", 5), ("rows", 7))
@@ -62,8 +64,21 @@ def _scan(decay: torch.Tensor, added: torch.Tensor) -> torch.Tensor:
     return torch.stack(states, dim=1)
 
 
+def _in_one_kernel(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return as_kernel(lambda x, y: (torch.tanh(x * y), y), x, y)[0]
+
+
 def _flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     found: torch.Tensor = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v)[0]
+    return found
+
+
+WITH_SINKS = {"softcap": False, "sinks": True, "positions": [], "feature": "softmax"}
+SEES_ALL = {"causal": False, "window": None, "chunk": None}
+
+
+def _bent_flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sinks: torch.Tensor) -> torch.Tensor:
+    found: torch.Tensor = FusedAttention.apply(q, k, v, sinks, Scores({**WITH_SINKS, "sight": SEES_ALL}))
     return found
 
 
@@ -85,6 +100,7 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "sigmoid": torch.sigmoid,
     "softplus": F.softplus,
     "exp": torch.exp,
+    "root": torch.sqrt,
     "square": torch.square,
     "softmax": lambda x: x.softmax(-1),
     "scale": lambda x: x / 3,
@@ -107,6 +123,7 @@ TWINS = (
         {"to": axes(BATCH, HEADS, SEQ, PAST), "over": (EACH,)},
     ),
     Twin("flash", ((QUERY, "act"), (KEY, "act"), (KEY, "act")), _flash),
+    Twin("bent_flash", ((QUERY, "act"), (KEY, "act"), (KEY, "act"), (axes(HEADS), "param")), _bent_flash),
     Twin("add", TWO, torch.add),
     Twin("add", ((X, "act"), (axes(WIDTH), "param")), torch.add),
     Twin("subtract", TWO, torch.sub),
@@ -124,6 +141,7 @@ TWINS = (
     Twin("rms_norm", ((X, "act"), (axes(WIDTH), "param")), lambda x, w: F.rms_norm(x, (4,), w)),
     Twin("mask", ((X, "act"), (axes(SEQ, WIDTH), "mask")), lambda x, mask: x.masked_fill(mask, -1.0)),
     Twin("scan", TWO, _scan),
+    Twin("kernel", TWO, _in_one_kernel),
     Twin(
         "solve", ((axes(BATCH, SOLVED, WIDTH), "act"), (axes(BATCH, SOLVED, OTHER), "act")), _solve, {"over": (OTHER,)}
     ),
@@ -149,13 +167,19 @@ TWINS = (
         lambda x, places: x[places],
         {"to": axes(SEQ, WIDTH), "select": (ROWS,)},
     ),
+    Twin(
+        "pick",
+        ((axes(BATCH, SEQ, ROWS), "act"), (axes(SEQ, WIDTH), "index")),
+        lambda x, places: x.gather(-1, places.expand(2, -1, -1)),
+        {"to": X, "select": (ROWS,)},
+    ),
     Twin("repeat", ALONE, lambda x: x.repeat_interleave(2, 0), {"to": axes(Dim.of("twice", 4), SEQ, WIDTH)}),
     Twin("concat", TWO, lambda x, y: torch.cat((x, y)), {"to": axes(Dim.of("twice", 4), SEQ, WIDTH)}),
     Twin("append", ALONE, torch.clone),
     Twin("copy", ALONE, torch.clone),
     Twin("view", ALONE, lambda x: x.transpose(0, 1), {"to": axes(SEQ, BATCH, WIDTH)}),
 )
-WITHOUT_TWIN = {"input", "order", "zeros", "show"}  # nothing goes in, nothing is computed
+WITHOUT_TWIN = {"input", "order", "shift", "zeros", "show"}  # nothing goes in, nothing is computed
 
 
 def disagreements(twin: Twin) -> list[str]:

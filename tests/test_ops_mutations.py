@@ -9,12 +9,12 @@ import pytest
 
 pytest.importorskip("torch")
 
-from op_twins import TWINS, disagreements
+from op_twins import TWINS, WITHOUT_TWIN, disagreements
 from test_ops import GOLDEN, elementwise_flops
 
 from archcalc.count import Count
 from archcalc.ir import Tensor
-from archcalc.ops import KINDS, Kind, nothing
+from archcalc.ops import KINDS, Kind, none, nothing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +34,9 @@ def _keeps_nothing(kind: Kind) -> Kind:
     return replace(kind, saves=lambda op, wants, policy: ())
 
 
-def _is_noticed() -> bool:
-    return any(map(disagreements, TWINS)) or elementwise_flops() != GOLDEN.read_text(encoding="utf-8")
+def _is_noticed(kind: str) -> bool:
+    beside_pytorch = any(disagreements(twin) for twin in TWINS if twin.kind == kind)
+    return beside_pytorch or elementwise_flops() != GOLDEN.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kind", TWINNED)
@@ -43,14 +44,14 @@ def _is_noticed() -> bool:
 def test_a_wrong_cost_is_noticed(kind: str, change: Callable[[Kind], Kind], monkeypatch: pytest.MonkeyPatch) -> None:
     """Of any kind, matrix product or not."""
     monkeypatch.setitem(KINDS, kind, change(KINDS[kind]))
-    assert _is_noticed()
+    assert _is_noticed(kind)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in TWINNED if KINDS[kind].saves is not nothing])
 def test_forgetting_what_is_kept_is_noticed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of every kind that keeps something for its backward pass."""
     monkeypatch.setitem(KINDS, kind, _keeps_nothing(KINDS[kind]))
-    assert _is_noticed()
+    assert _is_noticed(kind)
 
 
 @pytest.mark.parametrize("kind", TWINNED)
@@ -59,4 +60,38 @@ def test_a_wrong_backward_cost_is_noticed(kind: str, monkeypatch: pytest.MonkeyP
     whole = KINDS[kind]
     costs = whole.backward or (lambda op, wants: whole.flops(op) * Count(sum(map(wants, op.inputs))))
     monkeypatch.setitem(KINDS, kind, replace(whole, backward=lambda op, wants: costs(op, wants) + Count(1)))
-    assert _is_noticed()
+    assert _is_noticed(kind)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in TWINNED for name, *_ in KINDS[kind].beside])
+def test_a_wrong_tensor_beside_the_output_is_noticed(kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Statistics, masks and log-probabilities of another shape."""
+    other = {"one": "two"}
+    beside = tuple(
+        (one, role, other.get(like, "one") if one == name else like) for one, role, like in KINDS[kind].beside
+    )
+    monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], beside=beside))
+    assert _is_noticed(kind)
+
+
+@pytest.mark.parametrize("kind", TWINNED)
+def test_a_product_taken_for_something_else_is_noticed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FlopCounterMode counts matrix products, and nothing else."""
+    monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], matrix=not KINDS[kind].matrix))
+    assert _is_noticed(kind)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in TWINNED if KINDS[kind].products])
+def test_a_wrong_product_in_the_backward_pass_is_noticed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an op that is no matrix product going forward."""
+    products = KINDS[kind].products
+    assert products
+    monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], products=lambda op, wants: products(op, wants) + Count(1)))
+    assert _is_noticed(kind)
+
+
+@pytest.mark.parametrize("kind", sorted(WITHOUT_TWIN))
+def test_what_has_no_twin_costs_nothing(kind: str) -> None:
+    """Neither FLOPs nor memory: there is nothing to compare."""
+    whole = KINDS[kind]
+    assert (whole.flops, whole.saves, whole.backward, whole.beside, whole.matrix) == (none, nothing, None, (), False)

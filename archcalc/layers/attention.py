@@ -1,8 +1,8 @@
 """Multi-head attention; with fewer key-value heads it is grouped-query, with one multi-query attention.
 
-Eager attention stores the scores; flash attention is one kernel, which adds nothing to the scores and does not bend
-them, so that ALiBi, relative positions, sinks and softcaps are always computed eagerly. With a cache, keys and values
-are kept for the tokens to come.
+Eager attention stores the scores; flash attention is one kernel. PyTorch's own adds nothing to the scores and does not
+bend them; FlashAttention's also knows ALiBi, sinks and softcaps. A learned table of relative positions no kernel adds:
+that is always computed eagerly. With a cache, keys and values are kept for the tokens to come.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from archcalc.count import Count, total
 from archcalc.ir import Axes, Dim, Module, Part, Seen, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear, one_each
+from archcalc.layers.norm import norm
 from archcalc.layers.qk_norm import QKNorm
 from archcalc.layers.sight import EVERYTHING, Sight
 from archcalc.workload import Workload
 
 ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the scores, given the module, q and k
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
+
+BENT = "flash attention with ALiBi, sinks or softcaps: as FlashAttention's kernel has them; PyTorch's own does not"
+EAGER = "relative positions are added to stored scores: no flash kernel takes a learned table"
 
 _TWO = Dim.of("query_and_gate", 2, copies=True)
 
@@ -40,24 +44,30 @@ def attention(
     dropout: float = 0,
     sight: Sight = EVERYTHING,
     qk_norm: QKNorm | None = None,
-    gate: bool = False,
+    gate: str = "",
+    v_dim: int | None = None,
+    out_norm: str = "",
     sinks: bool = False,
     softcap: bool = False,
+    alibi: bool = False,
 ) -> Tensor:
     """`memory` is what is looked at: x itself, or the encoder's output.
 
-    A `gate` comes with the queries, from one projection of twice the width, and is put on what was looked up. `sinks`
-    are a score for each head that no position has: softmax may look at nothing.
+    A `gate` is put on what was looked up. It comes with the queries, from one projection of twice the width (query),
+    from a projection of its own (own), or is one number for each head (head). `sinks` are a score for each head that no
+    position has: softmax may look at nothing. `out_norm` stands in front of the output projection. `alibi` is for a
+    kernel, which computes that bias itself; eagerly it comes as `score_bias`.
     """
     batch, seq, d_model = x.dims
     head, each = Dim.of("heads", heads, copies=True), Dim.of("head_dim", head_dim)
     kv_head = Dim.of("kv_heads", kv_heads, copies=True) if kv_heads != heads else head
     if work.decodes and memory is not x:
         m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
-    q = linear(m["q"], x, (head, _TWO, each) if gate else (head, each), bias="q" in bias)
-    q, opened = _split_in_two(m, q, axes(batch, seq, (head, each))) if gate else (q, None)
+    q = linear(m["q"], x, (head, _TWO, each) if gate == "query" else (head, each), bias="q" in bias)
+    q, opened = _split_in_two(m, q, axes(batch, seq, (head, each))) if gate == "query" else (q, None)
     k = linear(m["k"], memory, (kv_head, each), bias="k" in bias)
-    v = linear(m["v"], memory, (kv_head, each), bias="v" in bias)
+    value = each if v_dim in (None, head_dim) else Dim.of("v_dim", v_dim or 0)
+    v = linear(m["v"], memory, (kv_head, value), bias="v" in bias)
     m.show("head", batch, seq, each, note=f"each of {heads} heads")
     if qk_norm:
         q, k = qk_norm.joined(m["q_norm"], q), qk_norm.joined(m["k_norm"], k)
@@ -65,19 +75,24 @@ def attention(
         q = qk_norm.split(m["q_norm"], q.seen_as(batch, seq, head, each))
         k = qk_norm.split(m["k_norm"], k.seen_as(batch, memory.dims[1], kv_head, each))
     q = q.seen_as(batch, head, seq, each)
-    k, v = (t.seen_as(batch, kv_head, memory.dims[1], each) for t in (k, v))
+    k, v = (t.seen_as(batch, kv_head, memory.dims[1], wide) for t, wide in ((k, each), (v, value)))
     if rotation:
         q, k = rotated(m, q, "q", rotation), rotated(m, k, "k", rotation)
     past = looked_at(x, memory, work, sight)
     k, v = (kept(m, t, past, work, sight) for t in (k, v))
-    core = Core(m.section("core"), work, mask, score_bias(m, q, k) if score_bias else None, dropout, sight, softcap)
-    core = replace(core, sinks=one_each(m, "sinks", head)) if sinks else core
-    looked_up = core.flash(q, k, v) if work.attention == "flash" and core.can_flash else core.eager(q, k, v)
-    concatenated = m.record(
-        "view", looked_up, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated"
+    core = Core(
+        m.section("core"), work, mask, score_bias(m, q, k) if score_bias else None, dropout, sight, softcap, alibi
     )
+    core = replace(core, sinks=one_each(m, "sinks", head)) if sinks else core
+    looked_up = core.flash(q, k, v) if work.attention == "flash" else core.eager(q, k, v)
+    concatenated = m.record(
+        "view", looked_up, to=axes(batch, seq, (head, value)), name="concat", note="heads concatenated"
+    )
+    if gate in ("own", "head"):
+        opened = m.record("sigmoid", linear(m["gate"], x, (head, value) if gate == "own" else head, bias=False))
     concatenated = m.record("multiply", concatenated, opened) if opened else concatenated
-    if not gate:
+    concatenated = norm(m["out_norm"], concatenated, out_norm) if out_norm else concatenated
+    if gate != "query" and value == each:
         describe_heads(m, head, d_model, each)
     return linear(m["out"], concatenated, d_model, bias="o" in bias)
 
@@ -99,12 +114,8 @@ class Core:
     dropout: float
     sight: Sight = EVERYTHING
     softcap: bool = False
+    alibi: bool = False
     sinks: Tensor | None = None
-
-    @property
-    def can_flash(self) -> bool:
-        """PyTorch's kernel adds nothing to the scores and does not bend them."""
-        return not (self.bias or self.softcap or self.sinks)
 
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q·k / √head_dim + bias)·v, with keys and values shown to all heads of their group."""
@@ -123,8 +134,16 @@ class Core:
         return m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)
 
     def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """The same in one kernel, which reads keys and values of a group where they are."""
-        return self.m.record("flash", q, k, v, to=axes(*q.dims[:3], v.dims[3]), seen=self.seen)
+        """The same in one kernel, if there is one; it reads keys and values of a group where they are."""
+        if self.bias:
+            self.m.work_notes.append(EAGER)
+            return self.eager(q, k, v)
+        looked_up = axes(*q.dims[:3], v.dims[3])
+        if not (self.softcap or self.sinks or self.alibi):
+            return self.m.record("flash", q, k, v, to=looked_up, seen=self.seen)
+        self.m.work_notes.append(BENT)
+        sinks = [self.sinks] if self.sinks else []
+        return self.m.record("bent_flash", q, k, v, *sinks, to=looked_up, seen=self.seen)
 
     def _capped(self, scores: Tensor) -> Tensor:
         """cap · tanh(scores / cap)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.workload import Workload
 
-PADDING = "FLOPs of causal convolutions leave out the padded positions, which PyTorch computes and drops"
+PADDING = "causal convolutions: padded positions, which PyTorch computes and drops, are left out"
 
 
 def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload) -> Tensor:

@@ -3,7 +3,8 @@
     S_t = α_t S_{t-1} + β_t k_t (v_t − k_tᵀ α_t S_{t-1})ᵀ        o_t = S_tᵀ q_t
 
 A sequence is computed in chunks: within a chunk all corrections at once, by a triangular system; between chunks the
-matrices are handed on. A decode step updates the matrix alone.
+matrices are handed on. A decode step updates the matrix alone. One kernel computes all of it: for the backward pass it
+keeps queries, keys, values and what α and β are made of.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.layers.conv import causal_conv
+from archcalc.layers.fused import kernel
 from archcalc.layers.linear import linear, one_each
 from archcalc.workload import Workload
 
@@ -54,14 +56,17 @@ class Delta:
 
     def _looked_up(self, m: Module, u: Tensor, rates: Tensor, work: Workload) -> Tensor:
         batch, seq, _ = u.dims
+        bias, slowness = one_each(m, "dt_bias", self.head), one_each(m, "A_log", self.head)
+        m = kernel(m, work)
         q, k = (self._for_every_head(m, u.seen_as(batch, seq, self._kv_head, self.key)) for _ in "qk")
+        q = m.record("scale", q)
         rate = m.record("sigmoid", rates.seen_as(batch, seq, self.head))
-        decay = m.record("add", rates.seen_as(batch, seq, self.head), one_each(m, "dt_bias", self.head))
-        decay = m.record("multiply", m.record("softplus", decay), m.record("exp", one_each(m, "A_log", self.head)))
+        decay = m.record("softplus", m.record("add", rates.seen_as(batch, seq, self.head), bias))
+        decay = m.record("multiply", decay, m.record("scale", m.record("exp", slowness)))
         values = m.record("multiply", u.seen_as(batch, seq, self.head, self.value), rate)
         corrected = m.record("multiply", k, rate)
         look_up = self._one_step if work.decodes else self._in_chunks
-        found, state = look_up(m.section("core"), q, k, corrected, values, decay)
+        found, state = look_up(m, q, k, corrected, values, decay)
         if work.keeps_cache:
             m.record("append", state, to=axes(batch, self.head, self.key, self.value))
         return found
@@ -94,20 +99,37 @@ class Delta:
         batch, seq, head, key = q.dims
         value, chunks = self.value, Dim("chunks", (seq.size + self.chunk - 1) // self.chunk)
         place, other = Dim.of("chunk", self.chunk), Dim.of("other", self.chunk)
-        rows = (batch, head, chunks, place)
-        q, corrected = (t.seen_as(*rows, key) for t in (q, corrected))
-        k, values = k.seen_as(batch, head, chunks, other, key), values.seen_as(*rows, value)
-        square = axes(*rows, other)
-        passed = m.record("exp", decay, to=square)
-        system, scores = (m.record("contract", t, k, to=square, over=(key,)) for t in (corrected, q))
-        system, scores = (m.record("multiply", t, passed) for t in (system, scores))
-        new_values = m.record("solve", values, system, over=(other,))
-        reads = m.record("solve", corrected, system, over=(other,))
-        state = Tensor(axes(batch, head, chunks, key, value))
-        known = m.record("contract", reads, state, to=values.axes, over=(key,))
-        written = m.record("subtract", new_values, known).seen_as(batch, head, chunks, other, value)
-        before = m.record("contract", q, state, to=values.axes, over=(key,))
-        within = m.record("contract", scores, written, to=values.axes, over=(other,))
-        after = m.record("contract", k, written, to=state.axes, over=(other,))
+        rows, columns = (batch, head, chunks, place), (batch, head, chunks, other)
+        q, corrected, k = q.seen_as(*rows, key), corrected.seen_as(*rows, key), k.seen_as(*columns, key)
+        passed = m.record("add", decay.seen_as(*rows), note="summed up within each chunk")
+        since, to_come = m.record("exp", passed), m.record("exp", m.record("subtract", passed))
+        between = m.record("exp", m.record("subtract", passed, to=axes(*rows, other)))
+        system, scores = (m.record("contract", t, k, to=between.axes, over=(key,)) for t in (corrected, q))
+        system, scores = (m.record("multiply", t, between) for t in (system, scores))
+        new_values = m.record("solve", values.seen_as(*rows, value), system, over=(other,))
+        reads = m.record("solve", m.record("multiply", corrected, since), system, over=(other,))
+        k = m.record("multiply", k, to_come.seen_as(*columns))
+        states, written = self._handed_on(m, chunks, reads, new_values, k.seen_as(*rows, key), to_come)
+        before = m.record("contract", m.record("multiply", q, since), states, to=new_values.axes, over=(key,))
+        within = m.record("contract", scores, written.seen_as(*columns, value), to=before.axes, over=(other,))
         found = m.record("add", before, within)
-        return found.seen_as(batch, seq, head, value), after
+        return m.record("copy", found, to=axes(batch, seq, head, value), note="without the padding"), states
+
+    def _handed_on(
+        self, m: Module, chunks: Dim, reads: Tensor, new_values: Tensor, k: Tensor, to_come: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """One chunk after the other: the matrix before it, and what is written of what that one did not know."""
+        batch, head, _, place, key = reads.dims
+        one, to = (batch, head, place), axes(batch, head, key, self.value)
+        state = m.record("zeros", to=to)
+        step = m.section("chunk")
+        step.calls = chunks.size
+        known = step.record("contract", reads.seen_as(*one, key), state, to=axes(*one, self.value), over=(key,))
+        written = step.record("subtract", new_values.seen_as(*one, self.value), known)
+        added = step.record("contract", k.seen_as(*one, key), written, to=to, over=(place,))
+        after = step.record("add", step.record("multiply", state, to_come.seen_as(batch, head)), added)
+        step.carry(state, after)
+        every, later = (batch, head, chunks), Dim("later", chunks.size + 1)
+        states = m.record("concat", after, to=axes(batch, head, later, key, self.value), name="states")
+        written = m.record("concat", written, to=axes(*every, place, self.value))
+        return states.seen_as(*every, key, self.value), written

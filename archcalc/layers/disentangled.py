@@ -7,9 +7,11 @@ The last two are computed for every distance there is, then looked up for the di
 
 from __future__ import annotations
 
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.ir import Axis, Dim, Module, Tensor, axes
+from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
+from archcalc.workload import Workload
 
 TERMS = {"c2p": "k", "p2c": "q"}  # which projection of the distances each term reads
 
@@ -33,8 +35,11 @@ def disentangled(
     *,
     terms: tuple[str, ...],
     project: tuple[str, ...],
+    dropout: float,
+    work: Workload,
 ) -> Tensor:
     """What is added to the scores. Distances are projected on their own, or by what projects words."""
+    table = dropped(m, table, dropout, work)
     scores = [_term(m, q if term == "c2p" else k, table, distances, TERMS[term], project) for term in terms]
     return scores[0] if len(scores) == 1 else m.record("add", *scores)
 
@@ -42,15 +47,20 @@ def disentangled(
 def _term(m: Module, content: Tensor, table: Tensor, distances: Tensor, name: str, project: tuple[str, ...]) -> Tensor:
     batch, head, _, each = content.dims
     rows = table.dims[0]
-    projected = linear(m[f"position_{name}"], table, (head, each)) if name in project else _as_words(m, name, table)
-    by_head = projected.seen_as(head, rows, each)
+    projected = _apart(m, name, table, (head, each)) if name in project else _as_words(m, name, table)
+    by_head = m.record("repeat", projected, to=axes(batch, head, rows, each))
     every = m.record("contract", content, by_head, to=axes(*content.dims[:3], rows), over=(each,))
-    return m.record("lookup", distances, every, to=axes(batch, head, *distances.dims), select=(rows,))
+    found = m.record("pick", every, distances, to=axes(batch, head, *distances.dims), select=(rows,))
+    return m.record("scale", found)
+
+
+def _apart(m: Module, name: str, table: Tensor, out: Axis) -> Tensor:
+    """With a bias where the projection of words has one."""
+    return linear(m[f"position_{name}"], table, out, bias="bias" in m[name].params)
 
 
 def _as_words(m: Module, name: str, table: Tensor) -> Tensor:
-    """By the projection that the words go through."""
-    words = m[name]
-    weight, bias = words.params["weight"], words.params.get("bias")
-    projected = words.record("contract", table, weight, to=(table.axes[0], weight.axes[0]), over=table.axes[-1])
-    return words.record("add", projected, bias) if bias else projected
+    """By the projection that the words go through, which it comes behind."""
+    weight, bias = m[name].params["weight"], m[name].params.get("bias")
+    projected = m.record("contract", table, weight, to=(table.axes[0], weight.axes[0]), over=table.axes[-1])
+    return m.record("add", projected, bias) if bias else projected

@@ -5,6 +5,9 @@
 
 `poly2` is (q·k + 1)²: its φ lists 1, √2·x_i, x_i² and √2·x_i·x_j, which is (D + 1)(D + 2) / 2 features of D numbers.
 `elu` is elu(x) + 1 and `relu` is max(x, 0), both of D features.
+
+Where a position sees only those up to itself, there are sums for each of them: one kernel computes them all, and keeps
+queries, keys and values for the backward pass, but no sum.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from typing import TYPE_CHECKING
 from archcalc.count import Count
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.layers.attention import Rotation, describe_heads, looked_at, rotated
+from archcalc.layers.fused import kernel
 from archcalc.layers.linear import linear
 
 if TYPE_CHECKING:
@@ -54,7 +58,8 @@ def kernel_attention(
     k, v = (linear(m[n], memory, (kv_head, each), bias=n in bias) for n in "kv")
     k, v = (t.seen_as(batch, kv_head, looked_at(x, memory), each) for t in (k, v))
     m.show("head", batch, seq, each, note=f"each of {heads} heads")
-    found = Kernel(m.section("core"), work, feature, rotation, causal, known).look_up(q, k, v)
+    core = kernel(m, work) if causal else m.section("core")
+    found = Kernel(core, work, feature, rotation, causal, known).look_up(q, k, v)
     concatenated = m.record("view", found, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated")
     describe_heads(m, head, d_model, each)
     return linear(m["out"], concatenated, d_model, bias="o" in bias)

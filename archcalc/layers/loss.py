@@ -5,9 +5,9 @@ from __future__ import annotations
 from archcalc.ir import Module, Tensor
 
 
-def cross_entropy(root: Module, logits: Tensor) -> Tensor:
+def cross_entropy(root: Module, logits: Tensor, targets: Tensor | None = None) -> Tensor:
     """The mean negative log-probability of one target for each row of logits."""
-    targets = Tensor(logits.axes[:-1], "index")
+    targets = targets or Tensor(logits.axes[:-1], "index")
     return root.section("loss").record("cross_entropy", logits, targets, to=())
 
 

@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from archcalc.count import Count
 from archcalc.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.attention import Core, Rotation, looked_at
+from archcalc.layers.indexer import Indexer
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 from archcalc.layers.sight import Sight
 from archcalc.workload import Workload
 
 ABSORBED = "a decode step of latent attention puts W_up on the query and the answer, not on every cached position"
+
+UNEVEN = "flash attention with keys wider than values: as FlashAttention 3 and cuDNN have it; PyTorch's own does not"
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class LatentAttention:
     rotation: Rotation | None
     mask: Tensor | None
     dropout: float
+    indexer: Indexer | None = None  # what chooses the positions that are looked at
 
     def run(self, x: Tensor) -> Tensor:
         """As `attention`, with queries, keys and values that come from narrow vectors."""
@@ -76,10 +80,13 @@ class LatentAttention:
 
     def _queries(self, x: Tensor) -> Tensor:
         batch, seq, _ = x.dims
-        m, widths = self.m, self.widths
+        m, widths, whole = self.m, self.widths, x
         if widths.q_rank:
             x = linear(m["q_down"], x, Dim.of("q_rank", widths.q_rank), bias=self.bias)
-            x = norm(m["q_norm"], x, self.norm)
+            squeezed = norm(m["q_norm"], x, self.norm)
+            if self.indexer:
+                self.indexer.run(m["indexer"], whole, squeezed, looked_at(whole, whole, self.work), self.work)
+            x = squeezed
         name = "q_up" if widths.q_rank else "q"
         q = linear(m[name], x, (widths.head, widths.query), bias=False)
         return self._rotated(q.seen_as(batch, widths.head, seq, widths.query))
@@ -109,7 +116,13 @@ class LatentAttention:
         both = linear(m["kv_up"], latent, (widths.head, widths.up), bias=False)
         value = m.record("copy", both, to=axes(batch, widths.head, past, Dim.of("v_dim", widths.value)))
         key = m.record("concat", both, shared_key, to=axes(batch, widths.head, past, widths.query))
-        return core.flash(q, key, value) if self.work.attention == "flash" else core.eager(q, key, value)
+        return self._flash(core, q, key, value) if self.work.attention == "flash" else core.eager(q, key, value)
+
+    def _flash(self, core: Core, q: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        if self.widths.nope + self.widths.rope == self.widths.value:
+            return core.flash(q, key, value)
+        core.m.work_notes.append(UNEVEN)
+        return core.m.record("bent_flash", q, key, value, to=axes(*q.dims[:3], value.dims[3]), seen=core.seen)
 
     def _absorbed(self, core: Core, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
         """Scores against the latent vectors themselves; all heads look at the same ones."""

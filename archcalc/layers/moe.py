@@ -12,7 +12,7 @@ from archcalc.ir import Dim, Module, Part, Tensor
 from archcalc.layers.ffn import ffn
 from archcalc.layers.linear import linear
 
-IDEAL = "FLOPs of experts are those of the chosen ones: no padding, no dropped token, no idle expert"
+IDEAL = "experts compute the tokens that chose them: no padding, no dropped token, no idle expert"
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,12 @@ class Mixture:
     top: int
     each: Ffn
     router_bias: bool = False
-    correction: bool = False  # a number for each expert that steers the choice, kept in balance without gradients
+    correction: str = ""  # a number for each expert that steers the choice without gradients: buffer, or parameter
     shared: Ffn | None = None  # an expert that every token visits
     shared_gate: bool = False
     latent: int | None = None  # the width that experts work at, where it is not the model's
     latent_bias: bool = False
+    out_bias: bool = False  # on the answer of all experts together
 
     def run(self, m: Module, x: Tensor) -> Tensor:
         m.work_notes.append(IDEAL)
@@ -47,12 +48,15 @@ class Mixture:
         answer = Experts(m["experts"], self).run(inner, weights)
         (d_model,) = x.axes[-1]
         answer = linear(m["latent_out"], answer, d_model, bias=self.latent_bias) if self.latent else answer
+        answer = m.record("add", answer, m.param("bias", d_model)) if self.out_bias else answer
         return m.record("add", answer, self._shared(m, x, self.shared)) if self.shared else answer
 
     def _route(self, m: Module, x: Tensor) -> Tensor:
         """The weight of each chosen expert, for every token."""
         *rows, _ = x.axes
-        if self.correction:
+        if self.correction == "parameter":
+            m.param("correction", Dim.of("experts", self.experts), trainable=False)
+        elif self.correction:
             m.buffer("correction", Dim.of("experts", self.experts))
         scores = linear(m, x, Dim.of("experts", self.experts), bias=self.router_bias)
         shares = m.record("softmax", scores)

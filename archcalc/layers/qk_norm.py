@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.ir import Module, Tensor
+from archcalc.ir import Dim, Module, Tensor
 from archcalc.layers.norm import norm
 
 
@@ -19,16 +19,28 @@ class QKNorm:
     kind: str
     bias: bool
     affine: bool
+    width: tuple[int, ...] = ()  # of the weights, for both or for q and k, where that is not what the norm is over
 
     def joined(self, m: Module, x: Tensor) -> Tensor:
         """On heads that are still one vector: batch, seq, (heads, head_dim)."""
+        if self.width and self.over == "all":
+            return self._of_another_width(m, x)
         return norm(m, x, self.kind, bias=self.bias, affine=self.affine) if self.over == "all" else x
 
     def split(self, m: Module, x: Tensor) -> Tensor:
         """On heads apart: batch, seq, heads, head_dim."""
+        if self.width and self.over == "head":
+            return self._of_another_width(m, x)
         if self.over == "head":
             return norm(m, x, self.kind, bias=self.bias, affine=self.affine)
         return self._each_its_own(m, x) if self.over == "heads" else x
+
+    def _of_another_width(self, m: Module, x: Tensor) -> Tensor:
+        """Weights that a class makes and cannot use: such a model is built, and does not run."""
+        width = Dim.of("norm_width", self.width[0 if m.name == "q_norm" else -1])
+        weights = (m.param("weight", width),) if self.affine else ()
+        biases = (m.param("bias", width),) if self.affine and self.bias and self.kind == "layer" else ()
+        return m.record(f"{self.kind}_norm", x, *weights, *biases)
 
     def _each_its_own(self, m: Module, x: Tensor) -> Tensor:
         *_, head, each = x.dims

@@ -2,7 +2,8 @@
 
     a_t = exp(−8 softplus(Λ) ∗ r_t)        h_t = a_t ∗ h_{t-1} + √(1 − a_t²) ∗ (i_t ∗ x_t)
 
-The gates r and i are linear layers on blocks of channels, one for each head.
+The gates r and i are linear layers on blocks of channels, one for each head. The states are one after the other, and
+are what is kept for the backward pass, with a.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class RecurrentUnit:
         forgets = m.record("sigmoid", self._by_head(m["recurrent_gate"], u))
         rate = m.record("scale", m.record("softplus", m.param("rate", width)))
         decay = m.record("exp", m.record("multiply", forgets, rate))
-        normaliser = m.record("square", decay)
+        normaliser = m.record("root", m.record("subtract", m.record("square", decay)))
         taken_in = m.record("multiply", m.record("multiply", u, takes_in), normaliser)
         states = m.record("scan", decay, taken_in, name="states", note="one after the other")
         if work.keeps_cache:

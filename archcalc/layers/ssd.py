@@ -1,7 +1,8 @@
 """Mamba-2: one decay for each head, so that a chunk of positions is computed at once by matrix products.
 
 Within a chunk every position looks back at the others, as in attention (C·Bᵀ in the place of q·kᵀ); between chunks
-only a state is handed on. A sequence is padded to whole chunks. A decode step updates the state alone.
+only a state is handed on. A sequence is padded to whole chunks. A decode step updates the state alone. One kernel
+computes all of it: for the backward pass it keeps x, Δ, B and C.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from archcalc.count import Count
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.layers.conv import causal_conv
+from archcalc.layers.fused import kernel
 from archcalc.layers.linear import linear, one_each
 from archcalc.workload import Workload
 
@@ -20,11 +22,12 @@ class Mamba2:
     inner: int
     heads: int
     state: int
-    groups: int
+    groups: int  # of heads that share their B and C
     conv: int
     bias: bool
     conv_bias: bool
     chunk: int
+    norm_groups: int  # of channels that are normalised each by itself
 
     @property
     def head(self) -> Dim:
@@ -45,27 +48,40 @@ class Mamba2:
         everything = Dim("gate_inner_b_c_dt", inner.size + mixed.size + head.size)
         made = linear(m["in"], x, everything, bias=self.bias)
         u = causal_conv(m["conv"], made.seen_as(batch, seq, mixed), self.conv, bias=self.conv_bias, work=work)
-        step = m.record("softplus", m.record("add", made.seen_as(batch, seq, head), one_each(m, "dt_bias", head)))
-        y = self._mixed(m, m.record("silu", u), step, work).seen_as(batch, seq, inner)
+        u = m.record("silu", u)
+        y = self._mixed(m, u, made.seen_as(batch, seq, head), work)
+        skipped = m.record("multiply", u.seen_as(batch, seq, head, self.each), one_each(m, "D", head))
+        y = m.record("add", y, skipped).seen_as(batch, seq, inner)
         gated = m.record("multiply", y, m.record("silu", made.seen_as(batch, seq, inner)))
-        normed = m["norm"].record("rms_norm", gated, m["norm"].param("weight", inner))
-        return linear(m["out"], normed, d_model, bias=self.bias)
+        return linear(m["out"], self._normed(m["norm"], gated), d_model, bias=self.bias)
+
+    def _normed(self, m: Module, x: Tensor) -> Tensor:
+        batch, seq, inner = x.dims
+        weight = m.param("weight", inner)
+        if self.norm_groups == 1:
+            return m.record("rms_norm", x, weight)
+        group = Dim.of("norm_groups", self.norm_groups)
+        grouped = x.seen_as(batch, seq, group, Dim.of("in_group", self.inner // self.norm_groups))
+        return m.record("multiply", m.record("rms_norm", grouped).seen_as(*x.dims), weight)
 
     def _mixed(self, m: Module, u: Tensor, step: Tensor, work: Workload) -> Tensor:
         batch, seq, _ = u.dims
+        bias, rate = one_each(m, "dt_bias", self.head), one_each(m, "A_log", self.head)
+        m = kernel(m, work)
+        step = m.record("softplus", m.record("add", step, bias))
         values = m.record("multiply", u.seen_as(batch, seq, self.head, self.each), step)
-        group = Dim.of("groups", self.groups)
-        b, c = (
-            m.record("repeat", u.seen_as(batch, seq, group, self.states), to=axes(batch, seq, self.head, self.states))
-            for _ in "bc"
-        )
-        decay = m.record("multiply", step, m.record("exp", one_each(m, "A_log", self.head)))
+        b, c = (self._for_every_head(m, u) for _ in "bc")
+        decay = m.record("multiply", step, m.record("scale", m.record("exp", rate)))
         mix = self._one_step if work.decodes else self._in_chunks
-        y, state = mix(m.section("core"), values, b, c, decay)
+        y, state = mix(m, values, b, c, decay)
         if work.keeps_cache:
             m.record("append", state, to=axes(batch, self.head, self.each, self.states))
-        skipped = m.record("multiply", u.seen_as(batch, seq, self.head, self.each), one_each(m, "D", self.head))
-        return m.record("add", y, skipped)
+        return y
+
+    def _for_every_head(self, m: Module, u: Tensor) -> Tensor:
+        batch, seq, _ = u.dims
+        shared = u.seen_as(batch, seq, Dim.of("groups", self.groups), self.states)
+        return m.record("repeat", shared, to=axes(batch, seq, self.head, self.states))
 
     def _one_step(self, m: Module, values: Tensor, b: Tensor, c: Tensor, decay: Tensor) -> tuple[Tensor, Tensor]:
         batch, seq, head, each = values.dims
@@ -79,30 +95,26 @@ class Mamba2:
         place, other, state = Dim.of("chunk", self.chunk), Dim.of("other", self.chunk), self.states
         values = values.seen_as(batch, chunks, other, head, each)
         b, c = b.seen_as(batch, chunks, other, head, state), c.seen_as(batch, chunks, place, head, state)
-        decay = decay.seen_as(batch, chunks, place, head)
+        passed = m.record("add", decay.seen_as(batch, chunks, place, head), note="summed up within each chunk")
+        before, last = self._handed_on(m, b, values, passed)
+        across = m.record("contract", c, before, to=axes(batch, chunks, place, head, each), over=(state,))
+        across = m.record("multiply", across, m.record("exp", passed))
         scores = m.record("contract", c, b, to=axes(batch, chunks, place, other, head), over=(state,), name="scores")
-        passed = m.record("exp", decay, to=scores.axes)
-        within = m.record(
-            "contract",
-            m.record("multiply", scores, passed),
-            values,
-            to=axes(batch, chunks, place, head, each),
-            over=(other,),
-        )
-        before, last = self._handed_on(m, m.record("multiply", b, m.record("exp", decay)), values, decay)
-        across = m.record("contract", c, before, to=within.axes, over=(state,))
-        across = m.record("multiply", across, m.record("exp", decay))
-        return m.record("add", within, across).seen_as(batch, seq, head, each), last
+        scores = m.record("multiply", scores, m.record("exp", m.record("subtract", passed, to=scores.axes)))
+        within = m.record("contract", scores, values, to=across.axes, over=(other,))
+        found = m.record("add", within, across)
+        return m.record("copy", found, to=axes(batch, seq, head, each), note="without the padding"), last
 
-    def _handed_on(self, m: Module, b: Tensor, values: Tensor, decay: Tensor) -> tuple[Tensor, Tensor]:
+    def _handed_on(self, m: Module, b: Tensor, values: Tensor, passed: Tensor) -> tuple[Tensor, Tensor]:
         """The state before each chunk: what all earlier chunks left, each decayed by what lies between."""
         batch, chunks, other, head, each = values.dims
+        to_come = m.record("exp", m.record("subtract", passed)).seen_as(batch, chunks, other, head)
         made = axes(batch, chunks, head, each, self.states)
-        left = m.record("contract", b.seen_as(*b.dims[:2], other, *b.dims[3:]), values, to=made, over=(other,))
+        left = m.record("contract", m.record("multiply", b, to_come), values, to=made, over=(other,))
         earlier, later = (Dim(name, chunks.size + 1) for name in ("earlier", "later"))
         left = m.record("concat", left, to=axes(batch, earlier, head, each, self.states))
-        passed = m.record("exp", decay, to=axes(batch, earlier, later, head))
+        between = m.record("exp", m.record("subtract", passed, to=axes(batch, earlier, later, head)))
         states = m.record(
-            "contract", passed, left, to=axes(batch, later, head, each, self.states), over=(earlier,), name="states"
+            "contract", between, left, to=axes(batch, later, head, each, self.states), over=(earlier,), name="states"
         )
         return states.seen_as(batch, chunks, head, each, self.states), states

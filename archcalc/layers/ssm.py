@@ -2,7 +2,8 @@
 
     h_t = exp(Δ_t A) ∗ h_{t-1} + Δ_t B_t ∗ u_t        y_t = C_t · h_t + D ∗ u_t
 
-Each of `inner` channels keeps `state` numbers, however long the sequence is.
+Each of `inner` channels keeps `state` numbers, however long the sequence is. One kernel computes the states: for the
+backward pass it keeps u, Δ, B and C, and no state.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.count import Count
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.conv import causal_conv
+from archcalc.layers.fused import kernel
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 from archcalc.workload import Workload
@@ -27,39 +29,44 @@ class Mamba:
     conv_bias: bool
     norms: str  # on Δ, B and C: none, rms, or weightless
 
+    @property
+    def states(self) -> Dim:
+        return Dim.of("state", self.state)
+
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
         inner = Dim.of("inner", self.inner)
         both = linear(m["in"], x, (Dim.of("x_and_gate", 2), inner), bias=self.bias)
         u = causal_conv(m["conv"], both.seen_as(batch, seq, inner), self.conv, bias=self.conv_bias, work=work)
         u = m.record("silu", u)
-        y = self._scanned(m, u, work)
+        y = self._scanned(kernel(m, work), u, *self._selected(m, u), m.param("A_log", inner, self.states), work)
+        y = m.record("add", y, m.record("multiply", u, m.param("D", inner)))
         gate = m.record("silu", both.seen_as(batch, seq, inner))
         return linear(m["out"], m.record("multiply", y, gate), d_model, bias=self.bias)
 
-    def _scanned(self, m: Module, u: Tensor, work: Workload) -> Tensor:
+    def _scanned(
+        self, m: Module, u: Tensor, step: Tensor, b: Tensor, c: Tensor, rates: Param, work: Workload
+    ) -> Tensor:
         batch, seq, inner = u.dims
-        state = Dim.of("state", self.state)
-        step, b, c = self._selected(m, u)
-        a = m.record("scale", m.record("exp", m.param("A_log", inner, state)))
+        state = self.states
         shape = axes(batch, seq, inner, state)
+        step, a = m.record("softplus", step), m.record("scale", m.record("exp", rates))
         decay = m.record("exp", m.record("multiply", step, a, to=shape))
         taken_in = m.record("multiply", m.record("multiply", step, b, to=shape), u)
         states = m.record("scan", decay, taken_in, name="states", note="one after the other")
         if work.keeps_cache:
             m.record("append", states, to=axes(batch, inner, state))
-        y = m.record("contract", states, c, to=u.axes, over=(state,))
-        return m.record("add", y, m.record("multiply", u, m.param("D", inner)))
+        return m.record("contract", states, c, to=u.axes, over=(state,))
 
     def _selected(self, m: Module, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Δ, B and C of every token, Δ by way of a narrow vector."""
         batch, seq, inner = u.dims
-        rank, state = Dim.of("dt_rank", self.dt_rank), Dim.of("state", self.state)
+        rank, state = Dim.of("dt_rank", self.dt_rank), self.states
         three = Dim("dt_b_c", rank.size + 2 * Count(state.size))
         selected = linear(m["select"], u, three, bias=False)
         step = self._normed(m, "dt", selected.seen_as(batch, seq, rank))
         b, c = (self._normed(m, name, selected.seen_as(batch, seq, state)) for name in ("b", "c"))
-        return m.record("softplus", linear(m["dt"], step, inner)), b, c
+        return linear(m["dt"], step, inner), b, c
 
     def _normed(self, m: Module, name: str, x: Tensor) -> Tensor:
         return x if self.norms == "none" else norm(m[f"{name}_norm"], x, "rms", affine=self.norms == "rms")

@@ -9,6 +9,7 @@ import torch
 from same_tensors import META, Case, build
 from small_decoders import (
     BLOCKS,
+    FFN,
     LOCAL_EXPERTS,
     MOE,
     NARROW,
@@ -96,6 +97,9 @@ STATE = {"state_size": 6, "conv_kernel": 3}
 PURE = {"vocab_size": VOCAB, "hidden_size": D, "num_hidden_layers": BLOCKS, "expand": 2, **STATE}
 MAMBA = {"vocab": VOCAB, "d_model": D, "norm": "rms", "decoder": stack("mamba"), "head": "tied"}
 DELTA = {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 8, "linear_value_head_dim": 10}
+BAMBA = {"n_heads": 8, "d_head": 12, "n_groups": 2, "d_state": 6, "d_conv": 3, "chunk_size": 4}
+NEMOTRON = {"mamba_num_heads": 8, "mamba_head_dim": 12, "n_groups": 2, "ssm_state_size": 6, "conv_kernel": 3}
+WIDE = {"kind": "mamba2", "inner": 8 * 12, "heads": 8, "state": 6}
 
 PADDED = [  # and how many channels its causal convolution has, how many taps, in how many blocks
     (Case("MambaForCausalLM", PURE, {**MAMBA, "mamba": {"state": 6, "conv": 3}}), (2 * D, 3, BLOCKS)),
@@ -106,6 +110,30 @@ PADDED = [  # and how many channels its causal convolution has, how many taps, i
             {**MAMBA, "mamba": {"kind": "mamba2", "heads": 8, "state": 6, "groups": 2, "conv": 3, "chunk": 4}},
         ),
         (2 * D + 2 * 2 * 6, 3, BLOCKS),
+    ),
+    (
+        Case(
+            "BambaForCausalLM",
+            hf(**EAGER, **{f"mamba_{name}": size for name, size in BAMBA.items()}, attn_layer_indices=[1]),
+            usual(
+                mamba={"kind": "mamba2", "heads": 8, "state": 6, "groups": 2, "conv": 3, "chunk": 4},
+                decoder={"pattern": ["mamba ffn", "attention ffn", "2 × mamba ffn"]},
+            ),
+        ),
+        (2 * D + 2 * 2 * 6, 3, 3),
+    ),
+    (
+        Case(
+            "NemotronHForCausalLM",
+            {**hf(**EAGER, **NEMOTRON, head_dim=8), "layers_block_type": ["mamba", "attention", "mamba", "mlp"]},
+            usual(
+                position="none",
+                ffn={"width": FFN, "act": "relu2"},
+                mamba={**WIDE, "groups": 2, "norm_groups": 2, "conv": 3, "chunk": 128},
+                decoder={"pattern": ["mamba", "attention", "mamba", "ffn"]},
+            ),
+        ),
+        (8 * 12 + 2 * 2 * 6, 3, 2),
     ),
     (
         Case(
@@ -154,7 +182,7 @@ def test_only_the_chosen_experts_are_counted() -> None:
     case = Case("Llama4ForCausalLM", config, usual(ffn=None, moe=moe, decoder=stack("attention moe")))
     idle = BLOCKS * (8 - 1) * BATCH * SEQ * 2 * 3 * D * WIDTH
     assert counted(case) - forward(case) == idle
-    assert any("chosen ones" in note for note in work_notes_of(archcalc.load(case.spec).build()))
+    assert any("tokens that chose them" in note for note in work_notes_of(archcalc.load(case.spec).build()))
 
 
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")

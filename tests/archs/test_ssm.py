@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 import archcalc
+from archcalc.analyze.saved import saved
 from archcalc.analyze.work import work
+from archcalc.precision import Policy
 from archcalc.workload import Workload
 
 D, BLOCKS, VOCAB, BATCH, SEQ = 32, 3, 10, 2, 6
@@ -49,6 +51,49 @@ HELD = [
 def test_what_a_block_holds(spec: dict[str, Any], held: int) -> None:
     """Projections in and out, a convolution of 4, decays, and what is particular to each."""
     assert a_block(spec) == held
+
+
+NORM = 3 * D + 1  # its input, the statistic, what was normalised, and that with its weights
+KEYS, VALUES = 2 * 5, 4 * 7
+KEPT = [  # numbers kept of a token in a block, then numbers kept of a block
+    (one("mamba"), NORM + 2 * INNER + 6 * INNER + (2 + 2 * 16), 0),
+    (one("mamba", state=32), NORM + 2 * INNER + 6 * INNER + (2 + 2 * 32), 0),
+    (one("mamba", kind="mamba2", heads=8), NORM + (INNER + MIXED + 8) + 2 * MIXED + 5 * INNER + 1, 0),
+    (
+        one("mamba", kind="mamba2", heads=8, norm_groups=4, chunk=2),
+        NORM + (INNER + MIXED + 8) + 2 * MIXED + 5 * INNER + 4,
+        0,
+    ),
+    (
+        one("delta", heads=2, v_heads=4, head_dim=5, v_dim=7),
+        NORM + (2 * KEYS + 2 * VALUES) + 2 * 4 + 2 * CHANNELS + 5 * VALUES + 4,
+        0,
+    ),
+    (one("rglru", width=24, heads=4), NORM + 11 * 24, 24),
+]
+
+
+@pytest.mark.parametrize(("spec", "of_a_token", "of_a_block"), KEPT, ids=lambda value: str(value)[-50:])
+def test_no_state_is_kept_for_the_backward_pass(spec: dict[str, Any], of_a_token: int, of_a_block: int) -> None:
+    """Projections, what the convolution makes of them, Δ, gates, and what enters the norms and the output layer."""
+    more = {**spec, "decoder": {**spec["decoder"], "blocks": BLOCKS + 1}}
+    assert kept(more) - kept(spec) == 4 * (BATCH * SEQ * of_a_token + of_a_block)
+
+
+def kept(spec: dict[str, Any]) -> int:
+    """Bytes in fp32."""
+    return int(saved(archcalc.load(spec).build(Workload(BATCH, {"seq": SEQ})), Policy("fp32")).bytes)
+
+
+def test_a_kernel_computes_its_inside_again() -> None:
+    """Products of Mamba's states cost twice as much going back: their last op is not needed again. Mamba-2's are."""
+    done = work(archcalc.load(one("mamba")).build(Workload(BATCH, {"seq": SEQ})))
+    assert done.backward == 2 * done.forward
+    spec = one("mamba", kind="mamba2", heads=8, chunk=SEQ)
+    done = work(archcalc.load(spec).build(Workload(BATCH, {"seq": SEQ})))
+    left, across, scores, handed_on = (8 * SEQ * 8 * 128, 8 * SEQ * 8 * 128, 8 * SEQ * SEQ * 128, 8 * 2 * 2 * 8 * 128)
+    again = BLOCKS * BATCH * 2 * (left + across + scores + handed_on)
+    assert done.backward - 2 * done.forward == again
 
 
 def forward(spec: dict[str, Any], **asked: Any) -> int:

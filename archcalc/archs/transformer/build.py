@@ -32,11 +32,20 @@ def build(model: Transformer, work: Workload) -> Module:
         x = run_stack(blocks, embedded, memory, stack, asked)
         memory = x
     assert x is not None
-    logits = run_head(root, x, model, tables)
+    answers = run_head(root, x, model, tables, work)
     predict_further(root, x, model, tables, work)
-    if logits and work.trains:
-        cross_entropy(root, logits)
+    _keep_spare(root, model.spare)
+    for place, logits in answers.items() if work.trains else ():
+        cross_entropy(place, logits)
     return root
+
+
+def _keep_spare(root: Module, spare: dict[str, tuple[int, ...]]) -> None:
+    """What a class builds and no forward pass reads."""
+    for name, sizes in spare.items():
+        m = root["spare"]
+        m.title = m.term = "spare (kept, read by nothing)"
+        m.param(name, *(Dim.of(f"{name}_{axis}", size) for axis, size in enumerate(sizes)))
 
 
 def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack, work: Workload) -> Tensor:
@@ -63,7 +72,7 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
             _share(child, item, stack)
             out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel)
         child.carry(x, out)
-        x = out
+        x = out if child.calls else x  # blocks that are kept and never called hand nothing on
     return x
 
 

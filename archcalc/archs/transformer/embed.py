@@ -63,7 +63,8 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
         m.show("one_hot", *ids.dims, tables[first].dims[0], note="the ids as one-hot · W + b reads them")
     x = look_up(m["tokens"], ids, tables[first], bias=bool(stack.embedding.bias))
     x = _projected(m, x, stack, "tokens")
-    x = add_types(m["types"], x, stack.embedding.types) if stack.embedding.types else x
+    for index, types in enumerate(stack.embedding.type_tables):
+        x = add_types(m[f"types_{index + 1}" if index else "types"], x, types)
     return _projected(m, _add_positions(m, x, stack), stack, "sum")
 
 

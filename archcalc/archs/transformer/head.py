@@ -9,7 +9,7 @@ from archcalc.errors import InputError, Path
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
-    from archcalc.archs.transformer.spec import Head
+    from archcalc.archs.transformer.spec import Head, OneHead
     from archcalc.layers.patches import Patches
 
 _IMAGE_HEAD = "write `head: {kind: classifier, classes: 1000, bias: true}`, or `head: none`"
@@ -28,11 +28,46 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
     mtp.check(head, stack)
     if head.kind == "classifier" and head.classes is None:
         raise InputError("how many classes?", "write `head: {kind: classifier, classes: 2}`", fields=[("head",)])
-    return head.model_copy(update={"pool": _pool(head, stack.patches)}) if head.kind == "classifier" else head
+    _check_probe(head, stack)
+    pool = {"pool": _pool(head, stack.patches)} if head.kind == "classifier" else {}
+    return head.model_copy(update={**pool, **({"beside": _second(head.beside, stack)} if head.beside else {})})
 
 
-def _pool(head: Head, patches: Patches | None) -> str:
+def _check_probe(head: Head, stack: ResolvedStack) -> None:
+    """A probe pools by itself; any pooling must find what it pools."""
+    if head.pool == "probe":
+        from archcalc.archs.transformer import probe
+
+        probe.check(stack)
+    if head.pool == "probe" and (head.pooler or head.project or head.layers != "last" or head.beside):
+        hint = "leave pooler, project, layers and beside out"
+        raise InputError("a probe pools by itself", hint, fields=[("head", "pool"), ("head",)])
+    if head.kind == "none" and head.pool:
+        _pool(head, stack.patches)
+    if head.kind == "none" and head.norm and (head.pool in (None, "probe") or head.pooler):
+        hint = "write `head: {kind: none, pool: mean, norm: true}`; the stack has a norm of its own"
+        raise InputError("this norm is on what is pooled", hint, fields=[("head", "norm"), ("head",)])
+
+
+def _second(said: OneHead, stack: ResolvedStack) -> OneHead:
+    """A head beside the first: classes of what both read, or a pooler whose output nobody asks for."""
+    said.check_kind(said.kind, ("head", "beside"))
+    if said.kind == "none" and said.pooler:
+        return said
+    if said.kind != "classifier" or said.classes is None:
+        hint = "write `beside: {kind: classifier, classes: 2}`"
+        raise InputError("a second head has classes", hint, fields=[("head", "beside"), ("head",)])
+    return said.model_copy(update={"pool": _pool(said, stack.patches)})
+
+
+def _pool(head: OneHead, patches: Patches | None) -> str:
     """Unsaid: an image is classified by its class token, or by the mean of its patches; of a text every token is."""
+    if head.pool == "patches" and not patches:
+        hint = "use `pool: each`, or read an image: `embedding: {kind: patches}`"
+        raise InputError("there are no patches to classify", hint, fields=[("head", "pool"), ("head",)])
+    if head.pool == "second" and not (patches and patches.tokens > 1):
+        hint = "give the image two tokens in front: `embedding: {tokens: 2}`"
+        raise InputError("there is no second token to classify", hint, fields=[("head", "pool"), ("head",)])
     if patches and not patches.tokens and head.pool == "class":
         hint = "use `pool: mean`, or give the image a token: `embedding: {tokens: 1}`"
         raise InputError("there is no class token to classify", hint, fields=[("head", "pool"), ("head",)])
@@ -53,6 +88,10 @@ def _check_widths(head: Head, stack: ResolvedStack) -> None:
     if "transform_bias" in head.model_fields_set and not head.transform:
         fields: list[Path] = [("head", "transform_bias"), ("head",)]
         raise InputError("transform_bias without transform", "add `transform: true`, or take it out", fields=fields)
+    if head.kind == "tied" and head.transform not in (False, True, stack.tables.width):
+        fact = f"a tied head reads the table's {stack.tables.width} numbers, not {head.transform}"
+        hint = "use `transform: true`, or `kind: lm`, which is not tied"
+        raise InputError(fact, hint, fields=[("head", "transform"), ("head",)])
     if head.transform and head.hidden:
         raise InputError("transform and hidden", "keep one of them", fields=[("head", "hidden"), ("head",)])
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.block import run_block
+from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.archs.transformer.pattern import Items, Line
 from archcalc.count import Count
@@ -33,6 +34,8 @@ def check(head: Head, stack: ResolvedStack) -> None:
         return
     if stack.name != "decoder":
         raise InputError("an encoder predicts no next token", "leave mtp out", fields=_AT)
+    if any(isinstance(part, AttentionPart) and part.cross for part in stack.parts.values()):
+        raise InputError("mtp behind cross-attention", "leave mtp out, or cross", fields=_AT)
     if stack.tables.projects or head.transform:
         raise InputError("mtp reads tables of the model's width", "leave mtp, width or transform out", fields=_AT)
     if head.mtp.blocks is None:
@@ -52,12 +55,12 @@ def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[st
     logits = _logits(m, out, root, model, table)
     m.carry(x, out)
     if work.trains:
-        cross_entropy(m, logits)
+        cross_entropy(m, logits, m.record("shift", to=logits.axes[:-1]))
 
 
 def _joined(m: Module, x: Tensor, table: Param, stack: ResolvedStack) -> Tensor:
     batch, seq, d_model = x.dims
-    tokens = look_up(m["tokens"], Tensor(axes(batch, seq), "index"), table)
+    tokens = look_up(m["tokens"], m.record("shift", to=axes(batch, seq)), table)
     both = normed(m["hidden_norm"], x, stack.norm), normed(m["token_norm"], tokens, stack.norm)
     pair = m.record("concat", *both, to=axes(batch, seq, Dim("hidden_and_token", 2 * d_model.size)))
     return linear(m["projection"], pair, d_model, bias=False)
@@ -68,7 +71,7 @@ def _block(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor
     parts = [stack.parts[word] for word in _last(stack.items).words]
     block = m.child("block")
     block.unit = "block"
-    context.prepared.update({part.name: part.prepare(block, x, context) for part in parts})
+    context.prepared.update({part.name: part.prepare(m, x, context) for part in parts})
     return normed(m["norm"], run_block(block, x, context, parts, stack.parallel), stack.norm)
 
 

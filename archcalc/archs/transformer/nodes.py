@@ -16,13 +16,13 @@ def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def flag_or(word: str) -> Callable[[Any], Any]:
-    """Reads true, false, or the one word that says more."""
+def flag_or(*words: str) -> Callable[[Any], Any]:
+    """Reads true, false, or a word that says more."""
 
     def read(value: Any) -> Any:
-        if isinstance(value, bool) or value == word:
+        if isinstance(value, bool) or value in words:
             return value
-        raise mistake(f"expected true, false or {word}")
+        raise mistake(f"expected true, false or {' or '.join(words)}")
 
     return read
 
@@ -45,6 +45,7 @@ _SIDES_SCHEMA = {"anyOf": [_SIDE, {"type": "array", "items": _SIDE, "minItems": 
 Sides = Annotated[int | tuple[int, int], BeforeValidator(_sides), WithJsonSchema(_SIDES_SCHEMA)]
 
 
+Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
 Terms = Annotated[tuple[Literal["c2p", "p2c"], ...], BeforeValidator(_as_tuple)]
 OwnProjections = Annotated[tuple[Literal["q", "k"], ...], BeforeValidator(_as_tuple)]
 
@@ -74,14 +75,14 @@ class Position(Node):
         "none": frozenset(),
         "sinusoidal": frozenset({"length", "stored"}),
         "learned": frozenset({"length", "offset"}),
-        "rope": frozenset({"length", "theta", "fraction"}),
+        "rope": frozenset({"length", "theta", "fraction", "stored"}),
         "alibi": frozenset({"length"}),
         "relative": frozenset({"length", "buckets", "grid", "per"}),
         "disentangled": frozenset({"length", "buckets", "terms", "project", "norm"}),
     }
     kind: Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative", "disentangled"] = "none"
     length: Size | None = None  # the longest sequence; learned positions need it
-    stored: bool = False  # sinusoids kept as a frozen parameter
+    stored: bool = False  # sinusoids, or RoPE's angles, kept as a frozen parameter
     offset: Annotated[int, Field(ge=0, le=1024)] = 0  # rows in front that no token uses (OPT and BART: 2)
     theta: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10_000.0
     fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 1.0  # of each head that is rotated

@@ -1,33 +1,61 @@
-"""What stands behind the last block: the head, and what leads to it."""
+"""What stands behind the last block: the head, what leads to it, and a second one beside it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts.part import normed
+from archcalc.archs.transformer.pattern import blocks_of
 from archcalc.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.linear import contract, linear
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
+    from archcalc.archs.transformer.spec import OneHead
+    from archcalc.workload import Workload
 
 
-def run_head(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> Tensor | None:
+def run_head(
+    root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload
+) -> dict[Module, Tensor]:
+    """The logits of each head, and where the loss on them belongs."""
     head, stack = model.head, model.stacks[-1]
     if stack.tables.projects and stack.tables.project == "tokens":
         out = root.child("projection", group="embedding", title="projection to the tables' width")
         x = linear(out, x, stack.tables.dim, bias=stack.tables.project_bias)
     if head.kind == "none":
-        if head.pooler:
-            _pooler(root.child("pooler", group="head"), x, model)
-        return None
+        if head.pool == "probe":
+            _probed(root, x, stack, work)
+        elif head.pooler:
+            _pooler(root.child("pooler", group="head"), x, head, stack)
+        elif head.pool:
+            pooled = _pooled(root, x, head.pool, stack)
+            if head.norm:
+                normed(root.child("pooler", group="head")["norm"], pooled, stack.norm)
+        return {}
+    x = _probed(root, x, stack, work) if head.pool == "probe" else x
+    if head.beside and head.beside.kind == "none":
+        _pooler(root.child("pooler", group="head"), x, head.beside, stack)
     m = root.child("head", group="head")
-    return _classes(m, x, model) if head.kind == "classifier" else _vocabulary(m, x, model, tables)
+    logits = _classes(m, x, head, stack) if head.kind == "classifier" else _vocabulary(m, x, model, tables)
+    if head.beside is None or head.beside.kind == "none":
+        return {root: logits}
+    second = root.child("second_head", group="head")
+    return {root: logits, second: _classes(second, x, head.beside, stack)}
+
+
+def _probed(root: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor:
+    from archcalc.archs.transformer.probe import probed
+
+    return probed(root.child("pooler", group="head"), x, stack, work)
 
 
 def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> Tensor:
     head, stack = model.head, model.stacks[-1]
-    x = _transformed(m["transform"], x, model, stack.tables.dim) if head.transform else x
+    x = normed(m["norm"], x, stack.norm) if head.norm else x
+    if head.transform:
+        width = stack.tables.dim if head.transform is True else Dim.of("transformed", head.transform)
+        x = _transformed(m["transform"], x, head, stack, width)
     assert model.head_vocab
     vocab = Dim.of("vocab", model.head_vocab)
     if head.kind == "lm":
@@ -41,43 +69,63 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
     return logits
 
 
-def _classes(m: Module, x: Tensor, model: Transformer) -> Tensor:
-    head, stack = model.head, model.stacks[-1]
-    x = _pooler(m["pooler"], x, model) if head.pooler else _pooled(m, x, head.pool or "each", stack)
+def _classes(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tensor:
+    x = _weighted(m["layers"], x, stack) if head.layers == "weighted" else x
+    x = linear(m["project"], x, Dim.of("projected", head.project)) if head.project else x
+    x = _pooler(m["pooler"], x, head, stack) if head.pooler else _pooled(m, x, head.pool or "each", stack)
+    x = normed(m["norm"], x, stack.norm) if head.norm else x
     if head.hidden:
-        x = m.record("tanh", linear(m["hidden"], x, Dim.of("hidden", head.hidden)))
-    x = _transformed(m["transform"], x, model, x.dims[-1]) if head.transform else x
+        x = m.record(head.act, linear(m["hidden"], x, Dim.of("hidden", head.hidden)), note=head.act)
+    if head.transform:
+        width = x.dims[-1] if head.transform is True else Dim.of("transformed", head.transform)
+        x = _transformed(m["transform"], x, head, stack, width)
     return linear(m, x, Dim.of("classes", head.classes or 0), bias=bool(head.bias))
 
 
-def _pooler(m: Module, x: Tensor, model: Transformer) -> Tensor:
+def _weighted(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
+    """What every block gives, and the embedding, each times a learned number, summed."""
+    layers = Dim.of("layers", blocks_of(stack.items) + 1)
+    every = m.record("concat", x, to=axes(layers, *x.dims), name="layers", note="of every block, and the embedding")
+    weights = m.record("softmax", m.param("weight", layers))
+    return m.record("sum", m.record("multiply", every, weights), to=x.axes, over=(layers,))
+
+
+def _pooler(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tensor:
     """A layer on the first position, as wide as the model unless its width is said."""
-    first = _pooled(m, x, model.head.pool or "class", model.stacks[-1])
-    width = first.dims[-1].size if model.head.pooler is True else model.head.pooler
+    first = _pooled(m, x, head.pool or "class", stack)
+    width = first.dims[-1].size if head.pooler is True else head.pooler
     return m.record("tanh", linear(m, first, Dim.of("pooled", width)))
 
 
 def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:
     """One vector for each sequence: of one position, or the mean; of an image without what stands in front."""
-    batch, _, d_model = x.dims
-    if pool == "each":
+    if pool in ("each", "probe"):  # a probe has pooled already
         return x
+    batch, _, d_model = x.dims
     if pool == "both":
         both = [_pooled(m, x, one, stack) for one in ("class", "mean")]
         wide = axes(batch, Dim("class_and_mean", 2 * d_model.size))
         return m.record("concat", *both, to=wide, name="pooled", note="side by side")
-    if pool != "mean":
-        note = "the last position" if pool == "last" else "the class token" if stack.patches else "the first position"
-        return m.record("view", x, to=axes(batch, d_model), name="pooled", note=note)
+    if pool not in ("mean", "patches"):
+        return m.record("view", x, to=axes(batch, d_model), name="pooled", note=_which(pool, stack))
     if stack.patches:
-        x = m.record("view", x, to=axes(batch, Dim.of("patches", stack.patches.number), d_model))
+        apart = "copy" if pool == "patches" else "view"  # a linear layer reads rows that lie side by side
+        x = m.record(apart, x, to=axes(batch, Dim.of("patches", stack.patches.number), d_model))
+    if pool == "patches":
+        return x
     note = f"the mean over {'patches' if stack.patches else 'positions'}"
     return m.record("sum", x, to=axes(batch, d_model), over=(x.dims[1],), name="pooled", note=note)
 
 
-def _transformed(m: Module, x: Tensor, model: Transformer, width: Dim) -> Tensor:
+def _which(pool: str, stack: ResolvedStack) -> str:
+    if pool == "class":
+        return "the class token" if stack.patches else "the first position"
+    return "the last position" if pool == "last" else "the second token"
+
+
+def _transformed(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, width: Dim) -> Tensor:
     """A dense layer, an activation and a norm, as wide as the table that follows."""
     out = width.renamed("hidden")
-    hidden = linear(m["dense"], x, out, bias=model.head.transform_bias)
+    hidden = linear(m["dense"], x, out, bias=head.transform_bias)
     hidden = m.record("activation", hidden, note="gelu").seen_as(*x.axes[:-1], width)
-    return normed(m["norm"], hidden, model.stacks[-1].norm)
+    return normed(m["norm"], hidden, stack.norm)

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from archcalc.archs.transformer import head, image, pattern
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.archs.transformer.parts import SLOTS, part_module, slot_node
-from archcalc.archs.transformer.parts.attention import AttentionPart, as_cross
+from archcalc.archs.transformer.parts.attention_fields import as_cross
+from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
@@ -51,6 +52,7 @@ class Transformer:
     decoder: ResolvedStack | None
     head: Head
     head_vocab: int | None
+    spare: dict[str, tuple[int, ...]]  # kept, read by nothing
 
     @property
     def stacks(self) -> tuple[ResolvedStack, ...]:
@@ -94,7 +96,8 @@ def resolve(spec: Spec) -> Transformer:
         _check_shared(encoder, decoder)
     if spec.seq and all(stack.patches for stack in stacks):
         raise InputError("the sequence follows from the image", "take seq out, or change the image", fields=[("seq",)])
-    return Transformer(encoder, decoder, head.resolve(spec.head, stacks[-1]), spec.head.vocab or stacks[-1].vocab)
+    last = stacks[-1]
+    return Transformer(encoder, decoder, head.resolve(spec.head, last), spec.head.vocab or last.vocab, spec.spare)
 
 
 def _stack(spec: Spec, name: str) -> ResolvedStack:

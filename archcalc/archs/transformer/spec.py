@@ -9,11 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer import pattern
-from archcalc.archs.transformer.nodes import Norm, Positions, Sides, flag_or, flag_or_size
+from archcalc.archs.transformer.nodes import Fraction, Norm, Positions, Sides, flag_or, flag_or_size
 from archcalc.archs.transformer.parts import slot_node
+from archcalc.layers.activation import ACTIVATIONS
 from archcalc.spec import ModelSpec, Node, Size, as_size, mistake
-
-Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
 
 
 def _pattern(value: Any) -> Any:
@@ -36,9 +35,19 @@ def _sizes(value: Any) -> Any:
     return tuple(as_size(item) for item in (value if isinstance(value, list | tuple) and value else [value]))
 
 
+def _few_or_more(value: Any) -> Any:
+    several = tuple(value) if isinstance(value, list | tuple) else (value,)
+    if not all(isinstance(one, int) and not isinstance(one, bool) and 0 <= one <= 10**6 for one in several):
+        raise mistake("expected a number from 0 to 10⁶, or a list of them")
+    return several if isinstance(value, list | tuple) else value
+
+
+_FEW_SCHEMA = {"type": "integer", "minimum": 0, "maximum": 10**6}
+_TABLES_SCHEMA = {"anyOf": [_FEW_SCHEMA, {"type": "array", "items": _FEW_SCHEMA}]}
 _SIZES_SCHEMA = {"type": "array", "items": {"type": "integer", "minimum": 1}}
 Sizes = Annotated[tuple[int, ...], BeforeValidator(_sizes), WithJsonSchema(_SIZES_SCHEMA)]
 Few = Annotated[int, Field(ge=0, le=10**6)]
+OneOrMore = Annotated[Any, BeforeValidator(_few_or_more), WithJsonSchema(_TABLES_SCHEMA)]
 
 
 FlagOrSize = Annotated[Any, BeforeValidator(flag_or_size), WithJsonSchema({"type": ["boolean", "integer"]})]
@@ -61,7 +70,7 @@ class Embedding(Node):
     kind: Literal["tokens", "patches", "audio"] = "tokens"
     bias: bool | None = None  # tokens: no; patches: yes
     norm: bool = False
-    types: Few = 0  # segment embeddings
+    types: OneOrMore = 0  # rows of segment embeddings; of each table, where there are several
     shared: bool = False  # one table for encoder and decoder
     width: Size | None = None  # of the tables, where it is not d_model
     project: Literal["norm", "sum", "tokens"] = "norm"  # what is projected to d_model: behind the norm, before it, or
@@ -79,6 +88,12 @@ class Embedding(Node):
     registers: Few = 0  # learned vectors that have no position
     mask: bool = False  # a learned vector in the place of hidden patches
     pretrained: Sides | None = None  # the image that the position table was trained on
+
+    @property
+    def type_tables(self) -> tuple[int, ...]:
+        """The rows of each table of types."""
+        several = self.types if isinstance(self.types, tuple) else (self.types,)
+        return tuple(rows for rows in several if rows)
 
 
 class Scope(Node):
@@ -123,30 +138,49 @@ class Mtp(Node):
     own_tables: bool = False  # a token table and a head of its own for each, as DeepSeek-V3's checkpoint keeps them
 
 
-class Head(Node):
-    """What turns the last hidden states into answers."""
+class OneHead(Node):
+    """One answer made of the last hidden states."""
 
     main: ClassVar[str] = "kind"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
-        "lm": frozenset({"bias", "transform", "transform_bias", "vocab", "mtp"}),
-        "tied": frozenset({"bias", "transform", "transform_bias", "vocab", "mtp"}),
-        "classifier": frozenset({"bias", "classes", "pool", "pooler", "hidden", "transform", "transform_bias"}),
-        "none": frozenset({"pooler"}),
+        "lm": frozenset({"bias", "norm", "transform", "transform_bias", "vocab", "mtp", "beside"}),
+        "tied": frozenset({"bias", "norm", "transform", "transform_bias", "vocab", "mtp", "beside"}),
+        "classifier": frozenset(
+            {"bias", "classes", "pool", "pooler", "hidden", "act", "project", "norm", "transform", "transform_bias"}
+            | {"layers", "beside"}
+        ),
+        "none": frozenset({"pooler", "pool", "norm"}),
     }
     kind: Literal["lm", "tied", "classifier", "none"] = "lm"
     bias: BiasOrTwo = False  # twice: and a spare one that nothing reads
-    transform: bool = False  # a dense layer, activation and norm in front, as BERT's masked-LM head has
+    norm: bool = False  # in front, besides the stack's own; of none on what is pooled
+    transform: FlagOrSize = (
+        False  # a dense layer, activation and norm in front, as BERT's masked-LM head has; how wide,
+    )
+    # where that is not the token table's width
     vocab: Size | None = None
     classes: Size | None = None
     transform_bias: bool = True
-    hidden: Size | None = None  # of a layer before the classes, with tanh
+    hidden: Size | None = None  # of a layer before the classes
+    act: Literal[*ACTIVATIONS] = "tanh"  # type: ignore[valid-type] # of that layer
+    project: Size | None = None  # of a layer on every position before they are pooled
+    layers: Literal["last", "weighted"] = "last"  # or all of them, each with a learned weight
     mtp: Mtp | None = None
     pooler: FlagOrSize = False  # a layer on the first position, with tanh; how wide, where that is not d_model
-    pool: Literal["each", "class", "mean", "last", "both"] | None = None  # what is classified; unsaid: see `resolve`
+    pool: Literal["each", "patches", "class", "second", "mean", "last", "both", "probe"] | None = (
+        None  # what is classified
+    )
+
+
+class Head(OneHead):
+    """What turns the last hidden states into answers."""
+
+    beside: OneHead | None = None  # a second answer from the same states
 
 
 class Spec(Scope, ModelSpec):
     family: Literal["transformer"] = "transformer"
+    spare: dict[str, Sizes] = Field(default_factory=dict)  # tensors that are kept and read by nothing: name, shape
     encoder: Stack | None = None
     decoder: Stack | None = None
     head: Head = Head.model_construct()

@@ -1,4 +1,4 @@
-"""Parts of a block, one file each: its fields as written (a Node), `resolve`, and a Part that runs.
+"""Parts of a block, one file each: its fields as written (a Node), `resolve`, a Part that runs. Attention has three.
 
 A slot is a word that patterns use; adding one is a file here, a line in SLOTS and a field in `spec.Scope`. Files are
 imported where a model uses them.

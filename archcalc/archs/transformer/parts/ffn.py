@@ -1,16 +1,30 @@
 """The part `ffn`."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.ir import Module, Tensor
 from archcalc.layers.activation import ACTIVATIONS
 from archcalc.layers.ffn import ffn
-from archcalc.spec import Node, Size
+from archcalc.spec import Node, Size, mistake
 
 Activation = Literal[*ACTIVATIONS]  # type: ignore[valid-type]
+
+
+def _bias(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, list | tuple) and value and all(item in ("in", "out") for item in value):
+        return tuple(value)
+    raise mistake("expected true, false or a list of in, out")
+
+
+_SIDES = {"type": "array", "items": {"enum": ["in", "out"]}}
+FfnBias = Annotated[Any, BeforeValidator(_bias), WithJsonSchema({"anyOf": [{"type": "boolean"}, _SIDES]})]
 
 
 class Ffn(Node):
@@ -18,7 +32,8 @@ class Ffn(Node):
     width: Size | None = None
     act: Activation = "gelu"
     gated: bool = False
-    bias: bool | None = None
+    bias: FfnBias | None = None  # a list where only some have one: in (gate and up), out
+    inner_norm: bool = False  # one more norm, in front of the projection out
     norm: Norm | None = None
 
 
@@ -27,13 +42,17 @@ class FfnPart(Part):
     width: int
     act: str
     gated: bool
-    bias: bool
+    bias: bool  # in
+    out_bias: bool
+    inner_norm: str = "none"
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        return ffn(m, x, self.width, act=self.act, gated=self.gated, bias=self.bias)
+        biases = {"bias": self.bias, "out_bias": self.out_bias}
+        return ffn(m, x, self.width, act=self.act, gated=self.gated, inner_norm=self.inner_norm, **biases)
 
 
 def resolve(word: str, slot: str, said: Ffn, around: Surroundings) -> FfnPart:
+    biased = said.bias if said.bias is not None else around.scope.bias
     return FfnPart(
         name=word,
         norm=around.norm(said.norm),
@@ -41,5 +60,7 @@ def resolve(word: str, slot: str, said: Ffn, around: Surroundings) -> FfnPart:
         width=around.needed(said.width, "width", "the inner width, such as `ffn: 2048`", word),
         act=said.act,
         gated=said.gated,
-        bias=said.bias if said.bias is not None else around.scope.bias,
+        bias="in" in biased if isinstance(biased, tuple) else biased,
+        out_bias="out" in biased if isinstance(biased, tuple) else biased,
+        inner_norm=around.norm(said.norm).kind if said.inner_norm else "none",
     )

@@ -25,7 +25,7 @@ class Mamba(Node):
     main: ClassVar[str] = "state"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
         "mamba": _EVERY_KIND | {"dt_rank", "norms"},
-        "mamba2": _EVERY_KIND | {"heads", "groups", "chunk"},
+        "mamba2": _EVERY_KIND | {"heads", "groups", "chunk", "norm_groups"},
     }
     kind: Literal["mamba", "mamba2"] = "mamba"
     inner: Size | None = None  # twice d_model, unless it is said
@@ -34,6 +34,7 @@ class Mamba(Node):
     dt_rank: Size | None = None  # a sixteenth of d_model, rounded up
     heads: Size | None = None
     groups: Size = 1
+    norm_groups: Size = 1  # shares of the inner channels, each normalised by itself
     chunk: Size = 256  # positions that mamba2 computes at once
     bias: bool = False
     conv_bias: bool = True
@@ -75,6 +76,7 @@ def _mamba2(word: str, said: Mamba, around: Surroundings) -> ssd.Mamba2:
     heads = around.needed(said.heads, "heads", "the number of its heads, such as `heads: 64`", word)
     around.check_divides(inner, "inner", heads, word, "heads")
     around.check_divides(heads, "heads", said.groups, word, "groups")
+    around.check_divides(inner, "inner", said.norm_groups, word, "norm_groups")
     return ssd.Mamba2(
         inner=inner,
         heads=heads,
@@ -84,4 +86,5 @@ def _mamba2(word: str, said: Mamba, around: Surroundings) -> ssd.Mamba2:
         bias=said.bias,
         conv_bias=said.conv_bias,
         chunk=said.chunk,
+        norm_groups=said.norm_groups,
     )

@@ -10,12 +10,13 @@ from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.errors import InputError
 from archcalc.ir import Dim, Module, Tensor
 from archcalc.layers.attention import looked_at
+from archcalc.layers.indexer import Indexer
 from archcalc.layers.mla import LatentAttention, Widths
 from archcalc.layers.sight import Sight
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.nodes import Position
-    from archcalc.archs.transformer.parts.attention import Attention
+    from archcalc.archs.transformer.parts.attention_fields import Attention
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class LatentPart(Part):
     bias: bool
     rope: Position | None
     sight: Sight
+    weights_dropout: float
+    indexer: Indexer | None = None
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         hides = self.sight.hides and not context.work.decodes
@@ -36,7 +39,8 @@ class LatentPart(Part):
             sight=self.sight,
             rotation=self._rotation(x, context),
             mask=context.constant(f"mask of {self.sight}", "mask", x.dims[1], looked_at(x, x)) if hides else None,
-            dropout=self.dropout,
+            dropout=self.weights_dropout,
+            indexer=self.indexer,
         ).run(x)
 
     def _rotation(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor] | None:
@@ -66,6 +70,20 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Late
         bias=_bias(word, said, around),
         rope=used[0] if used else None,
         sight=Sight(around.causal),
+        weights_dropout=scope.dropout if said.dropout is None else said.dropout,
+        indexer=_indexer(word, said, around) if said.index else None,
+    )
+
+
+def _indexer(word: str, said: Attention, around: Surroundings) -> Indexer:
+    """It reads the queries while they are narrow, so that they must be."""
+    index = said.index
+    assert index
+    around.needed(said.q_rank, "q_rank", "an indexer reads squeezed queries, such as `q_rank: 1536`", word)
+    return Indexer(
+        around.needed(index.heads, "index.heads", "the number of its heads, such as `heads: 64`", word),
+        around.needed(index.head_dim, "index.head_dim", "the width of each, such as `head_dim: 128`", word),
+        around.needed(index.top, "index.top", "how many positions it chooses, such as `top: 2048`", word),
     )
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar
 
-from archcalc.archs.transformer.nodes import Norm
+from pydantic import BeforeValidator, WithJsonSchema
+
+from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.ffn import Activation
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.errors import InputError
 from archcalc.ir import Module, Tensor
 from archcalc.layers.moe import Ffn, Mixture
 from archcalc.spec import Node, Size
+
+_CORRECTION_SCHEMA = {"enum": [True, False, "frozen"]}
+Correction = Annotated[Any, BeforeValidator(flag_or("frozen")), WithJsonSchema(_CORRECTION_SCHEMA)]
 
 
 class Shared(Node):
@@ -33,11 +38,13 @@ class Moe(Node):
     gated: bool = True
     bias: bool = False
     router_bias: bool = False
-    correction: bool = False  # a buffer of one number for each expert, which balances the choice without gradients
+    correction: Correction = False  # one number for each expert, which balances the choice without gradients: a
+    # buffer, or a frozen parameter
     shared: Shared | None = None
     shared_gate: bool = False  # a sigmoid on what the shared expert gives
     latent: Size | None = None  # the width that experts work at, projected to and from
     latent_bias: bool = False
+    out_bias: bool = False  # on the answer of all experts together
     norm: Norm | None = None
 
 
@@ -63,11 +70,12 @@ def resolve(word: str, slot: str, said: Moe, around: Surroundings) -> MoePart:
         top=top,
         each=Ffn(width, said.act, said.gated, said.bias),
         router_bias=said.router_bias,
-        correction=said.correction,
+        correction="parameter" if said.correction == "frozen" else "buffer" if said.correction else "",
         shared=_shared(word, said, around) if said.shared else None,
         shared_gate=said.shared_gate,
         latent=said.latent,
         latent_bias=said.latent_bias,
+        out_bias=said.out_bias,
     )
     return MoePart(name=word, norm=around.norm(said.norm), dropout=around.scope.dropout, mixture=mixture)
 

@@ -1,0 +1,169 @@
+"""Attention that is resolved and runs: by softmax, or by the features of a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.archs.transformer.parts.part import Context, Part
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.attention import Rotation, ScoreBias, attention, looked_at
+from archcalc.layers.disentangled import disentangled, distance_table
+from archcalc.layers.embedding import relative_bias
+from archcalc.layers.kernel import kernel_attention
+
+if TYPE_CHECKING:
+    from archcalc.archs.transformer.nodes import Position
+    from archcalc.layers.qk_norm import QKNorm
+    from archcalc.layers.sight import Sight
+
+
+@dataclass(frozen=True)
+class AttentionPart(Part):
+    heads: int
+    kv_heads: int
+    head_dim: int
+    bias: frozenset[str]  # of q k v o
+    positions: tuple[Position, ...]
+    rotated: int  # width of each head that RoPE turns
+    feature: str
+    cross: bool
+    sight: Sight
+    weights_dropout: float
+    qk_norm: QKNorm | None = None
+    sinks: bool = False
+    gate: str = ""
+    v_dim: int | None = None
+    out_norm: str = ""
+    softcap: bool = False
+    memory: int | None = None
+
+    @property
+    def causal(self) -> bool:
+        return self.sight.causal
+
+    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        memory = self._memory(x, context) if self.cross else x
+        if self.feature != "softmax":
+            return self._run_kernel(m, x, memory, context)
+        return attention(
+            m,
+            x,
+            memory,
+            context.work,
+            heads=self.heads,
+            kv_heads=self.kv_heads,
+            head_dim=self.head_dim,
+            bias=self.bias,
+            rotation=self._rotation(x, context),
+            mask=self._mask(x, context),
+            score_bias=self._score_bias(x, context),
+            dropout=self.weights_dropout,
+            sight=self.sight,
+            qk_norm=self.qk_norm,
+            sinks=self.sinks,
+            gate=self.gate,
+            v_dim=self.v_dim,
+            out_norm=self.out_norm,
+            softcap=self.softcap,
+            alibi=self.position("alibi") is not None,
+        )
+
+    def _memory(self, x: Tensor, context: Context) -> Tensor:
+        """The encoder's output; without an encoder what somebody else gives, taken to be as long as the sequence."""
+        if context.memory is not None:
+            return context.memory
+        batch, seq, d_model = x.dims
+        assert self.memory
+        length = Dim.of("memory_seq", context.work.context + 1 if context.work.decodes else seq.size)
+        width = d_model if self.memory == d_model.size else Dim.of("memory", self.memory)
+        return context.constant(f"memory of {self.memory}", "act", batch, length, width)
+
+    def _run_kernel(self, m: Module, x: Tensor, memory: Tensor, context: Context) -> Tensor:
+        return kernel_attention(
+            m,
+            x,
+            memory,
+            context.work,
+            feature=self.feature,
+            heads=self.heads,
+            kv_heads=self.kv_heads,
+            head_dim=self.head_dim,
+            bias=self.bias,
+            rotation=self._rotation(x, context),
+            causal=self.causal,
+        )
+
+    def position(self, kind: str) -> Position | None:
+        return next((position for position in self.positions if position.kind == kind), None)
+
+    def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
+        """T5 keeps one relative table for the whole stack, DeBERTa one vector for every distance."""
+        if disentangled := self.position("disentangled"):
+            assert disentangled.buckets
+            return distance_table(stack["position"], x.dims[-1], disentangled.buckets, normed=disentangled.norm)
+        if (rope := self.position("rope")) and rope.stored and "weight" not in stack["position"].params:
+            rows, width = Dim.of("positions", rope.length or 0), Dim.of("rotated", self.rotated)
+            stack["position"].title = stack["position"].term = "angles"
+            table = stack["position"].param("weight", rows, width, table="position", trainable=False)
+            stack["position"].record("lookup", table, to=axes(x.dims[1], width), select=(rows,))
+        relative = self._relative("stack")
+        return self._relative_bias(stack, x, context, relative) if relative else None
+
+    def _relative(self, per: str) -> Position | None:
+        found = (position for position in self.positions if position.kind == "relative" and position.per == per)
+        return next(found, None)
+
+    def _mask(self, x: Tensor, context: Context) -> Tensor | None:
+        """A later position must not be seen; a single token at the end sees all."""
+        hides = self.sight.hides and not context.work.decodes
+        return context.constant(f"mask of {self.sight}", "mask", x.dims[1], looked_at(x, x)) if hides else None
+
+    def _rotation(self, x: Tensor, context: Context) -> Rotation | None:
+        """Cosines and sines, one row for each position."""
+        rope = self.position("rope")
+        if not rope:
+            return None
+        width = Dim.of("rotated", self.rotated)
+        names = [f"{name} {rope.theta} {self.rotated}" for name in ("cosines", "sines")]
+        cosines, sines = (context.constant(name, "act", x.dims[1], width) for name in names)
+        return cosines, sines
+
+    def _score_bias(self, x: Tensor, context: Context) -> ScoreBias | None:
+        """What position encodings add to the scores: nothing learned for ALiBi, a table for relative positions."""
+        if self.position("alibi"):
+            return None if context.work.attention == "flash" else lambda m, q, k: self._alibi(m, x, context)
+        if (said := self.position("disentangled")) and said.terms:
+            return lambda m, q, k: self._disentangled(m, q, k, context)
+        if not self.position("relative"):
+            return None
+        return lambda m, q, k: self._relative_biases(m, x, context)
+
+    def _relative_biases(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        """The stack's table, the block's own, or the sum of both."""
+        prepared, own = context.prepared.get(self.name), self._relative("block")
+        if own is None:
+            assert prepared
+            return prepared
+        bias = self._relative_bias(m, x, context, own)
+        return m.record("add", bias, prepared) if prepared else bias
+
+    def _disentangled(self, m: Module, q: Tensor, k: Tensor, context: Context) -> Tensor:
+        table, said = context.prepared[self.name], self.position("disentangled")
+        assert table and said
+        distances = context.constant("distances", "index", q.dims[2], k.dims[2])
+        sizes = {"terms": said.terms, "project": said.project}
+        return disentangled(m, q, k, table, distances, **sizes, dropout=self.dropout, work=context.work)
+
+    def _alibi(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        """Computed from the distance, with a fixed slope for each head: nothing is learned."""
+        shape = Dim.of("heads", self.heads, copies=True), x.dims[1], looked_at(x, x, context.work, self.sight)
+        m.show("alibi", *shape, note="−slope × distance, added to the scores")
+        return context.constant(f"alibi of {self.heads} heads", "act", *shape)
+
+    def _relative_bias(self, m: Module, x: Tensor, context: Context, relative: Position) -> Tensor:
+        assert relative.buckets
+        m["position"].title = m["position"].term = "relative positions"
+        past = looked_at(x, x, context.work, self.sight)
+        distances = context.constant(f"distances in {relative.buckets} buckets", "index", x.dims[1], past)
+        return relative_bias(m["position"], self.heads, relative.buckets, distances)

@@ -1,0 +1,43 @@
+"""Pooling by attention (SigLIP): a learned vector looks at every position, then goes through an FFN."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from archcalc.archs.transformer.parts.attention_part import AttentionPart
+from archcalc.archs.transformer.parts.ffn import FfnPart
+from archcalc.archs.transformer.parts.part import Context, normed
+from archcalc.errors import InputError
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.sight import EVERYTHING
+
+if TYPE_CHECKING:
+    from archcalc.archs.transformer.resolve import ResolvedStack
+    from archcalc.workload import Workload
+
+
+def probed(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor:
+    """One vector for each sequence; attention and FFN are like those of the blocks, with weights of their own."""
+    looks, ffn = _parts(stack)
+    batch, _, d_model = x.dims
+    one = Dim.of("one", 1)
+    vector = m["probe"].record("repeat", m["probe"].param("weight", one, d_model), to=axes(batch, one, d_model))
+    looked = replace(looks, cross=True, positions=(), sight=EVERYTHING).run(m["attention"], vector, Context(work, x))
+    wide = ffn.run(m["ffn"], normed(m["norm"], looked, stack.norm), Context(work))
+    return m.record("view", m.record("add", looked, wide), to=axes(batch, d_model), name="pooled")
+
+
+def check(stack: ResolvedStack) -> None:
+    _parts(stack)
+
+
+def _parts(stack: ResolvedStack) -> tuple[AttentionPart, FfnPart]:
+    looks = [part for part in stack.parts.values() if isinstance(part, AttentionPart) and part.feature == "softmax"]
+    wide = [part for part in stack.parts.values() if isinstance(part, FfnPart)]
+    if not looks or not wide:
+        hint = "use another pool: class, mean or last"
+        raise InputError(
+            "a probe looks as the blocks' attention and FFN do", hint, fields=[("head", "pool"), ("head",)]
+        )
+    return looks[0], wide[0]

@@ -1,0 +1,26 @@
+"""A short convolution between two gates (LFM2): out(c ∗ conv(b ∗ v)), with b, c and v from one projection.
+
+Every channel is convolved by itself, over a position and a few before it: what a token leaves behind does not grow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.ir import Dim, Module, Tensor
+from archcalc.layers.conv import causal_conv
+from archcalc.layers.linear import linear
+from archcalc.workload import Workload
+
+
+@dataclass(frozen=True)
+class GatedConv:
+    kernel: int
+    bias: bool  # of both projections and the convolution
+
+    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
+        batch, seq, d_model = x.dims
+        made = linear(m["in"], x, Dim("b_c_v", 3 * d_model.size), bias=self.bias)
+        b, c, v = (made.seen_as(batch, seq, Dim("channels", d_model.size)) for _ in "bcv")
+        mixed = causal_conv(m["conv"], m.record("multiply", b, v), self.kernel, bias=self.bias, work=work)
+        return linear(m["out"], m.record("multiply", c, mixed), d_model, bias=self.bias)

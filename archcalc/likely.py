@@ -1,0 +1,43 @@
+"""What a name that is no preset and no file may have meant: presets by another spelling, a model of the Hub."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+_HUB = re.compile(r"[\w.-]+/[\w.-]+")  # owner/name
+_TUNED = {"meta", "instruct", "chat", "it", "pt", "base", "hf", "cased", "uncased"}  # says nothing of the sizes
+
+
+def hint(name: str, presets: Iterable[str]) -> str:
+    """`did you mean llama-3-8b?`, and how a model of the Hub is named where it may be one."""
+    found = likely(name, presets)
+    meant = f"did you mean {' or '.join(found)}? " if found else ""
+    if _HUB.fullmatch(name):
+        return f"{meant}hf:{name} reads it from the Hub; `archcalc presets` lists what ships"
+    return f"{meant}`archcalc presets` lists all; a spec of your own is named by its file"
+
+
+def likely(name: str, presets: Iterable[str], most: int = 3) -> list[str]:
+    """The preset that is spelled so but for case, signs and owner; else those that begin so; else those near it."""
+    squeezed = {_squeezed(preset): preset for preset in presets}
+    forms = [_squeezed(form) for form in (name, name.rpartition("/")[2], _untuned(name))]
+    for form in filter(None, forms):
+        if form in squeezed:
+            return [squeezed[form]]
+    for form in filter(None, forms):
+        begins = [other for other in squeezed if other.startswith(form)]
+        if begins:
+            return [squeezed[other] for other in sorted(begins, key=lambda other: (len(other), other))[:most]]
+    return [squeezed[other] for other in difflib.get_close_matches(forms[-1], squeezed, most, cutoff=0.6)]
+
+
+def _squeezed(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _untuned(name: str) -> str:
+    """Without the owner, and without words of how a model was trained."""
+    words = re.split(r"[-_]", name.rpartition("/")[2].lower())
+    return "-".join(word for word in words if word not in _TUNED)
