@@ -3,3 +3,7 @@
 Nothing here imports the rest of archcalc: a model is built from a dict of plain values, and every number comes from
 PyTorch itself. That is what makes agreement mean something.
 """
+
+from typing import Any
+
+Config = dict[str, Any]  # a resolved spec, or a part of it, as plain values

@@ -1,4 +1,4 @@
-"""Multi-head and grouped-query attention: eager, or by PyTorch's flash kernel."""
+"""Multi-head and grouped-query attention: eager, or by a flash kernel."""
 
 from __future__ import annotations
 
@@ -7,48 +7,31 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
+from archcalc.reference.fused import SOFTCAP, FusedAttention, Scores, is_bent
+from archcalc.reference.layers import add, make_norm, recomputed, run
 from archcalc.reference.positions import rotate
 
 
 class Cache(dict[str, Tensor]):
-    """Keys and values by layer, and how many tokens they are of."""
+    """Keys and values by layer, and how many tokens they are of. `run` tells the runs of one shared block apart."""
 
-    length = 0
+    length, run = 0, 0
+
+    def __getitem__(self, name: str) -> Tensor:
+        return super().__getitem__(f"{self.run}.{name}")
+
+    def __setitem__(self, name: str, tensor: Tensor) -> None:
+        super().__setitem__(f"{self.run}.{name}", tensor)
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(f"{self.run}.{name}")
 
 
 def is_flash(part: dict[str, Any], options: dict[str, str]) -> bool:
-    """PyTorch's flash kernel adds nothing to the scores and does not bend them: what does is computed eagerly."""
-    added = any(said["kind"] in ("alibi", "relative") for said in part["positions"])
-    kernel = part["feature"] != "softmax"
-    return options["attention"] == "flash" and not (added or kernel or part["softcap"] or part["sinks"])
-
-
-def needs_mask(part: dict[str, Any]) -> bool:
-    """Whether some position hides from another."""
-    sight = part["sight"]
-    return part["feature"] == "softmax" and bool(sight["causal"] or sight["window"] or sight["chunk"])
-
-
-def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) -> Tensor:
-    """True where a query must not see a key: later ones, those out of its window, those of other chunks."""
-    places = torch.arange(length, device=device)
-    query, key = places[:, None], places[None, :]
-    hidden = query < key if sight["causal"] or sight["chunk"] else torch.zeros_like(query < key)
-    if sight["chunk"]:
-        hidden = hidden | (query // sight["chunk"] != key // sight["chunk"])
-    if sight["window"] and sight["causal"]:
-        hidden = hidden | (query - key >= sight["window"])
-    elif sight["window"]:
-        hidden = hidden | ((query - key).abs() > sight["window"] // 2)
-    return hidden
-
-
-def hidden_from_last(chunk: int, start: int, device: torch.device) -> Tensor:
-    """True where a single query at position `start` must not see one of the last keys: those of other chunks."""
-    places = torch.arange(max(0, start + 1 - chunk), start + 1, device=device)
-    return (places // chunk != start // chunk)[None]
+    """No flash kernel adds a learned table to the scores: relative positions are computed eagerly."""
+    table = any(said["kind"] in ("relative", "disentangled") for said in part["positions"])
+    return options["attention"] == "flash" and part["feature"] == "softmax" and not table
 
 
 class RelativePositions(nn.Embedding):
@@ -89,32 +72,41 @@ class Attention(nn.Module):
         super().__init__()
         self.part, self.options, self.path = part, options, ""
         self.heads, self.kv_heads, self.head_dim = part["heads"], part["kv_heads"], part["head_dim"]
-        looked_at = memory_width if part["cross"] else d_model
+        looked_at = (part["memory"] or memory_width) if part["cross"] else d_model
         inner, shared, bias = self.heads * self.head_dim, self.kv_heads * self.head_dim, part["bias"]
-        self.q = nn.Linear(d_model, 2 * inner if part["gate"] else inner, bias="q" in bias)
+        self.scale = math.sqrt(self.head_dim)
+        self.q = nn.Linear(d_model, 2 * inner if part["gate"] == "query" else inner, bias="q" in bias)
         self.k = nn.Linear(looked_at, shared, bias="k" in bias)
         self.v = nn.Linear(looked_at, shared, bias="v" in bias)
         self.out = nn.Linear(inner, d_model, bias="o" in bias)
+        if part["gate"] in ("own", "head"):
+            self.gate = nn.Linear(d_model, inner if part["gate"] == "own" else self.heads, bias=False)
+        add(self, "out_norm", make_norm({"kind": part["out_norm"], "affine": True, "bias": True}, inner))
         if part["qk_norm"]:
             self.q_norm = HeadNorm(part["qk_norm"], self.heads, self.head_dim)
             self.k_norm = HeadNorm(part["qk_norm"], self.kv_heads, self.head_dim)
         if part["sinks"]:
             self.sinks = nn.Parameter(torch.zeros(self.heads))
-        relative = next((p for p in part["positions"] if p["kind"] == "relative"), None)
-        if relative and relative["per"] == "block":
-            self.position = RelativePositions(relative["buckets"], self.heads)
+        relative = [said for said in part["positions"] if said["kind"] == "relative"]
+        own = next((said for said in relative if said["per"] == "block"), None)
+        add(self, "position", RelativePositions(own["buckets"], self.heads) if own else None)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         q, gate = self._queries(x)
         q = self._rotated(self._normed("q_norm", q), given).transpose(1, 2)
         k, v = self._keys_and_values(x, given, cache)
         found = self._core(q, k, v, given).transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)
-        return self.out(found if gate is None else found * torch.sigmoid(gate))
+        return self.out(run(self, "out_norm", found if gate is None else self._opened(found, torch.sigmoid(gate))))
+
+    def _opened(self, found: Tensor, gate: Tensor) -> Tensor:
+        if self.part["gate"] != "head":
+            return found * gate
+        return (self._split(found) * gate[..., None]).flatten(2)
 
     def _queries(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """Queries, and what opens or shuts each of them; copied apart, or what is kept would depend on sizes."""
-        if not self.part["gate"]:
-            return self.q(x), None
+        if self.part["gate"] != "query":
+            return self.q(x), self.gate(x) if self.part["gate"] else None
         q, gate = self.q(x).view(x.shape[0], x.shape[1], self.heads, 2 * self.head_dim).chunk(2, dim=-1)
         return q.clone().flatten(2), gate.clone().flatten(2)
 
@@ -127,11 +119,9 @@ class Attention(nn.Module):
 
     def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
         flash = is_flash(self.part, self.options)
-        core, others = (self._flash, ()) if flash else (self._eager, (self._hidden(given), self._bias(given)))
-        if self.options["recompute"] != "core":
-            return core(q, k, v, *others)
-        keeps_random = q.device.type != "meta"
-        return checkpoint(core, q, k, v, *others, use_reentrant=False, preserve_rng_state=keeps_random)
+        core, others = (self._flash, ()) if flash else (self._eager, (self._hidden(given), self._bias(given, q, k)))
+        again = self.options["recompute"] == "core"
+        return recomputed(core, q, k, v, *others) if again else core(q, k, v, *others)
 
     def _split(self, x: Tensor) -> Tensor:
         return x.view(x.shape[0], x.shape[1], -1, self.head_dim)
@@ -160,11 +150,13 @@ class Attention(nn.Module):
             cache[name] = whole[:, :, -widest:].clone() if widest and whole.shape[2] > widest else whole
         return new if first else (cache[names[0]], cache[names[1]])
 
-    def _bias(self, given: dict[str, Tensor]) -> Tensor | None:
-        """What relative positions and ALiBi add to the scores."""
-        if (distances := given.get(f"distances {self.part['name']}")) is not None:
-            return self.position(distances)
-        return given.get(f"bias {self.part['name']}")
+    def _bias(self, given: dict[str, Tensor], q: Tensor, k: Tensor) -> Tensor | None:
+        """What relative positions and ALiBi add to the scores: the stack's table, the block's own, or both."""
+        of_stack, distances = (given.get(f"{what} {self.part['name']}") for what in ("bias", "distances"))
+        if distances is None:
+            return of_stack
+        own: Tensor = self.position(distances)
+        return own if of_stack is None else own + of_stack
 
     def _hidden(self, given: dict[str, Tensor]) -> Tensor | None:
         """True where a key must not be seen."""
@@ -175,13 +167,13 @@ class Attention(nn.Module):
     def _eager(self, q: Tensor, k: Tensor, v: Tensor, hidden: Tensor | None, bias: Tensor | None) -> Tensor:
         if self.kv_heads != self.heads:
             k, v = (t.repeat_interleave(self.heads // self.kv_heads, dim=1) for t in (k, v))
-        scores = q @ k.transpose(-2, -1) / math.sqrt(self.head_dim)
-        scores = 50.0 * torch.tanh(scores / 50.0) if self.part["softcap"] else scores
+        scores = q @ k.transpose(-2, -1) / self.scale
+        scores = SOFTCAP * torch.tanh(scores / SOFTCAP) if self.part["softcap"] else scores
         scores = scores if bias is None else scores + bias[..., -k.shape[2] :]
         scores = scores if hidden is None else scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
         weights = self._weights(scores)
-        if self.training and self.part["dropout"]:
-            weights = torch.native_dropout(weights, self.part["dropout"], True)[0]
+        if self.training and self.part["weights_dropout"]:
+            weights = torch.native_dropout(weights, self.part["weights_dropout"], True)[0]
         return weights @ v
 
     def _weights(self, scores: Tensor) -> Tensor:
@@ -192,7 +184,9 @@ class Attention(nn.Module):
         return torch.cat((scores, sinks), dim=-1).softmax(dim=-1)[..., :-1]
 
     def _flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        rate = self.part["dropout"] if self.training else 0.0
+        rate = self.part["weights_dropout"] if self.training else 0.0
+        if is_bent(self.part):
+            return FusedAttention.apply(q, k, v, getattr(self, "sinks", None), Scores(self.part, rate))
         causal = self.part["sight"]["causal"] and q.shape[2] == k.shape[2]
         found: Tensor = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, rate, causal)[0]
         return found

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-Config = dict[str, Any]
+from archcalc.reference import Config
+from archcalc.reference.family import Family
 
 
 class LinearAutoencoder(nn.Module):
@@ -75,61 +76,24 @@ class RecursiveAutoencoder(nn.Module):
         return tree
 
 
-def build(config: Config, options: dict[str, str]) -> nn.Module:
-    """The model of a resolved spec."""
-    return LinearAutoencoder(config) if config["kind"] == "linear" else RecursiveAutoencoder(config)
+class Autoencoders(Family):
+    """All of them."""
+
+    def build(self, options: dict[str, str]) -> nn.Module:
+        return LinearAutoencoder(self.config) if self.config["kind"] == "linear" else RecursiveAutoencoder(self.config)
+
+    def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
+        return [torch.rand(batch, *lengths.values(), self.config["input"], device=device)]
+
+    def loss(self, output: Any, given: list[Tensor]) -> Tensor:
+        """How badly the input is rebuilt; in a tree at every merge, and how badly the sentence's class is told."""
+        if self.config["kind"] == "linear":
+            return nn.functional.mse_loss(output, given[0])
+        errors = [nn.functional.mse_loss(*pair) for pair in zip(output.rebuilt, output.children, strict=True)]
+        if output.logits:
+            targets = torch.randint(self.config["classes"], output.logits[0].shape[:1], device=given[0].device)
+            errors += [nn.functional.cross_entropy(logits, targets) for logits in output.logits]
+        return torch.stack(errors).sum()
 
 
-def inputs(config: Config, batch: int, lengths: dict[str, int], device: str) -> list[Tensor]:
-    """Random vectors."""
-    return [torch.rand(batch, *lengths.values(), config["input"], device=device)]
-
-
-def loss(config: Config, output: Any, given: list[Tensor]) -> Tensor:
-    """How badly the input is rebuilt; in a tree at every merge, and how badly the sentence's class is told."""
-    if config["kind"] == "linear":
-        return nn.functional.mse_loss(output, given[0])
-    errors = [nn.functional.mse_loss(*pair) for pair in zip(output.rebuilt, output.children, strict=True)]
-    if output.logits:
-        targets = torch.randint(config["classes"], output.logits[0].shape[:1], device=given[0].device)
-        errors += [nn.functional.cross_entropy(logits, targets) for logits in output.logits]
-    return torch.stack(errors).sum()
-
-
-def attentions(config: Config) -> tuple[str, ...]:
-    """There is no attention."""
-    return ("",)
-
-
-def recomputes(attention: str) -> tuple[str, ...]:
-    """Nothing is recomputed."""
-    return ("none",)
-
-
-def compared(config: Config) -> tuple[str, ...]:
-    """Of training, what PyTorch can be asked: everything."""
-    return ("forward", "backward", "saved")
-
-
-def unknown(config: Config) -> str:
-    """A part that has no reference: none."""
-    return ""
-
-
-def decodes(config: Config) -> bool:
-    """It makes no tokens."""
-    return False
-
-
-def properties(config: Config, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:
-    """What must hold of the numbers themselves, on real data in double precision."""
-    with torch.no_grad():
-        output = model(*given)
-    found = output if isinstance(output, Tensor) else output.outputs
-    return {"finite": bool(found.isfinite().all())}
-
-
-def randomise(model: nn.Module) -> None:
-    """Every parameter gets random values."""
-    for parameter in model.parameters():
-        nn.init.normal_(parameter, std=0.2)
+FAMILY = Autoencoders

@@ -118,7 +118,7 @@ class StackedCell(Cell):
 
     def lstm(self, inputs: list[Tensor], before: State) -> State:
         h, c = before
-        update, forget, candidate, out = sum(self._products(inputs, h)).chunk(4, dim=1)
+        update, forget, candidate, out = torch.add(*self._products(inputs, h)).chunk(4, dim=1)
         update, forget = (torch.sigmoid(self._peeping(gate, c, i)) for i, gate in enumerate((update, forget)))
         c = update * torch.tanh(candidate) + forget * c
         return torch.sigmoid(self._peeping(out, c, 2)) * torch.tanh(c), c

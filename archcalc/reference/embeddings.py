@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from archcalc.reference import positions
+from archcalc.reference import Config, positions
 from archcalc.reference.layers import Dropout, add, make_norm, run
-
-Config = dict[str, Any]
 
 
 def make_embedding(stack: Config) -> nn.Module:
@@ -75,8 +72,10 @@ class Embedding(nn.Module):
         if self.where:
             self.projection = nn.Linear(tables["width"], d_model, bias=tables["project_bias"])
         width = d_model if self.where == "tokens" else tables["width"]
-        if said["types"]:
-            self.types = nn.Embedding(said["types"], width)
+        types = said["types"] if isinstance(said["types"], list) else [said["types"]] if said["types"] else []
+        self.kinds = [f"types_{index + 1}" if index else "types" for index in range(len(types))]
+        for name, rows in zip(self.kinds, types, strict=True):
+            self.add_module(name, nn.Embedding(rows, width))
         placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
         add(self, "positions", Positions(placed, width) if placed else None)
         after = d_model if self.where == "sum" else width
@@ -85,8 +84,8 @@ class Embedding(nn.Module):
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
         x = self._projected(self.tokens(ids), "tokens")
-        if hasattr(self, "types"):
-            x = x + self.types(torch.zeros_like(ids))
+        for name in self.kinds:
+            x = x + self.get_submodule(name)(torch.zeros_like(ids))
         if hasattr(self, "positions"):
             x = self.positions(x, start)
         x = run(self, "norm", self._projected(x, "sum"))
@@ -123,6 +122,7 @@ class AudioEmbedding(nn.Module):
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         for index in range(1, self.number + 1):
             x = nn.functional.gelu(run(self, f"conv_{index}", x))
+        x = x.contiguous()  # or each layer that reads it would copy it
         x = self.positions(x, 0) if hasattr(self, "positions") else x
         return self.dropout(run(self, "norm", x))
 

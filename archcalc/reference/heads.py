@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from archcalc.reference import Config
 from archcalc.reference.embeddings import grid
-from archcalc.reference.layers import add, make_norm, run
+from archcalc.reference.layers import ACTIVATIONS, add, make_norm, run
 
-Config = dict[str, Any]
+
+def head_without_reference(config: Config) -> str:
+    """What a head has that is not built here, or nothing."""
+    if config["head"]["beside"]:
+        return "two heads beside each other"
+    if config["head"]["pool"] == "probe":
+        return "pooling by attention"
+    return "heads that read every block" if config["head"]["layers"] != "last" else ""
 
 
 class Head(nn.Module):
@@ -23,10 +30,15 @@ class Head(nn.Module):
         self.pool = Pool(said["pool"] if said["kind"] == "classifier" else "each", stack)
         tables, classifies = stack["tables"], said["kind"] == "classifier"
         width = tables["width"] if tables["projects"] and tables["project"] == "tokens" else stack["d_model"]
+        if classifies and said["project"]:
+            self.project = nn.Linear(width, said["project"])
+            width = said["project"]
         if classifies:
             width = self._before_classes(config, stack, self.pool.times * width)
+        add(self, "norm", make_norm(stack["norm"], width) if said["norm"] and not classifies else None)
         if said["transform"]:
             out = width if classifies else tables["width"]
+            out = out if said["transform"] is True else said["transform"]
             self.transform = Transform(config, stack, width, out)
             width = out
         outputs = said["classes"] if classifies else config["head_vocab"]
@@ -41,16 +53,20 @@ class Head(nn.Module):
         if self.said["pooler"]:
             self.pooler = Pooler(config, stack)
             width = self.pooler.out_features
+        add(self, "norm", make_norm(stack["norm"], width) if self.said["norm"] else None)
         if self.said["hidden"]:
             self.hidden = nn.Linear(width, self.said["hidden"])
             width = self.said["hidden"]
         return width
 
     def forward(self, x: Tensor, table: Tensor | None) -> Tensor:
+        x = run(self, "project", x)
         x = self.pooler(x) if hasattr(self, "pooler") else self.pool(x)
-        x = torch.tanh(self.hidden(x)) if hasattr(self, "hidden") else x
+        x = run(self, "norm", x)
+        x = ACTIVATIONS[self.said["act"]](self.hidden(x)) if hasattr(self, "hidden") else x
         x = run(self, "transform", x)
-        return nn.functional.linear(x, table if self.said["kind"] == "tied" else self.weight, self.bias)
+        weight = self.weight if table is None or self.said["kind"] != "tied" else table
+        return nn.functional.linear(x, weight, self.bias)
 
 
 class Spare(nn.Module):
@@ -74,7 +90,10 @@ class Pool:
             return torch.cat((x[:, 0], self._mean(x)), dim=-1)
         if self.how == "mean":
             return self._mean(x)
-        return {"class": x[:, 0], "last": x[:, -1]}.get(self.how, x)
+        if self.how == "patches":
+            return x[:, -self.patches :].clone()  # or what is kept would depend on the batch
+        place = {"class": 0, "second": 1, "last": -1}.get(self.how)
+        return x if place is None else x[:, place]
 
     def _mean(self, x: Tensor) -> Tensor:
         return (x[:, -self.patches :] if self.patches else x).mean(dim=1)
@@ -90,6 +109,18 @@ class Pooler(nn.Linear):
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.tanh(super().forward(self.pool(x)))
+
+
+class NormedPool(nn.Module):
+    """What is pooled, normalised."""
+
+    def __init__(self, config: Config, stack: Config) -> None:
+        super().__init__()
+        self.pool = Pool(config["head"]["pool"], stack)
+        add(self, "norm", make_norm(stack["norm"], self.pool.times * stack["d_model"]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return run(self, "norm", self.pool(x))
 
 
 class Transform(nn.Module):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
+from archcalc.reference import Config
 from archcalc.reference.attention import Attention, Cache
+from archcalc.reference.layers import recomputed
 from archcalc.reference.positions import rotate
+from archcalc.reference.scan import as_kernel
 
 NEVER_ZERO = 1e-6  # where no feature of any key answers a query
 Sums = tuple[Tensor, Tensor]  # of features, and of features times values
@@ -44,6 +47,11 @@ def _poly2(x: Tensor) -> Tensor:
 FEATURES = {"poly2": Poly2.apply, "elu": lambda x: nn.functional.elu(x) + 1, "relu": nn.functional.relu}
 
 
+def is_state(part: Config) -> bool:
+    """Whether a part is kernel attention whose sums grow along the sequence, as a state does."""
+    return part["type"] == "AttentionPart" and part["feature"] != "softmax" and part["sight"]["causal"]
+
+
 class KernelAttention(Attention):
     """q, k, v and out as in softmax attention, with a feature map in the place of scores."""
 
@@ -73,10 +81,9 @@ class KernelAttention(Attention):
         before: Sums | None,
         cache: Cache | None,
     ) -> Tensor:
-        if self.options["recompute"] == "core":
+        if self.options["recompute"] == "core" and not is_state(self.part):  # a kernel keeps no more anyway
             core = lambda *tensors: self._core_of(*tensors, before=before)[0]  # noqa: E731
-            keeps_random = q.device.type != "meta"
-            return checkpoint(core, q, k, v, padding, *rotation, use_reentrant=False, preserve_rng_state=keeps_random)
+            return recomputed(core, q, k, v, padding, *rotation)
         found, sums = self._core_of(q, k, v, padding, *rotation, before=before)
         if cache is not None:
             cache[f"{self.path}.sum"], cache[f"{self.path}.state"] = sums
@@ -91,18 +98,23 @@ class KernelAttention(Attention):
         *rotation: Tensor,
         before: Sums | None,
     ) -> tuple[Tensor, Sums]:
+        if is_state(self.part):
+            found, total, state = as_kernel(partial(self._one_by_one, before), q, k, v, padding, *rotation)
+            return found, (total, state)
         plain, turned = self._features(q, rotation)
         if k is None or v is None:
             assert before is not None
             return self._asked(plain, turned, before), before
-        keys, turned_keys = self._features(k, rotation)
-        if padding is not None:
-            keys, turned_keys = (t.masked_fill(padding.mT, 0.0) for t in (keys, turned_keys))
-        values = v.contiguous()
-        if self.part["sight"]["causal"]:
-            return self._one_by_one(plain, turned, keys, turned_keys, values, before)
-        sums = keys.sum(dim=2), turned_keys.mT @ values
+        keys, turned_keys = self._of_keys(k, padding, rotation)
+        sums = keys.sum(dim=2), turned_keys.mT @ v.contiguous()
         return self._asked(plain, turned, sums), sums
+
+    def _of_keys(self, k: Tensor, padding: Tensor | None, rotation: tuple[Tensor, ...]) -> Sums:
+        """What is padded adds nothing to the sums."""
+        keys, turned = self._features(k, rotation)
+        if padding is None:
+            return keys, turned
+        return keys.masked_fill(padding.mT, 0.0), turned.masked_fill(padding.mT, 0.0)
 
     def _features(self, x: Tensor, rotation: tuple[Tensor, ...]) -> Sums:
         """For the normaliser and for the numerator: (q·k + 1)² sees a rotation itself, other features are turned."""
@@ -123,14 +135,16 @@ class KernelAttention(Attention):
         return (turned @ state) / (plain @ total[..., None] + NEVER_ZERO)
 
     def _one_by_one(
-        self, plain: Tensor, turned: Tensor, keys: Tensor, turned_keys: Tensor, values: Tensor, before: Sums | None
-    ) -> tuple[Tensor, Sums]:
-        """Every position after what it adds to the sums."""
-        total, state = before or (torch.zeros_like(keys[:, :, 0]), turned_keys[:, :, :1].mT * 0 * values[:, :, :1])
+        self, before: Sums | None, q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, *rotation: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Every position after what it adds to the sums; then the sums."""
+        plain, turned = self._features(q, rotation)
+        keys, turned_keys = self._of_keys(k, padding, rotation)
+        total, state = before or (torch.zeros_like(keys[:, :, 0]), turned_keys[:, :, :1].mT * 0 * v[:, :, :1])
         found = []
         for place in range(plain.shape[2]):
             here = slice(place, place + 1)
             total = total + keys[:, :, place]
-            state = state + turned_keys[:, :, here].mT @ values[:, :, here]
+            state = state + turned_keys[:, :, here].mT @ v[:, :, here]
             found.append(self._asked(plain[:, :, here], turned[:, :, here], (total, state)))
-        return torch.cat(found, dim=2), (total, state)
+        return torch.cat(found, dim=2), total, state

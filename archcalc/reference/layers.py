@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write it
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
-ACTIVATIONS = {
+from archcalc.reference.selective import contexts
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
     "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
@@ -41,6 +45,14 @@ def run(parent: nn.Module, name: str, x: Tensor) -> Tensor:
     return x if child is None else child(x)
 
 
+def recomputed(function: Callable[..., Tensor], *given: Any, op_by_op: bool = False) -> Tensor:
+    """Its output; what it makes on the way, or what of it is cheap, is thrown away and made again going back."""
+    on_meta = any(isinstance(one, Tensor) and one.device.type == "meta" for one in given)
+    how: dict[str, Any] = {"context_fn": contexts} if op_by_op else {}
+    made: Tensor = checkpoint(function, *given, use_reentrant=False, preserve_rng_state=not on_meta, **how)
+    return made
+
+
 class Dropout(nn.Module):
     """`torch.native_dropout`, which keeps a mask of one byte an element, as nn.Dropout does on a GPU."""
 
@@ -52,6 +64,10 @@ class Dropout(nn.Module):
         return torch.native_dropout(x, self.rate, True)[0] if self.training and self.rate else x
 
 
+def _inner_norm(kind: str, width: int) -> nn.Module | None:
+    return make_norm({"kind": kind, "affine": True, "bias": True}, width)
+
+
 class FeedForward(nn.Module):
     """out(act(in(x))), or gated, down(act(gate(x)) ∗ up(x))."""
 
@@ -60,9 +76,11 @@ class FeedForward(nn.Module):
         self.act, self.gated = ACTIVATIONS[part["act"]], part["gated"]
         for name in ("gate", "up") if self.gated else ("in",):
             self.add_module(name, nn.Linear(d_model, part["width"], bias=part["bias"]))
-        self.add_module("down" if self.gated else "out", nn.Linear(part["width"], d_model, bias=part["bias"]))
+        add(self, "inner_norm", _inner_norm(part.get("inner_norm", "none"), part["width"]))
+        out = nn.Linear(part["width"], d_model, bias=part.get("out_bias", part["bias"]))
+        self.add_module("down" if self.gated else "out", out)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         if self.gated:
-            return run(self, "down", self.act(run(self, "gate", x)) * run(self, "up", x))
-        return run(self, "out", self.act(run(self, "in", x)))
+            return run(self, "down", run(self, "inner_norm", self.act(run(self, "gate", x)) * run(self, "up", x)))
+        return run(self, "out", run(self, "inner_norm", self.act(run(self, "in", x))))

@@ -9,6 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
 Shape = tuple[int, ...]
@@ -66,7 +69,9 @@ def saved_bytes(model: nn.Module, loss: Callable[[], Tensor]) -> int:
 
 
 def _saved_by(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Tensor, int]:
-    """Every distinct storage that autograd keeps, parameters left out."""
+    """Every distinct storage that autograd keeps, or anything else that outlives the forward pass, without parameters.
+
+    Selective checkpointing holds results that no hook of autograd's sees."""
     kept: dict[int, torch.UntypedStorage] = {}
     own = {parameter.untyped_storage()._cdata for parameter in model.parameters()}
 
@@ -76,9 +81,36 @@ def _saved_by(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Tensor, int
             kept[storage._cdata] = storage  # held, so that no address is used twice
         return tensor
 
-    with saved_tensors_hooks(keep, lambda tensor: tensor):
+    with saved_tensors_hooks(keep, lambda tensor: tensor), _Made() as made:
         value = loss()
-    return value, sum(storage.nbytes() for storage in kept.values())
+    sizes = {address: size for address, size in made.alive().items() if address not in own}
+    sizes.pop(value.untyped_storage()._cdata, None)  # the loss is an answer, and nothing is computed from it
+    sizes |= {address: storage.nbytes() for address, storage in kept.items()}
+    return value, sum(sizes.values())
+
+
+class _Made(TorchDispatchMode):
+    """Remembers every storage that an op makes, without holding it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.storages: dict[int, tuple[Any, int]] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        given = {storage._cdata for storage in _storages((args, kwargs))}  # a view of what was there is nothing new
+        for storage in _storages(result):
+            if storage._cdata not in given:
+                self.storages.setdefault(storage._cdata, (StorageWeakRef(storage), storage.nbytes()))
+        return result
+
+    def alive(self) -> dict[int, int]:
+        """Those that something still holds."""
+        return {address: size for address, (weak, size) in self.storages.items() if not weak.expired()}
+
+
+def _storages(values: Any) -> list[torch.UntypedStorage]:
+    return [tensor.untyped_storage() for tensor in tree_leaves(values) if isinstance(tensor, Tensor)]
 
 
 def forward_flops(call: Callable[[], Any]) -> int:

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
+from archcalc.reference import Config
 from archcalc.reference.attention import Cache
+from archcalc.reference.fused import FusedAttention, Scores
+from archcalc.reference.layers import recomputed
 from archcalc.reference.positions import rotate
 
-Config = dict[str, Any]
+
+def as_attention(part: Config) -> Config:
+    """Latent attention has the fields that attention has, under names of its own."""
+    if part["type"] != "LatentPart":
+        return part
+    rope = [part["rope"]] if part["rope"] else []
+    said = {"positions": rope, "rotated": part["widths"]["rope"], "softcap": False, "sinks": False, "heads": 0}
+    return {**part, **said, "feature": "softmax"}
+
+
+def is_uneven(part: Config) -> bool:
+    """Whether keys and values differ in width: PyTorch's own flash kernel wants one width, others take two."""
+    widths = part.get("widths", {"nope": 0, "rope": 0, "value": 0})
+    return bool(widths["nope"] + widths["rope"] != widths["value"])
 
 
 class LatentAttention(nn.Module):
@@ -72,21 +86,21 @@ class LatentAttention(nn.Module):
         key = torch.cat((both[..., : self.nope], shared), dim=-1).transpose(1, 2)
         flash = self.options["attention"] == "flash"
         core, others = (self._flash, ()) if flash else (self._eager, (given.get(f"mask {self.part['name']}"),))
-        if self.options["recompute"] != "core":
-            return core(q, key, value, *others)
-        keeps_random = q.device.type != "meta"
-        return checkpoint(core, q, key, value, *others, use_reentrant=False, preserve_rng_state=keeps_random)
+        again = self.options["recompute"] == "core"
+        return recomputed(core, q, key, value, *others) if again else core(q, key, value, *others)
 
     def _eager(self, q: Tensor, key: Tensor, value: Tensor, hidden: Tensor | None) -> Tensor:
         scores = q @ key.transpose(-2, -1) / math.sqrt(self.nope + self.rope)
         scores = scores if hidden is None else scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
         weights = scores.softmax(dim=-1)
-        if self.training and self.part["dropout"]:
-            weights = torch.native_dropout(weights, self.part["dropout"], True)[0]
+        if self.training and self.part["weights_dropout"]:
+            weights = torch.native_dropout(weights, self.part["weights_dropout"], True)[0]
         return weights @ value
 
     def _flash(self, q: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        rate, causal = self.part["dropout"] if self.training else 0.0, self.part["sight"]["causal"]
+        rate, causal = self.part["weights_dropout"] if self.training else 0.0, self.part["sight"]["causal"]
+        if is_uneven(self.part):
+            return FusedAttention.apply(q, key, value, None, Scores(as_attention(self.part), rate))
         found: Tensor = torch.ops.aten._scaled_dot_product_flash_attention(q, key, value, rate, causal)[0]
         return found
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from archcalc.reference import Config
 from archcalc.reference.layers import ACTIVATIONS, FeedForward, run
-
-Config = dict[str, Any]
 
 
 class Mixture(nn.Module):
@@ -24,6 +24,7 @@ class Mixture(nn.Module):
             self.latent_in = nn.Linear(d_model, width, bias=said["latent_bias"])
             self.latent_out = nn.Linear(width, d_model, bias=said["latent_bias"])
         self.experts = Experts(said, width)
+        self.bias = nn.Parameter(torch.zeros(d_model)) if said["out_bias"] else None
         if said["shared"]:
             self.shared = FeedForward(said["shared"], d_model)
         if said["shared_gate"]:
@@ -32,6 +33,7 @@ class Mixture(nn.Module):
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         weights, chosen = self.router(x)
         answer = run(self, "latent_out", self.experts(run(self, "latent_in", x), weights, chosen))
+        answer = answer if self.bias is None else answer + self.bias
         if not self.said["shared"]:
             return answer
         shared = self.shared(x, given)
@@ -46,6 +48,8 @@ class Router(nn.Module):
         self.top = said["top"]
         self.weight = nn.Parameter(torch.empty(said["experts"], d_model).normal_(std=d_model**-0.5))
         self.bias = nn.Parameter(torch.zeros(said["experts"])) if said["router_bias"] else None
+        if said["correction"] == "parameter":  # shifts which experts are chosen; nothing while it is zero
+            self.correction = nn.Parameter(torch.zeros(said["experts"]), requires_grad=False)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         weights, chosen = nn.functional.linear(x, self.weight, self.bias).softmax(dim=-1).topk(self.top)
@@ -68,10 +72,10 @@ class Experts(nn.Module):
         routed = x.flatten(0, 1)[order // self.said["top"]].view(*chosen.shape, -1)
         sizes = _tokens_by_expert(chosen, self.said["experts"])
         if self.said["each"]["gated"]:
-            hidden = self.act(self._modules["gate"](routed, sizes)) * self._modules["up"](routed, sizes)
-            answers = self._modules["down"](hidden, sizes)
+            hidden = self.act(self.get_submodule("gate")(routed, sizes)) * self.get_submodule("up")(routed, sizes)
+            answers = self.get_submodule("down")(hidden, sizes)
         else:
-            answers = self._modules["out"](self.act(self._modules["in"](routed, sizes)), sizes)
+            answers = self.get_submodule("out")(self.act(self.get_submodule("in")(routed, sizes)), sizes)
         back = answers.flatten(0, 2)[order.argsort()].view(*weights.shape, -1)
         return (back * weights[..., None]).sum(dim=-2)
 
@@ -85,7 +89,7 @@ def _tokens_by_expert(chosen: Tensor, experts: int) -> list[int]:
 
 
 class ExpertLinear(nn.Module):
-    """A linear layer for each expert, their weights in one tensor."""
+    """A linear layer for each expert, their weights in one tensor; those of equally many tokens are one product."""
 
     def __init__(self, said: Config, into: int, out: int) -> None:
         super().__init__()
@@ -93,7 +97,15 @@ class ExpertLinear(nn.Module):
         self.bias = nn.Parameter(torch.zeros(said["experts"], out)) if said["each"]["bias"] else None
 
     def forward(self, x: Tensor, sizes: list[int]) -> Tensor:
-        biases = [None] * len(sizes) if self.bias is None else self.bias
-        each = zip(x.flatten(0, 2).split(sizes), self.weight, biases, strict=True)
-        found = [nn.functional.linear(rows, *layer) for rows, *layer in each if len(rows)]
+        runs = [(size, len(list(alike))) for size, alike in groupby(sizes)]
+        experts, rows = [number for _, number in runs], [size * number for size, number in runs]
+        biases = [None] * len(runs) if self.bias is None else self.bias[:, None].split(experts)
+        given = zip(runs, x.flatten(0, 2).split(rows), self.weight.split(experts), biases, strict=True)
+        found = [_linear(some.view(number, size, -1), *layer) for (size, number), some, *layer in given if size]
         return torch.cat(found).view(*x.shape[:-1], -1)
+
+
+def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Several experts beside each other: (experts, tokens, width)."""
+    answers = x @ weight.mT
+    return (answers if bias is None else answers + bias).flatten(0, 1)

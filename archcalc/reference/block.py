@@ -1,0 +1,63 @@
+"""A Transformer's block: its parts, with the norms around them and the sums that join them."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.attention import Cache
+from archcalc.reference.layers import Dropout, add, make_norm, run
+from archcalc.reference.parts import make_part
+
+
+class Block(nn.Module):
+    """x + part(x) for each part, with norms before, after, or around; or all parts beside each other."""
+
+    def __init__(self, parts: list[Config], stack: Config, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__()
+        d_model, self.parallel, self.options = stack["d_model"], stack["parallel"], options
+        parallel = self.parallel
+        self.steps: list[tuple[str, str]] = []
+        for index, part in enumerate(parts):
+            earlier = sum(other["name"] == part["name"] for other in parts[:index])
+            name = f"{part['name']}_{earlier + 1}" if earlier else part["name"]
+            place = part["norm"]["place"]
+            self.steps.append((name, place))
+            self.add_module(name, make_part(part, d_model, memory_width, options))
+            own = parallel != "shared" and (parallel == "separate" or place != "out")
+            add(self, f"{name}_norm", make_norm(part["norm"], d_model) if own else None)
+            add(self, f"{name}_norm_out", make_norm(part["norm"], d_model) if place in ("out", "sandwich") else None)
+            add(self, f"{name}_scale", Scale(d_model) if part["layer_scale"] else None)
+        add(self, "norm", make_norm(parts[0]["norm"], d_model) if parallel == "shared" else None)
+        self.dropout = Dropout(parts[0]["dropout"])
+
+    def forward(self, names: list[str], cache: Cache | None, x: Tensor, *tensors: Tensor) -> Tensor:
+        given = dict(zip(names, tensors, strict=True))
+        if self.parallel:
+            return self._beside_each_other(x, given, cache)
+        for name, place in self.steps:
+            branch = run(self, f"{name}_norm", x) if place in ("pre", "sandwich") else x
+            x = x + self._branch(name, branch, given, cache)
+            x = run(self, f"{name}_norm", x) if place == "post" else x
+        return x
+
+    def _beside_each_other(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor:
+        """Every part reads the same x, through one norm for all or one each."""
+        shared = run(self, "norm", x)
+        return x + sum(self._branch(name, run(self, f"{name}_norm", shared), given, cache) for name, _ in self.steps)
+
+    def _branch(self, name: str, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor:
+        branch = run(self, f"{name}_scale", self.get_submodule(name)(x, given, cache))
+        return run(self, f"{name}_norm_out", self.dropout(branch))
+
+
+class Scale(nn.Module):
+    """A learned vector on a branch."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight

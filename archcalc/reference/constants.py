@@ -1,0 +1,67 @@
+"""What all blocks of a stack read and none changes: masks, rotations, distances, biases on the scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from archcalc.reference import Config, positions
+from archcalc.reference.attention import is_flash
+from archcalc.reference.disentangled import distance_rows
+from archcalc.reference.sight import hidden_from_last, hidden_from_sight, needs_mask
+
+
+class Constants:
+    """By name, for every kind of attention; what several kinds share is made once."""
+
+    def __init__(self, stack: nn.Module, x: Tensor, start: int, options: dict[str, str], made: Any = None) -> None:
+        self.stack, self.x, self.start, self.length, self.options = stack, x, start, x.shape[1], options
+        self.given: dict[str, Tensor] = {}
+        self.made: dict[Any, Any] = {} if made is None else made
+
+    def add(self, part: Config) -> None:
+        """A mask, and what each of its position encodings needs."""
+        self._add_mask(part, part["sight"])
+        kinds = {"rope": self._rope, "alibi": self._alibi, "relative": self._relative}
+        kinds["disentangled"] = self._disentangled
+        for said in part["positions"]:
+            kinds[said["kind"]](part, said)
+
+    def _once(self, key: Any, make: Any) -> Any:
+        if key not in self.made:
+            self.made[key] = make()
+        return self.made[key]
+
+    def _add_mask(self, part: Config, sight: Config) -> None:
+        name, device = f"mask {part['name']}", self.x.device
+        if self.start and sight["chunk"]:
+            self.given[name] = hidden_from_last(sight["chunk"], self.start, device)
+        elif not self.start and needs_mask(part) and not is_flash(part, self.options):
+            self.given[name] = self._once(str(sight), lambda: hidden_from_sight(sight, self.length, device))
+
+    def _rope(self, part: Config, said: Config) -> None:
+        width, theta = part["rotated"], said["theta"]
+        both = self._once((theta, width), lambda: positions.rotations(self.start, self.length, width, theta, self.x))
+        self.given[f"cosines {part['name']}"], self.given[f"sines {part['name']}"] = both
+
+    def _disentangled(self, part: Config, said: Config) -> None:
+        """The stack's table, which is made whether or not a term reads it, and where each distance stands in it."""
+        table = self._once("table", self.stack.get_submodule("position"))
+        if said["terms"]:
+            rows = self._once("rows", lambda: distance_rows(said, self.length, self.x.device))
+            self.given[f"table {part['name']}"], self.given[f"distances {part['name']}"] = table, rows
+
+    def _alibi(self, part: Config, said: Config) -> None:
+        if not is_flash(part, self.options):
+            self.given[f"bias {part['name']}"] = positions.alibi(part["heads"], self.start, self.length, self.x)
+
+    def _relative(self, part: Config, said: Config) -> None:
+        """In buckets; the stack's table makes a bias of them at once, a block's own does so itself."""
+        number, causal = said["buckets"], part["sight"]["causal"]
+        sizes = {"causal": causal, "device": self.x.device}
+        distances = self._once(number, lambda: positions.buckets(self.start, self.length, number, **sizes))
+        if said["per"] == "block":
+            self.given[f"distances {part['name']}"] = distances
+        else:
+            self.given[f"bias {part['name']}"] = self.stack.get_submodule("position")(distances)

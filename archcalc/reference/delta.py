@@ -1,0 +1,109 @@
+"""The gated delta net in plain PyTorch: a matrix for each head, of which every token corrects one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write it
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.chunks import chunked, decays_between, joined, passed_within
+from archcalc.reference.conv import CausalConv
+from archcalc.reference.layers import run
+from archcalc.reference.scan import Found, as_kernel, keep, known
+
+NEVER_ZERO = 1e-6  # the squared length of a key or a query
+
+
+class DeltaNet(nn.Module):
+    """One projection for queries, keys, values and gate, another for the rates; a norm of every head's values."""
+
+    def __init__(self, part: Config, d_model: int) -> None:
+        super().__init__()
+        said, self.path = part["layer"], ""
+        heads, v_heads, self.chunk = said["heads"], said["v_heads"], said["chunk"]
+        keys, values = heads * said["head_dim"], v_heads * said["v_dim"]
+        self.heads, self.v_heads, self.mixed = heads, v_heads, (keys, keys, values)
+        self.add_module("in", nn.Linear(d_model, 2 * keys + 2 * values, bias=False))
+        self.rates = nn.Linear(d_model, 2 * v_heads, bias=False)
+        self.conv = CausalConv(2 * keys + values, said["conv"], False)
+        self.dt_bias, self.A_log = (nn.Parameter(torch.zeros(v_heads)) for _ in range(2))
+        self.norm = nn.RMSNorm(said["v_dim"])
+        self.out = nn.Linear(values, d_model, bias=False)
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        mixed, gate = run(self, "in", x).split((sum(self.mixed), self.mixed[2]), dim=-1)
+        rate, decay = self.rates(x).chunk(2, dim=-1)
+        q, k, v = F.silu(self.conv(mixed, cache, self.path)).split(self.mixed, dim=-1)
+        q, k, v = (one.unflatten(-1, (n, -1)) for one, n in ((q, self.heads), (k, self.heads), (v, self.v_heads)))
+        start = known(cache, f"{self.path}.state")
+        look_up = in_chunks if start is None or x.shape[1] > 1 else one_step
+        inside = partial(_looked_up, look_up, self.chunk)
+        found, last = as_kernel(inside, q, k, v, rate, decay, self.dt_bias, self.A_log, start)
+        keep(cache, f"{self.path}.state", last)
+        gated = self.norm(found) * F.silu(gate.unflatten(-1, (self.v_heads, -1)))
+        return self.out(gated.flatten(2))
+
+
+def _looked_up(
+    look_up: Callable[..., Found],
+    chunk: int,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    rate: Tensor,
+    decay: Tensor,
+    bias: Tensor,
+    slowness: Tensor,
+    start: Tensor | None,
+) -> Found:
+    """Queries and keys of one length, shown to all value heads of their group; the decay as a logarithm."""
+    q, k = (_unit(one).repeat_interleave(v.shape[2] // one.shape[2], dim=2) for one in (q, k))
+    decay = -torch.exp(slowness) * F.softplus(decay + bias)
+    return look_up(q * q.shape[-1] ** -0.5, k, v, torch.sigmoid(rate), decay, start, chunk)
+
+
+def _unit(x: Tensor) -> Tensor:
+    return x * torch.rsqrt(x.square().sum(-1, keepdim=True) + NEVER_ZERO)
+
+
+def one_step(q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, start: Tensor, chunk: int) -> Found:
+    """The matrix of every head, (head_dim, v_dim), decayed; then what it gave wrongly for this key is put right."""
+    q, k, v = (one.transpose(1, 2) for one in (q, k, v))  # (batch, heads, 1, width)
+    state = start * torch.exp(decay[:, 0])[..., None, None]
+    wrong = (v - k @ state) * rate[:, 0][..., None, None]
+    state = state + k.mT @ wrong
+    return (q @ state).transpose(1, 2), state
+
+
+def in_chunks(q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, start: Tensor | None, chunk: int) -> Found:
+    """All corrections of a chunk at once, by a triangular system: what one token writes is known to the next."""
+    length, rate = q.shape[1], rate[..., None]
+    q, k, values, corrected = (chunked(one, chunk) for one in (q, k, v * rate, k * rate))
+    passed = passed_within(decay, chunk)
+    since, to_come = torch.exp(passed)[..., None], torch.exp(passed[..., -1:] - passed)[..., None]
+    between = decays_between(passed)
+    system, scores = corrected @ k.mT * between, q @ k.mT * between
+    new_values, reads = (_solved(system, right) for right in (values, corrected * since))
+    states, written = _handed_on(reads, new_values, k * to_come, since[..., -1:, :], start)
+    found = (q * since) @ states[:, :, :-1] + scores @ written
+    return joined(found, length), states[:, :, -1]
+
+
+def _solved(system: Tensor, right: Tensor) -> Tensor:
+    return torch.linalg.solve_triangular(system, right, upper=False, unitriangular=True)
+
+
+def _handed_on(reads: Tensor, values: Tensor, k: Tensor, decay: Tensor, start: Tensor | None) -> Found:
+    """The matrix before each chunk and after the last, and what each chunk writes: what was not known before it."""
+    state = values.new_zeros(*values.shape[:2], k.shape[-1], values.shape[-1]) if start is None else start
+    states, written = [state], []
+    for index in range(values.shape[2]):
+        written.append(values[:, :, index] - reads[:, :, index] @ state)
+        state = state * decay[:, :, index] + k[:, :, index].mT @ written[-1]
+        states.append(state)
+    return torch.stack(states, dim=2), torch.stack(written, dim=2)

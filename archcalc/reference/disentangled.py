@@ -1,0 +1,83 @@
+"""DeBERTa's disentangled attention: beside words, queries and keys look at a vector for every distance."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.attention import Attention
+from archcalc.reference.layers import Dropout, run
+
+
+def disentangled(part: Config) -> Config | None:
+    """What is said of such positions, if there are any."""
+    return next((said for said in part["positions"] if said["kind"] == "disentangled"), None)
+
+
+class Distances(nn.Module):
+    """A vector for every distance to either side, for all blocks of a stack."""
+
+    def __init__(self, said: Config, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(2 * said["buckets"], width))
+        if said["norm"]:
+            self.norm = nn.LayerNorm(width)
+
+    def forward(self) -> Tensor:
+        return run(self, "norm", self.weight)
+
+
+def distance_rows(said: Config, length: int, device: torch.device) -> Tensor:
+    """The row of a query's distance to a key: near ones each their own, far ones by their logarithm."""
+    places = torch.arange(length, device=device)
+    distance, buckets, longest = places[:, None] - places[None, :], said["buckets"], said["length"] or 0
+    if longest > buckets:
+        near = buckets // 2
+        steps = torch.log(distance.abs().clamp(min=1) / near) / math.log((longest - 1) / near) * (near - 1)
+        far = (torch.ceil(steps).long() + near) * distance.sign()
+        distance = torch.where(distance.abs() <= near, distance, far)
+    return (distance + buckets).clamp(0, 2 * buckets - 1)
+
+
+class DisentangledAttention(Attention):
+    """score(i, j) = q_i·k_j + q_i·key(distance) + k_j·query(distance), over √((1 + terms) · head_dim)."""
+
+    def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__(part, d_model, memory_width, options)
+        said = disentangled(part)
+        assert said is not None
+        self.terms = said["terms"]
+        self.scale = math.sqrt((1 + len(self.terms)) * self.head_dim)
+        self.table_dropout = Dropout(part["dropout"])
+        for name in said["project"]:
+            width, biased = self.heads * self.head_dim, name in part["bias"]
+            self.add_module(f"position_{name}", nn.Linear(d_model, width, bias=biased))
+
+    def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
+        """Queries and keys are read twice: laid out once, so that they are kept once."""
+        return super()._core(q.contiguous(), k.contiguous(), v, given)
+
+    def _bias(self, given: dict[str, Tensor], q: Tensor, k: Tensor) -> Tensor | None:
+        """Both are looked up among the products with every distance: distances from key to query are those from query
+        to key, transposed."""
+        if not self.terms:
+            return None
+        table = self.table_dropout(given[f"table {self.part['name']}"])
+        rows = given[f"distances {self.part['name']}"]
+        found = {
+            "c2p": lambda: self._picked(q, table, "k", rows),
+            "p2c": lambda: self._picked(k, table, "q", rows.mT).mT,
+        }
+        scores = [found[term]() / self.scale for term in self.terms]
+        return scores[0] if len(scores) == 1 else scores[0] + scores[1]
+
+    def _picked(self, content: Tensor, table: Tensor, name: str, rows: Tensor) -> Tensor:
+        """Distances are projected on their own, or by what projects words."""
+        batch, heads = content.shape[:2]
+        own, words = self._modules.get(f"position_{name}"), self.get_submodule(name)
+        projected = own(table) if own else words.forward(table)
+        vectors = self._split(projected[None]).transpose(1, 2).repeat(batch, 1, 1, 1)
+        return (content @ vectors.mT).gather(-1, rows.expand(batch, heads, *rows.shape))

@@ -1,0 +1,79 @@
+"""What `archcalc verify` asks of a family of models, and what is answered where nothing else is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+
+
+class Family:
+    """The models of a family, each given by its resolved spec as plain values."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+
+    def build(self, options: dict[str, str]) -> nn.Module:
+        """The model; `options` choose attention (eager, flash) and recompute (none, core, block, ops)."""
+        raise NotImplementedError
+
+    def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
+        """Random ids, images or vectors, one tensor for each input of the model."""
+        raise NotImplementedError
+
+    def loss(self, output: Any, given: list[Tensor]) -> Tensor:
+        """One number to train on."""
+        raise NotImplementedError
+
+    def unknown(self) -> str:
+        """A part that has no reference, or nothing."""
+        return ""
+
+    def attentions(self) -> tuple[str, ...]:
+        """The ways attention can be computed; one without a name where there is none, or no kernel for it."""
+        return ("",)
+
+    def recomputes(self, attention: str) -> tuple[str, ...]:
+        """What can be computed again in the backward pass."""
+        return ("none",)
+
+    def compared(self) -> tuple[str, ...]:
+        """Of training, what PyTorch can be asked."""
+        return ("forward", "backward", "saved")
+
+    def decodes(self) -> bool:
+        """Whether it makes tokens one by one."""
+        return False
+
+    def decode_step(self, model: nn.Module, given: list[Tensor]) -> tuple[Callable[[], Tensor], Any]:
+        """Run all tokens but the last, then give out what runs the last one, and what it leaves for the next."""
+        raise NotImplementedError
+
+    def kept_tensors(self, kept: Any) -> list[Tensor]:
+        """What a decode step leaves for the next one."""
+        raise NotImplementedError
+
+    def properties(self, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:
+        """What must hold of the numbers themselves, on real data in double precision."""
+        with torch.no_grad():
+            output = model(*given)
+        found = output if isinstance(output, Tensor) else output.outputs
+        return {"finite": bool(found.isfinite().all())}
+
+
+def randomise(model: nn.Module) -> None:
+    """Positions and biases start at zero, which would hide mistakes: every parameter gets random values."""
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.2)
+
+
+def cross_entropy(head: Config, output: Tensor) -> Tensor:
+    """With random targets; the sum of what comes out where there is no head."""
+    if head["kind"] == "none":
+        return output.sum()
+    targets = torch.randint(output.shape[-1], output.shape[:-1], device=output.device)
+    return nn.functional.cross_entropy(output.flatten(0, -2), targets.flatten())

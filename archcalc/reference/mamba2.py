@@ -1,0 +1,106 @@
+"""Mamba-2 in plain PyTorch: one decay for each head, so that a chunk of positions is computed by matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write it
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.chunks import chunked, decays_between, joined, passed_within
+from archcalc.reference.conv import CausalConv
+from archcalc.reference.layers import run
+from archcalc.reference.scan import Found, as_kernel, keep, known
+
+
+class Mamba2(nn.Module):
+    """One projection for gate, values, B, C and Δ; a short convolution; the states; a norm behind the gate."""
+
+    def __init__(self, part: Config, d_model: int) -> None:
+        super().__init__()
+        said, self.path = part["layer"], ""
+        inner, heads, self.chunk = said["inner"], said["heads"], said["chunk"]
+        shared = said["groups"] * said["state"]
+        self.mixed, self.heads, self.groups = (inner, shared, shared), heads, said["groups"]
+        self.widths = (inner, sum(self.mixed), heads)
+        self.add_module("in", nn.Linear(d_model, sum(self.widths), bias=said["bias"]))
+        self.conv = CausalConv(sum(self.mixed), said["conv"], said["conv_bias"])
+        self.dt_bias, self.A_log = (nn.Parameter(torch.zeros(heads)) for _ in range(2))
+        self.D = nn.Parameter(torch.ones(heads))
+        self.norm = nn.RMSNorm(inner) if said["norm_groups"] == 1 else GroupedNorm(inner, said["norm_groups"])
+        self.out = nn.Linear(inner, d_model, bias=said["bias"])
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        gate, mixed, step = run(self, "in", x).split(self.widths, dim=-1)
+        values, b, c = F.silu(self.conv(mixed, cache, self.path)).split(self.mixed, dim=-1)
+        values = values.unflatten(-1, (self.heads, -1))
+        b, c = (one.unflatten(-1, (self.groups, -1)) for one in (b, c))
+        start = known(cache, f"{self.path}.state")
+        mix = in_chunks if start is None or x.shape[1] > 1 else one_step
+        inside = partial(_mixed, mix, self.chunk)
+        y, last = as_kernel(inside, values, b, c, step, self.dt_bias, self.A_log, start)
+        keep(cache, f"{self.path}.state", last)
+        y = (y + self.D[:, None] * values).flatten(2)
+        return self.out(self.norm(y * F.silu(gate)))
+
+
+class GroupedNorm(nn.Module):
+    """RMS norm of each share of the channels by itself, then a weight for every channel."""
+
+    def __init__(self, width: int, groups: int) -> None:
+        super().__init__()
+        self.groups = groups
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        grouped = x.unflatten(-1, (self.groups, -1))
+        return F.rms_norm(grouped, grouped.shape[-1:]).flatten(2) * self.weight
+
+
+def _mixed(
+    mix: Callable[..., Found],
+    chunk: int,
+    values: Tensor,
+    b: Tensor,
+    c: Tensor,
+    step: Tensor,
+    bias: Tensor,
+    rate: Tensor,
+    start: Tensor | None,
+) -> Found:
+    """Groups of heads share B and C; a step Δ scales what a position adds, and how much it forgets."""
+    b, c = (one.repeat_interleave(values.shape[2] // one.shape[2], dim=2) for one in (b, c))
+    step = F.softplus(step + bias)
+    return mix(values * step[..., None], b, c, step * -torch.exp(rate), start, chunk)
+
+
+def one_step(values: Tensor, b: Tensor, c: Tensor, decay: Tensor, start: Tensor, chunk: int) -> Found:
+    """The state of every head, (head_dim, state), decayed and added to."""
+    added = values[:, 0, :, :, None] * b[:, 0, :, None]
+    state = start * torch.exp(decay[:, 0])[..., None, None] + added
+    return (state @ c[:, 0, :, :, None])[:, None, :, :, 0], state
+
+
+def in_chunks(values: Tensor, b: Tensor, c: Tensor, decay: Tensor, start: Tensor | None, chunk: int) -> Found:
+    """`values` is (batch, seq, heads, head_dim), `b` and `c` (batch, seq, heads, state), `decay` a logarithm."""
+    length = values.shape[1]
+    values, b, c = (chunked(one, chunk) for one in (values, b, c))  # (batch, heads, chunks, chunk, width)
+    passed = passed_within(decay, chunk)
+    to_come = torch.exp(passed[..., -1:] - passed)
+    left = values.mT @ (b * to_come[..., None])  # what each chunk adds to the state
+    left = torch.cat((torch.zeros_like(left[:, :, :1]) if start is None else start[:, :, None], left), dim=2)
+    states = _handed_on(left, passed[..., -1])
+    across = c @ states[:, :, :-1].mT * torch.exp(passed)[..., None]
+    scores = c @ b.mT * decays_between(passed)
+    found = across + scores @ values
+    return joined(found, length), states[:, :, -1]
+
+
+def _handed_on(left: Tensor, passed: Tensor) -> Tensor:
+    """The state before each chunk and after the last: all that was left before, each decayed by what lies between."""
+    between = decays_between(F.pad(passed, (1, 0)).cumsum(-1))
+    return (between @ left.flatten(3)).unflatten(-1, left.shape[3:])

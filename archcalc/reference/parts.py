@@ -1,0 +1,69 @@
+"""The parts that a Transformer's block is made of, by the names that a resolved spec gives them."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from archcalc.reference import Config
+from archcalc.reference.attention import Attention
+from archcalc.reference.convolution import Convolution
+from archcalc.reference.delta import DeltaNet
+from archcalc.reference.disentangled import DisentangledAttention, disentangled
+from archcalc.reference.fused import is_bent
+from archcalc.reference.gated_conv import GatedConv
+from archcalc.reference.kernel import KernelAttention
+from archcalc.reference.layers import FeedForward
+from archcalc.reference.mamba import Mamba
+from archcalc.reference.mamba2 import Mamba2
+from archcalc.reference.mla import LatentAttention, as_attention, is_uneven
+from archcalc.reference.moe import Mixture
+from archcalc.reference.rglru import RecurrentUnit
+
+PARTS: dict[str, type[nn.Module]] = {
+    "AttentionPart": Attention,
+    "LatentPart": LatentAttention,
+    "FfnPart": FeedForward,
+    "ConvPart": Convolution,
+    "GatedConv": GatedConv,
+    "MoePart": Mixture,
+    "Mamba": Mamba,
+    "Mamba2": Mamba2,
+    "Delta": DeltaNet,
+    "RecurrentUnit": RecurrentUnit,
+}
+ATTENTIONS = ("AttentionPart", "LatentPart")
+
+
+def make_part(part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> nn.Module:
+    """Attention is told how wide what it looks at is, and how it is computed; other parts need neither."""
+    if part["type"] not in ATTENTIONS:
+        return PARTS[kind_of(part)](part, d_model)
+    return _attention(part)(part, d_model, memory_width, options)
+
+
+def _attention(part: Config) -> type[nn.Module]:
+    if part["type"] == "AttentionPart" and part["feature"] != "softmax":
+        return KernelAttention
+    if part["type"] == "AttentionPart" and disentangled(part):
+        return DisentangledAttention
+    return PARTS[part["type"]]
+
+
+def kind_of(part: Config) -> str:
+    """The layer that a part is no more than a frame of, or the part itself."""
+    return str(part["layer"]["type"] if "layer" in part else part["type"])
+
+
+def is_written_out(part: Config) -> bool:
+    """Whether the flash kernel of an attention is another than PyTorch's own."""
+    return is_bent(part) or is_uneven(part)
+
+
+def parts_of(config: Config) -> list[Config]:
+    """Of all stacks."""
+    return [part for name in ("encoder", "decoder") if config[name] for part in config[name]["parts"].values()]
+
+
+def attentions_of(parts: list[Config]) -> list[Config]:
+    """Those that look at positions, all with the fields that attention has."""
+    return [as_attention(part) for part in parts if part["type"] in ATTENTIONS]

@@ -1,0 +1,130 @@
+"""Recurrent layers that step through a sequence in Python, position by position.
+
+So what PyTorch counts and keeps is what the cells do, on any device.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.cells import State, make_cell, zeros
+from archcalc.reference.layers import Dropout
+
+
+class Made:
+    """What a stack leaves: outputs at every position, the top layer's last h, and the last states of all layers."""
+
+    def __init__(self, outputs: Tensor, top: Tensor, groups: list[list[tuple[Config, State]]]) -> None:
+        self.outputs, self.top = outputs, top
+        self.states: list[tuple[int, list[Tensor]]] = []  # of equally wide layers: the first one's index, h_n and c_n
+        first = 0
+        for group in groups:
+            kinds = zip(*(state for _, state in group), strict=True)
+            self.states.append((first, [torch.stack(one) for one in kinds]))
+            first += len(group)
+
+    def state_of(self, layer: int, directions: int) -> State:
+        """Where a decoder's layer starts: the encoder's last states of the same layer, both directions side by side."""
+        first, stacked = next(group for group in reversed(self.states) if group[0] <= layer * directions)
+        place = layer * directions - first
+        if directions == 1:
+            return tuple(one[place] for one in stacked)
+        return tuple(torch.cat((one[place], one[place + 1]), dim=-1) for one in stacked)
+
+
+class Direction(nn.Module):
+    """A cell that reads a sequence one way."""
+
+    def __init__(self, stack: Config, layer: Config) -> None:
+        super().__init__()
+        self.stack, self.layer = stack, layer
+        self.cell = make_cell(stack, layer)
+
+    def forward(self, x: Tensor, state: State | None, backwards: bool = False) -> tuple[Tensor, State]:
+        state = state or zeros(self.stack, self.layer, x.shape[0], x)
+        places = range(x.shape[1])
+        outputs = []
+        for place in reversed(places) if backwards else places:
+            state = self.cell([x[:, place]], state)
+            outputs.append(state[0])
+        return torch.stack(outputs[::-1] if backwards else outputs, dim=1), state
+
+
+class Layer(nn.Module):
+    """One layer over a whole sequence, in one direction or both."""
+
+    def __init__(self, stack: Config, layer: Config) -> None:
+        super().__init__()
+        self.layer, self.dropout = layer, Dropout(stack["dropout"])
+        both = [Direction(stack, layer) for _ in range(layer["directions"])]
+        if len(both) == 2:
+            self.direction = nn.ModuleList(both)
+        else:
+            self.cell = both[0].cell
+            self.ways = both
+
+    def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, list[State]]:
+        into = self.dropout(x)
+        if self.layer["directions"] == 1:
+            out, last = self.ways[0](into, state)
+            return (out + x if self.layer["residual"] else out), [last]
+        forth, back = self.direction
+        (one, last), (other, first) = forth(into, None), back(into, None, True)
+        out = torch.cat((one, other), dim=-1)
+        return (out + x if self.layer["residual"] else out), [last, first]
+
+
+class Layers(nn.Module):
+    """Layer by layer, from zeros, from where an encoder ended, or from what earlier tokens left."""
+
+    def __init__(self, stack: Config) -> None:
+        super().__init__()
+        self.stack, self.each = stack, list[Layer]()
+        for group in stack["layers"]:
+            made = [Layer(stack, group["layer"]) for _ in range(group["times"])]
+            self.add_module(f"layer_{group['first']}", made[0] if len(made) == 1 else nn.ModuleList(made))
+            self.each += made
+
+    def forward(self, x: Tensor, start: Made | None, kept: dict[str, Any] | None) -> Made:
+        ends: list[tuple[Config, State]] = []
+        before = _before(kept, len(self.each))
+        for index, layer in enumerate(self.each):
+            state = before[index]
+            if state is None and start is not None:
+                directions = start.top.shape[-1] and start_directions(start, layer)
+                state = start.state_of(index, directions)
+            x, last = layer(x, state)
+            ends += [(layer.layer, one) for one in last]
+        made = Made(x, _top(ends), alike(ends))
+        if kept is not None:
+            kept["states"] = [state for _, state in ends]
+            kept["tensors"] = [tensor for _, stacked in made.states for tensor in stacked]
+        return made
+
+
+def start_directions(start: Made, layer: Layer) -> int:
+    """2 where the encoder's states of one direction are half as wide as the decoder's."""
+    wanted = layer.layer["projection"] or layer.layer["hidden"]
+    return 2 if start.states[0][1][0].shape[-1] != wanted else 1
+
+
+def _before(kept: dict[str, Any] | None, number: int) -> list[State | None]:
+    return kept["states"] if kept and "states" in kept else [None] * number
+
+
+def _top(ends: list[tuple[Config, State]]) -> Tensor:
+    """The last h of the top layer, of both directions side by side."""
+    directions = ends[-1][0]["directions"]
+    last = [state[0] for _, state in ends[-directions:]]
+    return last[0] if directions == 1 else torch.cat(last, dim=-1)
+
+
+def alike(ends: list[tuple[Config, State]]) -> list[list[tuple[Config, State]]]:
+    """Layers of one width together, as h_n and c_n stack them."""
+    widths = lambda end: (end[0]["projection"] or end[0]["hidden"], end[0]["hidden"], end[0]["directions"])  # noqa: E731
+    return [list(group) for _, group in groupby(ends, key=widths)]

@@ -1,0 +1,53 @@
+"""How a recurrent decoder attends to its encoder: dot, general, additive and concat scores."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+
+
+class Scores(nn.Module):
+    """How well each of the encoder's states answers the decoder's, and the mix of them all."""
+
+    def __init__(self, said: Config) -> None:
+        super().__init__()
+        self.said = said
+        widths = {"general": said["key"], "additive": said["width"]}
+        if said["score"] in widths:
+            self.query = nn.Linear(said["query"], widths[said["score"]], bias=said["bias"])
+        if said["score"] == "concat":
+            self.pair = nn.Linear(said["key"] + said["query"], said["width"], bias=said["bias"])
+        if said["score"] in ("additive", "concat"):
+            self.scores = Weighing(said)
+
+    def forward(self, query: Tensor, keys: Tensor, states: Tensor) -> Tensor:
+        weights = self._scores(query, keys).softmax(dim=-1)
+        return (weights[:, None] @ states)[:, 0]
+
+    def _scores(self, query: Tensor, keys: Tensor) -> Tensor:
+        if self.said["score"] == "additive":
+            return self.scores(keys + self.query(query)[:, None])
+        if self.said["score"] == "concat":
+            return self.scores(self.pair(torch.cat((keys, query[:, None].expand(-1, keys.shape[1], -1)), dim=-1)))
+        query = self.query(query) if self.said["score"] == "general" else query
+        return (keys @ query[:, :, None])[..., 0]
+
+
+class Weighing(nn.Module):
+    """vᵀtanh(…), where v may be kept at the length of a gain."""
+
+    def __init__(self, said: Config) -> None:
+        super().__init__()
+        self.v = nn.Parameter(torch.zeros(said["width"]))
+        self.bias = nn.Parameter(torch.zeros(said["width"])) if said["normed"] else None
+        self.gain = nn.Parameter(torch.ones(1)) if said["normed"] else None
+        self.offset = nn.Parameter(torch.zeros(1)) if said["bias"] else None
+
+    def forward(self, inner: Tensor) -> Tensor:
+        v: Tensor = self.v
+        if self.gain is not None:
+            inner = inner + self.bias
+            v = v / v.square().sum().sqrt() * self.gain
+        return nn.functional.linear(torch.tanh(inner), v[None], self.offset)[..., 0]

@@ -1,0 +1,70 @@
+"""States along a sequence, as kernels compute them: little is kept for the backward pass, the rest is made again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+Found = tuple[Tensor, Tensor]  # what every position gets, and the state after the last one
+Several = TypeVar("Several", bound=tuple[Tensor, ...])
+
+
+def as_kernel(compute: Callable[..., Several], *given: Tensor | None) -> Several:
+    """Keep what goes in, and compute the inside again going back, up to the last tensor that a gradient needs."""
+    if not torch.is_grad_enabled() or not any(one is not None and one.requires_grad for one in given):
+        return compute(*given)
+    found: Several = checkpoint(compute, *given, use_reentrant=False, preserve_rng_state=False)
+    return found
+
+
+class Scan(torch.autograd.Function):
+    """state = decay ∗ state + added, from position to position. Decays and states are kept."""
+
+    @staticmethod
+    def forward(ctx: Any, decay: Tensor, added: Tensor, start: Tensor | None) -> Tensor:
+        if start is not None:
+            added = torch.cat((added[:, :1] + decay[:, :1] * start[:, None], added[:, 1:]), dim=1)
+        states = _by_doubling(decay, added)
+        ctx.save_for_backward(decay, states)
+        return states
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+        """What a position hands to the next comes back from it, decayed as it was."""
+        (decay, states), (gradient,) = ctx.saved_tensors, gradients
+        later = torch.cat((torch.zeros_like(decay[:, :1]), decay.flip(1)[:, :-1]), dim=1)
+        to_added = _by_doubling(later, gradient.flip(1)).flip(1)
+        before = torch.cat((torch.zeros_like(states[:, :1]), states[:, :-1]), dim=1)
+        return to_added * before, to_added, None
+
+
+def _by_doubling(decay: Tensor, added: Tensor) -> Tensor:
+    """Every position takes in what stands 1, 2, 4 … before it, so that a sequence needs as many steps as doublings."""
+    shift = 1
+    while shift < added.shape[1]:
+        further = added[:, shift:] + decay[:, shift:] * added[:, :-shift]
+        added = torch.cat((added[:, :shift], further), dim=1)
+        decay = torch.cat((decay[:, :shift], decay[:, shift:] * decay[:, :-shift]), dim=1)
+        shift *= 2
+    return added
+
+
+def scan(decay: Tensor, added: Tensor, start: Tensor | None) -> Tensor:
+    """The state after every position; `start` is the one before the first, which nothing is learned from."""
+    states: Tensor = Scan.apply(decay, added, start)
+    return states
+
+
+def known(cache: Any, name: str) -> Tensor | None:
+    """What earlier calls kept under this name."""
+    return cache[name] if cache is not None and name in cache else None
+
+
+def keep(cache: Any, name: str, state: Tensor) -> None:
+    """For the next token, in a storage of its own."""
+    if cache is not None:
+        cache[name] = state.clone()

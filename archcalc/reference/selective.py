@@ -1,0 +1,36 @@
+"""Blocks that are computed again op by op: PyTorch's selective checkpointing under torchtitan's policy.
+
+The results of products and of attention are kept, of products with a matrix alone every second one.
+Source: pytorch/torchtitan, torchtitan/distributed/activation_checkpoint.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch._functorch.partitioners import get_default_op_list
+from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+
+
+def contexts() -> Any:
+    """One for the forward pass, one for computing again; a new pair for every block."""
+    return create_selective_checkpoint_contexts(_Policy())
+
+
+class _Policy:
+    """Asked about every op as it runs; counts the products going forward, and again going back."""
+
+    def __init__(self) -> None:
+        chosen: list[Any] = list(get_default_op_list().compute_intensive_ops)
+        intensive = {op.default for op in chosen}
+        over_gpus = torch.ops._c10d_functional.reduce_scatter_tensor.default
+        self.kept = intensive | {torch.ops.aten.topk.default, over_gpus}
+        self.products = {False: 0, True: 0}
+
+    def __call__(self, context: Any, op: Any, *given: Any, **options: Any) -> CheckpointPolicy:
+        if op is torch.ops.aten.mm.default:
+            self.products[context.is_recompute] += 1
+            if self.products[context.is_recompute] % 2 == 0:
+                return CheckpointPolicy.PREFER_RECOMPUTE
+        return CheckpointPolicy.MUST_SAVE if op in self.kept else CheckpointPolicy.PREFER_RECOMPUTE

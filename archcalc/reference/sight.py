@@ -1,0 +1,34 @@
+"""Which positions an attention hides from which: later ones, those out of its window, those of other chunks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def needs_mask(part: dict[str, Any]) -> bool:
+    """Whether some position hides from another."""
+    sight = part["sight"]
+    return part["feature"] == "softmax" and bool(sight["causal"] or sight["window"] or sight["chunk"])
+
+
+def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) -> Tensor:
+    """True where a query must not see a key: later ones, those out of its window, those of other chunks."""
+    places = torch.arange(length, device=device)
+    query, key = places[:, None], places[None, :]
+    hidden = query < key if sight["causal"] or sight["chunk"] else torch.zeros_like(query < key)
+    if sight["chunk"]:
+        hidden = hidden | (query // sight["chunk"] != key // sight["chunk"])
+    if sight["window"] and sight["causal"]:
+        hidden = hidden | (query - key >= sight["window"])
+    elif sight["window"]:
+        hidden = hidden | ((query - key).abs() > sight["window"] // 2)
+    return hidden
+
+
+def hidden_from_last(chunk: int, start: int, device: torch.device) -> Tensor:
+    """True where a single query at position `start` must not see one of the last keys: those of other chunks."""
+    places = torch.arange(max(0, start + 1 - chunk), start + 1, device=device)
+    return (places // chunk != start // chunk)[None]

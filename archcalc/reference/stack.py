@@ -1,0 +1,112 @@
+"""A Transformer's stack: blocks that follow a pattern, and the norm behind them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.attention import Cache, RelativePositions
+from archcalc.reference.block import Block
+from archcalc.reference.constants import Constants
+from archcalc.reference.disentangled import Distances
+from archcalc.reference.layers import Dropout, add, make_norm, recomputed, run
+from archcalc.reference.parts import attentions_of
+
+
+class Stack(nn.Module):
+    """Blocks that follow a pattern, and what all of them read: masks, rotations, biases on the scores."""
+
+    def __init__(self, stack: Config, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__()
+        self.stack, self.options = stack, options
+        self.attentions = attentions_of(stack["parts"].values())
+        add_position_table(self, self.attentions, stack["d_model"])
+        if stack["once"]:
+            words = [stack["parts"][word] for word in stack["once"]]
+            self.once = Block(words, {**stack, "parallel": None}, memory_width, options)
+        _add_items(self, stack["items"], stack, memory_width, options)
+        place = stack["norm"]["place"]
+        final = stack["norm"]["final"] if stack["norm"]["final"] is not None else place != "post"
+        add(self, "norm", make_norm(stack["norm"], stack["d_model"]) if final else None)
+        self.dropout = Dropout(stack["dropout"] if final else 0.0)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor | None,
+        own_padding: Tensor | None,
+        memory_padding: Tensor | None,
+        cache: Cache | None,
+        start: int,
+    ) -> Tensor:
+        read = {"memory": memory, "own padding": own_padding, "memory padding": memory_padding}
+        given = {name: tensor for name, tensor in read.items() if tensor is not None} | self._constants(x, start)
+        names, tensors = list(given), list(given.values())
+        x = self.once(names, cache, x, *tensors) if hasattr(self, "once") else x
+        for index, block in enumerate(_blocks(self, self.stack["items"])):
+            if cache is not None:
+                cache.run = index
+            x = run_block(block, names, cache, x, tensors)
+        return self.dropout(run(self, "norm", x))
+
+    def _constants(self, x: Tensor, start: int) -> dict[str, Tensor]:
+        """Made once for all blocks."""
+        made = Constants(self, x, start, self.options)
+        for part in self.attentions:
+            made.add(part)
+        return made.given
+
+
+def add_position_table(parent: nn.Module, attentions: list[Config], width: int) -> None:
+    """The one table of distances that all attentions of a stack read, if they do."""
+    every = [(part, said) for part in attentions for said in part["positions"]]
+    for part, said in every:
+        if said["kind"] == "relative" and said["per"] == "stack":
+            parent.add_module("position", RelativePositions(said["buckets"], part["heads"]))
+        elif said["kind"] == "disentangled":
+            parent.add_module("position", Distances(said, width))
+
+
+def run_block(block: Block, names: list[str], cache: Cache | None, x: Tensor, given: list[Tensor]) -> Tensor:
+    """A block, which may be computed again in the backward pass, whole or op by op."""
+    again = block.options["recompute"]
+    if again not in ("block", "ops"):
+        made: Tensor = block(names, cache, x, *given)
+        return made
+    return recomputed(block, names, None, x, *given, op_by_op=again == "ops")
+
+
+def _add_items(parent: nn.Module, items: list[Config], stack: Config, memory_width: int, options: Any) -> None:
+    """A line of the pattern becomes a block, or a list of equal blocks; a period becomes what holds its lines."""
+    for name, item in zip(_names(items), items, strict=True):
+        made = [_made(item, stack, memory_width, options) for _ in range(item["times"])]
+        parent.add_module(name, made[0] if len(made) == 1 else nn.ModuleList(made))
+
+
+def _made(item: Config, stack: Config, memory_width: int, options: Any) -> nn.Module:
+    if item["type"] == "Line":
+        return Block([stack["parts"][word] for word in item["words"]], stack, memory_width, options)
+    period = nn.Module()
+    _add_items(period, item["items"], stack, memory_width, options)
+    return period
+
+
+def _names(items: list[Config]) -> list[str]:
+    """`blocks` where all are equal; else the parts' names, counted where the same line stands twice."""
+    if len(items) == 1:
+        return ["blocks"]
+    names = ["-".join(item["words"]) if item["type"] == "Line" else "period" for item in items]
+    return [f"{name}-{names[:i].count(name) + 1}" if name in names[:i] else name for i, name in enumerate(names)]
+
+
+def _blocks(parent: nn.Module, items: list[Config]) -> list[Block]:
+    """All blocks in the order they run."""
+    found: list[Block] = []
+    for name, item in zip(_names(items), items, strict=True):
+        child = parent.get_submodule(name)
+        copies: list[Any] = list(child) if isinstance(child, nn.ModuleList) else [child]
+        copies = [copy for copy in copies for _ in range(item.get("calls", 1))]
+        found += copies if item["type"] == "Line" else [b for copy in copies for b in _blocks(copy, item["items"])]
+    return found
