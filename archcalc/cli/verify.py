@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,10 @@ import typer
 from archcalc.cli.options import Batch, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, show
 
 if TYPE_CHECKING:
+    from archcalc.model import Model
     from archcalc.verify.check import Progress
+    from archcalc.verify.report import VerifyReport
+    from archcalc.workload import Workload
 
 DIFFERENT = 1
 
@@ -33,9 +37,11 @@ def verify(
     all: Annotated[bool, typer.Option("--all", help="Every preset, quickly, one line each.")] = False,
     format: Format = "table",
 ) -> None:
-    """Every number beside PyTorch's: the model is built a second time and run. Exits with 1 where they differ."""
+    """Every number beside PyTorch's: the model is built a second time and run. Exits with 1 where they differ.
+
+    A Hugging Face config is compared with the class of transformers that it names, too.
+    """
     from archcalc.verify.check import need_torch, workload_of
-    from archcalc.verify.check import verify as checked
 
     if all:
         need_torch()
@@ -44,10 +50,27 @@ def verify(
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     work = workload_of(chosen, quick=quick and not any(sizes.values()), **sizes)
     with _progress() as progress:
-        report = checked(chosen, work, quick=quick, scale_down=scale_down, progress=progress)
+        report = _verified(chosen, work, quick=quick, scale_down=scale_down, progress=progress)
     show(report, format)
     if not report.ok:
         raise typer.Exit(DIFFERENT)
+
+
+def _verified(model: Model, work: Workload, *, quick: bool, scale_down: bool, progress: Progress) -> VerifyReport:
+    """A config beside transformers too, unless that would build another model."""
+    from archcalc.verify.check import need_torch
+    from archcalc.verify.check import verify as verify_plain
+
+    need_torch()
+    if model.document.config and not (model.edited or scale_down):
+        from archcalc.verify.hf.report import verify_config
+
+        return verify_config(model, work, quick=quick, progress=progress)
+    report = verify_plain(model, work, quick=quick, scale_down=scale_down, progress=progress)
+    if not model.document.config:
+        return report
+    asked = "--set changed" if model.edited else "--scale-down shrank"
+    return replace(report, left_out={"transformers": f"it builds what the config says, and {asked} that"})
 
 
 def _verify_all(format: str) -> int:

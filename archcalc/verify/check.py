@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.cache import cache
 from archcalc.analyze.runs import never
@@ -25,9 +25,12 @@ from archcalc.verify.report import Row, VerifyReport
 from archcalc.verify.small import shortened, twin
 from archcalc.workload import Workload
 
+if TYPE_CHECKING:
+    from archcalc.reference.family import Family
+
 REALLY_RUN = 2**30  # bytes of fp32 weights; larger models are run as their small twin
 PRECISIONS = ("fp32", "bf16")
-ONE_BY_ONE = ("MambaPart", "RglruPart")  # their reference steps through the sequence
+SHORTENED = "parameters at full depth, all else on one period of every stack, twice where it repeats"
 Progress = Callable[[int, int, str], None]
 
 
@@ -45,15 +48,16 @@ class Subject:
         assert isinstance(made, dict)
         return made
 
-    @property
-    def reference(self) -> Any:
-        """The family's module in `archcalc.reference`."""
+    @cached_property
+    def reference(self) -> Family:
+        """The model's family in `archcalc.reference`, which has a module of that name."""
         need_torch()
         family = self.model.spec.family
         if family == "weights":
             fact = "a list of weights has no forward pass that PyTorch could run"
             raise InputError(fact, "verify the model's config, or a spec", field=self.model.name)
-        return importlib.import_module(f"archcalc.reference.{family}")
+        made: Family = importlib.import_module(f"archcalc.reference.{family}").FAMILY(self.config)
+        return made
 
     def built(self, device: str = "meta", dtype: str = "fp32", **options: str) -> Any:
         """The reference model, untouched by any number of archcalc's."""
@@ -61,13 +65,13 @@ class Subject:
 
         types = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
         with torch.device(device):
-            made = self.reference.build(self.config, {"attention": "eager", "recompute": "none", **options})
+            made = self.reference.build({"attention": "eager", "recompute": "none", **options})
         return made.to(types[dtype])
 
     def inputs(self, built: Any, work: Workload | None = None) -> list[Any]:
         """Random ids, images or vectors, on the device and in the precision of the model."""
         work, like = work or self.work, next(built.parameters())
-        given = self.reference.inputs(self.config, work.batch, work.lengths, like.device)
+        given = self.reference.inputs(work.batch, work.lengths, like.device)
         return [tensor.to(like.dtype) if tensor.is_floating_point() else tensor for tensor in given]
 
 
@@ -106,7 +110,7 @@ def verify(
 
 
 def _check_known(subject: Subject) -> None:
-    unknown = subject.reference.unknown(subject.config)
+    unknown = subject.reference.unknown()
     if unknown:
         hint = "`archcalc verify --all` shows which presets can be compared"
         raise InputError(f"no reference for {unknown}", hint, field=subject.model.name)
@@ -123,7 +127,7 @@ def _said(whole: Subject, subject: Subject, scale_down: bool) -> Iterator[str]:
     if scale_down:
         yield "a small twin was run: the same structure, small sizes"
     if subject is not whole:
-        yield "parameters at full depth, all else on one period of every stack, twice where it repeats"
+        yield SHORTENED
     yield "no tolerance: counts are equal to the last digit, or differ"
     yield from differences(subject.config, subject.model.spec.family)
 
@@ -133,11 +137,10 @@ Step = tuple[str, Callable[[], list[Row]]]
 
 def ways(model: Model) -> list[tuple[str, str]]:
     """How attention can be computed, and what can then be recomputed, in this model."""
-    subject = Subject(model, model.workload())
-    reference, config = subject.reference, subject.config
-    attentions = reference.attentions(config)
+    reference = Subject(model, model.workload()).reference
+    attentions = reference.attentions()
     every = [(attention, recompute) for attention in attentions for recompute in reference.recomputes(attention)]
-    return every if "backward" in reference.compared(config) else [way for way in every if way[1] == "none"]
+    return every if "backward" in reference.compared() else [way for way in every if way[1] == "none"]
 
 
 def _steps(whole: Subject, subject: Subject, way: tuple[str, str] | None) -> Iterator[Step]:
@@ -146,14 +149,15 @@ def _steps(whole: Subject, subject: Subject, way: tuple[str, str] | None) -> Ite
     yield "shapes", lambda: _shapes(subject)
     for attention, recompute in [way] if way else ways(subject.model):
         yield _group(attention, recompute), partial(_training, subject, attention, recompute)
-    if reference.decodes(subject.config) and min(subject.work.lengths.values(), default=0) > 1:
+    if reference.decodes() and min(subject.work.lengths.values(), default=0) > 1:
         yield "decoding", lambda: _decoding(subject)
     yield "numbers", lambda: _numbers(subject, whole is not subject)
 
 
 def _group(attention: str, recompute: str) -> str:
-    again = {"none": "", "core": "attention's core recomputed", "block": "blocks recomputed"}[recompute]
-    return ", ".join(filter(None, ("training", f"{attention} attention" if attention else "", again)))
+    said = {"core": "attention's core recomputed", "block": "blocks recomputed", "ops": "blocks recomputed op by op"}
+    how = (f"{attention} attention" if attention else "", said.get(recompute, ""))
+    return ", ".join(filter(None, ("training", *how)))
 
 
 def _parameters(subject: Subject) -> list[Row]:
@@ -213,7 +217,7 @@ def _training(subject: Subject, attention: str, recompute: str) -> list[Row]:
     done, group = work(root, recompute=recompute), _group(attention, recompute)
     rows: list[Row] = []
     step = _measured(measure.training_step, subject, attention, recompute, "fp32")
-    compared = subject.reference.compared(subject.config)
+    compared = subject.reference.compared()
     if recompute == "none":
         rows.append(Row("forward FLOPs", int(done.forward), step.forward, group))
     if "backward" in compared:
@@ -229,8 +233,8 @@ def _training(subject: Subject, attention: str, recompute: str) -> list[Row]:
 
 def _measured(how: Any, subject: Subject, attention: str, recompute: str, precision: str) -> Any:
     built = subject.built(dtype=precision, attention=attention or "eager", recompute=recompute)
-    given, reference, config = subject.inputs(built), subject.reference, subject.config
-    return how(built, lambda: reference.loss(config, built(*given), given))
+    given = subject.inputs(built)
+    return how(built, lambda: subject.reference.loss(built(*given), given))
 
 
 def _decoding(subject: Subject) -> list[Row]:
@@ -244,7 +248,7 @@ def _decoding(subject: Subject) -> list[Row]:
     rows: list[Row] = []
     for precision in PRECISIONS:
         built = subject.built(dtype=precision).eval()
-        step, kept = subject.reference.decode_step(subject.config, built, subject.inputs(built))
+        step, kept = subject.reference.decode_step(built, subject.inputs(built))
         flops = measure.forward_flops(step)
         if precision == "fp32":
             rows.append(Row("FLOPs", int(work(root, trainable=never).forward), flops, group))
@@ -260,15 +264,16 @@ def _numbers(subject: Subject, quick: bool) -> list[Row]:
     import torch
 
     from archcalc.analyze.params import one_copy
+    from archcalc.reference.family import randomise
 
     small = quick or 4 * int(one_copy(subject.model.build(subject.work))) >= REALLY_RUN
     subject = replace(subject, model=twin(subject.model)) if small else subject
     group = "real data, in the model's small twin" if small else "real data"
     torch.manual_seed(0)
     built = subject.built(device="cpu", dtype="fp64").eval()
-    subject.reference.randomise(built)
+    randomise(built)
     given = subject.inputs(built, _short(subject))
-    holds = subject.reference.properties(subject.config, built, given)
+    holds = subject.reference.properties(built, given)
     return [Row(name, True, value, group) for name, value in holds.items()]
 
 
@@ -287,8 +292,7 @@ def workload_of(model: Model, *, quick: bool = False, **sizes: int | None) -> Wo
     if not quick:
         return model.workload(**sizes)
     longest = model.resolved.lengths
-    steps = model.spec.family == "recurrent" or any(name in str(plain(model.resolved)) for name in ONE_BY_ONE)
-    usual = 16 if steps else 64
+    usual = 16 if model.spec.family == "recurrent" else 64
     open_ended = [name for name, limit in longest.items() if not limit.fixed]
     asked = {name: min(usual, limit.length or usual) for name, limit in longest.items() if name in open_ended}
     if set(asked) - {"seq", "src_seq", "tgt_seq"}:

@@ -19,7 +19,7 @@ def _has(*fragments: str) -> Callable[[str], bool]:
 
 
 def _has_dropout(words: str) -> bool:
-    return words.count("'dropout': ") > words.count("'dropout': 0.0")
+    return words.count("dropout': ") > words.count("dropout': 0.0")
 
 
 def _is_causal_kernel(words: str) -> bool:
@@ -45,30 +45,32 @@ DIFFERENCES: tuple[tuple[Callable[[str], bool], str], ...] = (
         "recurrent layers: the reference steps through the sequence; nn.LSTM and its kin count no FLOPs on a CPU",
     ),
     (
-        _has("'kind': 'alibi'", "'kind': 'relative'"),
-        "flash attention: PyTorch's kernel adds nothing to the scores, so ALiBi and relative positions stay eager",
+        _has("'kind': 'relative'", "'kind': 'disentangled'"),
+        "flash attention: no kernel adds a learned table to the scores, so attention with relative or disentangled "
+        "positions stays eager",
     ),
     (
-        _has("'sinks': True", "'softcap': True"),
-        "flash attention: PyTorch's kernel has no sinks and no softcap, so that attention stays eager",
+        _has("'kind': 'alibi'", "'sinks': True", "'softcap': True"),
+        "flash attention: PyTorch's own kernel has no ALiBi, sinks or softcap, as FlashAttention's has; the reference "
+        "writes that one out and keeps what it keeps",
     ),
     (
         _has("'type': 'LatentPart'"),
-        "flash attention: PyTorch's kernel wants keys and values of one width; a kernel that takes latent attention's "
-        "two is counted, but only eager attention is compared",
+        "flash attention: PyTorch's own kernel wants keys and values of one width; the reference writes one out that "
+        "takes latent attention's two, as FlashAttention 3 and cuDNN do",
     ),
     (
         _has("'type': 'MoePart'"),
         "experts: on the meta device every expert is given as many tokens as any other; how many changes no count",
     ),
     (
-        _is_causal_kernel,
-        "causal kernel attention: archcalc counts what a fused kernel keeps; PyTorch's loop over positions keeps every "
-        "state, so that saved bytes are not compared",
+        lambda words: _is_causal_kernel(words) or _has("'MambaPart'", "'DeltaPart'")(words),
+        "states along the sequence: the reference keeps what goes into them and computes the inside again, as kernels "
+        "do; PyTorch's own loops would keep every state",
     ),
     (
-        _has("'MambaPart'", "'RglruPart'"),
-        "state-space layers: the reference steps through the sequence and keeps every state, as no kernel would, and "
-        "FlopCounterMode counts too much in the backward pass of their convolution: only the forward pass is compared",
+        _has("'MambaPart'", "'DeltaPart'", "'RglruPart'"),
+        "convolutions by channel: the reference writes their gradients out, because FlopCounterMode counts those of "
+        "their weights as if the channels were not apart",
     ),
 )

@@ -12,19 +12,23 @@ Shape = tuple[int, ...]
 def parameters(root: Module) -> dict[str, Shape]:
     """Every parameter's shape by its full name."""
     return {
-        _under(name, param): tensor.shape
-        for name, module in _expanded(root, "")
+        under(name, param): tensor.shape
+        for name, module in expanded(root, "")
         for param, tensor in module.params.items()
     }
 
 
 def shapes(root: Module) -> dict[str, Shape]:
     """The shape of what every module gives out, by its full name."""
-    found = ((name, _given_out(module)) for name, module in _expanded(root, "") if name)
+    found = ((name, given_out(module)) for name, module in expanded(root, "") if name and _is_called(module))
     return {name: tensor.shape for name, tensor in found if tensor}
 
 
-def _expanded(module: Module, name: str) -> Iterator[tuple[str, Module]]:
+def _is_called(module: Module) -> bool:
+    return bool(module.calls) and (module.parent is None or _is_called(module.parent))
+
+
+def expanded(module: Module, name: str) -> Iterator[tuple[str, Module]]:
     """A module once for each copy; a section belongs to its parent."""
     yield name, module
     for child in module.children:
@@ -32,14 +36,14 @@ def _expanded(module: Module, name: str) -> Iterator[tuple[str, Module]]:
             continue
         for index in range(int(child.repeat)):
             copy = f"{child.name}.{index}" if child.repeat > 1 else child.name
-            yield from _expanded(child, _under(name, copy))
+            yield from expanded(child, under(name, copy))
 
 
-def _under(above: str, name: str) -> str:
+def under(above: str, name: str) -> str:
     return f"{above}.{name}" if above else name
 
 
-def _given_out(module: Module) -> Tensor | None:
+def given_out(module: Module) -> Tensor | None:
     """What the next run reads, where it is told; else the output of the last op."""
     if module.carries:
         return module.carries[0][1]

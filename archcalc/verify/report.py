@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
@@ -35,11 +35,13 @@ class Row:
 
 @dataclass(frozen=True)
 class VerifyReport(Report):
-    """`ok` if every row agrees."""
+    """`ok` if every row agrees. `left_out` is what could not be compared, and why; `whose` are the other numbers."""
 
     command: ClassVar[str] = "verify"
     setting: str
     rows: tuple[Row, ...]
+    left_out: dict[str, str] = field(default_factory=dict)
+    whose: str = "PyTorch's"
 
     @property
     def ok(self) -> bool:
@@ -50,7 +52,8 @@ class VerifyReport(Report):
         """How many agree, and the first that does not."""
         wrong = [row for row in self.rows if not row.equal]
         if not wrong:
-            return f"✓ all {len(self.rows)} quantities equal PyTorch's · {self.setting}"
+            apart = f", {len(self.left_out)} not compared" if self.left_out else ""
+            return f"✓ all {len(self.rows)} quantities equal {self.whose}{apart} · {self.setting}"
         where = f"{wrong[0].group}: {wrong[0].quantity}" if wrong[0].group else wrong[0].quantity
         first = f"{where}: {wrong[0].first}" if wrong[0].first else where
         return f"✗ {len(wrong)} of {len(self.rows)} quantities differ, the first: {first} · {self.setting}"
@@ -64,6 +67,7 @@ class VerifyReport(Report):
                 lines.append(Line((row.group, None, None, ""), heading=True))
             cells = (row.quantity, _shown(row.archcalc), _shown(row.reference), row.verdict)
             lines.append(Line(cells, depth=1 if row.group else 0))
+        lines += [Line((name, None, None, "– not compared"), below=why) for name, why in self.left_out.items()]
         return Table((*columns, Column("", "text")), tuple(lines))
 
     def record(self) -> dict[str, Any]:
@@ -74,6 +78,7 @@ class VerifyReport(Report):
             "ok": self.ok,
             "setting": self.setting,
             "assumptions": list(self.assumptions),
+            "left_out": self.left_out,
             "rows": [_record(row) for row in self.rows],
         }
 

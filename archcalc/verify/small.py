@@ -34,6 +34,7 @@ SIZES = {  # of the twin, where the model's own are larger
     "nope": 8,
     "rope": 4,
     "value": 8,
+    "v_dim": 12,
 }
 SAME_AS = {"head_vocab": "vocab"}  # fields whose sizes are those of another field
 PATCH = 4
@@ -124,6 +125,11 @@ def _consistent(old: Any, new: Any) -> Any:
     said = {field.name: _consistent(getattr(old, field.name), getattr(new, field.name)) for field in fields(new)}
     if "kv_heads" in said:
         said["kv_heads"] = said["heads"] if old.kv_heads == old.heads else 1 if old.kv_heads == 1 else TWICE
+    for name in ("groups", "norm_groups"):  # of the heads or channels of a Mamba-2
+        if "heads" in said and name in said:
+            said[name] = said["heads"] if getattr(old, name) == old.heads else min(getattr(old, name), TWICE)
+    if "v_heads" in said:
+        said["v_heads"] = said["heads"] * min(old.v_heads // old.heads, TWICE)
     if said.get("rotated"):
         said["rotated"] = said["head_dim"] if old.rotated == old.head_dim else said["head_dim"] // 2
     if "experts" in said:

@@ -1,4 +1,4 @@
-"""Strategies that draw valid specs of every family, small enough to be verified in a second."""
+"""Strategies that draw valid Transformers, small enough to be verified in a second."""
 
 from __future__ import annotations
 
@@ -25,9 +25,13 @@ def norms(draw: st.DrawFn) -> Spec:
 
 
 @st.composite
-def position_encodings(draw: st.DrawFn, head_dim: int) -> Any:
-    """One of all, tables long enough for what is drawn."""
-    rope = {"kind": "rope", "fraction": draw(st.sampled_from((1.0, 0.5) if head_dim % 4 == 0 else (1.0,)))}
+def position_encodings(draw: st.DrawFn, head_dim: int, encodes: bool = False) -> Any:
+    """One of all, or two that go together, tables long enough for what is drawn."""
+    rope = {
+        "kind": "rope",
+        "theta": 100.0,
+        "fraction": draw(st.sampled_from((1.0, 0.5) if head_dim % 4 == 0 else (1.0,))),
+    }
     relative = {
         "kind": "relative",
         "buckets": draw(st.sampled_from((4, 8))),
@@ -35,7 +39,19 @@ def position_encodings(draw: st.DrawFn, head_dim: int) -> Any:
     }
     learned = {"kind": "learned", "length": 16, "offset": draw(st.sampled_from((0, 2)))}
     stored = {"kind": "sinusoidal", "length": 16, "stored": draw(TRUTH)}
-    return draw(st.sampled_from(("none", "sinusoidal", stored, learned, rope, "alibi", relative)))
+    pairs = [learned, rope], [relative, {**relative, "per": "stack" if relative["per"] == "block" else "block"}]
+    every = ["none", "sinusoidal", stored, learned, rope, "alibi", relative, *pairs]
+    return draw(st.sampled_from([*every, draw(disentangled()), draw(disentangled())] if encodes else every))
+
+
+@st.composite
+def disentangled(draw: st.DrawFn) -> Spec:
+    """Distances in buckets or not, with and without projections of their own."""
+    terms = draw(st.sampled_from((["c2p"], ["p2c"], ["c2p", "p2c"], [])))
+    own = [letter for letter, term in (("k", "c2p"), ("q", "p2c")) if term in terms and draw(TRUTH)]
+    length = draw(st.sampled_from((3, 16)))
+    said = {"kind": "disentangled", "buckets": 3, "length": max(length, 8), "terms": terms, "project": own}
+    return {**said, "norm": draw(TRUTH)}
 
 
 @st.composite
@@ -46,13 +62,16 @@ def attentions(draw: st.DrawFn) -> Spec:
         said["qk_norm"] = {
             "over": draw(st.sampled_from(("head", "heads", "all"))),
             "kind": draw(st.sampled_from(("layer", "rms"))),
+            "affine": draw(TRUTH),
+            "bias": draw(TRUTH),
         }
     narrow = draw(st.sampled_from((None, None, "window", "chunk")))
     if narrow:
         said[narrow] = draw(st.sampled_from((2, 3, 20)))
-    for name in ("sinks", "gate"):
-        if draw(st.sampled_from((False, False, True))):
-            said[name] = True
+    if draw(st.sampled_from((False, False, True))):
+        said["sinks"] = True
+    said["gate"] = draw(st.sampled_from((False, False, True, "own", "head")))
+    said["out_norm"] = draw(st.sampled_from((False, False, True)))
     if draw(st.sampled_from((False, False, True))):
         said["softcap"] = 30.0
     if draw(TRUTH):
@@ -61,9 +80,15 @@ def attentions(draw: st.DrawFn) -> Spec:
 
 
 @st.composite
-def stacks(draw: st.DrawFn, cross: bool) -> Spec:
-    """A few blocks, equal or after a pattern that ends within a round."""
+def stacks(draw: st.DrawFn, cross: bool, conv: bool = False) -> Spec:
+    """A few blocks, equal, sharing their weights, or after a pattern that ends within a round."""
     said: Spec = {"blocks": draw(st.integers(1, 4))}
+    if conv and draw(TRUTH):
+        said["once"] = ["conv"]
+    elif conv:
+        return {"blocks": 3, "pattern": draw(st.sampled_from((["attention conv ffn"], ["attention ffn", "2 × conv"])))}
+    if draw(st.sampled_from((False, False, True))):
+        return {**said, "distinct": draw(st.sampled_from([n for n in (1, 2) if n <= said["blocks"]]))}
     whole = "attention cross ffn" if cross else "attention ffn"
     patterns = (
         [whole],
@@ -73,6 +98,9 @@ def stacks(draw: st.DrawFn, cross: bool) -> Spec:
     )
     if draw(TRUTH):
         said["pattern"] = draw(st.sampled_from(patterns))
+    elif draw(TRUTH):
+        narrow = {"like": "attention", "window": 2} if draw(TRUTH) else {"like": "attention", "heads": 1, "kv_heads": 1}
+        said |= {"variants": {"local": narrow}, "pattern": [whole.replace("attention", "local", 1), whole]}
     return said
 
 
@@ -81,17 +109,42 @@ def heads(draw: st.DrawFn) -> Spec:
     """Every kind of output layer."""
     kind = draw(st.sampled_from(("lm", "tied", "classifier", "none")))
     said: Spec = {"kind": kind}
-    if kind != "none":
-        said["bias"] = draw(TRUTH)
     if kind in ("lm", "tied"):
-        said["transform"] = draw(TRUTH)
+        said |= {"bias": draw(st.sampled_from((False, True, "twice"))), "norm": draw(TRUTH), "transform": draw(TRUTH)}
+        said |= {"transform_bias": draw(TRUTH)} if said["transform"] else {}
+    if kind == "lm":
+        said |= draw(st.sampled_from(({}, {"vocab": 13}, {"transform": 5})))
     if kind == "classifier":
-        said |= {"classes": 3, "pool": draw(st.sampled_from(("each", "class", "mean", "last")))}
+        said |= {"classes": 3, "bias": draw(TRUTH), "pool": draw(st.sampled_from(("each", "class", "mean", "last")))}
+        said |= draw(before_classes())
+    if kind == "none":
+        said["pooler"] = draw(st.sampled_from((False, True, 5)))
     return said
 
 
 @st.composite
-def scopes(draw: st.DrawFn) -> Spec:
+def before_classes(draw: st.DrawFn) -> Spec:
+    """What may stand between pooled states and classes."""
+    said: Spec = {"norm": draw(TRUTH), "pooler": draw(st.sampled_from((False, False, True, 5)))}
+    if draw(TRUTH):
+        said |= {"hidden": 5, "act": draw(st.sampled_from(ACTIVATIONS))}
+    elif draw(TRUTH):
+        said |= {"transform": True, "transform_bias": draw(TRUTH)}
+    return {**said, "project": 7} if draw(st.sampled_from((False, False, True))) and not said["pooler"] else said
+
+
+@st.composite
+def embeddings(draw: st.DrawFn, d_model: int) -> Spec:
+    """Of tokens, as wide as the model or not."""
+    said: Spec = {"bias": draw(TRUTH), "norm": draw(TRUTH), "types": draw(st.sampled_from((0, 2, [2, 3])))}
+    if draw(st.sampled_from((False, False, True))):
+        said |= {"width": draw(st.sampled_from((4, d_model))), "always_project": True}
+        said |= {"project": draw(st.sampled_from(("norm", "sum", "tokens"))), "project_bias": draw(TRUTH)}
+    return said
+
+
+@st.composite
+def scopes(draw: st.DrawFn, encodes: bool = False) -> Spec:
     """What holds for all stacks of a Transformer."""
     kv_heads, group, head_dim = draw(st.integers(1, 2)), draw(st.integers(1, 3)), draw(st.sampled_from((2, 4, 6)))
     said: Spec = {
@@ -103,10 +156,13 @@ def scopes(draw: st.DrawFn) -> Spec:
         "dropout": draw(st.sampled_from((0.0, 0.1))),
         "norm": draw(norms()),
         "layer_scale": draw(st.sampled_from((False, False, True))),
-        "position": draw(position_encodings(head_dim)),
+        "position": draw(position_encodings(head_dim, encodes and group == 1)),
         "attention": draw(attentions()),
         "ffn": {"width": draw(st.integers(3, 9)), "act": draw(st.sampled_from(ACTIVATIONS)), "gated": draw(TRUTH)},
     }
+    if draw(TRUTH):
+        said["ffn"]["inner_norm"] = draw(TRUTH)
+        said["ffn"]["bias"] = draw(st.sampled_from((True, False, ["in"], ["out"])))
     if draw(st.sampled_from((False, False, False, True))) and not _acts_on_scores(said["position"]):
         said["attention"] = {"feature": draw(st.sampled_from(("poly2", "elu", "relu")))}
     if said["norm"]["place"] == "pre":
@@ -115,8 +171,9 @@ def scopes(draw: st.DrawFn) -> Spec:
 
 
 def _acts_on_scores(position: Any) -> bool:
-    kind = position["kind"] if isinstance(position, dict) else position
-    return kind in ("alibi", "relative")
+    several = position if isinstance(position, list) else [position]
+    kinds = [one["kind"] if isinstance(one, dict) else one for one in several]
+    return any(kind in ("alibi", "relative", "disentangled") for kind in kinds)
 
 
 @st.composite
@@ -124,8 +181,9 @@ def mixtures(draw: st.DrawFn) -> Spec:
     """Experts, with and without one that all tokens visit."""
     experts = draw(st.integers(2, 5))
     said: Spec = {"experts": experts, "top": draw(st.integers(1, experts)), "width": draw(st.integers(3, 6))}
-    for name in ("gated", "bias", "router_bias"):
+    for name in ("gated", "bias", "router_bias", "out_bias"):
         said[name] = draw(TRUTH)
+    said["correction"] = draw(st.sampled_from((False, True, "frozen")))
     said["act"] = draw(st.sampled_from(ACTIVATIONS))
     if draw(TRUTH):
         said |= {"shared": {"width": 4}, "shared_gate": draw(TRUTH)}
@@ -150,28 +208,45 @@ def sparse_decoders(draw: st.DrawFn) -> Spec:
     said.pop("parallel", None)
     if draw(TRUTH):
         said["attention"], said["position"] = draw(latent_attentions()), draw(st.sampled_from(("none", "rope")))
+    head: Spec = {"kind": draw(st.sampled_from(("lm", "tied")))}
+    if draw(TRUTH):
+        head["mtp"] = {"blocks": draw(st.integers(1, 2)), "own_tables": draw(TRUTH)}
     decoder = {"blocks": draw(st.integers(1, 3)), "pattern": ["attention moe"]}
-    return {
-        **said,
-        "vocab": 9,
-        "moe": draw(mixtures()),
-        "decoder": decoder,
-        "head": draw(st.sampled_from(("lm", "tied"))),
-    }
+    return {**said, "vocab": 9, "moe": draw(mixtures()), "decoder": decoder, "head": head}
 
 
 @st.composite
 def transformers(draw: st.DrawFn, kind: str) -> Spec:
     """An encoder, a decoder or both."""
-    embedding = {"bias": draw(TRUTH), "types": draw(st.sampled_from((0, 2))), "norm": draw(TRUTH)}
-    said = {"vocab": draw(st.integers(5, 12)), "embedding": embedding, "head": draw(heads()), **draw(scopes())}
-    both = kind == "encoder-decoder"
+    said = {"vocab": draw(st.integers(5, 12)), "head": draw(heads()), **draw(scopes(encodes=kind == "encoder"))}
+    said["embedding"] = draw(embeddings(said["d_model"]))
+    both, conv = kind == "encoder-decoder", kind == "encoder" and draw(TRUTH) and not said.get("parallel")
     if kind != "decoder":
-        said["encoder"] = draw(stacks(cross=False))
+        said["encoder"] = draw(stacks(cross=False, conv=conv))
+    if conv:
+        kernel, groups = draw(st.sampled_from((1, 3, 5))), draw(st.sampled_from((1, 2)))
+        said["conv"] = {"kernel": kernel, "groups": groups, "act": draw(st.sampled_from(ACTIVATIONS))}
     if kind != "encoder":
-        said["decoder"] = draw(stacks(cross=both))
+        memory = not both and draw(st.sampled_from((False, False, True)))
+        said["decoder"] = draw(stacks(cross=both or memory))
+        said |= {"cross": {"memory": draw(st.sampled_from((5, said["d_model"])))}} if memory else {}
     if both:
-        embedding["shared"] = draw(TRUTH)
+        said["embedding"] |= {"shared": draw(TRUTH), "spare": draw(TRUTH)}
+    if both and draw(st.sampled_from((False, False, True))):
+        return heard(draw, said)
+    return said
+
+
+def heard(draw: st.DrawFn, said: Spec) -> Spec:
+    """The same with an encoder that reads a spectrogram."""
+    tokens = said.pop("embedding")
+    vocab = said.pop("vocab")
+    tokens.pop("shared")
+    kernels = draw(st.sampled_from(([3], [3, 3], [1, 5])))
+    audio = {"kind": "audio", "mels": draw(st.integers(2, 4)), "kernels": kernels, "norm": draw(TRUTH)}
+    audio["strides"] = [draw(st.sampled_from((1, 2))) for _ in kernels]
+    said["encoder"] |= {"embedding": audio}
+    said["decoder"] |= {"embedding": tokens, "vocab": vocab}
     return said
 
 
@@ -179,11 +254,13 @@ def transformers(draw: st.DrawFn, kind: str) -> Spec:
 def vision_transformers(draw: st.DrawFn) -> Spec:
     """An image in patches, with tokens and registers."""
     said = draw(scopes())
-    if isinstance(said["position"], dict) and said["position"].get("kind") in ("learned", "sinusoidal"):
-        said["position"] = draw(st.sampled_from(("learned", "sinusoidal")))
+    if not isinstance(said["position"], dict) or said["position"]["kind"] in ("learned", "sinusoidal"):
+        grid = {"kind": "relative", "grid": 2, "per": draw(st.sampled_from(("stack", "block")))}
+        said["position"] = draw(st.sampled_from(("none", "learned", "sinusoidal", "alibi", grid)))
     patch = draw(st.sampled_from((2, [2, 3])))
     image = 4 if patch == 2 else [4, 6]
-    few = st.integers(0, 2)
+    few, tokens = st.integers(0, 2), draw(st.integers(1, 2))
+    pools = ("class", "mean", "both", "patches", *(["second"] if tokens == 2 else []))
     return {
         **said,
         "embedding": {
@@ -191,7 +268,7 @@ def vision_transformers(draw: st.DrawFn) -> Spec:
             "image": image,
             "patch": patch,
             "channels": draw(st.integers(1, 3)),
-            "tokens": draw(st.integers(1, 2)),
+            "tokens": tokens,
             "registers": draw(few),
             "mask": draw(TRUTH),
             "bias": draw(TRUTH),
@@ -202,87 +279,9 @@ def vision_transformers(draw: st.DrawFn) -> Spec:
             "kind": "classifier",
             "classes": 3,
             "bias": draw(TRUTH),
-            "pool": draw(st.sampled_from(("class", "mean"))),
+            "pool": draw(st.sampled_from(pools)),
         },
     }
-
-
-CELLS = st.sampled_from(("lstm", "gru", "rnn"))
-BIASES = st.sampled_from(("one", "two", "keras", "none"))
-
-
-@st.composite
-def layers(draw: st.DrawFn) -> Spec:
-    """Recurrent layers under each convention."""
-    cell = draw(CELLS)
-    said: Spec = {
-        "cell": cell,
-        "biases": draw(BIASES),
-        "hidden": draw(st.sampled_from((3, 4, [4, 5, 3], [3, 3, 3]))),
-        "dropout": draw(st.sampled_from((0.0, 0.2))),
-    }
-    if isinstance(said["hidden"], int):
-        said["layers"] = draw(st.integers(1, 3))
-    if cell == "lstm":
-        said["peephole"] = draw(TRUTH)
-        if draw(TRUTH):
-            said["projection"] = 2
-    return said
-
-
-@st.composite
-def recurrent_nets(draw: st.DrawFn) -> Spec:
-    """One stack, over tokens or over vectors, in one direction or both."""
-    said = {"family": "recurrent", **draw(layers()), "bidirectional": draw(TRUTH)}
-    head: Spec = {"kind": draw(st.sampled_from(("lm", "classifier", "none")))}
-    if head["kind"] != "none":
-        head["bias"] = draw(TRUTH)
-    if head["kind"] == "classifier":
-        head["classes"] = 3
-    if head["kind"] != "lm" and draw(TRUTH):
-        return {**said, "input": 4, "head": head}
-    return {**said, "vocab": 7, "embedding": draw(st.sampled_from((3, 5))), "head": head}
-
-
-@st.composite
-def seq2seqs(draw: st.DrawFn) -> Spec:
-    """An encoder and a decoder, which may attend to it in each of the known ways."""
-    number, cell = draw(st.integers(1, 3)), draw(CELLS)
-    said: Spec = {
-        "family": "recurrent",
-        "vocab": 7,
-        "embedding": 4,
-        "cell": cell,
-        "biases": draw(BIASES),
-        "hidden": 4,
-        "layers": number,
-        "encoder": {},
-        "decoder": {},
-        "head": {"kind": "lm", "bias": draw(TRUTH)},
-    }
-    if draw(TRUTH):
-        orders = ("before", "after", "between") if number > 1 else ("before", "after")
-        score = draw(st.sampled_from(("dot", "general", "additive", "concat")))
-        said["attention"] = {"score": score, "when": draw(st.sampled_from(orders))}
-        if score in ("additive", "concat"):
-            said["attention"]["width"] = 3
-    return said
-
-
-@st.composite
-def autoencoders(draw: st.DrawFn) -> Spec:
-    """Linear and recursive ones."""
-    width = draw(st.integers(2, 5))
-    if draw(TRUTH):
-        return {
-            "family": "autoencoder",
-            "kind": "linear",
-            "input": width,
-            "hidden": draw(st.integers(1, 4)),
-            "bias": draw(TRUTH),
-        }
-    said = {"family": "autoencoder", "kind": "recursive", "input": width, "hidden": width, "bias": draw(TRUTH)}
-    return {**said, "classes": 3} if draw(TRUTH) else said
 
 
 lengths = st.integers(2, 7)

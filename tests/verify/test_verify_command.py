@@ -35,7 +35,7 @@ def test_all_rows_agree(run: Run, tiny: str) -> None:
     """Exit code 0, a tick at every row, and the answer first."""
     answer = run("verify", tiny, "--batch", "2", "--seq", "5")
     assert answer.code == 0
-    assert "✓ all 26 quantities equal PyTorch's · batch 2, seq 5" in answer.out
+    assert "✓ all 32 quantities equal PyTorch's · batch 2, seq 5" in answer.out
     assert "✗" not in answer.out
 
 

@@ -1,39 +1,46 @@
-"""Random valid specs of every family, each verified against PyTorch in every row."""
+"""Random valid specs of every family, each verified against PyTorch in every row.
+
+A quarter of them here; `.ci/run` sets ARCHCALC_ALL_DRAWN and verifies all two hundred.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 pytest.importorskip("torch")
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
-from verify.drawn_specs import (
-    autoencoders,
-    batches,
-    lengths,
-    recurrent_nets,
-    seq2seqs,
-    sparse_decoders,
-    transformers,
-    vision_transformers,
-)
+from verify.drawn_recurrent import autoencoders, recurrent_nets, seq2seqs
+from verify.drawn_specs import batches, lengths, sparse_decoders, transformers, vision_transformers
+from verify.drawn_states import decoders_with_states
 
 import archcalc
+from archcalc.errors import InputError
+from archcalc.schema import schema
 from archcalc.verify.check import verify, ways
 
 FAMILIES = {
-    "encoders": (transformers("encoder"), 35),
-    "decoders": (transformers("decoder"), 35),
+    "encoders": (transformers("encoder"), 30),
+    "decoders": (transformers("decoder"), 30),
+    "decoders with states": (decoders_with_states(), 30),
     "decoders with experts": (sparse_decoders(), 20),
-    "encoder-decoders": (transformers("encoder-decoder"), 35),
-    "vision Transformers": (vision_transformers(), 20),
-    "recurrent nets": (recurrent_nets(), 25),
-    "seq2seq nets": (seq2seqs(), 20),
+    "encoder-decoders": (transformers("encoder-decoder"), 30),
+    "vision Transformers": (vision_transformers(), 15),
+    "recurrent nets": (recurrent_nets(), 20),
+    "seq2seq nets": (seq2seqs(), 15),
     "autoencoders": (autoencoders(), 10),
 }
+
+SHARE = 1 if os.environ.get("ARCHCALC_ALL_DRAWN") else 4
+
+PUBLISHED = {"published", "parameters", "of", "about", "differs", "tensors", "source", "index", "pretrained"}
+SAID_OF_A_MODEL = {"name", "precision", "batch", "seq"} | PUBLISHED
+WITHOUT_REFERENCE = {"beside", "indexer"}  # refused by name: see `unknown` in archcalc/reference/transformer.py
 
 
 def test_two_hundred_specs_are_drawn() -> None:
@@ -41,17 +48,52 @@ def test_two_hundred_specs_are_drawn() -> None:
     assert sum(number for _, number in FAMILIES.values()) == 200
 
 
+def test_every_option_is_drawn() -> None:
+    """Of every family, but what is no part of the architecture and what has no reference."""
+    drawn: set[str] = set()
+    for specs, number in FAMILIES.values():
+        for_all(number, spec=specs)(lambda spec: drawn.update(_words(spec)))()
+    fields = {field for node in _nodes(schema()) for field in node}
+    assert fields - drawn <= SAID_OF_A_MODEL | WITHOUT_REFERENCE
+
+
+def _words(spec: Any) -> Iterator[str]:
+    """All names of fields in it."""
+    for inner in spec.values() if isinstance(spec, dict) else spec if isinstance(spec, list) else ():
+        yield from _words(inner)
+    if isinstance(spec, dict):
+        yield from spec
+
+
+def _nodes(described: Any) -> Iterator[dict[str, Any]]:
+    """The properties of every object in a schema."""
+    for inner in (
+        described.values() if isinstance(described, dict) else described if isinstance(described, list) else ()
+    ):
+        yield from _nodes(inner)
+    if isinstance(described, dict) and isinstance(described.get("properties"), dict):
+        yield described["properties"]
+
+
+def for_all(number: int, **strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """The same examples in every run."""
+    usual = settings(
+        max_examples=number, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+    )
+    return lambda test: usual(given(**strategies)(test))
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_drawn_spec_equals_pytorch(family: str) -> None:
     """Parameters, shapes, FLOPs, saved bytes, caches and the numbers themselves, for one way of training each."""
     specs, number = FAMILIES[family]
 
-    @settings(
-        max_examples=number, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
-    )
-    @given(spec=specs, batch=batches, sizes=st.tuples(lengths, lengths), data=st.data())
+    @for_all(-(-number // SHARE), spec=specs, batch=batches, sizes=st.tuples(lengths, lengths), data=st.data())
     def check(spec: dict[str, Any], batch: int, sizes: tuple[int, int], data: st.DataObject) -> None:
-        model = archcalc.load(spec)
+        try:
+            model = archcalc.load(spec)
+        except InputError:  # two options that do not go together
+            reject()
         names = [name for name, limit in model.resolved.lengths.items() if not limit.fixed]
         work = model.workload(batch=batch, **dict(zip(names, sizes, strict=False)))
         report = verify(model, work, way=data.draw(st.sampled_from(ways(model))))

@@ -1,0 +1,144 @@
+"""The class of transformers that a config names: built on the meta device, and what it is given to read."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from archcalc.errors import InputError, MissingExtra
+from archcalc.importers.hf import translator
+from archcalc.importers.hf.reading import described
+from archcalc.model import Model
+from archcalc.workload import Workload
+
+PLAIN = {  # how a class is run, whatever the file says: attention step by step, nothing beside the answer
+    "attn_implementation": "eager",
+    "experts_implementation": "batched_mm",  # the grouped kernel has no fp32 on the meta device
+    "use_cache": False,
+    "return_dict": True,
+    "output_hidden_states": False,
+    "output_attentions": False,
+    "output_router_logits": False,
+}
+LEFT_OUT = ("quantization_config",)  # how weights are stored, not what is computed
+
+
+@dataclass(frozen=True)
+class Built:
+    """A class of transformers for the config that a model was read from."""
+
+    model: Model
+    config: dict[str, Any]
+
+    @cached_property
+    def name(self) -> str:
+        """The class that archcalc counts: the first that the config names and archcalc knows, else the usual one."""
+        model_type = self.config["model_type"]
+        classes: dict[str, str] = described(model_type)["classes"]
+        module = translator(model_type)
+        named = [name for name in self.config.get("architectures") or () if name in classes]
+        return named[0] if named else next(name for name, task in classes.items() if module and task == module.USUAL)
+
+    @cached_property
+    def module(self) -> Any:
+        """Built on the meta device: shapes without memory."""
+        transformers = needed("transformers")
+        transformers.logging.set_verbosity_error()
+        said = {key: value for key, value in self.config.items() if key not in LEFT_OUT}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                config_class = transformers.CONFIG_MAPPING[said["model_type"]]
+                config = config_class.from_dict(config_class._decode_special_floats(json.loads(json.dumps(said))))
+                for key, value in PLAIN.items():
+                    setattr(config, _private(key), value)
+                if getattr(config, "pad_token_id", None) is None:
+                    config.pad_token_id = 0  # classes for sequences ask for one
+                with torch.device("meta"):
+                    return getattr(transformers, self.name)(config).eval().requires_grad_(False)
+        except Exception as reason:  # a config class and its models raise whatever they like
+            fact = f"transformers cannot build {self.name}: {type(reason).__name__}: {str(reason).strip()[:200]}"
+            raise InputError(fact, "check the config; transformers must accept it") from None
+
+    @cached_property
+    def main_input(self) -> str:
+        """What the class reads first; some inherit a name that they do not take."""
+        named, takes = str(self.module.main_input_name), inspect.signature(self.module.forward).parameters
+        return named if named in takes else next(iter(takes))
+
+    def inputs(self, work: Workload, device: str) -> dict[str, Any]:
+        """Ids, an image or frames of sound, and for a decoder what it decodes and looks at."""
+        first, *others = work.lengths.values()
+        takes = inspect.signature(self.module.forward).parameters
+        given = {self.main_input: self._main(work.batch, first, device)}
+        if others and "decoder_input_ids" in takes:
+            given["decoder_input_ids"] = self._ids(work.batch, others[0], device)
+        memory = self._memory()
+        if memory:
+            read = torch.zeros(work.batch, first, memory, device=device)
+            given |= self._read(read, takes)
+        return given
+
+    def _read(self, memory: Any, takes: Any) -> dict[str, Any]:
+        """What cross-attention reads, where the class has no encoder of its own."""
+        if "encoder_hidden_states" in takes:
+            return {"encoder_hidden_states": memory}
+        if "encoder_outputs" in takes:
+            return {"encoder_outputs": (memory,)}
+        raise ValueError(f"{self.name} cannot be given what its cross-attention reads")
+
+    def _main(self, batch: int, length: int, device: str) -> Any:
+        zeros, config = torch.zeros, getattr(self.module.config, "encoder", self.module.config)
+        if self.main_input == "pixel_values":
+            said = config.image_size
+            height, width = said if isinstance(said, list | tuple) else (said, said)
+            return zeros(batch, config.num_channels, height, width, device=device)
+        if self.main_input == "input_features":
+            return zeros(batch, config.num_mel_bins, length * _strides(self.module), device=device)
+        ids = self._ids(batch, length, device)
+        return ids[:, None] if self.name.endswith("MultipleChoice") else ids  # one choice for each question
+
+    def _ids(self, batch: int, length: int, device: str) -> Any:
+        """Never padding, and at the end the token that ends a text: some heads look for it."""
+        config, ids = self.module.config, torch.zeros(batch, length, dtype=torch.long, device=device)
+        special = [getattr(config, name, None) for name in ("pad_token_id", "eos_token_id", "bos_token_id")]
+        ids += next(number for number in range(4) if number not in special)
+        if isinstance(special[1], int) and special[1] < getattr(config, "vocab_size", 0):
+            ids[:, -1] = special[1]
+        return ids
+
+    def _memory(self) -> int | None:
+        """How wide that is which a decoder without an encoder looks at."""
+        decoder = getattr(self.model.resolved, "decoder", None)
+        if decoder is None or self.model.resolved.encoder is not None:
+            return None
+        widths = [part.memory for part in decoder.parts.values() if getattr(part, "memory", None)]
+        return widths[0] if widths else None
+
+
+def _private(key: str) -> str:
+    """Implementations are kept under names with an underscore."""
+    return f"_{key}" if key.endswith("_implementation") else key
+
+
+def _strides(module: Any) -> int:
+    """How many frames of sound become one position."""
+    together = 1
+    for inner in module.modules():
+        together *= inner.stride[0] if isinstance(inner, torch.nn.Conv1d) else 1
+    return together
+
+
+def needed(name: str) -> Any:
+    """transformers, or a part of it, of the `verify` extra."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise MissingExtra("transformers, which verify compares a config with,", "verify") from None

@@ -1,0 +1,109 @@
+"""archcalc's side of the comparison, block by block: tensors, what layers give out, FLOPs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from archcalc.analyze.runs import never
+from archcalc.analyze.work import Work, work
+from archcalc.ir import Module, Op, Param
+from archcalc.verify import names
+
+Shape = tuple[int, ...]
+EXPERTS = "experts"  # computed for all of them together, in another way in each implementation
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What reads a weight: the weight's shape, and what comes out."""
+
+    name: str
+    weight: Shape
+    output: Shape
+    is_lookup: bool = False
+
+    def size(self, batch: int) -> int:
+        """How many numbers come out; of a table one sequence's, since positions may be looked up for all at once."""
+        shared = self.is_lookup and len(self.output) == 3 and self.output[0] in (1, batch)
+        return math.prod(self.output[1:] if shared else self.output)
+
+
+@dataclass
+class Block:
+    """One block, or with the name "" all that stands outside of blocks."""
+
+    name: str
+    layers: list[Layer] = field(default_factory=list)
+    output: Shape = ()
+    flops: int = 0
+    tensors: dict[str, Shape] = field(default_factory=dict)
+
+
+def as_one(blocks: list[Block]) -> list[Block]:
+    """All blocks and what stands outside of them together."""
+    whole = Block("", output=blocks[-1].output, flops=sum(block.flops for block in blocks))
+    for block in blocks:
+        whole.tensors |= block.tensors
+        whole.layers += block.layers
+    return [whole]
+
+
+def blocks_of(root: Module) -> list[Block]:
+    """In the order in which they stand; the last one holds what stands outside, and gives out the model's output."""
+    done, given_out = work(root, trainable=never), names.shapes(root)
+    flops = _flops(done)
+    blocks, outside = list[Block](), Block("")
+    for name, module in names.expanded(root, ""):
+        inside = bool(blocks) and name.startswith(f"{blocks[-1].name}.")
+        if module.unit == "block" and not inside:
+            blocks.append(Block(name, output=given_out.get(name, ()), flops=flops.get(module, 0)))
+            inside = True
+        block = blocks[-1] if inside else outside
+        block.tensors |= {names.under(name, key): param.shape for key, param in module.params.items()}
+        block.layers += [layer] if (layer := _layer(name, module)) else []
+    made = names.given_out(root)
+    outside.output = made.shape if made else ()
+    outside.flops = int(done.forward) - sum(block.flops for block in blocks)
+    return [*blocks, outside]
+
+
+def _flops(done: Work) -> dict[Module, int]:
+    """Of one copy of each block."""
+    found: dict[Module, int] = {}
+    for piece in done.pieces:
+        block = _block_around(piece.module)
+        if block and piece.matrix:
+            found[block] = found.get(block, 0) + int(piece.forward)
+    return {block: total // _copies(block) for block, total in found.items()}
+
+
+def _block_around(module: Module | None) -> Module | None:
+    """The outermost block."""
+    found = None
+    while module:
+        found = module if module.unit == "block" else found
+        module = module.parent
+    return found
+
+
+def _copies(module: Module | None) -> int:
+    number = 1
+    while module:
+        number *= int(module.repeat)
+        module = module.parent
+    return number
+
+
+def _layer(name: str, module: Module) -> Layer | None:
+    """A module that reads a weight: a linear layer, a norm, a table, a convolution."""
+    read = next(((op, weight) for op in module.ops if (weight := _weight(op))), None)
+    if read is None or f".{EXPERTS}" in f".{name}":
+        return None
+    op, weight = read
+    is_lookup = op.kind == "lookup" or (op.kind == "add" and bool(weight.table))
+    return Layer(name, weight.shape, op.output.shape, is_lookup)
+
+
+def _weight(op: Op) -> Param | None:
+    return next((tensor for tensor in op.inputs if isinstance(tensor, Param) and tensor.name == "weight"), None)

@@ -1,0 +1,140 @@
+"""Rows of the report: a config's model beside the class of transformers that it names."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from archcalc.model import Model
+from archcalc.verify.hf import theirs
+from archcalc.verify.hf.built import Built, needed
+from archcalc.verify.hf.forward import Forward, forward
+from archcalc.verify.hf.matching import (
+    answer_differs,
+    first_difference,
+    flops_differ,
+    layers_differ,
+    outputs_differ,
+    tensors_differ,
+)
+from archcalc.verify.hf.ours import Block, as_one, blocks_of
+from archcalc.verify.report import Row
+from archcalc.workload import Workload
+
+ON_CPU = {"batch": 2, "positions": 16}  # what a class is given that cannot run on the meta device
+MOST_ON_CPU = 2**30  # parameters: some seconds
+NOTES = (
+    "tensors that transformers fuses are taken apart; a matrix counts as its transpose",
+    "layers: all with a weight that transformers calls, by their weight and how many numbers they give out",
+)
+
+AS_ONE = "transformers has its layers in other groups than blocks: compared as a whole"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Rows, what a reader must know of them, and what was not compared, with its reason."""
+
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...]
+    left_out: dict[str, str]
+
+
+def compared(model: Model, work: Workload) -> Compared:
+    """Parameters, then what a forward pass shows."""
+    built = Built(model, model.document.config)
+    group = f"{built.name} of transformers {needed('transformers').__version__}"
+    work = _as_the_class_wants(built, replace(work, mode="encode"))
+    ours = blocks_of(model.build(work))
+    one_table = _one_table(ours)
+    there = theirs.blocks_of(built, one_table=one_table)
+    whole = len(ours) != len(there)
+    if whole:
+        ours, there = as_one(ours), as_one(there)
+    parameters = tuple(_parameters(ours, there, built, group))
+    try:
+        seen, ran = _run(built, work)
+    except Exception as reason:  # a class raises whatever it likes
+        why = f"{type(reason).__name__}: {' '.join(str(reason).split())[:160]}"
+        return Compared(parameters, NOTES[:1], {f"forward pass of {group}": f"it cannot be run: {why}"})
+    theirs.note_forward(there, built, seen, one_table=one_table)
+    notes = (*NOTES, *_said_of_unused(seen), *([AS_ONE] if whole else []))
+    if ran is not work:
+        group += f", on the CPU, {', '.join(f'{name} {size}' for name, size in _sizes(ran).items())}"
+        notes = (*notes, f"{built.name} asks tensors for their values, which none has on the meta device")
+        ours = blocks_of(model.build(ran))
+        ours = as_one(ours) if whole else ours
+    rows = _forward(ours, there, seen, ran.batch, group)
+    return Compared((*parameters, *rows), notes, {})
+
+
+def _sizes(work: Workload) -> dict[str, int]:
+    return {"batch": work.batch, **work.lengths}
+
+
+def _as_the_class_wants(built: Built, work: Workload) -> Workload:
+    """Sound is always as long as the class takes it."""
+    if built.main_input != "input_features":
+        return work
+    first, longest = next(iter(built.model.resolved.lengths.items()))
+    return replace(work, lengths={**work.lengths, first: longest.length or work.lengths[first]})
+
+
+def _run(built: Built, work: Workload) -> tuple[Forward, Workload]:
+    """On the meta device, or what asks for values on the CPU, at a length that it can compute there."""
+    try:
+        return forward(built, work), work
+    except Exception as reason:  # a class raises whatever it likes
+        if "meta" not in str(reason).lower() or _size(built) > MOST_ON_CPU:
+            raise
+        short = _short(built, work)
+        return forward(built, short, "cpu"), short
+
+
+def _size(built: Built) -> int:
+    return sum(parameter.numel() for parameter in built.module.parameters())
+
+
+def _short(built: Built, work: Workload) -> Workload:
+    limits, most = built.model.resolved.lengths, ON_CPU["positions"]
+    lengths = {name: size if limits[name].fixed else min(size, most) for name, size in work.lengths.items()}
+    return _as_the_class_wants(built, replace(work, batch=min(work.batch, ON_CPU["batch"]), lengths=lengths))
+
+
+def _one_table(blocks: list[Block]) -> bool:
+    """Whether a table of relative positions serves all blocks."""
+    return any(name.endswith(".position.weight") for name in blocks[-1].tensors)
+
+
+def _parameters(ours: list[Block], there: list[Block], built: Built, group: str) -> Iterator[Row]:
+    counted = sum(math.prod(shape) for block in ours for shape in block.tensors.values())
+    in_class = _size(built)
+    first = first_difference(ours, there, tensors_differ)
+    yield Row("parameters", counted, in_class, group, first if counted != in_class else "")
+    one, other = (sum(len(block.tensors) for block in side) for side in (ours, there))
+    yield Row("parameter tensors, block by block", one, other, group, first)
+
+
+def _forward(ours: list[Block], there: list[Block], seen: Forward, batch: int, group: str) -> Iterator[Row]:
+    number = sum(len(block.layers) for block in there)
+    first = first_difference(ours, there, partial(layers_differ, batch=batch))
+    yield Row("layer outputs, block by block", number, number, group, first)
+    yield Row(
+        "block outputs", len(ours) - 1, len(there) - 1, group, first_difference(ours[:-1], there[:-1], outputs_differ)
+    )
+    size, differs = math.prod(ours[-1].output), answer_differs(ours[-1].output, seen.answers)
+    yield Row("numbers in the output", size, math.prod(seen.answers[0]) if differs else size, group, differs)
+    one, other = (sum(block.flops for block in side) for side in (ours, there))
+    yield Row("forward FLOPs, block by block", one, other, group, first_difference(ours, there, flops_differ))
+
+
+def _said_of_unused(seen: Forward) -> Iterator[str]:
+    """What is left out of transformers' FLOPs, since nothing reads it."""
+    reasons: Counter[str] = Counter()
+    for (_, reason), flops in seen.unused.items():
+        reasons[reason] += flops
+    for reason, flops in reasons.items():
+        yield f"left out of transformers' FLOPs: {flops:,} for {reason}"

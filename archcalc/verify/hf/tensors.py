@@ -1,0 +1,115 @@
+"""Parameters of a class of transformers, by name, in the pieces that archcalc has: what is fused is taken apart.
+
+Implementations differ in what they keep as one tensor (q, k and v; gate and up), in which way a matrix lies, and in
+axes of one. So a fused tensor becomes its pieces, and shapes are compared sorted, without ones.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import Any
+
+Shape = tuple[int, ...]
+Shapes = dict[str, Shape]
+
+_QKV = re.compile(r"(.*)\.(qkv_proj|query_key_value|c_attn|Wqkv|qkv)\.(weight|bias)")
+_OUT = ("o_proj", "dense", "c_proj", "Wo", "out_proj")
+_EXPERT = re.compile(r"\.expert_\d+\.")
+HEAD_NORMS = re.compile(r"\.norms\.\d+\.weight$")
+_TWO = re.compile(r".*(gate_up_proj|\.Wi\.|gate_up_proj_bias|weights_in\.|input_linear\.).*")
+DELTA = re.compile(r"(.*linear_attn)\.(in_proj_qkv|in_proj_z|in_proj_b|in_proj_a|[qkvgab]_proj)\.weight")
+_WIDE = ("in_proj_qkv", "in_proj_z", "q_proj", "k_proj", "v_proj", "g_proj")
+
+
+def pieces(module: Any) -> Shapes:
+    """Every parameter once, tied ones included once; a fused one as `….qkv_proj.weight[0]`, `[1]`, `[2]`."""
+    named = _joined({name: tuple(parameter.shape) for name, parameter in module.named_parameters()})
+    found: Shapes = {}
+    for name, shape in named.items():
+        parts = taken_apart(name, shape, named)
+        labels = [name] if len(parts) == 1 else [f"{name}[{index}]" for index in range(len(parts))]
+        found |= {label: part for label, part in zip(labels, parts, strict=True) if 0 not in part}
+    return found  # some classes keep tables of no rows
+
+
+def plain(shape: Shape) -> Shape:
+    """A matrix and its transpose are the same; axes of one do not count; patches are projected as pixels in a row."""
+    if len(shape) == 4:
+        shape = (shape[0], math.prod(shape[1:]))
+    return tuple(sorted(size for size in shape if size != 1))
+
+
+def _joined(named: Shapes) -> Shapes:
+    """What some classes keep as tensors of their own: StableLM's norms of heads, DeiT's two tokens, single experts."""
+    heads: Counter[str] = Counter(HEAD_NORMS.sub("", name) for name in named if HEAD_NORMS.search(name))
+    rest = {name: shape for name, shape in named.items() if not HEAD_NORMS.search(name)}
+    for name in [name for name in rest if name.endswith("distillation_token")]:
+        del rest[name.replace("distillation", "cls")]
+        rest[name] = (2, *rest[name])
+    for name in [name for name in rest if ".expert_0." in name]:
+        same = [other for other in rest if _EXPERT.sub(".expert_0.", other) == name]
+        rest[name] = (len(same), *rest[name])
+        for other in same[1:]:
+            del rest[other]
+    rest = _delta_joined(rest)
+    return {**rest, **{name: (number, *named[f"{name}.norms.0.weight"]) for name, number in heads.items()}}
+
+
+def _delta_joined(named: Shapes) -> Shapes:
+    """What a delta net reads of x, which some classes keep in one tensor or two, and others in four or six."""
+    found: Shapes = {}
+    for name, shape in named.items():
+        if match := DELTA.fullmatch(name):
+            name = joined_name(match)
+            shape = (shape[0] + found.get(name, (0,))[0], shape[1])
+        found[name] = shape
+    return found
+
+
+def joined_name(match: re.Match[str]) -> str:
+    """Under which a projection of a delta net stands with its neighbours."""
+    return f"{match[1]}.joined_{'wide' if match[2] in _WIDE else 'narrow'}"
+
+
+def taken_apart(name: str, shape: Shape, named: Shapes) -> list[Shape]:
+    """One tensor as the pieces that archcalc has; itself, where it is not fused."""
+    if match := _QKV.fullmatch(name):
+        return _queries_keys_values(match[1], match[3], shape, named)
+    if name.endswith(("attention.self.in_proj.weight", "in_proj_weight", "in_proj_bias")):  # three of the same size
+        return [(shape[0] // 3, *shape[1:])] * 3
+    if _TWO.fullmatch(name):
+        return _halves(name, shape, named)
+    if ".experts.mlp." in name:  # DBRX keeps all experts one above the other
+        number = named[f"{name.partition('.experts.')[0]}.router.layer.weight"][0]
+        return [(number, shape[0] // number, shape[1])]
+    return [shape]
+
+
+def _queries_keys_values(module: str, kind: str, shape: Shape, named: Shapes) -> list[Shape]:
+    """As many queries as the output projection reads; keys and values share the rest."""
+    out = next(named[f"{module}.{name}.weight"] for name in _OUT if f"{module}.{name}.weight" in named)
+    conv1d = kind == "weight" and module.endswith(("attn", "attention")) and f"{module}.c_attn.weight" in named
+    axis = 1 if conv1d and not _is_linear(module, named) else 0
+    queries = out[0] if axis else out[1]
+    fused = shape[axis] if kind == "weight" else shape[0]
+    both = fused == 2 * queries and "cross" in module
+    widths = [queries, queries] if both else [queries, (fused - queries) // 2, (fused - queries) // 2]
+    rest = () if kind == "bias" else (shape[1 - axis],)
+    return [(width, *rest) for width in widths]
+
+
+def _is_linear(module: str, named: Shapes) -> bool:
+    """gpt_bigcode's c_attn is a Linear (out, in); GPT-2's a Conv1D (in, out), as wide as its bias at the end."""
+    weight, bias = named[f"{module}.c_attn.weight"], named.get(f"{module}.c_attn.bias", (0,))
+    return weight[0] == bias[0] and weight[1] != bias[0]
+
+
+def _halves(name: str, shape: Shape, named: Shapes) -> list[Shape]:
+    """Gate and up stand in one tensor, one above the other, or side by side where experts are kept transposed."""
+    down = named.get(name.replace("gate_up_proj", "down_proj"), ())
+    beside = name.endswith("_bias") or (len(shape) == 3 and shape[-1] == 2 * down[-2] and shape[-2] == down[-1])
+    axis = len(shape) - 1 if beside else max(len(shape) - 2, 0)
+    half = (*shape[:axis], shape[axis] // 2, *shape[axis + 1 :])
+    return [half, half]
