@@ -7,48 +7,49 @@ A mixture, such as Q4_K_M, keeps some layers in another format.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 from archcalc import data
+from archcalc.count import Count
 from archcalc.document import read
 from archcalc.errors import InputError, did_you_mean
-from archcalc.ir import Param
+from archcalc.ir import Axes, Dim, Param
+from archcalc.mixtures import Other
+from archcalc.places import Facts, Place, Shape
+from archcalc.plan import Plan
 from archcalc.precision import BYTES
 
 PLAIN = tuple(name for name in BYTES if name != "fp8")
+ALIASES = dict.fromkeys(("f64", "float64"), "fp64") | dict.fromkeys(("f32", "float32"), "fp32")
+ALIASES |= dict.fromkeys(("f16", "float16", "half"), "fp16") | {"bfloat16": "bf16"}
+ALIASES |= dict.fromkeys(("fp8_e4m3", "fp8_e5m2"), "fp8") | dict.fromkeys(("gptq", "awq"), "int4")
 
 
 @dataclass(frozen=True)
 class Stored:
-    """So many bits for every so many weights."""
+    """So many bits for every so many weights, or for every tile of so many rows and columns; 0 stands for all of them.
 
-    per: int
+    Scales of groups along the inputs are tiles of [1, 128], scales of rows [1, 0], one of a whole matrix [0, 0].
+    """
+
     bits: int
+    per: int = 1
     what: str = ""
+    tile: tuple[int, int] | None = None
+
+    def total(self, shape: Shape) -> int:
+        """Bits; begun groups count whole."""
+        if self.tile is None:
+            return -(-shape.elements // self.per) * self.bits
+        rows, columns = (-(-size // step) if step else 1 for size, step in zip(_sides(shape), self.tile, strict=True))
+        return shape.stack * rows * columns * self.bits
 
 
-@dataclass(frozen=True)
-class Other:
-    """Layers that a mixture keeps in another format: all copies of them, or some (`in`)."""
-
-    layers: tuple[str, ...]
-    format: Format
-    place: str = "all"
-
-    def number(self, copies: int, grouped: bool) -> int:
-        """How many of so many layers in a row: `first 2`, `first 1/8`, or `more`, as llama.cpp spends more bits on the
-        first and the last eighth and on every third between. `grouped`: all, where few heads keep keys and values."""
-        if self.place == "grouped":
-            return copies if grouped else 0
-        if self.place == "more":
-            eighth = copies // 8
-            return sum(i < eighth or i >= 7 * copies // 8 or (i - eighth) % 3 == 2 for i in range(copies))
-        if self.place.startswith("first "):
-            share = Fraction(self.place.removeprefix("first "))
-            return min(copies, int(share) if share >= 1 else int(copies * share))
-        return copies
+def _sides(shape: Shape) -> tuple[int, int]:
+    return shape.rows, shape.columns
 
 
 @dataclass(frozen=True)
@@ -61,64 +62,152 @@ class Format:
     rest: str = ""  # what the other parameters are kept in; unsaid: as the activations
     source: str = ""
     others: tuple[Other, ...] = ()
+    instead: Format | None = None  # where rows are no whole blocks
+    pad: dict[str, int] = field(default_factory=dict, hash=False)  # ffn, in and out to multiples, as kernels want them
 
-    def total(self, param: Param, elements: int, copies: int, *, tied: bool = False) -> int:
-        """Bytes of all copies of a parameter of so many elements; `tied` says that it is the head's matrix too."""
-        number, left = 0, copies
-        for other in self.others:
-            if left and any(_is_layer(param, layer, tied) for layer in other.layers):
-                some = min(other.number(copies, any(dim.name == "kv_heads" for dim in param.dims)), left)
-                number, left = number + some * other.format.bytes_of(elements), left - some
-        return number + left * self.bytes_of(elements)
+    def total(self, place: Place, model: Facts, plan: Plan) -> int:
+        """Bytes of all copies of a parameter that it holds, on one GPU."""
+        return sum(self._copies(part, place, model, plan) for part in self._parts(place))
+
+    def _parts(self, place: Place) -> tuple[Part, ...]:
+        """llama.cpp keeps what lifts a latent vector to keys and to values as two stacks of matrices, one a head."""
+        role = place.role
+        if not self.is_blocked or role != "attention.kv_up":
+            return (Part(place.param.axes, role),)
+        heads, both = place.param.axes[0]
+        rank, value = place.param.axes[1], _value(place.param)
+        key = Dim("key", Count(int(both.size) - int(value.size)))
+        return Part(((heads,), rank, (key,)), "other"), Part(((heads,), (value,), rank), "other")
+
+    def _copies(self, part: Part, place: Place, model: Facts, plan: Plan) -> int:
+        shape, columns = self._padded(part.on(plan), part.role), part.on(Plan()).columns
+        if not self.others:
+            return place.copies * self._fitting(columns).bytes(shape)
+        role = "head" if model.tied and part.role == "table.token" else part.role
+        roles = {role, "experts"} if place.is_expert else {role}
+        layers = place.layers or range(place.copies)
+        chosen = (self._chosen(roles, layer, place.depth, model) for layer in layers)
+        return sum(one._fitting(columns).bytes(shape) for one in chosen)
+
+    def _chosen(self, roles: set[str], layer: int, depth: int, model: Facts) -> Format:
+        """The first rule that holds decides."""
+        return next((other.format for other in self.others if other.holds(roles, layer, depth, model)), self)
+
+    def _fitting(self, columns: int) -> Format:
+        """Where rows are no whole blocks, another format; llama.cpp's last resort is fp16."""
+        if not self.is_blocked or columns % self.block == 0:
+            return self
+        return self.instead._fitting(columns) if self.instead else plain("fp16")
+
+    def bytes(self, shape: Shape) -> int:
+        return -(-sum(stored.total(shape) for stored in self.stores) // 8)
 
     def bytes_of(self, elements: int) -> int:
-        """Of so many weights, begun groups counted whole."""
-        bits = sum(-(-elements // stored.per) * stored.bits for stored in self.stores)
-        return -(-bits // 8)
+        """Of so many weights in a row, begun groups counted whole."""
+        return -(-sum(stored.total(Shape(1, 1, elements)) for stored in self.stores) // 8)
+
+    def _padded(self, shape: Shape, role: str) -> Shape:
+        if not self.pad:
+            return shape
+        steps = [self.pad[name] for name in (("out", "ffn") if role == "ffn.down" else ("ffn", "in"))]
+        rows, columns = (-(-size // step) * step for size, step in zip(_sides(shape), steps, strict=True))
+        return Shape(shape.stack, rows, columns)
+
+    @property
+    def block(self) -> int:
+        """How many weights are stored together."""
+        return max((stored.per for stored in self.stores), default=1)
+
+    @property
+    def is_blocked(self) -> bool:
+        """GGUF's formats: a row is made of whole blocks."""
+        return self.quantises == "matrices"
 
     @property
     def bits_per_weight(self) -> Fraction:
-        return sum((Fraction(stored.bits, stored.per) for stored in self.stores), Fraction(0))
+        """Of a large matrix, whose rows' and own scales are nothing."""
+        return sum((_bits(stored) for stored in self.stores), Fraction(0))
 
     @property
     def is_quantised(self) -> bool:
         return self.quantises != "everything"
 
-    def holds(self, param: Param) -> bool:
+    def holds(self, place: Place) -> bool:
         """Whether a parameter is kept in this format; one-dimensional ones never are."""
         if self.quantises == "everything":
             return True
-        matrix = len(param.axes) > 1
         if self.quantises == "experts":
-            return len(param.axes) > 2 and param.dims[0].name == "experts"
-        return matrix if self.quantises == "matrices" else matrix and not param.table and param.owner.group != "head"
+            return place.is_expert and place.is_linear
+        if place.role == "router":
+            return False
+        if self.quantises == "matrices":
+            return place.is_linear or place.role == "table.token"
+        return place.is_linear and place.role != "head"
+
+
+def _bits(stored: Stored) -> Fraction:
+    if stored.tile is None:
+        return Fraction(stored.bits, stored.per)
+    rows, columns = stored.tile
+    return Fraction(stored.bits, rows * columns) if rows and columns else Fraction(0)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Axes that are stored as one tensor."""
+
+    axes: Axes
+    role: str
+
+    def on(self, plan: Plan) -> Shape:
+        """The matrix on one GPU; what has no rows is one."""
+        sizes = [1, 1, 1]
+        for place, axis in enumerate(reversed(self.axes)):
+            for dim in axis:
+                sizes[min(place, 2)] *= plan.part(dim)
+        return Shape(sizes[2], sizes[1], sizes[0])
+
+
+def _value(param: Param) -> Dim:
+    """How wide a head's values are, which the matrix behind attention tells."""
+    above = param.owner.parent
+    assert above
+    return above["out"].params["weight"].axes[-1][-1]
 
 
 @cache
 def weight_format(name: str, option: str = "--weights") -> Format:
     """A format by its name, whatever its case."""
     wanted = name.lower().replace("-", "_")
+    wanted = ALIASES.get(wanted, wanted)
     if wanted in PLAIN:
-        return Format(wanted, (Stored(1, 8 * BYTES[wanted]),))
+        return plain(wanted)
     files = data.presets("formats")
     if wanted not in files:
         raise InputError(f"no format called {name}", did_you_mean(wanted, names()), field=option)
     said = read(files[wanted].read_bytes(), f"format {wanted}").data
     if "like" in said:
-        others = tuple(
-            Other(tuple(other["layers"]), weight_format(other["as"]), other.get("in", "all"))
-            for other in said["others"]
-        )
-        return replace(weight_format(said["like"]), name=said["name"], source=said["source"], others=others)
-    stores = tuple(Stored(**stored) for stored in said["stores"])
-    return Format(said["name"], stores, said["quantises"], said.get("rest", ""), said["source"])
+        others = tuple(_other(other) for other in said.get("others", ()))
+        pad = said.get("pad", {})
+        return replace(weight_format(said["like"]), name=said["name"], source=said["source"], others=others, pad=pad)
+    stores = tuple(_stored(stored) for stored in said["stores"])
+    instead = weight_format(said["instead"]) if "instead" in said else None
+    return Format(said["name"], stores, said["quantises"], said.get("rest", ""), said["source"], instead=instead)
 
 
-def _is_layer(param: Param, layer: str, tied: bool) -> bool:
-    """`attention.v` is the end of a path; the head is the matrix over the vocabulary, wherever it stands."""
-    if layer == "head":
-        return param.owner.group == "head" or (tied and param.table == "token")
-    return f".{param.owner.path}".endswith(f".{layer}")
+def plain(name: str) -> Format:
+    return Format(name, (Stored(8 * BYTES[name]),))
+
+
+def _stored(said: dict[str, Any]) -> Stored:
+    tile = said.get("tile")
+    return Stored(**{**said, "tile": (tile[0], tile[1]) if tile else None})
+
+
+def _other(said: dict[str, Any]) -> Other:
+    when = said.get("when", "")
+    words = tuple(word.strip() for word in when.split(",")) if when else ()
+    return Other(tuple(said["layers"]), weight_format(said["as"]), said.get("in", ""), words)
 
 
 def names() -> tuple[str, ...]:

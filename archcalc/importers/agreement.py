@@ -12,13 +12,26 @@ PACKED = ("int", "uint", "fp8_e8m0", "fp4")  # formats in which one number may s
 def told(found: Document, tensors: dict[str, Stored], file: str) -> str:
     """Compare the number of weights; where they differ, name a tensor that alone explains it."""
     if any(stored.format.startswith(PACKED) for stored in tensors.values()):
-        return f"{file} holds packed numbers, which are not compared with the config"
+        return _packed(found, tensors, file)
     counted = int(from_document(found, "model").params().total)
     held = sum(stored.elements for stored in tensors.values())
     if held == counted:
         return f"{file} holds {held:,} weights, as the config says"
     more = held - counted
     return f"{file} holds {held:,} weights, {_difference(more)} than the config says{_reason(more, tensors)}"
+
+
+def _packed(found: Document, tensors: dict[str, Stored], file: str) -> str:
+    """Numbers that stand for several weights: their bytes are compared."""
+    if found.weights is None or found.weights.unknown:
+        return f"{file} holds packed numbers, which are not compared with the config"
+    from archcalc.analyze.memory import Memory
+
+    told = Memory(from_document(found, "model")).states["weights"]
+    more = sum(stored.bytes for stored in tensors.values()) - told
+    if not more:
+        return f"{file} takes {told:,} bytes, as quantization_config says"
+    return f"{file} takes {told + more:,} bytes, {_difference(more)} than quantization_config says"
 
 
 def _difference(more: int) -> str:

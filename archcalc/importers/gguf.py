@@ -8,6 +8,7 @@ Integers are little-endian. Lengths are believed only as far as the file reaches
 from __future__ import annotations
 
 import mmap
+import re
 import struct
 from dataclasses import dataclass
 from functools import cache
@@ -19,9 +20,9 @@ from archcalc.archs.weights import Stored
 from archcalc.data import data_root
 from archcalc.errors import InputError
 
-MAGIC = b"GGUF"
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
+_SPLIT = re.compile(r"(.*)-\d{5}-of-(\d{5})\.gguf")
 MANY = 1_000_000  # more facts or tensors than any file has
 
 
@@ -42,8 +43,29 @@ def types() -> dict[int, dict[str, Any]]:
 
 
 def read(file: Path) -> Header:
+    """The header of a file, or of all parts of one that was split."""
+    found = _read(file)
+    parts = found.facts.get("split.count", 1)
+    return _joined(file, parts) if isinstance(parts, int) and parts > 1 else found
+
+
+def _read(file: Path) -> Header:
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         return _Reader(data).header()
+
+
+def _joined(file: Path, parts: int) -> Header:
+    """`model-00001-of-00003.gguf` and its neighbours: the first says what the model is, each lists its own tensors."""
+    match = _SPLIT.fullmatch(file.name)
+    if not match or int(match[2]) != parts:
+        hint = "give the parts their names back"
+        raise InputError(f"one of {parts} parts, but not called so: model-00001-of-{parts:05}.gguf", hint)
+    files = [file.with_name(f"{match[1]}-{number:05}-of-{parts:05}.gguf") for number in range(1, parts + 1)]
+    missing = [part.name for part in files if not part.is_file()]
+    if missing:
+        raise InputError(f"the part {missing[0]} is missing", f"download all {parts} into one folder")
+    headers = [_read(part) for part in files]
+    return Header(headers[0].facts, {name: stored for header in headers for name, stored in header.tensors.items()})
 
 
 class _Reader:

@@ -47,11 +47,11 @@ def size(kind: int, shape: list[int]) -> int:
     elements = 1
     for side in shape:
         elements *= side
-    blocks = {0: (1, 4), 12: (256, 144), 14: (256, 210)}
+    blocks = {0: (1, 4), 8: (32, 34), 12: (256, 144), 14: (256, 210)}
     return elements // blocks[kind][0] * blocks[kind][1]
 
 
-Q4_K, Q6_K, F32 = 12, 14, 0
+Q8_0, Q4_K, Q6_K, F32 = 8, 12, 14, 0
 FACTS = {
     "general.architecture": "llama",
     "llama.embedding_length": 256,
@@ -101,6 +101,96 @@ def test_each_format_is_told_with_its_true_bytes(run: Run, write: Write) -> None
     assert f"{5 * 256:,} numbers as fp32 in {5 * 256 * 4:,} bytes" in out
 
 
+def test_memory_takes_the_bytes_of_the_tensors(run: Run, write: Write) -> None:
+    """Whatever the mixture: one layer's values in Q6_K, the other's in Q4_K; the cache is llama.cpp's fp16."""
+    mixed = {**TENSORS, "blk.1.attn_v.weight": (Q4_K, [128, 256])}
+    answer = run("memory", write(file(FACTS, mixed), "model.gguf"), "--seq", "64", "--format", "json").json
+    assert answer["parts"]["weights"] == sum(size(*tensor) for tensor in mixed.values())
+    assert answer["parts"]["kv_cache"] == 2 * 2 * 64 * 2 * 64 * 2
+    values = next(row for row in answer["rows"] if row["path"].endswith("attention.v"))
+    assert values["weights"] == 128 * 256 // 256 * (210 + 144)
+    assert any(words.startswith("weights: Q4_K, Q6_K and fp32, from the file") for words in answer["assumptions"])
+
+
+def test_memory_takes_another_format_where_it_is_asked_for(run: Run, write: Write) -> None:
+    answer = run("memory", write(file(FACTS, TENSORS), "model.gguf"), "--weights", "bf16", "--format", "json").json
+    assert answer["parts"]["weights"] == 2 * TOTAL
+
+
+LATENT = {
+    "general.architecture": "deepseek2",
+    "deepseek2.embedding_length": 256,
+    "deepseek2.block_count": 2,
+    "deepseek2.feed_forward_length": 512,
+    "deepseek2.attention.head_count": 4,
+    "deepseek2.attention.head_count_kv": 4,
+    "deepseek2.context_length": 128,
+    "deepseek2.attention.q_lora_rank": 64,
+    "deepseek2.attention.kv_lora_rank": 32,
+    "deepseek2.attention.key_length": 32 + 16,
+    "deepseek2.attention.value_length": 32,
+    "deepseek2.rope.dimension_count": 16,
+    "deepseek2.leading_dense_block_count": 1,
+    "deepseek2.expert_count": 8,
+    "deepseek2.expert_used_count": 2,
+    "deepseek2.expert_shared_count": 1,
+    "deepseek2.expert_feed_forward_length": 128,
+}
+LATENT_ATTENTION: dict[str, Tensor] = {
+    "attn_q_a.weight": (Q8_0, [64, 256]),
+    "attn_q_a_norm.weight": (F32, [64]),
+    "attn_q_b.weight": (Q8_0, [4 * 48, 64]),
+    "attn_kv_a_mqa.weight": (Q8_0, [32 + 16, 256]),
+    "attn_kv_a_norm.weight": (F32, [32]),
+    "attn_kv_b.weight": (Q8_0, [4 * 64, 32]),
+    "attn_output.weight": (Q8_0, [256, 4 * 32]),
+    "attn_norm.weight": (F32, [256]),
+    "ffn_norm.weight": (F32, [256]),
+}
+TWICE: dict[str, Tensor] = {"attn_k_b.weight": (Q8_0, [4 * 32, 32]), "attn_v_b.weight": (Q8_0, [4 * 32, 32])}
+MIXTURE: dict[str, Tensor] = {
+    "ffn_gate_inp.weight": (F32, [8, 256]),
+    "exp_probs_b.bias": (F32, [8]),
+    **{f"ffn_{name}_exps.weight": (Q8_0, [8, 128, 256]) for name in ("gate", "up")},
+    "ffn_down_exps.weight": (Q8_0, [8, 256, 128]),
+    **{f"ffn_{name}_shexp.weight": (Q8_0, [128, 256]) for name in ("gate", "up")},
+    "ffn_down_shexp.weight": (Q8_0, [256, 128]),
+}
+
+
+@pytest.mark.parametrize("twice", [False, True])
+def test_latent_attention_is_a_spec_even_where_its_projections_are_kept_twice(
+    run: Run, write: Write, twice: bool
+) -> None:
+    """ik_llama.cpp keeps what lifts the latent vector at once and, beside it, in parts: bytes, but no parameters."""
+    attention = LATENT_ATTENTION | (TWICE if twice else {})
+    dense = {name: BLOCK[name] for name in ("ffn_gate.weight", "ffn_up.weight", "ffn_down.weight")}
+    blocks = {0: attention | dense, 1: attention | MIXTURE}
+    ends = {name: tensor for name, tensor in TENSORS.items() if not name.startswith("blk.")}
+    tensors = ends | {f"blk.{n}.{name}": tensor for n, block in blocks.items() for name, tensor in block.items()}
+    answer = run("memory", write(file(LATENT, tensors), "model.gguf"), "--seq", "64", "--format", "json").json
+    assert answer["parts"]["kv_cache"] == 2 * 64 * (32 + 16) * 2
+    steering = 8 * 4 - 8 * 2  # counted in fp16, as activations are
+    assert answer["parts"]["weights"] == sum(size(*tensor) for tensor in tensors.values()) - steering
+
+
+def test_a_split_file_is_read_with_its_neighbours(run: Run, write: Write) -> None:
+    """The first part says what the model is; whichever is named, all are counted, and a missing one is an error."""
+    names = list(TENSORS)
+    parts = [names[:5], names[5:12], names[12:]]
+    for number, part in enumerate(parts, 1):
+        facts = {**(FACTS if number == 1 else {}), "split.count": 3, "split.no": number - 1}
+        if number < 3:
+            write(file(facts, {name: TENSORS[name] for name in part}), f"model-{number:05}-of-00003.gguf")
+    answer = run("params", "model-00002-of-00003.gguf")
+    assert (answer.code, "model-00003-of-00003.gguf is missing" in answer.err) == (2, True)
+    write(file({"split.count": 3}, {name: TENSORS[name] for name in parts[2]}), "model-00003-of-00003.gguf")
+    for number in (1, 3):
+        answer = run("memory", f"model-0000{number}-of-00003.gguf", "--format", "json").json
+        assert answer["parts"]["weights"] == sum(size(*tensor) for tensor in TENSORS.values())
+        assert answer["parts"]["kv_cache"]
+
+
 def test_an_unknown_architecture_is_its_tensors(run: Run, write: Write) -> None:
     facts = {**FACTS, "general.architecture": "sphinx"}
     answer = run("params", write(file(facts, TENSORS), "model.gguf"), "--format", "json").json
@@ -120,6 +210,7 @@ def test_facts_that_do_not_fit_the_tensors_are_not_believed(run: Run, write: Wri
 @pytest.mark.parametrize(
     ("raw", "fact"),
     [
+        (b"", "it does not begin with GGUF"),
         (file(FACTS, TENSORS, version=1), "GGUF version 1 is not read"),
         (file(FACTS, TENSORS, cut=400_000), "the file at"),
         (file(FACTS, TENSORS)[:200], "not a whole GGUF file"),

@@ -1,0 +1,57 @@
+"""What several methods of quantisation store alike: groups along the inputs, scales of rows, tiles or matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.checkpoints import Checkpoint, Group
+from archcalc.quantisation import Format, Stored
+
+Fields = dict[str, Any]
+
+
+def made(name: str, *stores: Stored | tuple[Stored, ...]) -> Checkpoint:
+    """Every linear layer kept in the same way."""
+    return Checkpoint(name, (Group(layout(*stores)),))
+
+
+def layout(*stores: Stored | tuple[Stored, ...]) -> Format:
+    flat = [one for several in stores for one in (several if isinstance(several, tuple) else (several,))]
+    return Format("stored", tuple(flat), "linear")
+
+
+def stored(bits: int, what: str, *, tile: tuple[int, int] | None = None) -> Stored:
+    return Stored(bits, what=what, tile=tile)
+
+
+def tiled(bits: int, group: int, beside: int) -> tuple[Stored, ...]:
+    """Packed weights, and so many bits for each group of inputs; all inputs are one where no group is said."""
+    return stored(bits, "the weight"), stored(beside, "scale and zero", tile=(1, max(group, 0)))
+
+
+def grouped(group: int) -> str:
+    return f"group {group}" if group > 0 else "a scale a row"
+
+
+def float8(strategy: str, bits: int, block: Any = None) -> tuple[tuple[Stored, ...], str]:
+    """Eight bits and a scale: of a matrix, a row, or a tile; with the words for it."""
+    rows, columns = block or (0, 0)
+    tiles = {"tensor": (0, 0), "channel": (1, 0), "block": (int(rows), int(columns))}
+    told = {"tensor": "a scale a matrix", "channel": "a scale a row", "block": f"blocks of {rows} × {columns}"}
+    return (stored(8, "the weight"), stored(bits, "a scale", tile=tiles[strategy])), told[strategy]
+
+
+def number(said: Fields, key: str, otherwise: int) -> int:
+    value = said.get(key)
+    if value is None:
+        return otherwise
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{key}: {value}")
+    return value
+
+
+def words(value: Any) -> tuple[str, ...]:
+    """A list of names, or one name."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(str(word) for word in value)

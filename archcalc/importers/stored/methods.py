@@ -1,0 +1,229 @@
+"""`quantization_config`: what a checkpoint stores for each linear layer, and which layers it leaves as they are.
+
+Layouts are those of the libraries that write them: packed numbers, scales of groups, rows, tiles or whole matrices,
+zeros, indices. A method whose layout is not known here is named, and its bytes are not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from archcalc.checkpoints import LINEAR, Checkpoint, Group, Names
+from archcalc.errors import InputError
+from archcalc.importers.stored.compressed import compressed
+from archcalc.importers.stored.layouts import Fields, float8, grouped, made, number, stored, tiled, words
+from archcalc.importers.stored.rules import (
+    auto_round_rules,
+    gptq_layout,
+    gptq_rules,
+    hqq_layout,
+    hqq_rules,
+    packed,
+    told,
+    without_bits,
+)
+from archcalc.quantisation import weight_format
+
+
+def quantised(said: Any) -> Checkpoint | None:
+    """How the weights are kept; nothing where the config says that they are not quantised."""
+    if not isinstance(said, dict):
+        hint = 'write an object, such as {"quant_method": "awq", "bits": 4}, or leave it out'
+        raise InputError(f"expected an object, found {said!r:.60}", hint, field="quantization_config")
+    method = str(said.get("quant_method") or _unnamed(said)).lower().replace("_", "-")
+    reader = METHODS.get(method)
+    if reader is None:
+        return Checkpoint(method, unknown=f"how {method} keeps weights is not known to archcalc")
+    try:
+        return reader(said)
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
+        fact = f"a value of quantization_config is not of a kind that {method} takes ({reason})"
+        raise InputError(fact, "compare it with one that transformers wrote", field="quantization_config") from None
+
+
+def _unnamed(said: Fields) -> str:
+    """Old files of bitsandbytes name no method."""
+    return "bitsandbytes" if "load_in_4bit" in said or "load_in_8bit" in said else "an unnamed method"
+
+
+def _gptq(said: Fields) -> Checkpoint:
+    """AutoGPTQ: packed weights, an fp16 scale and a zero for each group, and the group of every input."""
+    bits, group = number(said, "bits", 0), number(said, "group_size", 128)
+    if not bits:
+        return without_bits("gptq")
+    only = tuple(word for several in said.get("modules_in_block_to_quantize") or () for word in words(several))
+    rules = gptq_rules(said.get("dynamic") or {}, bits, group)
+    if only and any(rule.format for rule in rules):
+        return Checkpoint("gptq", unknown="modules_in_block_to_quantize and widths in dynamic are not counted together")
+    usual = Group(gptq_layout(bits, group), Names(only or (LINEAR,)))
+    return Checkpoint(f"gptq {told(usual, *rules)}", (*rules, usual), _skipped(said), head=bool(said.get("lm_head")))
+
+
+def _auto_round(said: Fields) -> Checkpoint:
+    """Intel's AutoRound, packed as GPTQ or AWQ are, without an index."""
+    bits, group = number(said, "bits", 4), number(said, "group_size", 128)
+    rules, kept = auto_round_rules(said.get("extra_config") or {}, bits, group)
+    usual = Group(packed(bits, group, 16 + bits))
+    skipped = Names((*_skipped(said).listed, *kept))
+    head = any(rule.targets.hold("lm_head") for rule in rules)
+    return Checkpoint(f"auto-round {told(usual, *rules)}", (*rules, usual), skipped, head=head)
+
+
+def _awq(said: Fields) -> Checkpoint:
+    """AutoAWQ: packed weights, an fp16 scale and a zero for each group."""
+    bits, group = number(said, "bits", number(said, "w_bit", 0)), number(said, "group_size", 128)
+    if not bits:
+        return without_bits("awq")
+    found = made(f"awq int{bits}, {grouped(group)}", tiled(bits, group, 16 + bits))
+    return replace(found, skipped=_skipped(said))
+
+
+def _bitsandbytes(said: Fields) -> Checkpoint | None:
+    """Neither in 8 bits nor in 4 is not quantised."""
+    if said.get("load_in_8bit") or said.get("_load_in_8bit"):
+        return replace(made("bitsandbytes int8", *weight_format("int8").stores), skipped=_skipped(said))
+    if not (said.get("load_in_4bit") or said.get("_load_in_4bit")):
+        return None
+    kind = str(said.get("bnb_4bit_quant_type", "fp4")).lower()
+    if kind not in ("fp4", "nf4"):
+        return Checkpoint(f"bitsandbytes {kind}", unknown=f"bitsandbytes has no format {kind}")
+    double = bool(said.get("bnb_4bit_use_double_quant"))
+    layout = weight_format("nf4_dq" if double else "nf4").stores
+    name = f"bitsandbytes {kind}" + (" with double quantisation" if double else "")
+    return replace(made(name, *layout), skipped=_skipped(said))
+
+
+def _fp8(said: Fields) -> Checkpoint:
+    """In blocks with an fp32 scale each, or one for a matrix, and one for what enters it where that is fixed."""
+    block = said.get("weight_block_size")
+    layout, scales = float8("block" if block else "tensor", 32, block)
+    fixed = (stored(32, "a scale of the inputs", tile=(0, 0)),) if said.get("activation_scheme") == "static" else ()
+    return replace(made(f"fp8, {scales}", *layout, *fixed), skipped=_skipped(said))
+
+
+def _fbgemm(said: Fields) -> Checkpoint:
+    layout, scales = float8("channel", 32)
+    return replace(made(f"fbgemm fp8, {scales}", *layout), skipped=_skipped(said))
+
+
+def _eetq(said: Fields) -> Checkpoint:
+    layout = (stored(8, "the weight"), stored(16, "an fp16 scale of the row", tile=(1, 0)))
+    return replace(made("eetq int8, a scale a row", *layout), skipped=_skipped(said))
+
+
+def _mxfp4(said: Fields) -> Checkpoint:
+    """gpt-oss: experts alone."""
+    found = made("mxfp4 of experts, group 32", *weight_format("mxfp4").stores)
+    return replace(found, quantises="experts", skipped=_skipped(said))
+
+
+def _mxfp8(said: Fields) -> Checkpoint:
+    layout = (stored(8, "the weight"), stored(8, "a shared exponent", tile=(1, 32)))
+    return replace(made("mxfp8, group 32", *layout), skipped=_skipped(said))
+
+
+def _nvfp4(said: Fields) -> Checkpoint:
+    return replace(made("nvfp4, group 16", *weight_format("nvfp4").stores), skipped=_skipped(said))
+
+
+def _modelopt(said: Fields) -> Checkpoint:
+    """NVIDIA's ModelOpt: scales of whole matrices and of what enters them beside those of groups."""
+    algorithm = str(said.get("quant_algo") or (said.get("quantization") or {}).get("quant_algo") or "").upper()
+    inputs = stored(32, "a scale of the inputs", tile=(0, 0))
+    if algorithm == "FP8":
+        layout, scales = float8("tensor", 32)
+        return replace(made(f"modelopt fp8, {scales}", *layout, inputs), skipped=_skipped(said))
+    if algorithm == "NVFP4":
+        return replace(made("modelopt nvfp4, group 16", *weight_format("nvfp4").stores, inputs), skipped=_skipped(said))
+    return Checkpoint(f"modelopt {algorithm}", unknown=f"how modelopt keeps {algorithm or 'them'} is not known here")
+
+
+def _hqq(said: Fields) -> Checkpoint:
+    """A scale and a zero of 16 bits for each group; settings are for all layers, or for each by its name."""
+    inner = said.get("quant_config") or said.get("dynamic_config") or {}
+    skipped = Names(words(said.get("skip_modules")))
+    if inner and "weight_quant_params" not in inner:
+        rules = hqq_rules(inner)
+        return Checkpoint(f"hqq {told(*rules)}, by layer", rules, skipped)
+    usual = Group(hqq_layout(inner.get("weight_quant_params") or said.get("weights") or {}))
+    return Checkpoint(f"hqq {told(usual)}", (usual,), skipped)
+
+
+def _quanto(said: Fields) -> Checkpoint:
+    """Rows of int8 and float8 have a scale; groups of 128 of int4 and int2 a scale and a shift."""
+    kind = str(said.get("weights", "int8")).removeprefix("q")
+    layouts = {
+        "int8": (stored(8, "the weight"), stored(16, "a scale of the row", tile=(1, 0))),
+        "float8": (stored(8, "the weight"), stored(16, "a scale of the row", tile=(1, 0))),
+        "int4": tiled(4, 128, 32),
+        "int2": tiled(2, 128, 32),
+    }
+    if kind not in layouts:
+        return Checkpoint(f"quanto {kind}", unknown=f"quanto has no weights in {kind}")
+    return replace(made(f"quanto {kind}", *layouts[kind]), skipped=_skipped(said))
+
+
+def _torchao(said: Fields) -> Checkpoint:
+    """The config by its name: `int4_weight_only`, or the class that newer files write."""
+    asked = said.get("quant_type")
+    inner: Fields = asked.get("default", asked) if isinstance(asked, dict) else {"_type": str(asked)}
+    kind = str(inner.get("_type", "")).lower().replace("_", "")
+    data: Fields = inner.get("_data") or said.get("quant_type_kwargs") or {}
+    group = number(data, "group_size", 128)
+    skipped = _skipped(said)
+    if "int4" in kind:
+        return replace(made(f"torchao int4, {grouped(group)}", tiled(4, group, 32)), skipped=skipped)
+    if "int8" in kind or "float8" in kind:
+        name = "int8" if "int8" in kind else "float8"
+        layout = (stored(8, "the weight"), stored(32, "a scale of the row", tile=(1, 0)))
+        return replace(made(f"torchao {name}, a scale a row", *layout), skipped=skipped)
+    return Checkpoint(f"torchao {asked}", unknown=f"how torchao keeps {kind or 'them'} is not known to archcalc")
+
+
+def _aqlm(said: Fields) -> Checkpoint:
+    """Codes into books that every matrix has for itself, and a scale for each group of rows."""
+    books, bits = number(said, "num_codebooks", 1), number(said, "nbits_per_codebook", 16)
+    into, out = number(said, "in_group_size", 8), number(said, "out_group_size", 1)
+    code = 8 * -(-bits // 8)
+    layout = (
+        stored(books * code, "codes", tile=(out, into)),
+        stored(16 * books * 2**bits * into * out, "the books", tile=(0, 0)),
+        stored(16, "an fp16 scale", tile=(out, 0)),
+    )
+    found = made(f"aqlm, {books} × {bits} bits for {into * out} weights", *layout)
+    return replace(found, skipped=Names(words(said.get("linear_weights_not_to_quantize"))))
+
+
+def _bitnet(said: Fields) -> Checkpoint:
+    layout = (stored(2, "a ternary weight"), stored(16, "a scale of the matrix", tile=(0, 0)))
+    return replace(made("bitnet, 2 bits", *layout), skipped=_skipped(said))
+
+
+def _skipped(said: Fields) -> Names:
+    """Modules that are left as they are, under the names that methods have for the list."""
+    keys = ("modules_to_not_convert", "llm_int8_skip_modules", "ignore", "ignored_layers", "exclude_modules")
+    return Names(tuple(word for key in keys for word in words(said.get(key))))
+
+
+METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
+    "gptq": _gptq,
+    "awq": _awq,
+    "auto-round": _auto_round,
+    "intel/auto-round": _auto_round,
+    "bitsandbytes": _bitsandbytes,
+    "fp8": _fp8,
+    "fbgemm-fp8": _fbgemm,
+    "eetq": _eetq,
+    "mxfp4": _mxfp4,
+    "mxfp8": _mxfp8,
+    "nvfp4": _nvfp4,
+    "modelopt": _modelopt,
+    "compressed-tensors": compressed,
+    "hqq": _hqq,
+    "quanto": _quanto,
+    "torchao": _torchao,
+    "aqlm": _aqlm,
+    "bitnet": _bitnet,
+}
