@@ -3,6 +3,7 @@
     python benchmarks/coverage.py                  # the whole registry, a few random configs of each type
     python benchmarks/coverage.py --random 50      # fifty, as the promise is kept
     python benchmarks/coverage.py llama t5         # these types
+    python benchmarks/coverage.py --seed other     # other random configs than usual
     python benchmarks/coverage.py --keys           # does every key that is called inert change nothing?
 
 Wrong must be zero. Refused is what archcalc says it cannot count; invalid is what transformers cannot build.
@@ -36,9 +37,9 @@ def default_files(model_type: str, names: dict[str, str]) -> Iterator[Said]:
         yield {"model_type": model_type, "architectures": [name]}
 
 
-def random_files(model_type: str, names: dict[str, str], number: int) -> Iterator[Said]:
-    for seed in range(number if names else 0):
-        yield from files(model_type, random.Random(f"{model_type} {seed}"), names)
+def random_files(model_type: str, names: dict[str, str], number: int, seed: str) -> Iterator[Said]:
+    for index in range(number if names else 0):
+        yield from files(model_type, random.Random(f"{seed}{model_type} {index}"), names)
 
 
 def verdict_on(said: Said) -> Verdict:
@@ -47,22 +48,27 @@ def verdict_on(said: Said) -> Verdict:
     return judge(said)
 
 
-def coverage(types: list[str], number: int) -> bool:
+def coverage(types: list[str], number: int, seed: str, told: bool) -> bool:
     total: Counter[str] = Counter()
     whole: Counter[str] = Counter()
     print(f"{'model type':24}" + "".join(f"{outcome:>9}" for outcome in OUTCOMES))
     for model_type in types:
         names = classes(model_type)
         tally: Counter[str] = Counter()
-        for said in (*default_files(model_type, names), *random_files(model_type, names, number)):
+        reasons: Counter[str] = Counter()
+        for said in (*default_files(model_type, names), *random_files(model_type, names, number, seed)):
             verdict = verdict_on(said)
             tally[verdict.outcome] += 1
+            if verdict.outcome in ("refused", "invalid"):
+                reasons[f"{verdict.outcome}: {verdict.why}"] += 1
             if verdict.outcome == "wrong":
                 print(f"wrong: {verdict.why}\n{json.dumps(said)}")
         total.update(tally)
         whole["exact" if tally["exact"] and not tally["wrong"] else "refused"] += bool(names)
         if model_type in translators():
             print(f"{model_type:24}" + "".join(f"{tally[outcome]:9,}" for outcome in OUTCOMES), flush=True)
+        for reason, times in reasons.most_common() if told else ():
+            print(f"{times:9,} {reason}")
     print(f"{'all configs':24}" + "".join(f"{total[outcome]:9,}" for outcome in OUTCOMES))
     print(f"{whole['exact']} model types are read, {whole['refused']} are refused")
     return total["wrong"] == 0
@@ -87,7 +93,7 @@ def changed_keys(model_type: str) -> Iterator[str]:
 def _small(model_type: str, names: dict[str, str]) -> Said:
     for seed in range(100):
         chosen = random_fields(model_type, random.Random(f"{model_type} {seed}"))
-        said = {**chosen, "model_type": model_type, "architectures": [next(reversed(names))]}
+        said = {**chosen, "model_type": model_type, "architectures": [list(reversed(names))[seed % len(names)]]}
         if judge(said).outcome == "exact":
             return said
     raise RuntimeError(f"no small config of {model_type} is exact")
@@ -113,10 +119,12 @@ def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("types", nargs="*", help="model types; all of the registry if none is named")
     asked.add_argument("--random", type=int, default=3, metavar="N", help="random configs of each type")
+    asked.add_argument("--seed", default="", metavar="WORD", help="draw other random configs")
+    asked.add_argument("--refused", action="store_true", help="print why configs are refused, or invalid")
     asked.add_argument("--keys", action="store_true", help="check the keys that are called inert")
     said = asked.parse_args()
     types = said.types or sorted(CONFIG_MAPPING.keys())
-    sys.exit(0 if (keys(types) if said.keys else coverage(types, said.random)) else 1)
+    sys.exit(0 if (keys(types) if said.keys else coverage(types, said.random, said.seed, said.refused)) else 1)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,21 @@ TASKS = {  # what a class is for, by the auto mapping it stands in; the first on
     "answer": "MODEL_FOR_QUESTION_ANSWERING_MAPPING",
     "choice": "MODEL_FOR_MULTIPLE_CHOICE_MAPPING",
     "encoder": "MODEL_FOR_TEXT_ENCODING_MAPPING",
+    "pretraining": "MODEL_FOR_PRETRAINING_MAPPING",
+    "next": "MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING",
+    "audio": "MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING",
+    "masked_image": "MODEL_FOR_MASKED_IMAGE_MODELING_MAPPING",
+    "backbone": "MODEL_FOR_BACKBONE_MAPPING",
+    "pixels": "MODEL_FOR_CAUSAL_IMAGE_MODELING_MAPPING",
+}
+OTHERS = {  # classes that stand in no mapping, or second in one
+    "dpr": {"DPRContextEncoder": "base", "DPRReader": "reader"},
+    "vision-encoder-decoder": {"VisionEncoderDecoderModel": "seq2seq"},
+    "clip_text_model": {"CLIPTextModelWithProjection": "projection"},
+    "siglip_text_model": {"SiglipTextModel": "base"},
+    "clip_vision_model": {"CLIPVisionModelWithProjection": "projection"},
+    "beit": {"BeitForMaskedImageModeling": "masked_image"},
+    "deit": {"DeiTForImageClassificationWithTeacher": "teacher"},
 }
 
 
@@ -69,7 +84,7 @@ def classes(model_type: str) -> dict[str, str]:
         named = getattr(modeling_auto, f"{mapping}_NAMES").get(model_type, ())
         for name in [named] if isinstance(named, str) else named[:1]:
             found.setdefault(name, task)
-    return found
+    return {**found, **OTHERS.get(model_type, {})}
 
 
 def text(data: dict[str, Any]) -> str:

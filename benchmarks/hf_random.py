@@ -16,7 +16,7 @@ from transformers import CONFIG_MAPPING
 
 Fields = dict[str, Any]
 
-_WIDTH = ("hidden_size", "d_model", "n_embd", "dim")
+_WIDTH = ("hidden_size", "d_model", "n_embd", "dim", "emb_dim")
 _HEADS = ("num_attention_heads", "n_head", "n_heads", "encoder_attention_heads", "decoder_attention_heads", "num_heads")
 _KV = ("num_key_value_heads", "num_kv_heads")
 _LAYERS = (
@@ -30,6 +30,15 @@ _INNER = (
 _EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
 _LENGTHS = (
     "max_position_embeddings", "n_positions", "max_seq_len", "max_source_positions", "max_target_positions",
+)  # fmt: skip
+_ACTS = ("hidden_act", "activation_function", "activation", "hidden_activation", "mlp_hidden_act", "dense_act_fn")
+_SCALED: tuple[Fields, ...] = (
+    {"rope_type": "default"},
+    {"rope_type": "linear", "factor": 2.0},
+    {"rope_type": "dynamic", "factor": 2.0},
+    {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16},
+    {"rope_type": "yarn", "factor": 2.0, "beta_fast": 16.0, "beta_slow": 1.0, "original_max_position_embeddings": 8},
+    {"rope_type": "default", "partial_rotary_factor": 0.5},
 )  # fmt: skip
 _OFTEN_LEFT = 0.3  # how often a field is left at its default
 
@@ -48,6 +57,8 @@ def random_fields(model_type: str, rng: random.Random) -> Fields:
     if drawn.get("add_cross_attention") and "is_decoder" in defaults:
         drawn["is_decoder"] = True
     drawn.update(_SPECIAL.get(model_type, lambda *_: {})(drawn, rng))
+    if "mlp_layer_types" in defaults and rng.random() < 0.4:
+        drawn["mlp_layer_types"] = [rng.choice(["dense", "sparse"]) for _ in range(drawn["num_hidden_layers"])]
     return drawn
 
 
@@ -58,7 +69,7 @@ def _drawn(name: str, default: Any, heads: int, each: int, rng: random.Random) -
         return heads
     if name in _KV:
         return rng.choice([n for n in range(1, heads + 1) if heads % n == 0])
-    if name in _LAYERS:
+    if name in _LAYERS and (default is not None or rng.random() > _OFTEN_LEFT):
         return rng.randint(1, 7)
     if name in _INNER:
         return rng.randint(8, 200)
@@ -76,10 +87,28 @@ def _drawn(name: str, default: Any, heads: int, each: int, rng: random.Random) -
 
 
 def _switched(name: str, default: Any, each: int, rng: random.Random) -> Any:
+    if name in _ACTS:
+        return rng.choice(["silu", "gelu", "relu", "gelu_new", "mish", "relu2"]) if rng.random() < 0.3 else None
+    if name == "rope_parameters" and rng.random() < 0.3:
+        return {"rope_theta": rng.choice([500.0, 1e6]), **rng.choice(_SCALED)}
     choices: dict[str, Any] = {
         "head_dim": [each, 2 * each, 12],
         "d_kv": [each, 2 * each, 12],
         "num_experts_per_tok": [1, 2],
+        "attn_logit_softcapping": [20.0],
+        "final_logit_softcapping": [20.0],
+        "mamba_d_conv": [2, 4],
+        "mamba_dt_rank": [3, "auto"],
+        "chunk_size": [16, 64],
+        "mamba_chunk_size": [16, 64],
+        "num_mtp_layers": [0, 1],
+        "num_nextn_predict_layers": [0, 1],
+        "norm_type": ["low_precision_layernorm"],
+        "logit_scale": [0.5],
+        "query_pre_attn_scalar": [64],
+        "routed_scaling_factor": [1.5],
+        "expansion_ratio": [2, 4],
+        "relative_attention_max_distance": [64],
         "sliding_window": [4, 16, 64],
         "window_size": [4, 16],
         "type_vocab_size": [1, 2, 5],
@@ -93,6 +122,25 @@ def _switched(name: str, default: Any, each: int, rng: random.Random) -> Any:
         "patch_size": [8, 16],
         "num_channels": [1, 3],
         "mlp_ratio": [2, 4],
+        "encoder_stride": [4, 16],
+        "num_register_tokens": [0, 4],
+        "n_cls_tokens": [1, 3],
+        "projection_dim": [8, 24],
+        "projection_size": [8, 24],
+        "num_patches": [4, 16, 25],
+        "input_embedding_size": [8, 24],
+        "output_embedding_size": [8, 24, 40],
+        "n_langs": [1, 3],
+        "num_sparse_encoder_layers": [0, 1, 2],
+        "num_sparse_decoder_layers": [0, 1, 2],
+        "encoder_sparse_step": [0, 1, 2],
+        "src_vocab_size": [50, 99],
+        "tgt_vocab_size": [50, 99],
+        "max_2d_position_embeddings": [16, 40],
+        "attention_type": ["original_full", "block_sparse"],
+        "position_embedding_type": ["absolute", "rotary"],
+        "classifier_proj_size": [8, 24],
+        "task_type_vocab_size": [2, 4],
         "num_mel_bins": [20, 80],
         "decoder_vocab_size": [50, 99],
         "pooler_output_size": [8, 24],
@@ -141,6 +189,20 @@ def _llama4(drawn: Fields, rng: random.Random) -> Fields:
     return chosen
 
 
+def _thetas(drawn: Fields, rng: random.Random) -> Fields:
+    bases = [rng.choice([0, 10_000.0, 50_000.0]) for _ in range(drawn["num_hidden_layers"])]
+    return {**_LOCAL(drawn, rng), **({"layer_rope_theta": bases} if rng.random() < 0.4 else {})}
+
+
+def _laguna(drawn: Fields, rng: random.Random) -> Fields:
+    heads = [drawn["num_key_value_heads"] * rng.choice([1, 2]) for _ in range(drawn["num_hidden_layers"])]
+    chosen: Fields = {
+        "gating": rng.choice([True, "per-head", "per-element"]),
+        "moe_apply_router_weight_on_input": False,
+    }
+    return {**_LOCAL(drawn, rng), **chosen, **({"num_attention_heads_per_layer": heads} if rng.random() < 0.5 else {})}
+
+
 def _mla(drawn: Fields, rng: random.Random) -> Fields:
     return {
         "kv_lora_rank": rng.choice([8, 24]),
@@ -153,6 +215,38 @@ def _mla(drawn: Fields, rng: random.Random) -> Fields:
     }
 
 
+def _indexed(drawn: Fields, rng: random.Random) -> Fields:
+    chosen: Fields = {"index_topk": 8, "index_head_dim": rng.choice([8, 16]), "index_n_heads": rng.choice([1, 3])}
+    if rng.random() < 0.4:
+        chosen |= {"indexer_types": [rng.choice(["full", "shared"]) for _ in range(drawn["num_hidden_layers"])]}
+    return {**_mla(drawn, rng), "q_lora_rank": rng.choice([8, 20]), **chosen}
+
+
+def _dbrx(drawn: Fields, rng: random.Random) -> Fields:
+    groups = rng.choice([number for number in range(1, drawn["n_heads"] + 1) if drawn["n_heads"] % number == 0])
+    attention = {"rope_theta": 50_000.0, "kv_n_heads": groups, "clip_qkv": 8}
+    experts = {
+        "moe_num_experts": rng.randint(1, 6),
+        "moe_top_k": rng.randint(1, 2),
+        "ffn_hidden_size": rng.randint(8, 99),
+    }
+    return {"attn_config": attention, "ffn_config": experts, "tie_word_embeddings": False}
+
+
+def _conv(drawn: Fields, rng: random.Random) -> Fields:
+    chosen: Fields = {"conv_L_cache": rng.choice([3, 4]), "block_multiple_of": 16}
+    if rng.random() < 0.5:
+        return {**chosen, "full_attn_idxs": [0, 2], "tie_embedding": rng.random() < 0.5}
+    return {**chosen, **_layers("conv", "full_attention")(drawn, rng), "block_ff_dim": 90}
+
+
+def _halved(drawn: Fields, rng: random.Random) -> Fields:
+    """Local blocks have twice as many key-value heads, so that the others have half of them at most."""
+    heads = rng.choice([2, 4])
+    sizes = {"num_attention_heads": 2 * heads, "num_key_value_heads": rng.choice([1, heads]), "head_dim": 12}
+    return {**_LOCAL(drawn, rng), **sizes, "v_head_dim": rng.choice([8, 12])}
+
+
 def _delta(drawn: Fields, rng: random.Random) -> Fields:
     heads = rng.choice([1, 2, 4])
     return {
@@ -162,8 +256,14 @@ def _delta(drawn: Fields, rng: random.Random) -> Fields:
         "linear_value_head_dim": rng.choice([4, 8]),
         "linear_conv_kernel_dim": rng.choice([3, 4]),
         **_layers("linear_attention", "full_attention")(drawn, rng),
-        **_mlp_only(drawn, rng),
+        **(_mlp_only(drawn, rng) if "decoder_sparse_step" in drawn else {}),
     }
+
+
+def _granite_hybrid(drawn: Fields, rng: random.Random) -> Fields:
+    chosen = {**_bamba(drawn, rng), **_layers("mamba", "attention")(drawn, rng)}
+    chosen |= {"num_local_experts": rng.choice([0, 3, 8]), "position_embedding_type": rng.choice([None, "rope"])}
+    return {**chosen, "shared_intermediate_size": rng.randint(8, 90)}
 
 
 def _ssm(drawn: Fields, rng: random.Random) -> Fields:
@@ -252,6 +352,21 @@ def _albert(drawn: Fields, rng: random.Random) -> Fields:
     return {"num_hidden_groups": groups, "num_hidden_layers": groups * layers, "inner_group_num": rng.choice([1, 2])}
 
 
+def _pair(*kinds: tuple[str, ...]) -> Any:
+    """An encoder and a decoder, each of a type of its own, mostly of one width."""
+
+    def choose(drawn: Fields, rng: random.Random) -> Fields:
+        one, other = (rng.choice(several) for several in kinds)
+        first, second = random_fields(one, rng), random_fields(other, rng)
+        first |= {"is_decoder": False, "add_cross_attention": False}
+        second |= {key: first["hidden_size"] for key in _WIDTH if key in second}
+        second |= {key: first["num_attention_heads"] for key in _HEADS if key in second}
+        second |= {"is_decoder": True, "add_cross_attention": True}
+        return {"encoder": {**first, "model_type": one}, "decoder": {**second, "model_type": other}}
+
+    return choose
+
+
 def _beit(drawn: Fields, rng: random.Random) -> Fields:
     return {"layer_scale_init_value": rng.choice([0.1, 0.0]), "add_fpn": False}
 
@@ -261,12 +376,29 @@ _SPECIAL: dict[str, Any] = {
     "gpt_neo": _neo,
     **dict.fromkeys(("qwen2", "qwen3", "gemma2", "gemma3_text", "olmo3", "cohere2", "exaone4"), _LOCAL),
     **dict.fromkeys(("gpt_oss", "smollm3", "modernbert"), _LOCAL),
+    **dict.fromkeys(("dots1", "exaone_moe", "kolibri1", "mellum", "vaultgemma", "ministral", "cwm"), _LOCAL),
+    **dict.fromkeys(("afmoe", "cohere2_moe", "unlimited_ocr_text"), _LOCAL),
+    **dict.fromkeys(("granite_swa", "granitemoe_swa"), _thetas),
+    "laguna": _laguna,
+    "qwen3_vl_moe_text": _mlp_only,
+    "flint": lambda drawn, rng: {**_LOCAL(drawn, rng), **_mlp_only(drawn, rng)},
+    "modernbert-decoder": _LOCAL,
+    "helium": lambda drawn, rng: {"head_dim": drawn["hidden_size"] // drawn["num_attention_heads"]},
+    "mimo_v2_flash": _halved,
+    "lfm2": _conv,
+    "lfm2_moe": lambda drawn, rng: (
+        {**_conv(drawn, rng), "layer_types": ["conv", "full_attention"] * 4}
+        | {"num_hidden_layers": 8, "num_dense_layers": rng.randint(0, 3)}
+    ),
     "qwen2_moe": _mlp_only,
     "qwen3_moe": _mlp_only,
-    "qwen3_next": _delta,
+    **dict.fromkeys(("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text", "olmo_hybrid"), _delta),
+    "granitemoehybrid": _granite_hybrid,
     "llama4_text": _llama4,
-    "deepseek_v2": _mla,
-    "deepseek_v3": _mla,
+    **dict.fromkeys(("deepseek_v2", "deepseek_v3", "glm4_moe_lite", "axk1", "youtu"), _mla),
+    **dict.fromkeys(("deepseek_v32", "glm_moe_dsa"), _indexed),
+    "minicpm3": lambda drawn, rng: {**_mla(drawn, rng), "v_head_dim": rng.choice([None, 8, 12])},
+    "dbrx": _dbrx,
     "mamba": _ssm,
     "falcon_mamba": _ssm,
     "mamba2": _ssm2,
@@ -275,8 +407,11 @@ _SPECIAL: dict[str, Any] = {
     "recurrent_gemma": _rglru,
     "nemotron_h": _nemotron,
     "deberta-v2": _deberta,
+    "deberta": _deberta,
     "albert": _albert,
     "beit": _beit,
+    "encoder-decoder": _pair(("bert", "roberta", "electra"), ("bert", "gpt2", "roberta", "bert-generation")),
+    "vision-encoder-decoder": _pair(("vit", "deit", "beit"), ("gpt2", "bert", "trocr", "roberta")),
 }
 
 
@@ -298,7 +433,7 @@ def _foreign(rng: random.Random) -> Fields:
         "qk_layernorm": True,
         "sliding_window": 8,
         "num_experts": 3,
-        "tie_word_embeddings": True,
+        "tie_word_embeddings": rng.random() < 0.5,
         "partial_rotary_factor": 0.5,
         "rope_theta": 5000.0,
         "rope_scaling": {"type": "linear", "factor": 2.0},

@@ -32,6 +32,11 @@ def of_bytes(raw: bytes, shown: str, *, trace: bool = False) -> Document:
     return of_config(said, shown, trace=trace) if said and _CONFIG_KEYS & set(said) else read(raw, shown)
 
 
+def of_data(said: dict[str, Any], *, trace: bool = False) -> Document:
+    """The same, as a dict."""
+    return of_config(said, "config", trace=trace) if _CONFIG_KEYS & set(said) else Document("spec", data=said)
+
+
 _CONFIG_KEYS = {"model_type", "architectures", "transformers_version"}  # of every config.json, and of no spec
 
 
@@ -53,11 +58,13 @@ def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
 def _file(path: Path, shown: str, trace: bool) -> Document:
     with path.open("rb") as stream:
         start = stream.read(MAX_BYTES + 1)
+    if path.suffix == ".gguf" and start[:4] != b"GGUF":
+        raise InputError("not a GGUF file: it does not begin with GGUF", "download it again")
     if start[:4] == b"GGUF":
         from archcalc.importers import gguf_spec
 
         return gguf_spec.document(path, shown)
-    if _is_safetensors(start, path.stat().st_size):
+    if _is_safetensors(start) or path.suffix == ".safetensors":
         from archcalc.importers import safetensors
 
         return of_tensors(safetensors.read(path), shown)
@@ -66,9 +73,9 @@ def _file(path: Path, shown: str, trace: bool) -> Document:
     return of_bytes(start, shown, trace=trace)
 
 
-def _is_safetensors(start: bytes, size: int) -> bool:
-    """A length that fits into the file, and an opening brace behind it."""
-    return len(start) > 8 and start[8:9] == b"{" and int.from_bytes(start[:8], "little") + 8 <= size
+def _is_safetensors(start: bytes) -> bool:
+    """The header's length in eight bytes, which no text opens with, and an opening brace behind it."""
+    return start[8:9] == b"{" and b"\0" in start[:8]
 
 
 def _sharded(path: Path) -> Any:

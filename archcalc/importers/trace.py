@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from archcalc.archs.weights import Stored
@@ -24,7 +26,9 @@ def document(said: dict[str, Any], shown: str, why: str) -> Document:
         f" not read it ({why}), so there is no forward pass behind these tensors"
     )
     made = of_tensors(tensors, shown)
-    return Document(shown, data=made.data, notes=(note,))
+    made.data["precision"] = _FORMATS.get(_dtype(said), "fp32")
+    quantised = ("bytes are those of the unquantised model, whatever quantization_config says",)
+    return Document(shown, data=made.data, notes=(note, *(quantised if said.get("quantization_config") else ())))
 
 
 def _needed(name: str) -> Any:
@@ -41,13 +45,33 @@ def _built(said: dict[str, Any], torch: Any, transformers: Any) -> Any:
             warnings.simplefilter("ignore")
             config = transformers.CONFIG_MAPPING[said["model_type"]].from_dict(said)
             made = _class_of(said, config, transformers)
-            with torch.device("meta"):
+            with torch.device("meta"), _default_dtype(torch, _dtype(said)):
                 return made(config)
     except InputError:
         raise
     except Exception as reason:  # a config class and its models raise whatever they like
         fact = f"transformers cannot build it: {type(reason).__name__}: {str(reason).strip()[:200]}"
         raise InputError(fact, "check the config; --trace needs one that transformers accepts") from None
+
+
+def _dtype(said: dict[str, Any]) -> str:
+    """Of `dtype`, which older files call `torch_dtype`, at the top or in the part that is text."""
+    inner = said.get("text_config")
+    places = (said, inner if isinstance(inner, dict) else {})
+    named = (str(place.get(key) or "") for place in places for key in ("dtype", "torch_dtype"))
+    found = next((name.removeprefix("torch.") for name in named if name), "float32")
+    return found if found in ("float16", "bfloat16", "float64") else "float32"
+
+
+@contextmanager
+def _default_dtype(torch: Any, name: str) -> Iterator[None]:
+    """As transformers builds a class for a dtype; what a class wants in fp32 stays so."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(getattr(torch, name))
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def _class_of(said: dict[str, Any], config: Any, transformers: Any) -> Any:

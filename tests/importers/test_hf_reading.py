@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from archcalc import load
+
 if TYPE_CHECKING:
     from conftest import Run, Write
 
@@ -20,7 +22,6 @@ LLAMA: dict[str, Any] = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
 }
-ALBERT = {"model_type": "albert", "architectures": ["AlbertModel"], "num_key_value_heads": ...}
 DEBERTA = {"model_type": "deberta-v2", "architectures": ["DebertaV2Model"]}
 BLOCKS = 3 * (64 + 2 * 64 * 64 + 2 * 64 * 32 + 64 + 3 * 64 * 160) + 64
 TABLE = 1000 * 64
@@ -108,6 +109,11 @@ def test_show_prints_a_spec_that_counts_the_same(run: Run, write: Write) -> None
     assert again == 2 * TABLE + BLOCKS
 
 
+def test_a_config_may_be_a_dict() -> None:
+    """As `json.load` gives it, or `to_dict` of a config object."""
+    assert load(LLAMA).params().total == 2 * TABLE + BLOCKS
+
+
 def test_a_folder_is_read_by_its_config(run: Run, write: Write) -> None:
     write(config(), "config.json")
     assert run("params", ".", "--format", "json").json["total"] == 2 * TABLE + BLOCKS
@@ -121,13 +127,14 @@ def test_a_model_can_be_changed_as_any_spec(run: Run, write: Write) -> None:
 @pytest.mark.parametrize(
     ("changes", "fact", "hint"),
     [
-        ({"model_type": "llamma"}, "archcalc reads no model_type llamma", "did you mean llama"),
+        ({"model_type": "llamma"}, "archcalc reads no model_type llamma", "the closest that is read is llama"),
+        ({"model_type": "zz", "architectures": ["ZzForMaskedLM"]}, "no model_type zz", "closest that is read is bert"),
         ({"model_type": ...}, "this config names no model_type", '"model_type": "llama"'),
         ({"architectures": ["LlamaForKaraoke"]}, "LlamaForKaraoke is not a class", "LlamaForCausalLM"),
-        ({"hidden_size": "64"}, "hidden_size: expected a whole number from 1 up", ""),
+        ({"hidden_size": "64"}, "hidden_size: expected a whole number from 1 to", ""),
+        ({"num_hidden_layers": 10**11}, "num_hidden_layers: expected a whole number from 1 to 100,000", ""),
         ({"hidden_act": "prelu"}, "hidden_act", "activations that can be counted"),
         ({"per_layer_config": {"0": {"num_key_value_heads": 1}}}, "per_layer_config", "--trace"),
-        ({**ALBERT, "num_hidden_groups": 4}, "num_hidden_groups: 4", "groups that nothing reads"),
         ({**DEBERTA, "pooler_hidden_size": 3}, "pooler_hidden_size", "such a model cannot run"),
     ],
 )  # fmt: skip
@@ -163,12 +170,13 @@ def test_the_text_part_of_a_larger_model_is_counted_and_labelled(run: Run, write
     answer = run("params", write(json.dumps({**outer, "vision_config": {"hidden_size": 8}}), "config.json"))
     assert f"{2 * TABLE + BLOCKS:,}" in answer.out
     assert "llava reads more than text: its text_config (llama) alone is counted" in " ".join(answer.out.split())
+    assert answer.out.startswith("text model of llava")
 
 
 def test_quantised_weights_are_said(run: Run, write: Write) -> None:
     quantised = {"quant_method": "gptq", "bits": 4, "group_size": 128}
     answer = run("params", write(config(quantization_config=quantised), "config.json"))
-    assert "stored quantised (gptq, 4 bits a weight)" in " ".join(answer.out.split())
+    assert "stored quantised (gptq int4, group 128)" in " ".join(answer.out.split())
 
 
 def test_t5_is_tied_whatever_the_file_says(run: Run, write: Write) -> None:
@@ -176,3 +184,33 @@ def test_t5_is_tied_whatever_the_file_says(run: Run, write: Write) -> None:
     answer = run("params", write(json.dumps(said), "config.json"))
     assert "transformers ties T5s always" in answer.out
     assert f"{60_506_624:,}" in answer.out  # T5 small, as the preset and the paper's code have it
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ({"model_type": "gpt2"}, ["dropout: 0.1"]),
+        ({"model_type": "opt"}, ["dropout: 0.1", "attention: {dropout: 0.0}"]),
+        ({"model_type": "bert", "attention_probs_dropout_prob": 0.3}, ["dropout: 0.1", "attention: {dropout: 0.3}"]),
+        ({"model_type": "llama", "attention_dropout": 1}, ["attention: {dropout: 0.99}"]),
+    ],
+    ids=lambda value: value["model_type"] if isinstance(value, dict) else "",
+)
+def test_dropout_is_carried_over(run: Run, write: Write, said: dict[str, Any], written: list[str]) -> None:
+    """Training keeps a mask for it: on branches and embedding, and on attention's weights where that rate differs."""
+    shown = run("show", write(json.dumps(said), "config.json")).out.splitlines()
+    assert set(written) <= set(shown)
+    assert sum("dropout" in line for line in shown) == len(written)
+
+
+def test_a_dropout_that_is_no_fraction_is_refused(run: Run, write: Write) -> None:
+    answer = run("params", write(json.dumps({"model_type": "gpt2", "resid_pdrop": "high"}), "config.json"))
+    assert answer.code == 2
+    assert 'resid_pdrop: expected a fraction from 0 to 1, found "high"' in answer.err
+
+
+def test_roberta_counts_positions_from_behind_the_padding(run: Run, write: Write) -> None:
+    """Of 514 rows the first two are no token's: 512 tokens are the most."""
+    said = {"model_type": "roberta", "max_position_embeddings": 514, "pad_token_id": 1}
+    shown = run("show", write(json.dumps(said), "config.json")).out
+    assert "position: {kind: learned, length: 512, offset: 2}" in shown

@@ -19,7 +19,7 @@ from archcalc.importers.hf import translators
 from archcalc.importers.hf.reading import described
 from archcalc.model import from_document
 
-TYPES = sorted(translators())
+TYPES = sorted(name for name in translators() if described(name)["classes"])
 
 
 def a_config(model_type: str, seed: int) -> dict[str, Any]:
@@ -32,6 +32,8 @@ def test_the_yaml_counts_the_same(model_type: str) -> None:
     """Every tensor, though the YAML leaves out what follows from the rest."""
     counted = 0
     for seed in range(4):
+        if counted == 2:
+            break
         raw = json.dumps(a_config(model_type, seed)).encode()
         try:
             model = from_document(of_bytes(raw, "config.json"), "model")

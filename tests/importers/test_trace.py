@@ -37,6 +37,24 @@ def test_a_refused_config_is_built_by_transformers(run: Run, write: Write) -> No
     assert answer["assumptions"][1].startswith("traced: ConvBertForMaskedLM as transformers")
 
 
+def test_a_traced_model_has_weights_in_memory(run: Run, write: Write) -> None:
+    """In the config's dtype; of caches and activations nothing is known, which is said."""
+    file = write(json.dumps({**REFUSED, "torch_dtype": "bfloat16"}), "config.json")
+    parameters = run("params", file, "--trace", "--format", "json").json["total"]
+    answer = run("memory", file, "--trace", "--format", "json").json
+    assert answer["parts"]["weights"] == 2 * parameters
+    assert any("neither a cache nor activations" in note for note in answer["assumptions"])
+    assert run("fit", file, "--trace", "--gpu", "t4").code == 0
+    assert "family: weights" in run("show", file, "--trace").out
+
+
+def test_a_list_of_weights_has_no_shapes_on_the_way(run: Run, write: Write) -> None:
+    """Refused, rather than an empty table."""
+    answer = run("shapes", write("family: weights\ntensors: {a: 'bf16 [2, 3]'}\n"))
+    assert answer.code == 2
+    assert "does not tell what is computed" in answer.err
+
+
 def test_what_archcalc_reads_is_not_traced(run: Run, write: Write) -> None:
     said = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}
     answer = run("params", write(json.dumps(said), "config.json"), "--trace", "--format", "json").json

@@ -15,27 +15,25 @@ unless it stands at its default, so that nothing is counted by halves.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from functools import cache
 from types import ModuleType
-
-SHARED = ("reading", "words", "patterns", "heads", "blocks", "imported")
 
 
 @cache
 def translators() -> dict[str, ModuleType]:
     """Every model type that can be read, and the file that reads it."""
-    names = [module.name for module in pkgutil.iter_modules(__path__) if module.name not in SHARED]
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in sorted(names)]
-    return {model_type: module for module in modules for model_type in module.TYPES}
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    return {model_type: module for module in modules for model_type in getattr(module, "TYPES", ())}
 
 
 def translator(model_type: str) -> ModuleType | None:
     """The file of that name if it reads the type, which spares loading the others; else whichever does."""
-    try:
-        module = importlib.import_module(f"{__name__}.{model_type.replace('-', '_')}")
+    name = model_type.replace("-", "_")
+    if name.isidentifier() and importlib.util.find_spec(f"{__name__}.{name}"):
+        module = importlib.import_module(f"{__name__}.{name}")
         if model_type in getattr(module, "TYPES", ()):
             return module
-    except ImportError:
-        pass
     return translators().get(model_type)

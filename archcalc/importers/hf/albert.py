@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.bert import classifier, encoder, language
+from archcalc.importers.hf import heads
+from archcalc.importers.hf.bert import classifier, encoder, language, pair
 from archcalc.importers.hf.blocks import Fields
 from archcalc.importers.hf.reading import Config
 
@@ -14,8 +15,6 @@ INERT = "head_dim num_key_value_heads net_structure_type gap_size num_memory_blo
 def translate(c: Config, task: str) -> Fields:
     each, groups, layers = c.size("inner_group_num"), c.size("num_hidden_groups"), c.size("num_hidden_layers")
     width = c.size("embedding_size")
-    if groups > layers:
-        raise c.refused("num_hidden_groups", f"with {layers} layers the class keeps groups that nothing reads")
     c.skip("tie_word_embeddings")
     return {
         **encoder(c),
@@ -26,7 +25,7 @@ def translate(c: Config, task: str) -> Fields:
             "width": width,
             **({"always_project": True} if width == c.size("hidden_size") else {}),
         },
-        "encoder": {"blocks": layers * each, **({"distinct": groups * each} if groups < layers else {})},
+        "encoder": {"blocks": layers * each, **({"distinct": groups * each} if groups != layers else {})},
         "head": _head(c, task),
     }
 
@@ -34,4 +33,6 @@ def translate(c: Config, task: str) -> Fields:
 def _head(c: Config, task: str) -> Fields:
     if task == "base":
         return {"kind": "none", "pooler": True}
+    if task == "pretraining":
+        return {**language(c, twice=True), "beside": pair(heads.labels(c))}
     return language(c, twice=True) if task == "masked" else classifier(c, task, {"pooler": True})

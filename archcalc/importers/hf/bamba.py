@@ -24,7 +24,7 @@ def translate(c: Config, task: str) -> Fields:
         task,
         attention={"bias": c.flag("attention_bias")} if there else None,
         ffn=ffn(c, bias=c.flag("mlp_bias")),
-        mamba=_mamba(c) if "mamba" in mixers else None,
+        mamba=mamba(c) if "mamba" in mixers else None,
         position=rope(c, head_dim(c), fraction=0.5) if there else None,
         decoder=stack([f"{mixer} ffn" for mixer in mixers]),
     )
@@ -33,7 +33,7 @@ def translate(c: Config, task: str) -> Fields:
     return fields
 
 
-def _mamba(c: Config) -> Fields:
+def mamba(c: Config) -> Fields:
     return {
         "kind": "mamba2",
         "inner": c.size("mamba_expand") * c.size("hidden_size"),

@@ -9,12 +9,19 @@ from archcalc.importers.hf.blocks import Fields
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
-TYPES = ("bart", "mbart", "pegasus", "marian", "m2m_100", "blenderbot", "blenderbot-small", "plbart")
+TYPES = (
+    *("bart", "mbart", "pegasus", "marian", "m2m_100", "blenderbot", "blenderbot-small", "plbart"),
+    *("mvp", "bigbird_pegasus"),
+)
+_POST = ("bart", "marian", "blenderbot-small", "plbart", "mvp")
+_OFFSET = ("bart", "mbart", "plbart", "mvp")
+_NORMED = ("bart", "mbart", "blenderbot-small", "plbart", "mvp")
 USUAL = "seq2seq"
 INERT = (
     "scale_embedding is_decoder encoder_no_repeat_ngram_size head_dim num_key_value_heads normalize_before"
     " normalize_embedding add_final_layer_norm add_bias_logits static_position_embeddings"
-    " force_bos_token_to_be_generated extra_pos_embeddings classif_dropout"
+    " force_bos_token_to_be_generated extra_pos_embeddings classif_dropout prompt_length prompt_mid_dim"
+    " block_size num_random_blocks"
 )
 
 
@@ -28,13 +35,23 @@ def translate(c: Config, task: str) -> Fields:
         "d_model": c.size("d_model"),
         "cross": {"memory": c.size("d_model")} if alone else None,
         "ffn": {"act": activation(c, "activation_function")},
-        "norm": {"place": "post"} if c.type in ("bart", "marian", "blenderbot-small", "plbart") else None,
+        "attention": _attention(c),
+        "norm": {"place": "post"} if c.type in _POST else None,
         "position": _position(c),
         "embedding": _embedding(c, tied, alone),
         "encoder": None if alone else _stack(c, "encoder"),
         "decoder": {**_stack(c, "decoder", alone=alone), **other},
         "head": _head(c, task, tied, vocab if decoder_vocab != vocab and (alone or _shares(c)) else None),
     }
+
+
+def _attention(c: Config) -> Fields | None:
+    """BigBird's looks at blocks of a long text, without biases."""
+    if c.type != "bigbird_pegasus":
+        return None
+    if c.text("attention_type") != "original_full":
+        c.notes.append("block-sparse attention is counted as full attention, as the class computes short texts")
+    return {"bias": c.flag("use_bias")}
 
 
 def _shares(c: Config) -> bool:
@@ -61,12 +78,12 @@ def _position(c: Config) -> Fields:
         return {"kind": "sinusoidal", "length": length, "stored": True}
     if c.type == "m2m_100":
         return {"kind": "sinusoidal", "length": length}
-    return {"kind": "learned", "length": length, **({"offset": 2} if c.type in ("bart", "mbart", "plbart") else {})}
+    return {"kind": "learned", "length": length, **({"offset": 2} if c.type in _OFFSET else {})}
 
 
 def _embedding(c: Config, tied: bool, alone: bool) -> Fields:
     """Tied, there is one table; untied, each stack has its own, and a third one is kept that nothing reads."""
-    norm = {"norm": True} if c.type in ("bart", "mbart", "blenderbot-small", "plbart") else {}
+    norm = {"norm": True} if c.type in _NORMED else {}
     if alone:
         return norm
     if not _shares(c):
@@ -80,7 +97,8 @@ def _head(c: Config, task: str, tied: bool, other_vocab: int | None) -> Any:
     if task == "base":
         return "none"
     if task in ("seq2seq", "causal"):
-        return "tied" if tied else {"kind": "lm", "vocab": other_vocab} if other_vocab else "lm"
+        alone = task == "causal" and c.type == "bigbird_pegasus"  # whose head is never tied then
+        return "tied" if tied and not alone else {"kind": "lm", "vocab": other_vocab} if other_vocab else "lm"
     if task == "sequence":
         hidden = c.size("d_model")
         return {"kind": "classifier", "classes": labels, "bias": True, "pool": "last", "hidden": hidden}

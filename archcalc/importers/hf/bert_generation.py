@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf import heads
-from archcalc.importers.hf.bert import encoder
-from archcalc.importers.hf.blocks import Fields, stacked
+from archcalc.importers.hf.bert import encoder, stack
+from archcalc.importers.hf.blocks import Fields
 from archcalc.importers.hf.reading import Config
 
 TYPES = ("bert-generation",)
@@ -21,14 +21,10 @@ def _head(c: Config, task: str) -> Any:
 
 
 def translate(c: Config, task: str) -> Fields:
-    causal = c.flag("is_decoder")
-    crossed = c.flag("add_cross_attention") and causal
-    line = "attention cross ffn" if crossed else "attention ffn"
     return {
         **encoder(c),
-        "cross": {"memory": c.size("hidden_size")} if crossed else None,
         "norm": {"place": "post"},
         "embedding": {"norm": True},
-        "decoder" if causal else "encoder": stacked([line] * c.size("num_hidden_layers")),
+        **stack(c),
         "head": _head(c, task),
     }

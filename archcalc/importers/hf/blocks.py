@@ -35,6 +35,11 @@ def head_dim(c: Config) -> int:
     return c.size_or("head_dim", c.size("hidden_size") // c.size("num_attention_heads"))
 
 
+def even_heads(c: Config) -> int:
+    """What is left for each head, for classes that read no head_dim."""
+    return c.size("hidden_size") // c.size("num_attention_heads")
+
+
 def kv_heads(c: Config) -> int:
     """As many as query heads, unless the file or the class says otherwise."""
     return c.size_or("num_key_value_heads", c.size("num_attention_heads"))
@@ -46,6 +51,9 @@ def attention(c: Config) -> Fields:
 
 def top(c: Config, experts: int, key: str = "num_experts_per_tok") -> int:
     """How many experts a token visits; some files ask for more than there are, which builds and cannot run."""
+    if c.get(key) is None:
+        c.notes.append("the config does not say how many experts a token takes: active parameters are those of one")
+        return 1
     said = c.size(key)
     if said > experts:
         c.notes.append(f"{key} is {said}, but there are {experts} experts: counted as all of them; this cannot run")
@@ -160,7 +168,7 @@ _ORDER = (
     *("name", "vocab", "d_model", "heads", "kv_heads", "head_dim"),
     *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "conv"),
     *("norm", "bias", "parallel", "layer_scale", "position", "embedding", "dropout", "variants"),
-    *("encoder", "decoder", "head", "precision"),
+    *("encoder", "decoder", "head", "spare", "precision"),
 )
 
 

@@ -24,7 +24,7 @@ def translate(c: Config, task: str) -> Fields:
         task,
         kv_heads=None,
         head_dim=None,
-        attention=_latent(c),
+        attention=latent(c),
         ffn=ffn(c, bias=bias) if dense else None,
         moe=_experts(c, bias=bias) if dense < blocks else None,
         position=rope(c, c.size("qk_rope_head_dim")),
@@ -36,7 +36,8 @@ def translate(c: Config, task: str) -> Fields:
     return fields
 
 
-def _latent(c: Config) -> Fields:
+def latent(c: Config, v_dim: int | None = None) -> Fields:
+    """`v_dim` where it does not stand in the file."""
     squeezed = c.get("q_lora_rank")
     return {
         "kind": "mla",
@@ -44,20 +45,16 @@ def _latent(c: Config) -> Fields:
         "kv_rank": c.size("kv_lora_rank"),
         "nope_dim": c.size("qk_nope_head_dim"),
         "rope_dim": c.size("qk_rope_head_dim"),
-        "v_dim": c.size("v_head_dim"),
+        "v_dim": v_dim or c.size("v_head_dim"),
         "bias": c.flag("attention_bias"),
     }
 
 
 def _experts(c: Config, *, bias: bool) -> Fields:
     number = c.size("n_routed_experts")
-    visited = 1 if c.get("num_experts_per_tok") is None else top(c, number)
-    if c.get("num_experts_per_tok") is None:
-        c.notes.append("the config does not say how many experts a token takes: active parameters are those of one")
     width, act, several = c.size("moe_intermediate_size"), activation(c), c.count("n_shared_experts")
-    if bias and not several:
-        raise c.refused("n_shared_experts", "the class keeps a bias of shared experts that are not there")
     shared = {"width": several * width, "act": act, **({"bias": True} if bias else {})}
-    fields: Fields = {"experts": number, "top": visited, "width": width, "act": act}
+    fields: Fields = {"experts": number, "top": top(c, number), "width": width, "act": act}
     fields |= {"shared": shared} if several else {}
+    fields |= {"out_bias": True} if bias and not several else {}  # all that is left of shared experts of no width
     return {**fields, "correction": True} if c.type == "deepseek_v3" else fields

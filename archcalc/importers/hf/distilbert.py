@@ -39,4 +39,5 @@ def _head(c: Config, task: str, d_model: int) -> Any:
         return "none"
     if task == "masked":
         return language(c, twice=False)
-    return classifier(c, task, {"hidden": d_model}, choice={"hidden": d_model})
+    dense = {"hidden": d_model, "act": "relu"}
+    return classifier(c, task, dense, choice=dense)

@@ -1,12 +1,12 @@
-"""Gemma 2 and 3: norms before and behind each branch, local and full attention in turns, capped scores."""
+"""Gemma 2 and 3: norms before and behind each branch, local and full attention in turns, capped scores; VaultGemma."""
 
 from __future__ import annotations
 
 from archcalc.importers.hf.blocks import Fields, decoder, every, ffn, head_dim, layer_types, sliding
 from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
+from archcalc.importers.hf.words import local_theta, rope
 
-TYPES = ("gemma2", "gemma3_text")
+TYPES = ("gemma2", "gemma3_text", "vaultgemma")
 USUAL = "causal"
 INERT = "query_pre_attn_scalar final_logit_softcapping use_bidirectional_attention sliding_window_pattern"
 
@@ -21,21 +21,14 @@ def translate(c: Config, task: str) -> Fields:
     local: Fields = {}
     if third:
         position = {"position": rope(c, head_dim(c), layer="full_attention", theta=1_000_000.0)}
-        local = {"position": {"kind": "rope", "theta": _local_theta(c)}}
+        local = {"position": {"kind": "rope", "theta": local_theta(c)}}
     layers = layer_types(c, every(c, period))
     return decoder(
         c,
         task,
         attention=attention,
         ffn=ffn(c, act="hidden_activation"),
-        norm={"kind": "rms", "place": "sandwich"},
+        norm="rms" if c.type == "vaultgemma" else {"kind": "rms", "place": "sandwich"},
         **position,
         **sliding(c, layers, c.given("sliding_window"), **local),
     )
-
-
-def _local_theta(c: Config) -> float:
-    """Local blocks have a RoPE base of their own, which older files call rope_local_base_freq."""
-    said = c.given("rope_parameters") or {}
-    local = said.get("sliding_attention") or {}
-    return float(local.get("rope_theta") or c.given("rope_local_base_freq") or 10_000)

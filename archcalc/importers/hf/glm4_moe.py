@@ -1,20 +1,21 @@
-"""GLM-4.5 and later: dense blocks first, then experts beside a shared one."""
+"""GLM-4.5 and Solar Open: biases on q, k and v, dense blocks first, then experts beside a shared one."""
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, biased, decoder, ffn, head_dim, top
+from archcalc.importers.hf.blocks import Fields, biased, decoder, head_dim
+from archcalc.importers.hf.mixtures import first_dense, mixture, used
 from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation, rope
+from archcalc.importers.hf.words import rope
 
-TYPES = ("glm4_moe",)
+TYPES = ("glm4_moe", "solar_open", "glm4v_moe_text")
 USUAL = "causal"
 INERT = "n_group topk_group routed_scaling_factor norm_topk_prob num_mtp_layers"
 
 
 def translate(c: Config, task: str) -> Fields:
-    blocks = c.size("num_hidden_layers")
-    dense = min(c.count("first_k_dense_replace"), blocks)
+    solar = c.type == "solar_open"
+    parts = ["moe"] * c.size("num_hidden_layers") if solar else first_dense(c)
     fields = decoder(
         c,
         task,
@@ -22,25 +23,16 @@ def translate(c: Config, task: str) -> Fields:
             "bias": biased(qkv=c.flag("attention_bias")),
             **({"qk_norm": "head"} if c.flag("use_qk_norm") else {}),
         },
-        ffn=ffn(c) if dense else None,
-        moe=_experts(c) if dense < blocks else None,
-        position=rope(c, head_dim(c), fraction=0.5),
-        decoder=stack(["attention ffn"] * dense + ["attention moe"] * (blocks - dense)),
+        **used(c, parts, lambda: _experts(c)),
+        position=rope(c, head_dim(c), fraction=1.0 if solar else 0.5),
+        decoder=stack([f"attention {part}" for part in parts]),
     )
-    c.skip("intermediate_size", "moe_intermediate_size", "n_routed_experts", "n_shared_experts", "num_experts_per_tok")
     if c.given("num_mtp_layers"):
         c.notes.append("layers that predict further tokens are not built by transformers, and not counted")
     return fields
 
 
 def _experts(c: Config) -> Fields:
-    width, act = c.size("moe_intermediate_size"), activation(c)
-    number, several = c.size("n_routed_experts"), c.count("n_shared_experts")
-    return {
-        "experts": number,
-        "top": top(c, number),
-        "width": width,
-        "act": act,
-        "correction": True,
-        **({"shared": {"width": several * width, "act": act}} if several else {}),
-    }
+    width = c.size("moe_intermediate_size")
+    shared = c.count("n_shared_experts") * width
+    return mixture(c, c.size("n_routed_experts"), width, shared=shared, correction=True)

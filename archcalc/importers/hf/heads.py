@@ -15,6 +15,7 @@ def task(c: Config, usual: str) -> str:
     named = c.given("architectures")
     names = {task: name for name, task in reversed(c.classes.items())}
     if not named:
+        usual = usual if usual in names or not names else next(iter(names))
         c.notes.append(f"the config names no class: counted as {names.get(usual, usual)}")
         return usual
     if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
@@ -27,6 +28,11 @@ def task(c: Config, usual: str) -> str:
     if len(named) > 1:
         c.notes.append(f"of {', '.join(named)} the first, {known[0]}, is counted")
     return c.classes[known[0]]
+
+
+def class_for(c: Config, task: str) -> str:
+    """The class of transformers that is for a task."""
+    return next((name for name, meant in c.classes.items() if meant == task), "")
 
 
 def refuse(c: Config, asked: str) -> InputError:

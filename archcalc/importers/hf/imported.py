@@ -3,48 +3,66 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from archcalc.document import Document
 from archcalc.errors import InputError
 from archcalc.importers.hf import heads, translator, translators
 from archcalc.importers.hf.blocks import finished
+from archcalc.importers.hf.dropout import with_dropout
 from archcalc.importers.hf.reading import Config, unknown_type
-from archcalc.importers.hf.words import precision, quantisation
+from archcalc.importers.hf.texts import Text, text_of
+from archcalc.importers.hf.words import precision
+
+if TYPE_CHECKING:
+    from archcalc.checkpoints import Checkpoint
 
 
 def document(said: dict[str, Any], file: str) -> Document:
     """The spec that a config stands for, as a document that `from_document` takes."""
-    text_of, said = _text_only(said)
+    text = text_of(said)
+    said = text.said if text else said
     module = translator(said["model_type"]) if isinstance(said.get("model_type"), str) else None
     if module is None:
-        raise unknown_type(said.get("model_type"), translators())
+        raise unknown_type(said.get("model_type"), translators(), said.get("architectures"))
     config = Config(said["model_type"], said)
-    config.notes.extend(text_of)
-    fields = finished({**_translated(module, config), "precision": precision(config)})
-    quantisation(config)
+    if text:
+        config.notes.append(text.note)
+    translated = with_dropout(config, _translated(module, config, text))
+    fields = finished({**translated, "precision": precision(config)})
+    kept = _kept(config)
     config.check_all_read(tuple(module.INERT.split()))
-    return Document(file, data=fields, notes=tuple(dict.fromkeys(config.notes)))
+    counted = _counted(said, config, text.task) if text else said
+    return Document(file, data=fields, notes=tuple(dict.fromkeys(config.notes)), weights=kept, config=counted)
 
 
-def _translated(module: ModuleType, config: Config) -> dict[str, Any]:
+def _counted(said: dict[str, Any], config: Config, task: str) -> dict[str, Any]:
+    """The config of a text model alone, where transformers has a class for that."""
+    name = heads.class_for(config, task)
+    return {**said, "architectures": [name]} if name else {}
+
+
+def _kept(config: Config) -> Checkpoint | None:
+    """How the weights are stored: it changes bytes and not parameters."""
+    said = config.given("quantization_config") or config.given("compression_config")  # of older files
+    if not said:
+        return None
+    from archcalc.importers.stored.methods import quantised
+
+    found = quantised(said)
+    if found:
+        config.notes.append(found.note)
+    if said.get("kv_cache_scheme") or said.get("kv_cache_quant_algo"):
+        config.notes.append("the checkpoint holds scales for a cache in fp8: --kv-dtype fp8 counts it so")
+    return found
+
+
+def _translated(module: ModuleType, config: Config, text: Text | None) -> dict[str, Any]:
     """A value of a kind that its field never has may fail anywhere, as it does in transformers."""
     try:
-        fields: dict[str, Any] = module.translate(config, heads.task(config, module.USUAL))
+        task = text.task if text else heads.task(config, module.USUAL)
+        fields: dict[str, Any] = module.translate(config, task)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
         fact = f"a value of this {config.type} config is not of a kind that {config.config_class} takes ({reason})"
         raise InputError(fact, "compare it with a config.json that transformers wrote") from None
-    return fields
-
-
-def _text_only(said: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """The language model inside a config of several parts, and the words that say so."""
-    inner = said.get("text_config")
-    if not isinstance(inner, dict):
-        return [], said
-    outer = said.get("model_type")
-    model_type = inner.get("model_type") or f"{outer}_text"
-    tie = {"tie_word_embeddings": said["tie_word_embeddings"]} if "tie_word_embeddings" in said else {}
-    dtype = {key: said[key] for key in ("dtype", "torch_dtype", "quantization_config") if key in said}
-    note = f"{outer} reads more than text: its text_config ({model_type}) alone is counted"
-    return [note], {**dtype, **tie, **inner, "model_type": model_type, "architectures": None}
+    return {"name": text.name, **fields} if text else fields

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, attention, decoder, top, window
+from archcalc.importers.hf.blocks import Fields, decoder, even_heads, head_dim, kv_heads, top, window
 from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
@@ -30,10 +30,18 @@ def translate(c: Config, task: str) -> Fields:
 
 def experts(c: Config) -> Fields:
     number = c.size("num_experts" if c.type == "olmoe" else "num_local_experts")
-    moe = {"experts": number, "top": top(c, number), "width": c.size("intermediate_size")}
+    moe = {"experts": number, "top": _top(c, number), "width": c.size("intermediate_size")}
     act, shared = activation(c), c.count("shared_intermediate_size") if c.type == "granitemoeshared" else 0
     more: Fields = {"correction": True} if c.type == "minimax_m2" else {}
     return {**moe, "act": act, **more, **({"shared": {"width": shared, "act": act}} if shared else {})}
+
+
+def _top(c: Config, number: int) -> int:
+    """PhiMoE's router takes two, whatever the file says."""
+    if c.type != "phimoe" or c.get("num_experts_per_tok") == 2:
+        return top(c, number)
+    c.notes.append("num_experts_per_tok is not read by transformers' PhiMoE: its router always takes two")
+    return min(2, number)
 
 
 def window_of(c: Config) -> Fields:
@@ -41,6 +49,9 @@ def window_of(c: Config) -> Fields:
 
 
 def _qk_norm(c: Config) -> Fields:
-    if c.type == "olmoe" and attention(c)["head_dim"] * c.size("num_attention_heads") != c.size("hidden_size"):
-        raise c.refused("head_dim", "the class sizes its query norm by hidden_size, so that such a model cannot run")
+    """OLMoE sizes its norms by hidden_size, whatever the heads are."""
+    if c.type == "olmoe" and head_dim(c) * c.size("num_attention_heads") != c.size("hidden_size"):
+        widths = [c.size("hidden_size"), even_heads(c) * kv_heads(c)]
+        c.notes.append("norms on queries and keys are not as wide as those: this model can be built, but not run")
+        return {"qk_norm": {"over": "all", "width": widths}}
     return {"qk_norm": "all"} if c.type in ("minimax_m2", "olmoe") else {}

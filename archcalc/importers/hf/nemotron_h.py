@@ -82,12 +82,15 @@ def _experts(c: Config) -> Fields:
 
 
 def _mamba(c: Config) -> Fields:
+    """Channels are normalised by the groups that share B and C."""
+    groups = c.given("mamba_n_groups") or c.size("n_groups")
     return {
         "kind": "mamba2",
         "inner": c.size("mamba_num_heads") * c.size("mamba_head_dim"),
         "heads": c.size("mamba_num_heads"),
         "state": c.size("ssm_state_size"),
-        "groups": c.given("mamba_n_groups") or c.size("n_groups"),
+        "groups": groups,
+        "norm_groups": groups,
         "conv": c.given("mamba_d_conv") or c.size("conv_kernel"),
         "bias": c.flag("use_bias"),
         "conv_bias": c.given_flag("mamba_conv_bias") if "mamba_conv_bias" in c.said else c.flag("use_conv_bias"),

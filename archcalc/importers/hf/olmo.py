@@ -17,7 +17,9 @@ def translate(c: Config, task: str) -> Fields:
     attention["qk_norm"] = "head" if c.type == "exaone4" else "all"
     layers: Fields = {}
     if c.type in ("olmo3", "exaone4"):
-        layers = sliding(c, layer_types(c, _layers(c)), c.given("sliding_window"))
+        window = c.given("sliding_window")
+        free = {"position": "none"} if c.type == "exaone4" and window is not None else None
+        layers = sliding(c, layer_types(c, _layers(c)), window, full=free)
     return decoder(c, task, attention=attention, norm={"kind": "rms", "place": "out"}, **layers)
 
 

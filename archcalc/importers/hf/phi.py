@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, decoder, ffn, head_dim
+from archcalc.importers.hf.blocks import Fields, decoder, even_heads, ffn, head_dim
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import rope
 
@@ -13,12 +13,10 @@ INERT = ""
 
 
 def translate(c: Config, task: str) -> Fields:
-    if c.flag("qk_layernorm") and head_dim(c) != c.size("hidden_size") // c.size("num_attention_heads"):
-        raise c.refused("head_dim", "the class sizes its norms by hidden_size, so that such a model cannot run")
     return decoder(
         c,
         task,
-        attention={"qk_norm": "head"} if c.flag("qk_layernorm") else {},
+        attention=_qk_norm(c) if c.flag("qk_layernorm") else {},
         ffn=ffn(c, gated=False),
         norm="layer",
         bias=True,
@@ -26,3 +24,11 @@ def translate(c: Config, task: str) -> Fields:
         parallel="shared",
         head=heads.of_decoder(c, task, bias=True),
     )
+
+
+def _qk_norm(c: Config) -> Fields:
+    """As wide as heads are without a head_dim of their own; with one the model is built, and cannot run."""
+    if head_dim(c) == even_heads(c):
+        return {"qk_norm": "head"}
+    c.notes.append(f"norms of {even_heads(c)} numbers on heads of {head_dim(c)}: this model can be built, but not run")
+    return {"qk_norm": {"over": "head", "width": even_heads(c)}}

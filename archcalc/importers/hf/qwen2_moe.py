@@ -7,7 +7,8 @@ from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
-TYPES = ("qwen2_moe", "qwen3_moe")
+THIRD = ("qwen3_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text")
+TYPES = ("qwen2_moe", *THIRD)
 USUAL = "causal"
 INERT = "norm_topk_prob max_window_layers use_sliding_window sliding_window"
 
@@ -33,7 +34,7 @@ def experts(c: Config) -> Fields:
         "width": c.size("moe_intermediate_size"),
         "act": activation(c),
     }
-    if c.type == "qwen3_moe":
+    if c.type in THIRD:
         return moe
     shared = {"width": c.size("shared_expert_intermediate_size"), "act": activation(c)}
     return {**moe, "shared": shared, "shared_gate": True}
@@ -47,7 +48,7 @@ def sparse_blocks(c: Config, experts: int) -> list[bool]:
 
 
 def _layers(c: Config, parts: list[str]) -> tuple[Fields, Fields]:
-    if c.type == "qwen3_moe":
+    if c.type in THIRD:
         window = c.given("sliding_window") if c.flag("use_sliding_window") else None
         attention = {"bias": c.flag("attention_bias"), "qk_norm": "head", **({"window": window} if window else {})}
         return {"decoder": stack([f"attention {part}" for part in parts])}, attention

@@ -1,4 +1,4 @@
-"""Qwen3-Next: gated delta nets in three of four blocks, gated attention in the fourth, experts behind both."""
+"""Qwen3-Next and 3.5: gated delta nets in three of four blocks, gated attention in the fourth, perhaps experts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from archcalc.importers.hf.qwen2_moe import experts, sparse_blocks
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import rope
 
-TYPES = ("qwen3_next",)
+TYPES = ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text")
 USUAL = "causal"
 INERT = "norm_topk_prob full_attention_interval"
 
 
 def translate(c: Config, task: str) -> Fields:
-    moe = experts(c)
-    parts = ["moe" if sparse else "ffn" for sparse in sparse_blocks(c, moe["experts"])]
+    moe = experts(c) if c.type != "qwen3_5_text" else None
+    parts = _parts(c, moe)
     mixers = _mixers(c)
     attends = "attention" in mixers
     fields = decoder(
@@ -28,9 +28,18 @@ def translate(c: Config, task: str) -> Fields:
         position=rope(c, head_dim(c), fraction=0.25) if attends else None,
         decoder=stack([f"{mixer} {part}" for mixer, part in zip(mixers, parts, strict=True)]),
     )
-    c.skip("intermediate_size", "attention_bias", "max_position_embeddings", "rope_parameters")
+    c.skip("attention_bias", "max_position_embeddings", "rope_parameters")
+    if c.type == "qwen3_next":
+        c.skip("intermediate_size")
     c.skip(*(key for key in c.said if key.startswith("linear_")))
     return fields
+
+
+def _parts(c: Config, moe: Fields | None) -> list[str]:
+    """Qwen 3.5 has experts in every block or in none."""
+    if moe is None or c.type == "qwen3_5_moe_text":
+        return ["moe" if moe else "ffn"] * c.size("num_hidden_layers")
+    return ["moe" if sparse else "ffn" for sparse in sparse_blocks(c, moe["experts"])]
 
 
 def _mixers(c: Config) -> list[str]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from archcalc.data import data_root
-from archcalc.errors import InputError, did_you_mean
+from archcalc.errors import InputError
+from archcalc.sizes import LARGEST
 
 INERT = re.compile(  # keys of any type that change no parameter, shape or cost: randomness, rounding, tokens, training
     r".*(dropout|dropout_prob|dropout_rate|_pdrop|layerdrop|drop_path_rate|drop_rate|_eps|_epsilon|_token_id|_token_ids"
@@ -24,6 +26,7 @@ INERT = re.compile(  # keys of any type that change no parameter, shape or cost:
     r"|tokenizer_class|prefix|task_specific_params|finetuning_task|unsloth_version|unsloth_fixed|_commit_hash|torchscript"
     r"|use_bfloat16|gradient_checkpointing|position_embedding_type|pruned_heads|tf_legacy_loss|cross_attention_hidden_size)"
 )
+MOST_LAYERS = 100_000  # a translator lists the layers one by one
 MATTERS = ("per_layer_config", "block_configs", "layer_config", "text_config", "vision_config", "audio_config")
 
 
@@ -48,6 +51,7 @@ class Config:
         self.defaults = {**described("base")["defaults"], **self.defaults}
         self.said = {self.named(key): value for key, value in _declared_first(said, about["defaults"]).items()}
         self.declared = frozenset((*self.defaults, *self.aliases))
+        self.spelled = said
         self.was_read: set[str] = set()
         self.notes: list[str] = []
 
@@ -61,6 +65,10 @@ class Config:
         self.was_read.add(key)
         return self.said[key] if key in self.said else self.defaults[key]
 
+    def own(self, key: str) -> Any:
+        """What the class derives other fields from: the value under the field's own name, as aliases are set later."""
+        return self.spelled.get(key, self.defaults[key])
+
     def given(self, key: str) -> Any:
         """The file's value of a key that the class may not declare, or None."""
         key = self.named(key)
@@ -72,24 +80,20 @@ class Config:
         self.was_read.update(map(self.named, keys))
 
     def size(self, key: str) -> int:
-        value = self.get(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise self.wrong(key, "a whole number from 1 up")
-        return value
+        return self._whole(key, self.get(key), least=1)
 
     def count(self, key: str) -> int:
-        value = self.get(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self.wrong(key, "a whole number from 0 up")
-        return value
+        return self._whole(key, self.get(key), least=0)
 
     def size_or(self, key: str, otherwise: int) -> int:
         """A size that may be null or undeclared, and then follows from others."""
-        if self.given(key) is None:
-            return otherwise
-        value = self.said.get(self.named(key), self.defaults.get(self.named(key)))
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise self.wrong(key, "a whole number from 1 up")
+        value = self.given(key)
+        return otherwise if value is None else self._whole(key, value, least=1)
+
+    def _whole(self, key: str, value: Any, least: int) -> int:
+        most = MOST_LAYERS if "layer" in key else LARGEST
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise self.wrong(key, f"a whole number from {least} to {most:,}")
         return value
 
     def flag(self, key: str) -> bool:
@@ -151,10 +155,16 @@ def _same(value: Any, default: Any) -> bool:
     return bool(value == default) and isinstance(value, bool) == isinstance(default, bool)
 
 
-def unknown_type(model_type: Any, known: Any) -> InputError:
-    """A model type that no translator reads, and the closest that one does."""
+KINDS = {"MaskedLM": "bert", "ConditionalGeneration": "t5", "Image": "vit"}  # what such a class is most like
+
+
+def unknown_type(model_type: Any, known: Any, classes: Any = ()) -> InputError:
+    """A model type that no translator reads, and the closest that one does: by its name, else by its class."""
     if not isinstance(model_type, str):
         hint = 'add it, such as `"model_type": "llama"`'
         return InputError("this config names no model_type", hint, field="model_type")
-    hint = f"{did_you_mean(model_type, known)}; --trace counts it with transformers, if that is installed"
+    like = next((like for word, like in KINDS.items() if word in str(classes)), "llama")
+    closest = " or ".join(get_close_matches(model_type.lower(), known, n=3) or [like])
+    trace = "`params --trace` counts this one with transformers, if that is installed"
+    hint = f"the closest that is read is {closest}; {trace}"
     return InputError(f"archcalc reads no model_type {model_type}", hint, field="model_type")

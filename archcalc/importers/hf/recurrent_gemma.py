@@ -5,7 +5,7 @@ from __future__ import annotations
 from archcalc.importers.hf.blocks import Fields, biased, decoder, ffn, head_dim
 from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
+from archcalc.importers.hf.words import activation, rope
 
 TYPES = ("recurrent_gemma",)
 USUAL = "causal"
@@ -25,6 +25,7 @@ def translate(c: Config, task: str) -> Fields:
         "width": c.size_or("lru_width", c.size("hidden_size")),
         "heads": c.size("num_attention_heads"),
         "conv": c.size("conv1d_width"),
+        "act": activation(c, "hidden_activation"),
     }
     inner = ffn(c, act="hidden_activation", bias=True)
     return decoder(

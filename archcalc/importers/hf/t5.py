@@ -9,20 +9,22 @@ from archcalc.importers.hf.blocks import Fields
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
-TYPES = ("t5", "mt5", "umt5")
+TYPES = ("t5", "mt5", "umt5", "longt5")
 USUAL = "seq2seq"
 INERT = (
     "relative_attention_max_distance dense_act_fn is_gated_act scale_decoder_outputs tie_word_embeddings"
-    " n_positions output_past num_key_value_heads"
+    " n_positions output_past num_key_value_heads local_radius global_block_size"
 )
 
 
 def translate(c: Config, task: str) -> Fields:
     if c.given("tie_word_embeddings") is False:
         c.notes.append("tie_word_embeddings is false, but transformers ties T5s always: one table is counted")
+    if c.type == "longt5":
+        _check_local(c)
     both = task not in ("encoder", "token")
     blocks = c.size("num_layers")
-    stacks: Fields = {"encoder": blocks, "decoder": c.size_or("num_decoder_layers", blocks)}
+    stacks: Fields = {"encoder": blocks, "decoder": c.size_or("num_decoder_layers", c.own("num_layers"))}
     if c.flag("is_decoder") and not both:  # the only stack is then built as a decoder's
         stacks = {
             "cross": {"memory": c.size("d_model")},
@@ -47,6 +49,12 @@ def translate(c: Config, task: str) -> Fields:
         **stacks,
         "head": _head(c, task),
     }
+
+
+def _check_local(c: Config) -> None:
+    if c.text("encoder_attention_type") != "local":
+        raise c.refused("encoder_attention_type", "global tokens that are made of the others are not counted")
+    c.notes.append("the encoder's local attention, computed block by block, is counted as full attention")
 
 
 def _ffn(c: Config) -> Fields:

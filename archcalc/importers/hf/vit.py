@@ -1,4 +1,4 @@
-"""ViT, DeiT (one token more), DINOv2 (scaled branches) and BEiT (relative positions)."""
+"""ViT, DeiT (one token more), I-JEPA (none), DINOv2 (scaled branches), BEiT (relative positions), and their heirs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from archcalc.importers.hf.blocks import Fields, biased
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
-TYPES = ("vit", "vit_msn", "deit", "dinov2", "dinov2_with_registers", "beit", "data2vec-vision")
+TYPES = (
+    *("vit", "vit_msn", "vit_mae", "ijepa", "deit", "pixio", "beit", "data2vec-vision"),
+    *("dinov2", "dinov2_with_registers", "tipsv2_vision_model"),
+)
 USUAL = "image"
 INERT = (
     "encoder_stride pooler_act num_key_value_heads stage_names _out_features _out_indices out_features"
@@ -18,7 +21,8 @@ INERT = (
     " use_mean_pooling layer_scale_init_value layerscale_value"
 )
 
-_LIKE_DINO = ("dinov2", "dinov2_with_registers")
+_LIKE_DINO = ("dinov2", "dinov2_with_registers", "tipsv2_vision_model")
+_WITH_REGISTERS = ("dinov2_with_registers", "tipsv2_vision_model")
 _LIKE_BEIT = ("beit", "data2vec-vision")
 
 
@@ -28,6 +32,9 @@ def translate(c: Config, task: str) -> Fields:
     if c.type != "data2vec-vision":
         width = c.size_or("head_dim", width)  # a key that no class declares, and all of these read
     biases = biased(qvo=True) if c.type in _LIKE_BEIT else biased(qkv=c.flag("qkv_bias"), o=True)
+    if c.type == "vit_mae" and task == "base":
+        c.skip(*(key for key in c.defaults if key.startswith("decoder_")), "norm_pix_loss", "mask_ratio")
+        c.notes.append("a share of the patches (mask_ratio) is hidden, and not computed: counted as if all were seen")
     return {
         "d_model": d_model,
         "heads": number,
@@ -35,17 +42,25 @@ def translate(c: Config, task: str) -> Fields:
         "attention": {"bias": biases} if biases is not True else None,
         "ffn": _ffn(c, d_model),
         "layer_scale": True if _scaled(c) else None,
-        "norm": {"final": False} if _unpooled(c, task) else None,
+        "norm": {"final": False} if _unnormed(c, task) else None,
         "position": _position(c),
-        "embedding": _patches(c),
+        "embedding": _patches(c, task),
         "encoder": c.size("num_hidden_layers"),
         "head": _head(c, task),
+        **_spare(c, task, d_model),
     }
+
+
+def _spare(c: Config, task: str, d_model: int) -> Fields:
+    """Pixio's backbone has a norm of its own behind the model's."""
+    if c.type != "pixio" or task != "backbone":
+        return {}
+    return {"spare": {"norm_weight": [d_model], "norm_bias": [d_model]}}
 
 
 def _ffn(c: Config, d_model: int) -> Fields:
     act = activation(c)
-    if c.type not in _LIKE_DINO:
+    if c.type not in (*_LIKE_DINO, "pixio"):
         return {"width": c.size("intermediate_size"), "act": act}
     width = int(d_model * c.get("mlp_ratio"))
     if not c.flag("use_swiglu_ffn"):
@@ -57,9 +72,9 @@ def _scaled(c: Config) -> bool:
     return c.type in _LIKE_DINO or (c.type in _LIKE_BEIT and c.get("layer_scale_init_value") > 0)
 
 
-def _unpooled(c: Config, task: str) -> bool:
-    """Data2Vec's bare model has no pooler, and with it goes the norm that a mean is taken behind."""
-    return c.flag("use_mean_pooling") and c.type == "data2vec-vision" and task == "base"
+def _unnormed(c: Config, task: str) -> bool:
+    """Of a mean the norm stands behind it, or nowhere."""
+    return c.flag("use_mean_pooling") and task in ("backbone", "image", "base")
 
 
 def _position(c: Config) -> Any:
@@ -71,19 +86,28 @@ def _position(c: Config) -> Any:
     return found or None
 
 
-def _patches(c: Config) -> Fields:
+def patches(c: Config) -> Fields:
+    """An image, cut into patches; where it does not divide, the classes leave out the rest."""
     patch = _sides(c, "patch_size")
     image = [side // step * step for side, step in zip(_sides(c, "image_size"), patch, strict=True)]
     if image != _sides(c, "image_size"):
         c.notes.append("the image is no whole number of patches: what is left over at its edges is not read")
-    mask = c.type == "dinov2_with_registers" or c.flag("use_mask_token")
     return {
         "kind": "patches",
         "image": image[0] if image[0] == image[1] else image,
         "patch": patch[0] if patch[0] == patch[1] else patch,
         "channels": c.size("num_channels"),
-        **({"tokens": 2} if c.type == "deit" else {}),
-        **({"registers": c.count("num_register_tokens")} if c.type == "dinov2_with_registers" else {}),
+    }
+
+
+def _patches(c: Config, task: str) -> Fields:
+    hides = task == "masked_image" and c.type in ("vit", "deit")
+    mask = hides or c.type in _WITH_REGISTERS or c.flag("use_mask_token")
+    tokens = c.count("n_cls_tokens") if c.type == "pixio" else {"deit": 2, "ijepa": 0}.get(c.type, 1)
+    return {
+        **patches(c),
+        **({"tokens": tokens} if tokens != 1 else {}),
+        **({"registers": c.count("num_register_tokens")} if c.type in _WITH_REGISTERS else {}),
         **({"mask": True} if mask else {}),
     }
 
@@ -98,12 +122,37 @@ def _sides(c: Config, key: str) -> list[int]:
 
 def _head(c: Config, task: str) -> Any:
     pooled = c.type in ("vit", "deit")
+    c.skip("pooler_output_size")
     width = c.given("pooler_output_size") or c.size("hidden_size") if pooled else 0
     if task == "base":
+        if c.type == "beit" and c.flag("use_mean_pooling"):
+            return {"kind": "none", "pool": "mean", "norm": True}
         return {"kind": "none", "pooler": width if width != c.size("hidden_size") else True} if pooled else "none"
-    if task != "image":
+    if task == "backbone":
+        return _backbone(c)
+    if task == "masked_image":
+        return _hidden_patches(c)
+    if task not in ("image", "teacher"):
         raise heads.refuse(c, task)
     if heads.labels(c) == 0:
         return "none"
-    pool = "both" if c.type in _LIKE_DINO else "mean" if c.flag("use_mean_pooling") else "class"
-    return {"kind": "classifier", "classes": heads.labels(c), "bias": True, "pool": pool}
+    mean = c.flag("use_mean_pooling") or c.type == "ijepa"
+    pool = "both" if c.type in _LIKE_DINO else "mean" if mean else "class"
+    behind = {"norm": True} if c.flag("use_mean_pooling") else {}
+    one = {"kind": "classifier", "classes": heads.labels(c), "bias": True, "pool": pool, **behind}
+    return {**one, "beside": {**one, "pool": "second"}} if task == "teacher" else one
+
+
+def _hidden_patches(c: Config) -> Fields:
+    """Of every patch its pixels, or as BEiT has it, which of so many visual words it is."""
+    every: Fields = {"kind": "classifier", "bias": True, "pool": "patches"}
+    if c.type != "beit":
+        return {**every, "classes": c.size("encoder_stride") ** 2 * c.size("num_channels")}
+    return {**every, "classes": c.size("vocab_size"), **({} if c.flag("use_mean_pooling") else {"norm": True})}
+
+
+def _backbone(c: Config) -> Any:
+    """The patches' last features; BEiT may put convolutions behind them, which are not counted."""
+    if c.flag("add_fpn"):
+        raise c.refused("add_fpn")
+    return {"kind": "none", "pool": "patches"} if c.flag("reshape_hidden_states") else "none"

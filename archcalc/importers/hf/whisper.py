@@ -19,14 +19,17 @@ INERT = (
 
 def translate(c: Config, task: str) -> Fields:
     alone = task == "causal"
-    if task not in ("speech", "causal", "base"):
+    if task not in ("speech", "causal", "base", "audio"):
         raise heads.refuse(c, task)
-    c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim")
+    c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "vocab_size", "max_target_positions")
+    c.skip("decoder_layers", "decoder_attention_heads", "decoder_ffn_dim")
     tied = c.flag("tie_word_embeddings")
     heard = {
         "embedding": {"kind": "audio", "mels": c.size("num_mel_bins")},
         "position": {"kind": "sinusoidal", "length": c.size("max_source_positions"), "stored": True},
     }
+    if task == "audio":
+        return _listening(c, {**_stack(c, "encoder"), **heard})
     told = {"position": {"kind": "learned", "length": c.size("max_target_positions")}}
     encoder = {**_stack(c, "encoder"), **heard}
     decoder = {**_stack(c, "decoder"), **told, **({"pattern": ["attention cross ffn"]} if alone else {})}
@@ -39,6 +42,24 @@ def translate(c: Config, task: str) -> Fields:
         "encoder": None if alone else encoder,
         "decoder": decoder,
         "head": "none" if task == "base" else "tied" if tied else "lm",
+    }
+
+
+def _listening(c: Config, encoder: Fields) -> Fields:
+    """The encoder alone, and what it heard: every position projected, the mean of them classified."""
+    return {
+        "d_model": c.size("d_model"),
+        "attention": {"bias": ["q", "v", "o"]},
+        "ffn": {"act": activation(c, "activation_function")},
+        "encoder": encoder,
+        "head": {
+            "kind": "classifier",
+            "classes": heads.labels(c),
+            "bias": True,
+            "pool": "mean",
+            "project": c.size("classifier_proj_size"),
+            **({"layers": "weighted"} if c.flag("use_weighted_layer_sum") else {}),
+        },
     }
 
 

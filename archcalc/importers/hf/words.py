@@ -11,9 +11,14 @@ Fields = dict[str, Any]
 _ACTIVATIONS = {
     **dict.fromkeys(("gelu", "gelu_python", "gelu_10"), "gelu"),
     **dict.fromkeys(("gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast", "gelu_accurate"), "gelu_tanh"),
-    **dict.fromkeys(("silu", "swish", "quick_gelu"), "silu"),
+    **dict.fromkeys(("silu", "swish"), "silu"),
     **{word: word for word in ("relu", "relu2", "tanh", "sigmoid", "leaky_relu", "identity")},
     "linear": "identity",
+}
+_NEAREST = {  # other formulas, which have no parameters either
+    **dict.fromkeys(("quick_gelu", "hardswish", "mish", "sqrtsoftplus"), "silu"),
+    "relu6": "relu",
+    "laplace": "gelu",
 }
 _PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8"}
 
@@ -21,10 +26,11 @@ _PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat1
 def activation(c: Config, key: str = "hidden_act", word: str = "") -> str:
     """The spec's word. Some activations of transformers have parameters (prelu, xielu): those are refused."""
     found = word or c.text(key)
+    if found in _NEAREST:
+        c.notes.append(f"{found} is counted as {_NEAREST[found]}: the same parameters")
+        return _NEAREST[found]
     if found not in _ACTIVATIONS:
-        raise c.refused(key, f"activations that can be counted: {', '.join(sorted(_ACTIVATIONS))}")
-    if found == "quick_gelu":
-        c.notes.append("quick_gelu, x · sigmoid(1.702 x), is counted as silu: the same parameters")
+        raise c.refused(key, f"activations that can be counted: {', '.join(sorted((*_ACTIVATIONS, *_NEAREST)))}")
     return _ACTIVATIONS[found]
 
 
@@ -54,6 +60,13 @@ def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = Non
     return position
 
 
+def local_theta(c: Config) -> float:
+    """Local blocks may have a RoPE base of their own, which older files call rope_local_base_freq."""
+    said = c.given("rope_parameters") or {}
+    local = said.get("sliding_attention") or {}
+    return float(local.get("rope_theta") or c.given("rope_local_base_freq") or 10_000)
+
+
 def rope_of(c: Config, rotated: int, width: int, length: int) -> Fields:
     """Rotary positions on the first `rotated` numbers of each head, for classes that have no RoPE parameters."""
     if rotated < width:
@@ -63,7 +76,8 @@ def rope_of(c: Config, rotated: int, width: int, length: int) -> Fields:
 
 def _rope_parameters(c: Config, layer: str) -> Fields:
     """New files have `rope_parameters`, perhaps by layer type; older ones `rope_scaling` beside `rope_theta`."""
-    said = c.given("rope_scaling") or c.given("rope_parameters") or {}
+    older, newer = c.given("rope_scaling"), c.given("rope_parameters")
+    said = older or newer or {}
     if not isinstance(said, dict):
         raise c.wrong("rope_parameters", "fields such as rope_theta")
     nested = [key for key, value in said.items() if isinstance(value, dict)]
@@ -85,14 +99,3 @@ def _even(c: Config, rotated: int, width: int) -> int:
 def _not_even(c: Config, width: int) -> Fields:
     c.notes.append(f"RoPE turns pairs, and head_dim {width} is odd: this model can be built, but not run")
     return {"kind": "none"}
-
-
-def quantisation(c: Config) -> None:
-    """How the weights are stored: said, since it changes bytes and not parameters."""
-    said = c.given("quantization_config")
-    if not isinstance(said, dict):
-        return
-    method = said.get("quant_method", "an unnamed method")
-    bits = said.get("bits") or (8 if said.get("load_in_8bit") else 4 if said.get("load_in_4bit") else None)
-    width = f", {bits} bits a weight" if bits else ""
-    c.notes.append(f"the weights are stored quantised ({method}{width}): bytes here are those of the unquantised model")

@@ -1,0 +1,17 @@
+"""BitNet: Llama with one more norm in front of each projection out; its weights of three values are not told here."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, ffn, head_dim
+from archcalc.importers.hf.reading import Config
+
+TYPES = ("bitnet",)
+USUAL = "causal"
+INERT = ""
+
+
+def translate(c: Config, task: str) -> Fields:
+    if head_dim(c) * c.size("num_attention_heads") != c.size("hidden_size"):
+        raise c.refused("head_dim", "the class norms hidden_size numbers of all heads, so that such a model cannot run")
+    attention = {"bias": c.flag("attention_bias"), "out_norm": True}
+    return decoder(c, task, attention=attention, ffn=ffn(c, inner_norm=True))

@@ -1,0 +1,61 @@
+"""Command A with experts: branches beside each other behind one norm, dense blocks first, windows in most blocks."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, ffn, head_dim, layer_types
+from archcalc.importers.hf.kinds import attentions
+from archcalc.importers.hf.mixtures import listed, mixture, used
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import rope
+
+TYPES = ("cohere2_moe",)
+USUAL = "causal"
+INERT = (
+    "logit_scale shared_expert_combination_strategy expert_selection_fn norm_topk_prob first_k_dense_replace"
+    " prefix_dense_sliding_window_pattern sliding_window_pattern sliding_window prefix_dense_intermediate_size"
+)
+
+
+def translate(c: Config, task: str) -> Fields:
+    blocks, first = c.size("num_hidden_layers"), c.given("first_k_dense_replace") or 0
+    parts = listed(c, ["ffn"] * min(first, blocks) + ["moe"] * (blocks - first))
+    return decoder(
+        c,
+        task,
+        attention={"bias": c.flag("attention_bias")},
+        **used(c, parts, lambda: _experts(c), lambda: _dense(c)),
+        norm={"kind": "layer", "bias": False},
+        parallel="shared",
+        position=rope(c, head_dim(c)),
+        **attentions(_kinds(c, parts, first), parts),
+    )
+
+
+def _dense(c: Config) -> Fields:
+    width = c.size_or("prefix_dense_intermediate_size", c.size("intermediate_size"))
+    return {**ffn(c), "width": width}
+
+
+def _experts(c: Config) -> Fields:
+    width = c.size("intermediate_size")
+    return mixture(c, c.size("num_experts"), width, shared=c.count("num_shared_experts") * width)
+
+
+def _kinds(c: Config, parts: list[str], first: int) -> list[Fields]:
+    """Blocks that look at everything have no positions, unless they are dense and all of those look so."""
+    early, later = c.size("prefix_dense_sliding_window_pattern"), c.size("sliding_window_pattern")
+    numbers = [(block + 1, early) if block < first else (block - first + 1, later) for block in range(len(parts))]
+    usual = ["sliding_attention" if number % every else "full_attention" for number, every in numbers]
+    layers = layer_types(c, usual)
+    if not set(layers) <= {"sliding_attention", "full_attention"}:
+        raise c.refused("layer_types")
+    local, window = "sliding_attention", c.given("sliding_window")
+    return [
+        _kind(layer == local, part == "ffn" and early == 1, window) for layer, part in zip(layers, parts, strict=True)
+    ]
+
+
+def _kind(local: bool, forced: bool, window: int | None) -> Fields:
+    if local and window:
+        return {"window": window}
+    return {} if local or forced else {"position": "none"}

@@ -1,0 +1,49 @@
+"""DBRX: layer norms without bias, experts in every block, and fields in two groups of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf.blocks import Fields, decoder
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation, rope
+
+TYPES = ("dbrx",)
+USUAL = "causal"
+INERT = "num_key_value_heads head_dim"
+
+_ATTENTION = {"kv_n_heads": 1}
+_FFN = {"ffn_act_fn": None, "ffn_hidden_size": 3584, "moe_num_experts": 4, "moe_top_k": 1}
+
+
+def translate(c: Config, task: str) -> Fields:
+    attention, ffn = _group(c, "attn_config", _ATTENTION), _group(c, "ffn_config", _FFN)
+    d_model, number = c.size("d_model"), c.size("n_heads")
+    if "hidden_size" in c.spelled:
+        raise c.refused("d_model", "the class gives its experts another width where the file calls it hidden_size")
+    return decoder(
+        c,
+        task,
+        kv_heads=attention["kv_n_heads"],
+        head_dim=d_model // number,
+        ffn=None,
+        moe=_experts(c, ffn),
+        norm={"kind": "layer", "bias": False},
+        position=rope(c, d_model // number),
+        decoder=stack(["attention moe"] * c.size("n_layers")),
+    )
+
+
+def _group(c: Config, key: str, defaults: Fields) -> Fields:
+    said = c.get(key) or {}
+    if not isinstance(said, dict):
+        raise c.wrong(key, "fields in braces")
+    return {**defaults, **said}
+
+
+def _experts(c: Config, said: Fields) -> Fields:
+    act: Any = said["ffn_act_fn"] or {"name": "silu"}
+    number, top = int(said["moe_num_experts"]), int(said["moe_top_k"])
+    width = int(said["ffn_hidden_size"])
+    return {"experts": number, "top": min(top, number), "width": width, "act": activation(c, "ffn_config", act["name"])}

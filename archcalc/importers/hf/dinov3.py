@@ -1,0 +1,40 @@
+"""DINOv3: rotary positions on patches, biases one by one, registers, scaled branches."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf import heads
+from archcalc.importers.hf.blocks import Fields, biased
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.vit import patches
+from archcalc.importers.hf.words import activation
+
+TYPES = ("dinov3_vit",)
+USUAL = "base"
+INERT = (
+    "head_dim num_key_value_heads layerscale_value pos_embed_shift pos_embed_jitter pos_embed_rescale stage_names"
+    " _out_features _out_indices out_features out_indices apply_layernorm reshape_hidden_states"
+)
+
+
+def translate(c: Config, task: str) -> Fields:
+    if task not in ("base", "backbone"):
+        raise heads.refuse(c, task)
+    d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
+    bias = biased(q=c.flag("query_bias"), k=c.flag("key_bias"), v=c.flag("value_bias"), o=c.flag("proj_bias"))
+    return {
+        "d_model": d_model,
+        "heads": number,
+        "head_dim": d_model // number,
+        "attention": {"bias": bias},
+        "ffn": {
+            "width": c.size("intermediate_size"),
+            "act": activation(c),
+            "gated": c.flag("use_gated_mlp"),
+            "bias": c.flag("mlp_bias"),
+        },
+        "layer_scale": True,
+        "position": {"kind": "rope", "theta": float(c.get("rope_theta"))} if d_model // number % 2 == 0 else None,
+        "embedding": {**patches(c), "registers": c.count("num_register_tokens"), "mask": True},
+        "encoder": c.size("num_hidden_layers"),
+        "head": "none",
+    }

@@ -1,0 +1,45 @@
+"""ERNIE 4.5 with experts: biases everywhere or nowhere, the head included."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf import heads
+from archcalc.importers.hf.blocks import Fields, decoder, ffn
+from archcalc.importers.hf.mixtures import mixture, used
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+
+TYPES = ("ernie4_5_moe",)
+USUAL = "causal"
+INERT = "moe_norm_min"
+
+
+def translate(c: Config, task: str) -> Fields:
+    bias = c.flag("use_bias")
+    parts = ["moe" if sparse else "ffn" for sparse in _sparse(c)]
+    fields = decoder(
+        c,
+        task,
+        bias=bias,
+        **used(c, parts, lambda: _experts(c, bias=bias), lambda: ffn(c)),
+        decoder=stack([f"attention {part}" for part in parts]),
+        head=heads.of_decoder(c, task, bias=bias),
+    )
+    c.skip("moe_k", "moe_num_experts", "moe_num_shared_experts")
+    return fields
+
+
+def _sparse(c: Config) -> list[bool]:
+    """From one block to another, each so-many-th."""
+    first, last, step = c.get("moe_layer_start_index"), c.get("moe_layer_end_index"), c.size("moe_layer_interval")
+    blocks = c.size("num_hidden_layers")
+    last = blocks - 1 if last == -1 else last
+    return [(block + 1) % step == 0 and first <= block <= last for block in range(blocks)]
+
+
+def _experts(c: Config, *, bias: bool) -> Fields:
+    width, several = c.size("moe_intermediate_size"), c.count("moe_num_shared_experts")
+    number = c.size("moe_num_experts")
+    shared_bias = bias and several > 0
+    return mixture(
+        c, number, width, shared=several * width, shared_bias=shared_bias, per_token="moe_k", correction="frozen"
+    )

@@ -1,0 +1,48 @@
+"""ESM-2 and ESM-1b: pre-norm encoders of proteins, with learned or rotary positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf.bert import classifier, stack
+from archcalc.importers.hf.blocks import Fields
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import rope_of
+
+TYPES = ("esm",)
+USUAL = "masked"
+INERT = "head_dim num_key_value_heads token_dropout rope_theta vocab_list"
+
+
+def translate(c: Config, task: str) -> Fields:
+    d_model, number, blocks = c.size("hidden_size"), c.size("num_attention_heads"), c.size("num_hidden_layers")
+    if c.flag("is_folding_model"):
+        raise c.refused("is_folding_model")
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": d_model,
+        "heads": number,
+        "head_dim": d_model // number,
+        "ffn": {"width": c.size("intermediate_size"), "act": "gelu"},
+        "position": _position(c, d_model // number),
+        "embedding": {"norm": True} if c.given_flag("emb_layer_norm_before") else None,
+        **stack(c),
+        "head": _head(c, task),
+        "spare": {"contact_weight": [1, blocks * number], "contact_bias": [1]},  # predicts contacts, on request alone
+    }
+
+
+def _position(c: Config, width: int) -> Fields:
+    length, kind = c.size("max_position_embeddings"), c.text("position_embedding_type")
+    if kind == "rotary":
+        return rope_of(c, width, width, length)
+    return {"kind": "learned", "length": length} if kind == "absolute" else {"kind": "none"}
+
+
+def _head(c: Config, task: str) -> Any:
+    tied = c.flag("tie_word_embeddings")
+    if task == "base":
+        return {"kind": "none", "pooler": True}
+    if task == "masked":
+        return {"kind": "tied" if tied else "lm", "bias": True, "transform": True}
+    return classifier(c, task, {"hidden": c.size("hidden_size")})

@@ -1,0 +1,29 @@
+"""GPT-NeoX Japanese: one branch after the other, no biases but one, on the output of the last block's attention."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, even_heads
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation, rope
+
+TYPES = ("gpt_neox_japanese",)
+USUAL = "causal"
+INERT = "is_decoder head_dim num_key_value_heads"
+
+
+def translate(c: Config, task: str) -> Fields:
+    number, each, blocks = c.size("num_attention_heads"), even_heads(c), c.size("num_hidden_layers")
+    width = int(c.size("hidden_size") * c.size("intermediate_multiple_size"))
+    return decoder(
+        c,
+        task,
+        kv_heads=number,
+        head_dim=each,
+        attention={"bias": False},
+        ffn={"width": width, "act": activation(c), "gated": False},
+        norm="layer",
+        position=rope(c, each),
+        variants={"last": {"like": "attention", "bias": ["o"]}},
+        decoder=stack(["attention ffn"] * (blocks - 1) + ["last ffn"]),
+    )

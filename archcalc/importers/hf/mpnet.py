@@ -1,0 +1,33 @@
+"""MPNet: BERT without token types, with T5's relative positions beside its own."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.bert import classifier, encoder, language
+from archcalc.importers.hf.blocks import Fields
+from archcalc.importers.hf.reading import Config
+
+TYPES = ("mpnet",)
+USUAL = "masked"
+INERT = "head_dim num_key_value_heads"
+
+
+def translate(c: Config, task: str) -> Fields:
+    fields = encoder(c)
+    relative = {"kind": "relative", "buckets": c.size("relative_attention_num_buckets")}
+    return {
+        **fields,
+        "norm": {"place": "post"},
+        "position": [fields["position"], relative],
+        "embedding": {"norm": True},
+        "encoder": c.size("num_hidden_layers"),
+        "head": _head(c, task),
+    }
+
+
+def _head(c: Config, task: str) -> Fields:
+    c.skip("tie_word_embeddings")
+    if task == "base":
+        return {"kind": "none", "pooler": True}
+    if task == "masked":
+        return language(c, twice=True)
+    return classifier(c, task, {"hidden": c.size("hidden_size")})

@@ -1,0 +1,45 @@
+"""OLMo Hybrid: gated delta nets behind their norms, and every fourth block attention as in OLMo 2, norms behind it."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, layer_types
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+
+TYPES = ("olmo_hybrid",)
+USUAL = "causal"
+INERT = "linear_a_log_min linear_a_log_max linear_dt_min linear_dt_max linear_dt_init_floor linear_allow_neg_eigval"
+
+
+def translate(c: Config, task: str) -> Fields:
+    behind = {"kind": "rms", "place": "out"}
+    layers = layer_types(c, _usual(c))
+    if not set(layers) <= {"linear_attention", "full_attention"}:
+        raise c.refused("layer_types")
+    lines = ["delta ffn" if layer == "linear_attention" else "attention behind" for layer in layers]
+    return decoder(
+        c,
+        task,
+        attention={"bias": c.flag("attention_bias"), "qk_norm": "all", "norm": behind},
+        delta=_delta(c),
+        variants={"behind": {"like": "ffn", "norm": behind}},
+        decoder=stack(lines),
+    )
+
+
+def _usual(c: Config) -> list[str]:
+    blocks = range(c.size("num_hidden_layers"))
+    layers = ["full_attention" if block % 4 == 3 else "linear_attention" for block in blocks]
+    return layers if "full_attention" in layers else [*layers[:-1], "full_attention"]
+
+
+def _delta(c: Config) -> Fields:
+    heads = c.size_or("linear_num_key_heads", c.size("num_attention_heads"))
+    width = c.size_or("linear_key_head_dim", int(0.75 * c.size("hidden_size") / heads))
+    return {
+        "heads": heads,
+        "v_heads": c.size_or("linear_num_value_heads", c.size("num_attention_heads")),
+        "head_dim": width,
+        "v_dim": c.size_or("linear_value_head_dim", 2 * width),
+        "conv": c.size("linear_conv_kernel_dim"),
+    }

@@ -1,0 +1,25 @@
+"""Persimmon: a plain FFN, layer norms on queries and keys too, biases everywhere but in the head."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, even_heads, ffn
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import rope
+
+TYPES = ("persimmon",)
+USUAL = "causal"
+INERT = ""
+
+
+def translate(c: Config, task: str) -> Fields:
+    return decoder(
+        c,
+        task,
+        kv_heads=c.size("num_attention_heads"),
+        head_dim=even_heads(c),
+        attention={"qk_norm": "head"} if c.flag("qk_layernorm") else {},
+        ffn=ffn(c, gated=False),
+        norm="layer",
+        bias=True,
+        position=rope(c, even_heads(c), fraction=0.5),
+    )

@@ -1,0 +1,35 @@
+"""TrOCR's decoder: BART's, with cross-attention to an image that another model read."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf import heads
+from archcalc.importers.hf.blocks import Fields
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation
+
+TYPES = ("trocr",)
+USUAL = "causal"
+INERT = "head_dim num_key_value_heads scale_embedding is_decoder"
+
+
+def translate(c: Config, task: str) -> Fields:
+    if task != "causal":
+        raise heads.refuse(c, task)
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": c.size("d_model"),
+        "heads": c.size("decoder_attention_heads"),
+        "cross": {"memory": c.size_or("cross_attention_hidden_size", c.size("d_model"))},
+        "ffn": {"width": c.size("decoder_ffn_dim"), "act": activation(c, "activation_function")},
+        "norm": {"place": "post"},
+        "position": _position(c),
+        "embedding": {"norm": True} if c.flag("layernorm_embedding") else None,
+        "decoder": {"blocks": c.size("decoder_layers"), "pattern": ["attention cross ffn"]},
+        "head": "tied" if c.flag("tie_word_embeddings") else "lm",
+    }
+
+
+def _position(c: Config) -> Fields:
+    length = c.size("max_position_embeddings")
+    learned = c.flag("use_learned_position_embeddings")
+    return {"kind": "learned", "length": length, "offset": 2} if learned else {"kind": "sinusoidal", "length": length}

@@ -1,0 +1,69 @@
+"""Of a model that sees or hears, the language model alone is counted, exactly as it stands inside the class."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hf_texts import a_file
+from hf_truth import judge_text
+
+from archcalc.importers.hf.texts import known
+
+if TYPE_CHECKING:
+    from conftest import Run, Write
+
+SEEN = {  # one for each rule of who ties the head
+    "gemma3": "outer",
+    "llama4": "inner",
+    "qwen2_vl": "either",
+    "voxtral": "never",
+}
+
+
+@pytest.mark.parametrize("model_type", SEEN)
+def test_the_text_model_is_that_of_the_class(model_type: str) -> None:
+    """With its head, whoever says that it is the token table."""
+    about = known()[model_type]
+    assert about
+    assert about["tie"] == SEEN[model_type]
+    for outer, inner in ((None, None), (True, False), (False, True)):
+        said = a_file(model_type, about["text"], "test")
+        said |= {} if outer is None else {"tie_word_embeddings": outer}
+        said["text_config"] |= {} if inner is None else {"tie_word_embeddings": inner}
+        verdict = judge_text(said)
+        assert verdict.outcome == "exact", verdict
+
+
+def total(run: Run, path: str) -> int:
+    answer = run("params", path, "--format", "json")
+    assert answer.code == 0, answer.err
+    return int(answer.json["total"])
+
+
+def test_older_files_say_it_at_the_top(run: Run, write: Write) -> None:
+    """The first Qwen2-VL files have no text_config."""
+    sizes = {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2}
+    sizes |= {"vocab_size": 1000, "intermediate_size": 96}
+    flat = {"model_type": "qwen2_vl", **sizes, "vision_config": {"depth": 2}, "tie_word_embeddings": True}
+    nested = {"model_type": "qwen2_vl", "text_config": sizes, "tie_word_embeddings": True}
+    assert total(run, write(json.dumps(flat), "flat.json")) == total(run, write(json.dumps(nested), "nested.json"))
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ({"model_type": "grounding-dino", "text_config": {"model_type": "bert"}}, "grounding-dino"),
+        ({"model_type": "ovis2", "text_config": {"model_type": "qwen2"}}, "archcalc reads no model_type ovis2"),
+        ({"model_type": "of_ones_own", "text_config": {"model_type": "bert"}}, "writes no text by itself"),
+        (
+            {"model_type": "gemma3", "architectures": ["Gemma3ForSequenceClassification"], "text_config": {}},
+            "the head of Gemma3ForSequenceClassification is not counted",
+        ),
+    ],
+)
+def test_what_is_more_than_its_text_is_refused(said: dict[str, Any], reason: str, run: Run, write: Write) -> None:
+    answer = run("params", write(json.dumps(said), "config.json"))
+    assert answer.code == 2
+    assert reason in " ".join(answer.err.split())
