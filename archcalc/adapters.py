@@ -5,7 +5,7 @@ They change the tree itself, so that every fold sees them: parameters, FLOPs, wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from archcalc.count import product
@@ -22,14 +22,15 @@ def matches(path: str, pattern: str) -> bool:
     return f".{pattern}." in f".{path}."
 
 
-def frozen(root: Module, patterns: Iterable[str], option: str = "--freeze") -> frozenset[str]:
-    """The paths of modules that the patterns name, and of all below them."""
+def all_but(root: Module, patterns: Iterable[str]) -> Callable[[Param], bool]:
+    """Whether a parameter is trained: not where a pattern names its module, or one above it."""
     paths = [module.path for module, _ in walk(root) if module.params]
     for pattern in patterns:
         if not any(matches(path, pattern) for path in paths):
             known = {name for path in paths for name in path.split(".")}
-            raise InputError(f"no layer is called {pattern}", did_you_mean(pattern, known), field=option)
-    return frozenset(path for path in paths if any(matches(path, pattern) for pattern in patterns))
+            raise InputError(f"no layer is called {pattern}", did_you_mean(pattern, known), field="--freeze")
+    frozen = {path for path in paths if any(matches(path, pattern) for pattern in patterns)}
+    return lambda param: param.trainable and param.owner.path not in frozen
 
 
 def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:

@@ -20,18 +20,32 @@ from archcalc.quantisation import Format
 from archcalc.recipes import Recipe, recipe
 
 if TYPE_CHECKING:
+    from archcalc.checkpoints import Checkpoint
     from archcalc.model import Model
 
 MODES = ("infer", "train")
-RECOMPUTE = {"none": "none", "selective": "core", "full": "block"}
+RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
 ATTENTION = ("eager", "flash")
+COMPILE = ("none", "blocks", "all")
 KV_RULES = {
     "window": "exactly the window",
     "window-1": "the window without the token that is computed",
     "window+batch": "the window and a batch more",
     "full": "the whole length",
 }
-TRAINING = ("optimizer", "accumulate", "recompute", "loss_chunks", "freeze", "lora", "lora_targets", "zero")
+TRAINING = (
+    "optimizer",
+    "accumulate",
+    "recompute",
+    "loss_chunks",
+    "freeze",
+    "lora",
+    "lora_targets",
+    "zero",
+    "sp",
+    "cp",
+    "compile",
+)
 INFERENCE = ("kv_dtype", "kv_rule", "prefill")
 
 
@@ -57,6 +71,9 @@ class Asked:
     tp: int | None = None
     dp: int | None = None
     zero: int | None = None
+    sp: bool | None = None
+    cp: int | None = None
+    compile: str | None = None
 
     def check(self) -> None:
         """One mode's options say nothing in the other."""
@@ -75,7 +92,7 @@ class Case:
 
     mode: str
     plan: Plan
-    format: Format
+    format: Format | Checkpoint
     activations: str  # number format
     attention: str
     recipe: Recipe | None = None
@@ -83,6 +100,7 @@ class Case:
     accumulate: int = 1
     recompute: str = "none"
     loss_chunks: int = 1
+    compile: str = "none"
     freeze: tuple[str, ...] = ()
     lora: int | None = None
     lora_targets: tuple[str, ...] = ()
@@ -119,9 +137,11 @@ def known_only(options: dict[str, Any], of: type) -> dict[str, Any]:
 
 def _training(model: Model, asked: Asked) -> Case:
     name = asked.precision or ("fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed")
-    kept, adam = recipe(name), optimizer(asked.optimizer or "adamw")
+    kept, adam = recipe(name, sharded=asked.zero == 3 and not asked.lora), optimizer(asked.optimizer or "adamw")
     said = [f"{name}: {kept.about}" + ("" if asked.precision else "; --precision changes it")]
     said += [] if asked.optimizer else ["adamw: --optimizer changes it"]
+    if model.document.weights and not asked.weights:
+        said.append(f"weights are trained unquantised, not as they are stored ({model.document.weights.name})")
     if asked.weights and not asked.lora:
         hint = "add --lora 16 (QLoRA), or leave --weights out"
         raise InputError("quantised weights cannot be trained", hint, field="--weights")
@@ -129,7 +149,7 @@ def _training(model: Model, asked: Asked) -> Case:
         raise InputError("targets of which rank?", "add --lora 16", field="--lora-targets")
     made = Case(
         mode="train",
-        plan=plan(asked.tp or 1, asked.dp or 1, asked.zero or 0),
+        plan=plan(asked.tp or 1, asked.dp or 1, asked.zero or 0, bool(asked.sp), asked.cp or 1),
         format=quantisation.weight_format(asked.weights or kept.weights),
         activations=kept.activations,
         attention=_attention(asked, kept.activations, said),
@@ -138,6 +158,7 @@ def _training(model: Model, asked: Asked) -> Case:
         accumulate=asked.accumulate or 1,
         recompute=RECOMPUTE[chosen(asked.recompute or "none", RECOMPUTE, "--recompute")],
         loss_chunks=asked.loss_chunks or 1,
+        compile=chosen(asked.compile or "none", COMPILE, "--compile"),
         freeze=tuple(asked.freeze or ()),
         lora=asked.lora,
         lora_targets=tuple(asked.lora_targets or ()),
@@ -149,6 +170,10 @@ def _training(model: Model, asked: Asked) -> Case:
 def _unverified(made: Case) -> list[str]:
     """What nothing here can check."""
     found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
+    if made.plan.cp > 1:
+        found.append("context parallelism: keys and values of all its GPUs are gathered while attention runs")
+    if made.compile != "none":
+        found.append("compiled: elementwise work is taken to be fused, and computed again rather than kept")
     if made.loss_chunks > 1:
         found.append("chunked cross-entropy: each chunk's logits are freed before the next")
     if made.format.is_quantised:
@@ -158,18 +183,19 @@ def _unverified(made: Case) -> list[str]:
 
 def _inference(model: Model, asked: Asked) -> Case:
     said: list[str] = []
-    computed = asked.precision or model.spec.precision or "fp32"
+    kept = None if asked.weights else model.document.weights
+    computed = asked.precision or model.spec.precision or ("fp16" if kept else "fp32")
     if asked.precision and asked.precision not in BYTES:
         fact = f"no number format called {asked.precision}"
         raise InputError(fact, did_you_mean(computed, BYTES), field="--precision")
     if not (asked.precision or model.spec.precision):
-        said.append("fp32: the spec names no precision; --precision changes it")
+        said.append(f"{computed}: the spec names no precision; --precision changes it")
     activations = "bf16" if computed == "fp8" else computed
     kv = asked.kv_dtype or activations
     return Case(
         mode="infer",
         plan=plan(asked.tp or 1, asked.dp or 1),
-        format=quantisation.weight_format(asked.weights or computed),
+        format=_as_stored(kept, activations, said) or quantisation.weight_format(asked.weights or computed),
         activations=activations,
         attention=_attention(asked, "bf16", said),
         kv_format=quantisation.weight_format(kv, "--kv-dtype"),
@@ -178,6 +204,17 @@ def _inference(model: Model, asked: Asked) -> Case:
         overhead=asked.overhead,
         assumptions=tuple(said),
     )
+
+
+def _as_stored(kept: Checkpoint | None, activations: str, said: list[str]) -> Checkpoint | None:
+    """As the model's own files keep its weights, where they say so."""
+    if kept is None:
+        return None
+    if kept.unknown:
+        hint = "say what to count instead, such as --weights int4 or --weights bf16"
+        raise InputError(f"the weights are stored by {kept.name}: {kept.unknown}", hint, field="--weights")
+    said.append(f"weights: {kept.name}, from {kept.source}; --weights changes it")
+    return replace(kept, rest=activations)
 
 
 def _attention(asked: Asked, activations: str, said: list[str]) -> str:

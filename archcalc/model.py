@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from archcalc.archs import family_module
 from archcalc.changes import blaming, changed
 from archcalc.document import Document
+from archcalc.errors import InputError
 from archcalc.ir import Module
 from archcalc.spec import ModelSpec
 from archcalc.workload import Workload, workload
@@ -62,6 +63,9 @@ class Model:
     ) -> ShapesReport:
         from archcalc.analyze.shapes import shapes
 
+        if self.spec.family == "weights":
+            hint = "`archcalc params --depth 9` lists them; for shapes give the model's config.json or a spec"
+            raise InputError("a list of weights does not tell what is computed with them", hint, field=self.name)
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         return shapes(self.build(work), work, model=self.name, **options)
 

@@ -9,7 +9,9 @@ from archcalc.errors import InputError, did_you_mean
 
 @dataclass(frozen=True)
 class Recipe:
-    """`master` is a wider copy of the weights that the optimizer updates; `copies` a narrower one made for a step."""
+    """`master` is a wider copy of the weights that the optimizer updates; `copies` a narrower one made for a step.
+
+    `gathered` is what shards are turned into when they are gathered, and what the gradients of that are in."""
 
     name: str
     about: str
@@ -19,6 +21,7 @@ class Recipe:
     activations: str
     master: str = ""
     copies: str = ""
+    gathered: str = ""
     estimate: str = ""
 
 
@@ -60,8 +63,22 @@ RECIPES = {
 }
 
 
-def recipe(name: str) -> Recipe:
-    """A recipe by its name."""
+FSDP2 = Recipe(
+    "mixed",
+    "as FSDP2 shards it: fp32 shards of weights, gradients and states; gathered weights and activations in bf16, "
+    "gradients summed in fp32",
+    "fp32",
+    "fp32",
+    "fp32",
+    "bf16",
+    gathered="bf16",
+)  # MixedPrecisionPolicy(param_dtype=bfloat16, reduce_dtype=float32), as torchtitan has it
+
+
+def recipe(name: str, *, sharded: bool = False) -> Recipe:
+    """A recipe by its name; sharded weights need no master weights beside them."""
+    if name == "mixed" and sharded:
+        return FSDP2
     if name not in RECIPES:
         hint = f"{did_you_mean(name, RECIPES)} (fp16: mixed takes the same)"
         raise InputError(f"no recipe called {name}", hint, field="--precision")

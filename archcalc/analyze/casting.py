@@ -12,7 +12,7 @@ from archcalc.analyze.steps import Cell, Step, Unrolling
 from archcalc.ir import Module, Op, Param, Tensor
 from archcalc.precision import Policy
 
-PRODUCTS = frozenset({"contract", "flash"})
+PRODUCTS = frozenset({"contract", "flash", "bent_flash"})
 WIDE = frozenset({"layer_norm", "rms_norm", "softmax", "cross_entropy", "squared_error", "sum", "lookup"})
 
 

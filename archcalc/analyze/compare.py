@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from archcalc.model import Model
 
-LINE = 80  # a headline that is longer calls the models by their letters
+LINE = 80  # a headline that is longer calls the models by their letters, and leaves their sizes to the notes
 
 
 Sizes = dict[str, int]  # batch, seq, src_seq, tgt_seq as they were asked for
@@ -27,7 +27,9 @@ class Measured(NamedTuple):
     """A model's value for every module by path, the whole as `model`, and what it was measured at."""
 
     values: dict[str, int]
+    sizes: Sizes
     note: str = ""
+    beside: int = 0  # what the whole has that is none of its parts'
 
 
 class Metric(NamedTuple):
@@ -39,18 +41,22 @@ class Metric(NamedTuple):
 
 
 def _params(model: Model, sizes: Sizes) -> Measured:
-    return Measured({row.path: row.total for row in model.params().rows if row.kind == "module"})
+    return Measured({row.path: row.total for row in model.params().rows if row.kind == "module"}, {})
 
 
 def _flops(model: Model, sizes: Sizes) -> Measured:
     report = model.flops(**sizes)
-    return Measured({**{row.path: row.amounts.total for row in report.rows}, "model": report.total}, report.title())
+    values = {**{row.path: row.amounts.total for row in report.rows}, "model": report.total}
+    return Measured(values, {"batch": report.batch, **report.lengths}, report.title())
 
 
 def _memory(model: Model, sizes: Sizes) -> Measured:
     """Without the runtime's overhead, which is none of the model's parts."""
     report = model.memory(**sizes, overhead=0)
-    return Measured({**{row.path: row.bytes for row in report.rows}, "model": report.total_bytes}, report.title())
+    asked = f"{report.title()} · weights {report.weights}"
+    values = {**{row.path: row.bytes for row in report.rows}, "model": report.total_bytes}
+    beside = report.total_bytes - report.rows[0].bytes
+    return Measured(values, {"batch": report.batch, **report.lengths}, asked, beside)
 
 
 METRICS = {
@@ -70,6 +76,7 @@ class CompareReport(Report):
     names: tuple[str, ...]
     rows: tuple[Row, ...]
     depth: int = USUAL_DEPTH
+    unequal: str = ""  # batches and lengths, where models are not measured at the same
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -86,9 +93,10 @@ class CompareReport(Report):
         return " · ".join(self.labels)
 
     def answer(self) -> str:
-        """Which one is the largest, and by how much."""
+        """Which one is the largest, and by how much; beneath it that sizes differ, since that is a part of why."""
         told = self._told(self.labels)
-        return told if len(told) <= LINE else self._told(self.letters)
+        headline = told if len(told) <= LINE else self._told(self.letters)
+        return f"{headline}\n{self.unequal}" if self.unequal else headline
 
     def _told(self, names: Sequence[str]) -> str:
         noun, least, most = METRICS[self.metric].noun, min(self.totals), max(self.totals)
@@ -189,16 +197,55 @@ def compare(
         raise InputError(f"{len(models)} models to compare", f"name 2 to {len(ascii_uppercase)}")
     measured = [METRICS[metric].measured(model, sizes or {}) for _, model in models]
     rows = aligned([part_of(model.build(), found.values) for (_, model), found in zip(models, measured, strict=True)])
-    at = [found.note for found in measured if found.note]
+    at = [found.note for found in measured if found.note] + _left_out(metric, measured)
+    said = _imported(models, metric)
     missing = "a part that a model does not have counts as 0 in differences"
     missed = (missing,) if any(None in row.values for row in rows) else ()
     labels = tuple(label for label, _ in models)
     return CompareReport(
         model=" · ".join(labels),
-        assumptions=("every count is exact", *notes, *at, *missed),
+        assumptions=("every count is exact", *notes, *said, *at, *missed),
         metric=metric,
         labels=labels,
         names=tuple(model.name for _, model in models),
         rows=tuple(rows),
         depth=depth,
+        unequal=_unequal(measured),
     )
+
+
+def _unequal(measured: Sequence[Measured]) -> str:
+    """The sizes of each model that are not the same in all."""
+    names = dict.fromkeys(name for found in measured for name in found.sizes)
+    differ = [name for name in names if len({found.sizes.get(name) for found in measured}) > 1]
+    told = [
+        " and ".join(f"{name} {found.sizes[name]:,}" for name in differ if name in found.sizes) for found in measured
+    ]
+    each = (f"{letter} {words or 'none'}" for letter, words in zip(ascii_uppercase, told, strict=False))
+    what = "sizes" if "batch" in differ else "lengths"
+    line = f"at different {what}: {', '.join(each)}" if differ else ""
+    return line if len(line) <= LINE else f"at different {what}, listed beneath"
+
+
+def _left_out(metric: str, measured: Sequence[Measured]) -> list[str]:
+    """What bytes are without, and what the parts do not add up to."""
+    if metric != "memory":
+        return []
+    whole = "; activations are the whole model's, and in none of its parts"
+    return ["the runtime's overhead is left out" + (whole if any(found.beside for found in measured) else "")]
+
+
+def _imported(models: Sequence[tuple[str, Model]], metric: str) -> list[str]:
+    """What importers say of each model, such as that a part of it alone is counted; what holds of all, once."""
+    told = [_notes_of(label, model, metric) for label, model in models]
+    shared = [note for note in told[0] if all(note in others for others in told)]
+    lettered = [(letter, note) for letter, notes in zip(ascii_uppercase, told, strict=False) for note in notes]
+    return [*shared, *(f"{letter}: {note}" for letter, note in lettered if note not in shared)]
+
+
+def _notes_of(label: str, model: Model, metric: str) -> tuple[str, ...]:
+    """A file goes by its own name, so what it was read as is said first; bytes say themselves how weights are kept."""
+    notes = model.document.notes
+    read_as = (model.name,) if notes and model.name != label else ()
+    kept = model.document.weights if metric == "memory" else None
+    return (*read_as, *(note for note in notes if kept is None or note != kept.note))

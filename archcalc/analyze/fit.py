@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.fit_question import Question
 from archcalc.analyze.fit_report import FitReport, Row
-from archcalc.analyze.remedies import Remedy, more_gpus, remedies, with_batch
+from archcalc.analyze.remedies import Remedy, for_device, more_gpus, remedies
 from archcalc.analyze.solve import UNBOUNDED
 from archcalc.device import Device, device
 
@@ -66,24 +66,18 @@ def _row(name: str, each: Device, question: Question, helps: tuple[Remedy, ...])
         max_batch=None if max_batch == UNBOUNDED else max_batch,
         max_seq=max_seq,
         limited_by=limited_by,
-        gpus_needed=_product(question.enough(capacity)),
-        remedy=_remedy(question, capacity, max_batch, helps),
+        gpus_needed=question.fewest(capacity),
+        remedy=_remedy(question, capacity, helps),
     )
 
 
-def _product(mesh: tuple[int, int] | None) -> int | None:
-    return mesh[0] * mesh[1] if mesh else None
-
-
-def _remedy(question: Question, capacity: int, max_batch: int, helps: tuple[Remedy, ...]) -> Remedy | None:
+def _remedy(question: Question, capacity: int, helps: tuple[Remedy, ...]) -> Remedy | None:
     """The cheapest single change that is enough: one of the list, else more GPUs."""
     required = question.report.total_bytes
     if required <= capacity:
         return None
     first = next((each for each in helps if each.required <= capacity), None)
-    if first and first.change.batch:
-        return with_batch(first, max_batch, question.by_batch.at)
-    return first or more_gpus(question, capacity)
+    return for_device(question, first, capacity) if first else more_gpus(question, capacity)
 
 
 def _longest(question: Question, capacity: int) -> tuple[int | None, str | None]:
@@ -100,16 +94,17 @@ def _shown(question: Question, helps: tuple[Remedy, ...], rows: tuple[Row, ...])
     """Where everything fits there is nothing to mend; of one device, more of it is a remedy among others."""
     if all(row.fits for row in rows):
         return ()
-    more = more_gpus(question, rows[0].capacity_bytes) if len(rows) == 1 else None
-    return (*helps, more) if more else helps
+    if len(rows) > 1:
+        return helps
+    capacity = rows[0].capacity_bytes
+    more = more_gpus(question, capacity)
+    return (*(for_device(question, each, capacity) for each in helps), *([more] if more else []))
 
 
 def _notes(question: Question, rows: tuple[Row, ...]) -> list[str]:
     capped = [row.gpu for row in rows if row.limited_by == "positions"]
     where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
     notes = [LARGEST] if question.has_length else []
-    if question.is_stretched:
-        notes.append(f"longer than the {question.positions:,} positions that the model was made for")
     notes += [f"context: no more than the model's {question.longest:,} positions{where}"] if capped else []
     return [*notes, _gpus_note(question, rows)]
 
@@ -119,5 +114,9 @@ def _gpus_note(question: Question, rows: tuple[Row, ...]) -> str:
     note = f"GPUs: the fewest that are enough, with {how}"
     if all(row.gpus_needed for row in rows):
         return note
-    why = "every GPU computes a batch of its own" if question.trains else "the model cannot be split that far"
+    why = (
+        "every GPU gathers whole layers and computes a batch of its own"
+        if question.trains
+        else "the model cannot be split that far"
+    )
     return f"{note}; – where no number is, since {why}"

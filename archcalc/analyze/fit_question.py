@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,13 @@ from archcalc.analyze.memory import Memory
 from archcalc.analyze.memory_report import MemoryReport
 from archcalc.analyze.solve import UNBOUNDED, Curve, smallest
 from archcalc.errors import InputError
+from archcalc.plan import Plan
 
 if TYPE_CHECKING:
     from archcalc.model import Model
 
 MOST_GPUS = 4096
+TOO_MUCH = UNBOUNDED**2
 SPLITS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128)  # of tensor parallelism
 
 
@@ -27,7 +29,7 @@ class Question:
     seq: int | None
     lengths: dict[str, int]  # src_seq and tgt_seq, where they were given
     options: dict[str, Any]
-    _plans: dict[tuple[int, int], int | None] = field(default_factory=dict)
+    _plans: dict[tuple[int, int, int], int] = field(default_factory=dict)
 
     @cached_property
     def memory(self) -> Memory:
@@ -45,6 +47,14 @@ class Question:
     def by_batch(self) -> Curve:
         """Bytes by the number of sequences, their length left as it is."""
         return Curve(lambda batch: self.memory.total(batch, self.seq, **self.lengths))
+
+    @cached_property
+    def by_part(self) -> Curve:
+        """Bytes by the number of sequences at a time; in training the gradients of those before are there as well."""
+        if not self.trains:
+            return self.by_batch
+        memory = Memory(self.model, **{**self.options, "accumulate": 2})  # more than two parts need no more
+        return Curve(lambda batch: memory.total(batch, self.seq, **self.lengths))
 
     @cached_property
     def by_length(self) -> Curve:
@@ -97,31 +107,43 @@ class Question:
         lengths = self.model.resolved.lengths
         return bool(lengths) and not all(limit.fixed for limit in lengths.values())
 
-    def on(self, tp: int, dp: int) -> int | None:
-        """Bytes on each of `tp` × `dp` GPUs; None where the model cannot be split so."""
-        if (tp, dp) not in self._plans:
-            zero = 3 if self.trains and dp > 1 else self.options.get("zero")
+    def on(self, tp: int, dp: int, cp: int) -> int:
+        """Bytes on each of `tp` × `dp` × `cp` GPUs, training with ZeRO-3; no end where the model cannot be split so."""
+        if (tp, dp, cp) not in self._plans:
+            mesh = {"tp": tp, "dp": dp, "cp": cp if cp > 1 else None, "sp": self.options.get("sp") if tp > 1 else None}
+            zero = 3 if self.trains and dp * cp > 1 else None
             try:
-                memory = Memory(self.model, **{**self.options, "tp": tp, "dp": dp, "zero": zero})
-                self._plans[tp, dp] = memory.total(self.batch, self.seq, **self.lengths)
+                memory = Memory(self.model, **{**self.options, **mesh, "zero": zero})
+                self._plans[tp, dp, cp] = memory.total(self.batch, self.seq, **self.lengths)
             except InputError:
-                self._plans[tp, dp] = None
-        return self._plans[tp, dp]
+                self._plans[tp, dp, cp] = TOO_MUCH
+        return self._plans[tp, dp, cp]
 
-    @property
-    def mesh(self) -> tuple[int, int]:
-        """Tensor parallelism and data parallelism as they were asked for."""
-        return self.options.get("tp") or 1, self.options.get("dp") or 1
+    def fewest(self, capacity: int) -> int | None:
+        """The fewest such devices, however many were asked for; None if no number is enough.
 
-    def enough(self, capacity: int) -> tuple[int, int] | None:
-        """The fewest such devices, training with ZeRO-3, else with tensor parallelism; None if no number is enough."""
-        tp, dp = self.mesh
-        if self.report.total_bytes <= capacity:
-            return tp, dp
+        Sequences and layers stay divided as they were asked to be where fewer are enough so."""
+        plan = self.report.plan
+        found = [plan.gpus] if self.report.total_bytes <= capacity else []
+        for cp in {1, plan.cp}:
+            if self.trains:
+                numbers = ((tp, self._groups(capacity, tp, 1, cp)) for tp in {1, plan.tp})
+                found += [tp * dp * cp for tp, dp in numbers if dp]
+            else:
+                found += [split * cp for split in (self._split(capacity, 1, 1, cp),) if split]
+        return min(found, default=None)
+
+    def more(self, capacity: int) -> Plan | None:
+        """The plan that was asked for, spread over as many more devices as are enough."""
+        plan = self.report.plan
         if self.trains:
-            if (self.on(tp, MOST_GPUS) or UNBOUNDED**2) > capacity:
-                return None
-            found = smallest(lambda number: self.on(tp, number) or UNBOUNDED**2, capacity, MOST_GPUS)
-            return (tp, found) if found else None
-        splits = [split for split in SPLITS if split > tp]
-        return next(((split, dp) for split in splits if (self.on(split, dp) or UNBOUNDED**2) <= capacity), None)
+            dp = self._groups(capacity, plan.tp, plan.dp, plan.cp)
+            return replace(plan, dp=dp, zero=3) if dp and dp > plan.dp else None
+        tp = self._split(capacity, plan.tp + 1, plan.dp, plan.cp)
+        return replace(plan, tp=tp) if tp else None
+
+    def _groups(self, capacity: int, tp: int, least: int, cp: int) -> int | None:
+        return smallest(lambda dp: self.on(tp, dp, cp), capacity, MOST_GPUS, least)
+
+    def _split(self, capacity: int, least: int, dp: int, cp: int) -> int | None:
+        return next((tp for tp in SPLITS if tp >= least and self.on(tp, dp, cp) <= capacity), None)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from archcalc.analyze.memory_report import MemoryReport
 from archcalc.analyze.remedies import Remedy
-from archcalc.report import GLYPHS, SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.report import GLYPHS, Column, Figure, Line, Report, Table
 from archcalc.sizes import binary_bytes
 
 SEGMENTS = {
@@ -18,6 +18,7 @@ SEGMENTS = {
     "cache": ("kv_cache", "state"),
     "overhead": ("overhead",),
 }
+ASKED = ("gpus", "tp", "dp", "zero", "sp", "cp", "weights_format", "total_bytes")  # as `archcalc memory` says them
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,8 @@ class FitReport(Report):
         return {name: sum(self.memory.parts[part] for part in parts) for name, parts in SEGMENTS.items()}
 
     def title(self) -> str:
-        sizes = {"batch": self.memory.batch, **self.memory.lengths}
-        said = " · ".join(f"{name.replace('_', ' ')} {size:,}" for name, size in sizes.items())
-        return f"{self.model} · {'training' if self.memory.mode == 'train' else 'inference'} · {said}"
+        """The same question as that of `archcalc memory`."""
+        return self.memory.title()
 
     def answer(self) -> str:
         """What it needs, and where that is to be had."""
@@ -124,12 +124,9 @@ class FitReport(Report):
         return Line((remedy.change.option, remedy.required, fits, remedy.change.price))
 
     def record(self) -> dict[str, Any]:
+        asked = self.memory.record()
         return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            "mode": self.memory.mode,
-            "batch": self.memory.batch,
-            **self.memory.lengths,
+            **{key: asked[key] for key in ("schema_version", "model", "mode", "batch", *self.memory.lengths, *ASKED)},
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
             "assumptions": list(self.assumptions),

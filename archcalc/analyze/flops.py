@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from archcalc import adapters
 from archcalc.analyze.flops_report import Amounts, FlopsReport, Row
 from archcalc.analyze.params import params
-from archcalc.analyze.runs import Trainable, by_spec, never
+from archcalc.analyze.runs import never
 from archcalc.analyze.work import Piece, Work, work
 from archcalc.case import RECOMPUTE, chosen, known_only
 from archcalc.count import Count, total
 from archcalc.errors import InputError
 from archcalc.ir import Module, Param, Tensor, notes_of, walk, work_notes_of
 from archcalc.precision import Policy
+from archcalc.workload import Workload
 
 if TYPE_CHECKING:
     from archcalc.model import Model
-    from archcalc.workload import Workload
 
 MODES = ("train", "prefill", "decode")
 CAUSAL = ("full", "half")
@@ -81,6 +81,8 @@ def flops(
     if context is not None and asked.mode != "decode":
         fact = "--context is what is cached when one more token is decoded"
         raise InputError(fact, "add --mode decode", field="--context")
+    if asked.mode == "decode":
+        _check_decodes(model)
     sizes: dict[str, Any] = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq, "context": context}
     load = model.workload(**sizes, mode=asked.mode, attention=asked.attention)
     root = model.build(load)
@@ -107,20 +109,30 @@ def flops(
     )
 
 
+def _check_decodes(model: Model) -> None:
+    """Whoever decodes keeps something for the next token, however short the sequences."""
+    lengths = dict.fromkeys(model.resolved.lengths, 1)
+    if not lengths:
+        return  # a model without sequences is refused with its workload
+    root = model.build(Workload(1, lengths, mode="decode"))
+    if not any(op.kind == "append" for module, _ in walk(root) for op in module.ops):
+        hint = "use --mode train or prefill"
+        raise InputError("this model keeps no cache: it decodes nothing", hint, field="--mode")
+
+
 def _work(root: Module, asked: Asked) -> Work:
     if asked.lora:
         adapters.add_lora(root, asked.lora, asked.lora_targets)
-    trainable: Trainable = adapters.is_adapter if asked.lora else by_spec
-    if asked.freeze:
-        paths = adapters.frozen(root, asked.freeze)
-        trainable = lambda param: param.trainable and param.owner.path not in paths  # noqa: E731 - named by its use
+    trainable = adapters.is_adapter if asked.lora else adapters.all_but(root, asked.freeze)
     trainable = trainable if asked.mode == "train" else never
     return work(root, trainable=trainable, recompute=RECOMPUTE[asked.recompute], causal=asked.causal)
 
 
 def tokens_of(load: Workload) -> int:
-    """Positions that are computed, of source and target together; samples where the model reads no sequence."""
-    return load.batch * max(1, sum(load.lengths.values()))
+    """Positions that are computed, of source and target together; samples where the model reads no sequence.
+
+    A decode step computes one for each sequence: the source was read before."""
+    return load.batch if load.decodes else load.batch * max(1, sum(load.lengths.values()))
 
 
 def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None) -> Iterator[str]:
@@ -130,7 +142,7 @@ def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None
         yield "attention in full: what a mask hides is computed too; --causal half counts what is left of it"
     elif masked:
         yield "attention by the pairs that a mask leaves, position i seeing i + 1: S(S+1)/2 of S²"
-    if len(load.lengths) > 1:
+    if len(load.lengths) > 1 and not load.decodes:
         yield "per token: of source and target together"
     if load.decodes:
         yield f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 NOTHING = Holding(
     gradient=lambda param: 0,
     kept_gradient=lambda param: 0,
+    summed=lambda param: 0,
+    rounding=0,
     copy=lambda param: 0,
     copies_stay=False,
     gathered=lambda module: 0,

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from archcalc.archs.transformer.parts.attention import AttentionPart
+from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Context
 from archcalc.archs.transformer.resolve import Transformer
 from archcalc.count import Count, product

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from archcalc import adapters, data
+from archcalc import adapters, data, sequence
 from archcalc.analyze import inference, training
 from archcalc.analyze.levels import Levels
 from archcalc.analyze.memory_report import PARTS, USUAL_DEPTH, MemoryReport
@@ -19,12 +19,19 @@ from archcalc.analyze.runs import Trainable, never
 from archcalc.analyze.sense import check_sense
 from archcalc.analyze.states import Held, Keeping, held, totals
 from archcalc.case import KV_RULES, Case, case
+from archcalc.checkpoints import Checkpoint
 from archcalc.ir import Module, notes_of, walk, work_notes_of
+from archcalc.places import Place, facts
 from archcalc.precision import BYTES
 from archcalc.workload import Workload
 
 if TYPE_CHECKING:
     from archcalc.model import Model
+
+LAYERS = {  # what the rows of layers are, since they need not add up to the total
+    True: "layers: all that is ever kept for them, of which not all stands at the peak",
+    False: "layers: weights and cache; activations and overhead are of none of them",
+}
 
 
 class Memory:
@@ -40,9 +47,10 @@ class Memory:
         shown = {name: asked.pop(name) for name in ("depth", "timeline") if name in asked}
         work = self._workload(batch, seq, asked)
         levels, root = self._levels(work), self.build(work)
+        layers = [LAYERS[self.case.trains]] if "depth" in shown and not shown.get("timeline") else []
         return MemoryReport(
             model=self.model.name,
-            assumptions=(*self._said(work), *notes_of(root), *work_notes_of(root), *work.assumptions),
+            assumptions=(*self._said(work), *self._notes(root), *work_notes_of(root), *layers, *work.assumptions),
             mode=self.case.mode,
             batch=work.batch,
             lengths=work.lengths,
@@ -53,6 +61,7 @@ class Memory:
             padding=sum(one.padding for one in self.held),
             rows=rows(root, self, work),
             estimates=self.case.estimates,
+            weights=self.case.format.name,
             **shown,
         )
 
@@ -64,12 +73,14 @@ class Memory:
         return self._totals[key]
 
     def build(self, work: Workload) -> Module:
-        """The traced model, with adapters and the loss as the case wants them."""
-        root = self.model.build(work)
+        """The traced model, with adapters and the loss as the case wants them, and its part of the sequence."""
+        root = self.model.build(sequence.one_part(work, self.case.plan.cp))
         if self.case.lora:
             adapters.add_lora(root, self.case.lora, self.case.lora_targets)
-        if self.case.trains and BYTES[self.case.activations] < BYTES["fp32"]:
+        if self.case.trains and self.case.compile != "all" and BYTES[self.case.activations] < BYTES["fp32"]:
             adapters.widen_loss(root)
+        if self.case.plan.sp:
+            sequence.split_sequence(root)
         return root
 
     def _levels(self, work: Workload) -> Levels:
@@ -89,8 +100,12 @@ class Memory:
     @cached_property
     def _root(self) -> Module:
         """The model at its usual size, for what does not depend on sizes."""
-        root = self.build(self.model.workload(mode=self._mode))
+        root = self.build(self.model.workload(mode=self._mode, attention=self.case.attention))
         self.case.plan.check(root)
+        if self.case.plan.sp:
+            sequence.check_sequence(root)
+        if self.case.plan.cp > 1:
+            sequence.check_context(root)
         check_sense(root, self.case)
         return root
 
@@ -100,17 +115,14 @@ class Memory:
             return never
         if self.case.lora:
             return adapters.is_adapter
-        paths = adapters.frozen(self._root, self.case.freeze)
-        return lambda param: param.trainable and param.owner.path not in paths
+        return adapters.all_but(self._root, self.case.freeze)
 
     @cached_property
     def keeping(self) -> Keeping:
         case = self.case
         rest = case.format.rest or (case.recipe.weights if case.recipe else case.activations)
-        tied = not any(module.group == "head" and "weight" in module.params for module, _ in walk(self._root))
-        return Keeping(
-            case.plan, case.format, rest, self.trainable, case.recipe, case.optimizer, tied, "weights" not in case.said
-        )
+        model, as_stored = facts(self._root), "weights" not in case.said
+        return Keeping(case.plan, case.format, rest, self.trainable, case.recipe, case.optimizer, model, as_stored)
 
     @cached_property
     def held(self) -> tuple[Held, ...]:
@@ -124,8 +136,9 @@ class Memory:
 
     @cached_property
     def _buffers(self) -> int:
-        found = [tensor for module, _ in walk(self._root) for tensor in module.buffers.values()]
-        return sum(int(tensor.size) * BYTES[self.case.activations] for tensor in found)
+        """Kept once for each copy of a layer."""
+        found = [(tensor, copies) for module, copies in walk(self._root) for tensor in module.buffers.values()]
+        return sum(int(copies) * int(tensor.size) * BYTES[self.case.activations] for tensor, copies in found)
 
     @cached_property
     def _runtime(self) -> dict[str, Any]:
@@ -138,6 +151,19 @@ class Memory:
         usual: int = self._runtime["one_gpu" if self.case.plan.gpus == 1 else "several_gpus"]
         return usual if self.case.overhead is None else self.case.overhead
 
+    def _notes(self, root: Module) -> tuple[str, ...]:
+        """Those of any report, but for what is said of the weights here."""
+        kept = self.model.document.weights
+        return tuple(note for note in notes_of(root) if kept is None or note != kept.note)
+
+    def _left_out(self) -> list[str]:
+        """Modules that a checkpoint says to leave as they are, and that are not found here."""
+        kept = self.case.format
+        if not isinstance(kept, Checkpoint):
+            return []
+        names = kept.unfound(Place(param, 1) for module, _ in walk(self._root) for param in module.params.values())
+        return [f"{kept.source} leaves {names[0]} as it is, and nothing here is called so"] if names else []
+
     def _said(self, work: Workload) -> tuple[str, ...]:
         attends = any(module.unit == "core" for module, _ in walk(self._root))
         assumed = [words for words in self.case.assumptions if attends or "attention" not in words]
@@ -145,6 +171,7 @@ class Memory:
         if not self._root.body:
             said = [words for words in said if "the spec names no precision" not in words]
             said.append("a file of weights: neither a cache nor activations, since it does not tell what is computed")
+        said += self._left_out()
         windows = (
             () if self.case.trains else {inference.window_of(run.op.output) for run, _ in inference.cached(self, work)}
         )

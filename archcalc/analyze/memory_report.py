@@ -42,6 +42,7 @@ class MemoryReport(Report):
     padding: int  # what FSDP2 allocates and never fills, over all GPUs
     rows: tuple[Row, ...]
     estimates: tuple[str, ...]
+    weights: str = ""  # their format
     depth: int = USUAL_DEPTH
     timeline: bool = False
 
@@ -62,8 +63,10 @@ class MemoryReport(Report):
 
     def _spread(self) -> Iterator[str]:
         if self.plan.tp > 1:
-            yield f"tp {self.plan.tp}"
-        if self.plan.dp > 1:
+            yield f"tp {self.plan.tp}" + (" sp" if self.plan.sp else "")
+        if self.plan.cp > 1:
+            yield f"cp {self.plan.cp}"
+        if self.plan.shards > 1:
             yield f"dp {self.plan.dp}" + (f" zero {self.plan.zero}" if self.plan.zero else "")
 
     def answer(self) -> str:
@@ -138,6 +141,9 @@ class MemoryReport(Report):
             "tp": self.plan.tp,
             "dp": self.plan.dp,
             "zero": self.plan.zero,
+            "sp": self.plan.sp,
+            "cp": self.plan.cp,
+            "weights_format": self.weights,
             "total_bytes": self.total_bytes,
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.module.path or "model"},

@@ -73,7 +73,7 @@ def _add_states(tally: Tally, memory: Memory) -> None:
     for one in memory.held:
         for kind in KINDS:
             number = getattr(one, kind)
-            _add(tally, one.param.owner.path, kind, number // plan.dp if kind in shared else number)
+            _add(tally, one.param.owner.path, kind, number // plan.shards if kind in shared else number)
 
 
 def _add_saved(tally: Tally, root: Module, memory: Memory) -> None:

@@ -165,7 +165,7 @@ def params(
         bytes=stored or Count(int(counted) * BYTES[precision or "fp32"]),
         buffers=fold(root, lambda module: sum(_elements(tensor.shape) for tensor in module.buffers.values())),
         groups={label: _where(root, lambda param, group=group: param.owner.group == group) for group, label in _GROUPS},
-        precision="the file" if stored else precision or "fp32",
+        precision=precision or ("the file" if stored else "fp32"),
         rows=tuple(_rows(root, Count(1))),
         depth=depth,
         explain=explain,

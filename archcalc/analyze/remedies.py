@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +24,12 @@ class Change:
 
 
 TRAINING = (
-    Change("flash attention", "--attention flash", "nothing: the same results, sooner", {"attention": "flash"}),
+    Change("flash attention", "--attention flash", "nothing: same results, sooner", {"attention": "flash"}),
     Change("smaller micro-batch", "--batch 1", "more steps of accumulation", {}, batch=1),
+    Change("ZeRO-3", "--zero 3", "gathers weights as it goes", {"zero": 3}),
     Change("loss in chunks", "--loss-chunks 16", "a little time", {"loss_chunks": 16}),
     Change("recompute attention", "--recompute selective", "attention's scores twice", {"recompute": "selective"}),
+    Change("recompute ops", "--recompute ops", "every second product twice", {"recompute": "ops"}),
     Change("recompute blocks", "--recompute full", "a second forward pass", {"recompute": "full"}),
     Change("16-bit training", "--precision mixed", "rounding to bf16", {"precision": "mixed"}),
     Change("8-bit Adam", "--optimizer adam8bit", "optimizer states in 8 bits", {"optimizer": "adam8bit"}),
@@ -38,7 +39,7 @@ TRAINING = (
 )
 
 INFERENCE = (
-    Change("flash attention", "--attention flash", "nothing: the same results, sooner", {"attention": "flash"}),
+    Change("flash attention", "--attention flash", "nothing: same results, sooner", {"attention": "flash"}),
     Change("16-bit numbers", "--precision bf16", "rounding to bf16", {"precision": "bf16"}),
     Change("one sequence at a time", "--batch 1", "fewer tokens a second", {}, batch=1),
     Change("8-bit cache", "--kv-dtype fp8", "rounded keys and values", {"kv_dtype": "fp8"}),
@@ -57,7 +58,8 @@ class Remedy:
 
 def remedies(question: Question, required: int) -> tuple[Remedy, ...]:
     """Every change that can be made and saves a hundredth; one that is made already, or a weaker one, does not."""
-    changes = TRAINING if question.options.get("mode") == "train" else INFERENCE
+    listed = TRAINING if question.trains else INFERENCE
+    changes = [in_parts(question, change, 1) if change.batch else change for change in listed]
     tried = [(change, _with(question, change)) for change in changes]
     return tuple(Remedy(change, needed) for change, needed in tried if needed and 100 * needed <= 99 * required)
 
@@ -71,16 +73,29 @@ def _with(question: Question, change: Change) -> int | None:
         return None
 
 
-def with_batch(remedy: Remedy, batch: int, needed: Callable[[int], int]) -> Remedy:
-    """The largest batch that fits, in place of a batch of one."""
-    return Remedy(replace(remedy.change, option=f"--batch {batch}", batch=batch), needed(batch))
+def in_parts(question: Question, change: Change, batch: int) -> Change:
+    """So many sequences at a time; in training as many of them in a step as before."""
+    option = f"--batch {batch}"
+    if not question.trains or batch == question.batch:
+        return replace(change, option=option, batch=batch)
+    parts = question.batch * (question.options.get("accumulate") or 1) // batch
+    return replace(change, option=f"{option} --accumulate {parts}", batch=batch, options={"accumulate": parts})
+
+
+def for_device(question: Question, remedy: Remedy, capacity: int) -> Remedy:
+    """In place of one sequence at a time as many as fit; in training, such that they add up to the batch."""
+    if not remedy.change.batch or remedy.required > capacity:
+        return remedy
+    most = question.by_part.largest(capacity, question.batch)
+    batch = next(size for size in range(most, 0, -1) if not question.trains or question.batch % size == 0)
+    return Remedy(in_parts(question, remedy.change, batch), question.by_part.at(batch))
 
 
 def more_gpus(question: Question, capacity: int) -> Remedy | None:
-    """As many devices as are enough."""
-    mesh = question.enough(capacity)
-    if mesh is None or mesh == question.mesh:
+    """As many devices as are enough, in the place of those in use."""
+    used, plan = question.report.plan, question.more(capacity)
+    if plan is None:
         return None
-    tp, dp = mesh
-    option = f"--dp {dp} --zero 3" if question.trains else f"--tp {tp}"
-    return Remedy(Change(f"{tp * dp} GPUs", option, f"{tp * dp} times the devices", {}), question.on(tp, dp) or 0)
+    option = f"--dp {plan.dp} --zero 3" if question.trains else f"--tp {plan.tp}"
+    price = f"{plan.gpus} devices in the place of {used.gpus}"
+    return Remedy(Change(f"{plan.gpus} GPUs", option, price, {}), question.on(plan.tp, plan.dp, plan.cp))

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from archcalc.analyze.selective import is_recomputed, results
 from archcalc.count import Count
 from archcalc.ir import Module, Op, Param, Tensor
 from archcalc.ops import KINDS, VIEWS
@@ -77,13 +78,18 @@ class Gradients:
 
 @dataclass(frozen=True)
 class Run:
-    """An op, and how often it runs alike. `again` says that the backward pass computes it a second time."""
+    """An op, and how often it runs alike.
+
+    `again` says that the backward pass computes it a second time; `within`, that a kernel does so going back, since it
+    kept nothing that it made.
+    """
 
     op: Op
     module: Module
     times: Count
     wanting: frozenset[Tensor]
     again: bool = False
+    within: bool = False
 
     def wants(self, tensor: Tensor) -> bool:
         """Whether one of this op's tensors wants a gradient."""
@@ -91,7 +97,7 @@ class Run:
 
 
 def runs(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none") -> list[Run]:
-    """Every op of the model in order. `recompute` names what is not kept but computed again: none, core, block."""
+    """Every op of the model in order. `recompute` names what is not kept but computed again: none, core, block, ops."""
     return _all_runs(root, Gradients(trainable), recompute)
 
 
@@ -99,7 +105,10 @@ def _all_runs(module: Module, gradients: Gradients, recompute: str) -> list[Run]
     found: list[Run] = []
     for cover in gradients.stages(module):
         once = _one_run(module, gradients, recompute)
-        once = _recomputed(once) if module.unit and module.unit == recompute else once
+        if is_recomputed(module, recompute):
+            once = _recomputed(once, {result.op for result in results(module, recompute)})
+        if module.unit == "kernel":
+            once = [replace(run, again=False, within=run.again) for run in _recomputed(once, set())]
         times = cover()
         found.extend(replace(run, times=times * run.times) for run in once)
     return found
@@ -117,15 +126,16 @@ def _one_run(module: Module, gradients: Gradients, recompute: str) -> list[Run]:
     return found
 
 
-def _recomputed(once: list[Run]) -> list[Run]:
+def _recomputed(once: list[Run], kept: set[Op]) -> list[Run]:
     """PyTorch's checkpointing stops as soon as the last tensor that the backward pass needs is there again.
 
-    An op keeps its inputs before it computes, so an op that keeps nothing else is not itself computed again.
+    An op keeps its inputs before it computes, so an op that keeps nothing else is not itself computed again. Nor is
+    one whose result was kept.
     """
     keeping = [index for index, run in enumerate(once) if _kept(run)]
     last = keeping[-1] if keeping else 0
     made = bool(keeping) and any(tensor not in once[last].op.inputs for tensor in _kept(once[last]))
-    return [replace(run, again=index < last + made) for index, run in enumerate(once)]
+    return [replace(run, again=index < last + made and run.op not in kept) for index, run in enumerate(once)]
 
 
 def _kept(run: Run) -> list[Tensor]:

@@ -1,13 +1,13 @@
 """What a training step keeps for its backward pass, to the byte as PyTorch keeps it: distinct storages, no parameters.
 
-    kept = saved(root, Policy("bf16"))          recompute="core" or "block" keeps only what enters those
+    kept = saved(root, Policy("bf16"))          recompute="core", "block" or "ops" keeps what enters those
     kept.bytes                                  with its working
     kept.pieces                                 storage by storage: which tensor, how many of it, for which op
     kept.of(module)                             the share that the ops of one module, and below it, keep
 
 A storage is counted where it is first kept. What a repeated block makes is kept once a run; what it only reads from
 outside (the encoder's output, a mask) once in all. A block that keeps its input keeps, from the second run on, the
-output of the run before: `n` blocks keep what entered the first and `n - 1` outputs.
+output of the run before: `n` blocks keep what entered the first and `n - 1` outputs. A kernel keeps what goes in.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from archcalc.analyze.fused import as_op, is_kernel
 from archcalc.analyze.runs import Gradients, Trainable, by_spec
-from archcalc.analyze.work import _and_above
+from archcalc.analyze.selective import is_recomputed, results
+from archcalc.analyze.work import above
 from archcalc.count import Count, total
 from archcalc.ir import Module, Op, Param, Tensor
 from archcalc.ops import KINDS
@@ -52,7 +54,7 @@ class Saved:
 
     def of(self, module: Module) -> Saved:
         """What the ops of a module, and of all it holds, are the first to keep."""
-        return Saved(tuple(piece for piece in self.pieces if module in _and_above(piece.module)), self.policy)
+        return Saved(tuple(piece for piece in self.pieces if module in above(piece.module)), self.policy)
 
 
 @dataclass(frozen=True)
@@ -86,15 +88,22 @@ class _Keeper:
     def one_run(self, module: Module) -> Bag:
         bag: Bag = {}
         for item in module.body:
-            found = self.all_runs(item) if isinstance(item, Module) else self._by_op(item, module)
+            found = self._by_item(item, module)
             for key, kept in found.items():
                 bag.setdefault(key, kept)
-        recomputed = bool(module.unit) and module.unit == self.recompute
-        return (
-            {tensor: Kept(tensor, Count(1), module, None) for tensor in _read_from_outside(module)}
-            if recomputed
-            else bag
-        )
+        return self._entering(module, wanted=bool(bag)) if is_recomputed(module, self.recompute) else bag
+
+    def _entering(self, module: Module, wanted: bool) -> Bag:
+        """What a stretch that is recomputed reads, and those of its results that are kept."""
+        bag: Bag = {tensor: Kept(tensor, Count(1), module, None) for tensor in _read_from_outside(module)}
+        for result in results(module, self.recompute) if wanted else ():
+            bag |= {tensor: Kept(tensor, Count(1), result.module, result.op) for tensor in result.tensors}
+        return bag
+
+    def _by_item(self, item: Op | Module, module: Module) -> Bag:
+        if is_kernel(item):
+            return self._by_op(as_op(item), item)
+        return self.all_runs(item) if isinstance(item, Module) else self._by_op(item, module)
 
     def _by_op(self, op: Op, module: Module) -> Bag:
         self.gradients.follow(op)

@@ -14,9 +14,10 @@ def check_sense(root: Module, case: Case) -> None:
         raise InputError("a file of weights does not tell what is computed with them", hint, field="--mode")
     units = {module.unit for module, _ in walk(root)}
     kinds = {op.kind for module, _ in walk(root) for op in module.ops}
-    _need("block" in units or case.recompute != "block", "--recompute", "there are no blocks to compute again")
+    whole = case.recompute in ("block", "ops")
+    _need("block" in units or not whole, "--recompute", "there are no blocks to compute again")
     _need("core" in units or case.recompute != "core", "--recompute", "there is no attention to compute again")
-    _need("core" in units or "attention" not in case.said, "--attention", "this model has no attention")
+    _need("core" in units or "attention" not in case.said, "--attention", "no attention here meets every key")
     _need("cross_entropy" in kinds or case.loss_chunks == 1, "--loss-chunks", "there are no logits to cut into pieces")
     for name in ("kv_dtype", "kv_rule", "prefill"):
         option = f"--{name.replace('_', '-')}"

@@ -17,6 +17,7 @@ from math import isqrt
 
 UNBOUNDED = 10**12  # a size that no machine reaches: what fits there has no bound
 GUESSES = 6
+SCANNED = 8  # numbers that are tried one by one
 
 
 class Curve:
@@ -69,14 +70,29 @@ class Curve:
         return Fraction(self.at(right) - self.at(left), right - left)
 
 
-def smallest(needed: Callable[[int], int], available: int, most: int) -> int | None:
-    """The smallest n from 1 to most with needed(n) <= available, where more never needs more; None if there is none."""
-    low, high = 0, 1
-    while needed(high) > available:
-        if high >= most:
-            return None
-        low, high = high, min(2 * high, most)
-    while high - low > 1:
+def smallest(needed: Callable[[int], int], available: int, most: int, least: int = 1) -> int | None:
+    """The smallest n from least to most with needed(n) <= available; None if there is none.
+
+    More need not need less: of GPUs, each holds less of the weights, but tensors of few rows are padded. So rungs are
+    tried from below. What is assumed: no number between two rungs that are too few is enough, and where rungs are
+    further apart than `SCANNED`, those below one that is too few are too few as well."""
+    low = least - 1
+    for high in _rungs(least, most):
+        if needed(high) <= available:
+            return _first(needed, available, low, high)
+        low = high
+    return None
+
+
+def _rungs(least: int, most: int) -> list[int]:
+    """Every number to 8, then two in each octave: 12, 16, 24, 32, …"""
+    octaves = (size for power in range(3, most.bit_length()) for size in (3 * 2 ** (power - 1), 2 ** (power + 1)))
+    return sorted({size for size in (least, *range(1, 9), *octaves, most) if least <= size <= most})
+
+
+def _first(needed: Callable[[int], int], available: int, low: int, high: int) -> int:
+    """The first that is enough above one that is not: halved until few are left, and those one by one."""
+    while high - low > SCANNED:
         middle = (low + high) // 2
         low, high = (low, middle) if needed(middle) <= available else (middle, high)
-    return high
+    return next((size for size in range(low + 1, high) if needed(size) <= available), high)

@@ -3,12 +3,14 @@ parameter, on the GPU that holds most of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from archcalc.analyze.runs import Trainable
+from archcalc.checkpoints import Checkpoint
 from archcalc.ir import Module, Param, walk
 from archcalc.optimizers import Optimizer
+from archcalc.places import Facts, Place
 from archcalc.plan import ALIGNED, Plan
 from archcalc.precision import BYTES
 from archcalc.quantisation import Format
@@ -37,36 +39,39 @@ class Keeping:
     """How parameters are kept."""
 
     plan: Plan
-    format: Format
+    format: Format | Checkpoint
     rest: str  # what the format does not quantise is kept in
     trainable: Trainable
     recipe: Recipe | None = None  # None: inference
     optimizer: Optimizer | None = None
-    tied: bool = False  # the head multiplies with the token table
+    model: Facts = field(default_factory=Facts)
     as_stored: bool = False  # in the bytes that a file of weights says, where it says them
 
-    def weights(self, param: Param, elements: int, copies: int) -> int:
+    def weights(self, place: Place, elements: int) -> int:
         """Bytes of all copies; what is trained beside quantised weights is not quantised itself."""
+        param = place.param
         if self.as_stored and param.stored is not None:
-            return copies * param.stored
+            return place.copies * param.stored
         trained_beside = self.format.is_quantised and self.trained(param)
-        if trained_beside or not self.format.holds(param):
-            return copies * elements * BYTES[self.rest]
-        return self.format.total(param, elements, copies, tied=self.tied)
+        if trained_beside or not self.format.holds(place):
+            return place.copies * elements * BYTES[self.rest]
+        whole, size = self.format.total(place, self.model, self.plan), self.plan.size(param)
+        return whole if elements == size else -(-whole * elements // size)
 
     def trained(self, param: Param) -> bool:
         return self.recipe is not None and self.trainable(param)
 
     def of(self, param: Param, copies: int) -> Held:
         """Everything that is kept for a parameter."""
-        elements = self.plan.size(param)
+        elements, place = self.plan.size(param), Place(param, copies)
         here = self.plan.sharded(param) if self.plan.zero == 3 else elements
-        whole, kept = self._bytes(param, elements, copies), self._bytes(param, here, copies)
-        padding = self.plan.dp * sum(kept.values()) - sum(whole.values()) if self.plan.zero == 3 else 0
+        whole, kept = self._bytes(place, elements), self._bytes(place, here)
+        padding = self.plan.shards * sum(kept.values()) - sum(whole.values()) if self.plan.zero == 3 else 0
         return Held(param, copies, elements, **kept, padding=padding)
 
-    def _bytes(self, param: Param, elements: int, copies: int) -> dict[str, int]:
-        found = {"weights": self.weights(param, elements, copies), "master": 0, "gradients": 0, "optimizer": 0}
+    def _bytes(self, place: Place, elements: int) -> dict[str, int]:
+        param, copies = place.param, place.copies
+        found = {"weights": self.weights(place, elements), "master": 0, "gradients": 0, "optimizer": 0}
         if self.recipe and self.optimizer and self.trained(param):
             found["master"] = copies * elements * BYTES[self.recipe.master] if self.recipe.master else 0
             found["gradients"] = copies * elements * BYTES[self.recipe.gradients]
@@ -92,11 +97,6 @@ def totals(parameters: Iterable[Held], keeping: Keeping) -> dict[str, int]:
 def flat(number: int, parameters: tuple[Held, ...], keeping: Keeping) -> int:
     """One GPU's slice of so many bytes: all trained elements in a row, padded, in `dp` equal slices."""
     elements = sum(one.copies * one.elements for one in parameters if keeping.trained(one.param))
-    slices = ALIGNED * keeping.plan.dp
+    slices = ALIGNED * keeping.plan.shards
     padded = -(-elements // slices) * slices
-    return -(-number * padded // (elements * keeping.plan.dp)) if elements else 0
-
-
-def trainable_but(frozen: Callable[[Param], bool]) -> Trainable:
-    """Train what the spec trains, except for what is frozen."""
-    return lambda param: param.trainable and not frozen(param)
+    return -(-number * padded // (elements * keeping.plan.shards)) if elements else 0

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from archcalc.analyze.fused import as_op, is_kernel
 from archcalc.analyze.runs import Gradients, Trainable
+from archcalc.analyze.selective import is_recomputed, results
 from archcalc.ir import Module, Op, Param, Tensor
 from archcalc.ops import KINDS, VIEWS
 from archcalc.precision import Policy
@@ -29,6 +31,7 @@ class Cell:
     is_logits: bool = False
     in_pieces: bool = False  # one piece of many at a time
     widened: bool = False  # to fp32, where the recipe computes in less
+    of_input: bool = False  # a copy that an op makes of what it reads before it computes
     narrow: Cell | None = None  # a copy in fewer bytes that several ops share
 
 
@@ -56,13 +59,15 @@ class Loop:
 
 @dataclass(eq=False)
 class Group:
-    """One run of a block: what FSDP gathers together, and what may be recomputed as a whole."""
+    """One run of a block: what FSDP gathers together, and what may be recomputed, all or all but some results."""
 
     body: list[Node]
     module: Module
     recomputed: bool = False
     reads: list[Cell] = field(default_factory=list)  # made outside, kept while the inside is not
     first: int = 0
+    done: frozenset[Op] = frozenset()  # not computed again
+    results: dict[Cell, Module] = field(default_factory=dict)  # made inside and kept, each with where it is made
 
 
 Node = Step | Loop | Group
@@ -108,16 +113,26 @@ class Unrolling:
         first = self.number
         body: list[Node] = []
         for item in module.body:
-            if isinstance(item, Module):
+            if is_kernel(item):
+                body.append(self._step(as_op(item), item))
+            elif isinstance(item, Module):
                 body.extend(self.run(item))
             elif item.kind in NO_MEMORY:
                 self.gradients.follow(item)
             else:
                 body.append(self._step(item, module))
-        recomputed = bool(module.unit) and module.unit == self.recompute
-        if module.unit != "block" and not recomputed:
-            return body
-        return [Group(body, module, recomputed, list(_read_from_outside(body)) if recomputed else [], first)]
+        if is_recomputed(module, self.recompute):
+            return [self._recomputed(body, module, first)]
+        return [Group(body, module)] if module.unit == "block" else body
+
+    def _recomputed(self, body: list[Node], module: Module, first: int) -> Group:
+        if module.unit == "core":
+            _copy_what_enters(body)
+        kept = results(module, self.recompute)
+        cells = {cell: one.module for one in kept for tensor in one.tensors for cell in self.cells[tensor]}
+        wanted = any(step.keeps for step in steps(body))
+        done = frozenset(one.op for one in kept)
+        return Group(body, module, True, list(_read_from_outside(body)), first, done, cells if wanted else {})
 
     def _step(self, op: Op, module: Module) -> Step:
         number, wants = self.number, self.gradients.wants
@@ -157,9 +172,12 @@ class Unrolling:
         return made
 
 
-def unrolled(unrolling: Unrolling, root: Module) -> list[Node]:
-    """The whole step, every cell knowing who keeps it."""
+def unrolled(
+    unrolling: Unrolling, root: Module, changed: Callable[[list[Node]], None] = lambda nodes: None
+) -> list[Node]:
+    """The whole step, changed where somebody changes it, every cell knowing who keeps it."""
     nodes = unrolling.run(root)
+    changed(nodes)
     _note_keepers(nodes)
     for step in steps(nodes):
         if step.module.unit == "loss":
@@ -169,13 +187,13 @@ def unrolled(unrolling: Unrolling, root: Module) -> list[Node]:
 
 
 def _note_keepers(nodes: list[Node]) -> None:
-    """What is recomputed is not kept by those who need it, only what enters it."""
+    """What is recomputed is not kept by those who need it, only what enters it, and some of its results."""
     for node in nodes:
         if isinstance(node, Step):
             for cell in node.keeps:
                 cell.keepers.append(node.number)
         elif isinstance(node, Group) and node.recomputed:
-            for cell in node.reads:
+            for cell in (*node.reads, *node.results):
                 cell.keepers.append(node.first)
         else:
             _note_keepers(node.body)
@@ -189,7 +207,8 @@ def kept(nodes: list[Node], times: int = 1) -> Iterator[tuple[Module, Cell, int]
         elif isinstance(node, Step):
             yield from ((node.module, cell, times) for cell in node.keeps if cell.keepers[0] == node.number)
         elif node.recomputed:
-            yield from ((node.module, cell, times) for cell in node.reads if cell.keepers[0] == node.first)
+            entering = dict.fromkeys(node.reads, node.module) | node.results
+            yield from ((place, cell, times) for cell, place in entering.items() if cell.keepers[0] == node.first)
         else:
             yield from kept(node.body, times)
 
@@ -201,6 +220,27 @@ def steps(nodes: list[Node]) -> Iterator[Step]:
             yield node
         else:
             yield from steps(node.body)
+
+
+def _copy_what_enters(body: list[Node]) -> None:
+    """Queries, keys and values enter attention's products as views by head, which PyTorch copies to multiply them.
+
+    Where nothing is recomputed the copies are kept in the place of what they are copied of."""
+    entering = _read_from_outside(body)
+    for step in steps(body):
+        for cell in [cell for cell in step.keeps if step.op.kind == "contract" and cell in entering]:
+            copied = Cell(cell.tensor, cell.bytes, step.number, of_input=True)
+            step.makes.append(copied)
+            step.keeps[step.keeps.index(cell)] = copied
+
+
+def groups(nodes: list[Node]) -> Iterator[Group]:
+    """Every block, in order, and what is recomputed within."""
+    for node in nodes:
+        if isinstance(node, Group):
+            yield node
+        if not isinstance(node, Step):
+            yield from groups(node.body)
 
 
 def _read_from_outside(body: list[Node]) -> dict[Cell, None]:

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from archcalc.analyze.gathering import Gathering
 from archcalc.analyze.levels import Change, Happening, Repeated
-from archcalc.analyze.steps import Cell, Group, Loop, Node, Step, steps
-from archcalc.ir import Module, Param
+from archcalc.analyze.steps import Cell, Group, Loop, Node, Step, groups, steps
+from archcalc.analyze.work import above
+from archcalc.ir import Module, Op, Param
 
 PASSING = frozenset({"add", "copy"})  # a gradient goes through them as it is, without a storage of its own
 
@@ -25,12 +27,16 @@ class Holding:
 
     gradient: Callable[[Param], int]  # of one copy, as the backward pass makes it
     kept_gradient: Callable[[Param], int]  # of it, what stays
+    summed: Callable[[Param], int]  # what it is copied to, to be summed over GPUs
+    rounding: int  # what a flat buffer of all gradients takes beyond the sum of shares
     copy: Callable[[Param], int]  # a narrower copy, or a wider one of a quantised weight, made for the products
     copies_stay: bool  # until the backward pass
     gathered: Callable[[Module | None], int]  # the weights of a block, or (None) of all the rest, under ZeRO-3
     accumulates: bool  # gradients of earlier micro-batches are there
     reduces: bool  # gradients are summed over GPUs and divided as soon as a block is done
     update: int  # what the optimizer's step needs besides
+    keys_from: int = 1  # GPUs that share a sequence: all read the keys and values of all
+    loss_in_parts: bool = False  # over GPUs that divide the vocabulary: one more tensor of logits, both ways
     live: str = "temporary"  # what tensors that no backward pass needs are called
 
 
@@ -43,6 +49,15 @@ class Gradient:
     users: int = 1
 
 
+def _last_again(inside: list[Step]) -> int:
+    """The last op that is computed again; one that keeps no more than it reads is stopped before it computes."""
+    keeping = [step for step in inside if step.keeps]
+    if not keeping:
+        return -1
+    step = keeping[-1]
+    return step.number - all(cell in step.reads or cell.of_input for cell in step.keeps)
+
+
 class Timeline:
     """Plays a step and writes down every change."""
 
@@ -50,20 +65,27 @@ class Timeline:
         self.holding = holding
         self.sink: list[Happening] = []
         self.phase, self.module = "forward", Module("model")
-        self.alive: set[Cell] = set()
+        self.alive: dict[Cell, str] = {}  # and the part under which each is booked
         self.gradients: dict[Cell, Gradient] = {}
         self.trained: dict[tuple[Param, int], int] = {}
         self.copied: set[tuple[Param, int]] = set()
         self.unreduced: list[tuple[Param, int]] = []
-        self._change("temporary", holding.gathered(None))
+        self.gathering = Gathering(self._change)
+        self.first = next((node for node in groups(nodes) if node.module.unit == "block"), None)
+        self.gathering.begin(holding.gathered(None))
         self._forward(nodes)
+        self.gathering.loss()
         if trains:
             self.phase = "backward"
             self._backward(nodes)
-            self._reduce()
-        self._change("temporary", -holding.gathered(None))
-        if trains:
+            self._end()
             self._step()
+
+    def _end(self) -> None:
+        self.gathering.done(self.holding.gathered(None))
+        self._reduce()
+        self._change("gradients", 0 if self.holding.accumulates else self.holding.rounding)
+        self.gathering.end()
 
     def _step(self) -> None:
         self.phase, self.module = "step", Module("model")
@@ -77,20 +99,32 @@ class Timeline:
             if isinstance(node, Loop):
                 self._repeated(partial(self._forward, node.body), node.times)
             elif isinstance(node, Group):
-                self._gathered(node, partial(self._forward, node.body))
+                self._through(node)
             else:
                 self._at(node, "loss" if node.module.unit == "loss" else "forward")
+                if self.phase == "loss":
+                    self.gathering.loss()
                 self._compute(node, lambda cell: bool(cell.keepers), lambda cell: cell.last_read)
+
+    def _through(self, group: Group) -> None:
+        self.module, weights = group.module, self._weights(group)
+        self.gathering.forward(weights)
+        self._forward(group.body)
+        self.module = group.module
+        self.gathering.done(weights)
 
     def _compute(self, step: Step, kept: Callable[[Cell], bool], last_read: Callable[[Cell], int]) -> None:
         self._copy_weights(step)
         for cell in (*step.reads, *step.makes):
             self._allocate(cell, kept(cell))
+        if step.op.kind == "cross_entropy" and self.holding.loss_in_parts:  # logits without their largest
+            self._for_a_moment("logits", step.makes[1].bytes)
+        self._for_a_moment("temporary", self._gathered_keys(step))
         if not self.holding.copies_stay:
             self._drop_copies(step)
         for cell in (*step.reads, *step.makes):
             if not kept(cell) and last_read(cell) <= step.number:
-                self._free(cell, False)
+                self._free(cell)
 
     def _copy_weights(self, step: Step) -> None:
         for param in step.weights if step.op.kind == "contract" else ():
@@ -107,55 +141,73 @@ class Timeline:
             if isinstance(node, Loop):
                 self._repeated(partial(self._backward, node.body), node.times)
             elif isinstance(node, Group):
-                self._gathered(node, partial(self._back_through, node))
+                self._back_through(node)
             else:
                 self._at(node, "backward")
                 self._differentiate(node)
 
     def _back_through(self, group: Group) -> None:
+        self.phase, self.module, weights = "backward", group.module, self._weights(group)
+        self.gathering.backward(weights, group is self.first)
         if group.recomputed and any(step.grads for step in steps(group.body)):
             self._recompute(group)
         self._backward(group.body)
-        for cell in group.reads:
-            if min(cell.keepers) == group.first:
-                self._free(cell, True)
+        for cell in (*group.reads, *group.results):
+            if min(cell.keepers, default=group.first) == group.first:
+                self._free(cell)
+        self.module = group.module
+        self.gathering.done(weights)
         if self.holding.reduces and group.module.unit == "block":
-            self._reduce()
+            self._reduce(group.module)
 
     def _recompute(self, group: Group) -> None:
-        """Compute the inside again, up to the last tensor that the backward pass needs."""
+        """Compute the inside again, up to the last tensor that the backward pass needs; results behind it stay."""
         inside = list(steps(group.body))
         needed = {cell for step in inside for cell in step.keeps}
+        for cell in group.results:
+            cell.keepers.remove(group.first)
         for step in inside:
             for cell in step.keeps:
                 cell.keepers.append(step.number)
-        last = max((step.number for step in inside if step.keeps), default=-1)
-        passing = {cell for step in inside for cell in step.makes} - needed
-        self._replay(group.body, passing, last)
+        last = _last_again(inside)
+        passing = {cell for step in inside if step.number <= last for cell in step.makes} - needed
+        self._replay(group.body, passing, last, group.done)
         for cell in passing:
-            self._free(cell, False)
+            self._free(cell)
+        for cell in needed:
+            if cell.of_input:
+                self._allocate(cell, True)
 
-    def _replay(self, nodes: list[Node], passing: set[Cell], last: int) -> None:
+    def _replay(self, nodes: list[Node], passing: set[Cell], last: int, done: frozenset[Op]) -> None:
         for node in nodes:
             if isinstance(node, Loop):
-                self._repeated(partial(self._replay, node.body, passing, last), node.times)
+                self._repeated(partial(self._replay, node.body, passing, last, done), node.times)
             elif isinstance(node, Group):
-                self._replay(node.body, passing, last)
+                self._replay(node.body, passing, last, done)
             elif node.number <= last:
                 self._at(node, "backward")
-                self._compute(node, lambda cell: cell not in passing, lambda cell: cell.last_read)
+                self._compute_again(node, passing, node.op in done)
+
+    def _compute_again(self, step: Step, passing: set[Cell], done: bool) -> None:
+        """An op whose result was kept makes nothing, and is still the last to read what it reads."""
+        if not done:
+            self._compute(step, lambda cell: cell not in passing, lambda cell: cell.last_read)
+            return
+        for cell in (*step.reads, *step.makes):
+            if cell in passing and cell.last_read <= step.number:
+                self._free(cell)
 
     def _differentiate(self, step: Step) -> None:
         if not self.holding.copies_stay:
             self._copy_weights(step)
-        if step.op.kind == "cross_entropy":  # goes back through the mean, then through the log-probabilities
-            self._change("logits", step.makes[1].bytes)
+        beside = step.makes[1].bytes * (1 + self.holding.loss_in_parts) if step.op.kind == "cross_entropy" else 0
+        self._change("logits", beside)  # goes back through the mean, then through the log-probabilities
+        self._for_a_moment("temporary", 2 * self._gathered_keys(step))  # and the gradients of all of them
         arriving = self.gradients.get(step.makes[0])
         made = [self._gradient(step, wanted, arriving) for wanted in step.grads]
         for extra in filter(None, made):
             self._change(extra.part, -extra.bytes)
-        if step.op.kind == "cross_entropy":
-            self._change("logits", -step.makes[1].bytes)
+        self._change("logits", -beside)
         self._drop_copies(step)
         self._let_go(step)
 
@@ -190,13 +242,13 @@ class Timeline:
         self._change("temporary" if self.holding.reduces else "gradients", size)
         return None
 
-    def _reduce(self) -> None:
-        """Sum gradients over GPUs, and keep this one's share."""
-        for param, _ in self.unreduced:
-            self._change("gradients", 0 if self.holding.accumulates else self.holding.kept_gradient(param))
-        for param, _ in self.unreduced:
-            self._change("temporary", -self.holding.gradient(param))
-        self.unreduced.clear()
+    def _reduce(self, block: Module | None = None) -> None:
+        """Sum a block's gradients over GPUs, or all that are left, and keep this one's share."""
+        ready = [one for one in self.unreduced if block is None or block in above(one[0].owner)]
+        self.unreduced = [one for one in self.unreduced if one not in ready]
+        params, held = [param for param, _ in ready], self.holding
+        kept = 0 if held.accumulates else sum(map(held.kept_gradient, params))
+        self.gathering.reduce(sum(map(held.gradient, params)), kept, sum(map(held.summed, params)))
 
     def _let_go(self, step: Step) -> None:
         """Free the gradients of what the op made, and what it was the last to keep."""
@@ -207,19 +259,13 @@ class Timeline:
                 self._change(gradient.part, 0 if gradient.users else -gradient.bytes)
         for cell in step.keeps:
             if min(cell.keepers) == step.number:
-                self._free(cell, True)
+                self._free(cell)
 
     # bookkeeping
 
-    def _gathered(self, group: Group, inside: Callable[[], None]) -> None:
-        """ZeRO-3 gathers a block's weights before it runs, and the next block's while it runs."""
-        blocks = 2 if group.module.repeat > 1 else 1
-        size = self.holding.gathered(group.module) * blocks if group.module.unit == "block" else 0
-        self.module = group.module
-        self._change("temporary", size)
-        inside()
-        self.module = group.module
-        self._change("temporary", -size)
+    def _weights(self, group: Group) -> int:
+        """What is gathered together, under ZeRO-3."""
+        return self.holding.gathered(group.module) if group.module.unit == "block" else 0
 
     def _repeated(self, play: Callable[[], None], times: int) -> None:
         outer, self.sink = self.sink, []
@@ -232,16 +278,24 @@ class Timeline:
 
     def _allocate(self, cell: Cell, kept: bool) -> None:
         if cell not in self.alive:
-            self.alive.add(cell)
-            self._change(self._part(cell, kept), cell.bytes)
+            self.alive[cell] = self._part(cell, kept)
+            self._change(self.alive[cell], cell.bytes)
 
-    def _free(self, cell: Cell, kept: bool) -> None:
+    def _free(self, cell: Cell) -> None:
         if cell in self.alive:
-            self.alive.discard(cell)
-            self._change(self._part(cell, kept), -cell.bytes)
+            self._change(self.alive.pop(cell), -cell.bytes)
 
     def _part(self, cell: Cell, kept: bool) -> str:
         return "logits" if cell.is_logits else "activations" if kept else self.holding.live
+
+    def _gathered_keys(self, step: Step) -> int:
+        """Source: PyTorch's context_parallel, which gathers them by default, torch/distributed/tensor/experimental."""
+        shared = step.op.kind == "flash" and self.holding.keys_from > 1
+        return self.holding.keys_from * sum(cell.bytes for cell in step.reads[1:3]) if shared else 0
+
+    def _for_a_moment(self, part: str, number: int) -> None:
+        self._change(part, number)
+        self._change(part, -number)
 
     def _change(self, part: str, number: int) -> None:
         if number:

@@ -2,7 +2,8 @@
 
     done = work(root)                       a training step; `trainable=never` for inference
     done.forward, done.backward             matrix products, by the convention of PyTorch's FlopCounterMode
-    done.recompute                          matrix products that recomputation adds to the backward pass
+    done.recompute                          matrix products that recomputation adds to the backward pass; what a kernel
+                                            computes again going back, as flash attention does, is part of `backward`
     done.elementwise, .elementwise_backward everything else, by the convention stated in `archcalc.ops`
     done.pieces                             the same op by op: module, op, times and the Counts, with their working
     done.of(module)                         the share of one module and all below it
@@ -67,10 +68,10 @@ class Work:
 
     def of(self, module: Module) -> Work:
         """The share of a module and of all it holds."""
-        return self.where(lambda piece: module in _and_above(piece.module))
+        return self.where(lambda piece: module in above(piece.module))
 
 
-def _and_above(module: Module | None) -> Iterable[Module]:
+def above(module: Module | None) -> Iterable[Module]:
     while module:
         yield module
         module = module.parent
@@ -95,6 +96,7 @@ def _piece(run: Run, seen_only: bool) -> Piece:
     forward, gradients = kind.flops(run.op), backward(run.op, run.wants)
     if seen_only and run.op.seen is not None:
         forward, gradients = (_only_seen(flops, run.op) for flops in (forward, gradients))
+    gradients = gradients + forward if run.within else gradients
     again = run.times * forward if run.again else Count(0)
     return Piece(run.module, run.op, run.times, kind.matrix, run.times * forward, run.times * gradients, again)
 

@@ -33,6 +33,7 @@ def app(called: str = "") -> typer.Typer:
         name="archcalc",
         no_args_is_help=True,
         rich_markup_mode=None,
+        pretty_exceptions_enable=False,  # a traceback is a bug of ours: as Python writes it, for a report
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     made.callback()(archcalc)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Format, ModelName, Set, loaded, size
+from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, size
 from archcalc.cli.options import show as show_report
 from archcalc.errors import InputError
 
@@ -28,9 +28,9 @@ def presets(
     show_report(listed(family, min_params, max_params), format)
 
 
-def show(model: ModelName = "textbook", set: Set = []) -> None:
+def show(model: ModelName = "textbook", set: Set = [], trace: Trace = False) -> None:
     """The spec as YAML, ready to copy and change."""
-    print(loaded(model, set).yaml().rstrip("\n"))
+    print(loaded(model, set, trace=trace).yaml().rstrip("\n"))
 
 
 def init(

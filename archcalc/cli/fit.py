@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli import memory_options as says
-from archcalc.cli.flops import Attention, Freeze, Lora, LoraTargets, Recompute, names_in
 from archcalc.cli.gpus import completed_gpu
-from archcalc.cli.options import Batch, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.cli.memory_options import Options, takes_them
+from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, show
 
 Gpus = Annotated[
     list[str] | None,
@@ -22,33 +21,15 @@ Gpus = Annotated[
 ]
 
 
+@takes_them
 def fit(
     model: ModelName = "textbook",
     gpu: Gpus = None,
-    mode: says.Mode = "infer",
-    batch: Batch = None,
-    seq: Seq = None,
-    src_seq: SrcSeq = None,
-    tgt_seq: TgtSeq = None,
-    precision: says.Precision = None,
-    weights: says.Weights = None,
-    optimizer: says.OptimizerName = None,
-    accumulate: says.Accumulate = None,
-    recompute: Recompute = None,
-    attention: Attention = None,
-    loss_chunks: says.LossChunks = None,
-    freeze: Freeze = None,
-    lora: Lora = None,
-    lora_targets: LoraTargets = None,
-    kv_dtype: says.KvDtype = None,
-    kv_rule: says.KvRule = None,
-    prefill: says.Prefill = None,
-    overhead: says.Overhead = None,
-    tp: says.Tp = None,
-    dp: says.Dp = None,
-    zero: says.Zero = None,
+    *,
+    options: Options,
     set: Set = [],
     format: Format = "table",
+    trace: Trace = False,
 ) -> None:
     """Will it fit? What a model needs against what devices have, how far it can grow there, and what would help.
 
@@ -56,30 +37,4 @@ def fit(
     """
     from archcalc.analyze.fit import fit as fitted
 
-    report = fitted(
-        loaded(model, set),
-        gpu,
-        mode=mode,
-        batch=batch,
-        seq=seq,
-        src_seq=src_seq,
-        tgt_seq=tgt_seq,
-        precision=precision,
-        weights=weights,
-        optimizer=optimizer,
-        accumulate=accumulate,
-        recompute=recompute,
-        attention=attention,
-        loss_chunks=loss_chunks,
-        freeze=tuple(freeze) if freeze else None,
-        lora=lora,
-        lora_targets=names_in(lora_targets),
-        kv_dtype=kv_dtype,
-        kv_rule=kv_rule,
-        prefill=prefill,
-        overhead=says.as_bytes(overhead, "--overhead"),
-        tp=tp,
-        dp=dp,
-        zero=zero,
-    )
-    show(report, format)
+    show(fitted(loaded(model, set, trace=trace), gpu, **options), format)

@@ -11,7 +11,11 @@ from archcalc.errors import InputError
 
 Recompute = Annotated[
     str | None,
-    typer.Option(metavar="none|selective|full", help="Compute again: nothing, attention's core, or whole blocks."),
+    typer.Option(
+        metavar="none|selective|ops|full",
+        help="Compute again: nothing; attention's core; all but every second matrix product and attention, "
+        "as torchtitan's selective checkpointing op by op; or whole blocks.",
+    ),
 ]
 Attention = Annotated[
     str | None,

@@ -1,12 +1,18 @@
-"""Options that say how a model is trained, kept and spread over GPUs: those of `memory`, and of what builds on it."""
+"""Options that say how a model is trained, kept and spread over GPUs: those of `memory`, and of what builds on it.
+
+`asked` lists them once; a command that is decorated with `takes_them` has all of them in the place of its `options`.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
-from archcalc.cli.options import size
+from archcalc.cli.flops import Attention, Freeze, Lora, LoraTargets, Recompute, names_in
+from archcalc.cli.options import Batch, Seq, SrcSeq, TgtSeq, size
 from archcalc.errors import InputError
 from archcalc.sizes import parse_bytes
 
@@ -14,12 +20,15 @@ Mode = Annotated[str, typer.Option(metavar="infer|train", help="Answering, or a 
 Precision = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME", help="Training: fp32, mixed, autocast, bf16, fp8. Inference: of activations, such as bf16."
+        metavar="NAME",
+        help="Training: fp32, mixed, autocast, bf16, fp8. Inference: of activations, and of weights without --weights.",
     ),
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(metavar="FORMAT", help="Format of the weights: bf16, fp8, int8, int4, nf4, nf4_dq, q4_k_m, q8_0, …"),
+    typer.Option(
+        metavar="FORMAT", help="Format of the weights: bf16, fp8, int8, int4, nf4, q4_k_m, …; unsaid: as stored."
+    ),
 ]
 OptimizerName = Annotated[
     str | None,
@@ -59,6 +68,15 @@ Dp = Annotated[
 Zero = Annotated[
     int | None, typer.Option("--zero", metavar="0|1|2|3", help="What data-parallel GPUs divide, as in the ZeRO paper.")
 ]
+Sp = Annotated[
+    bool | None,
+    typer.Option("--sp", help="With --tp: divide norms and the residual stream too, along the sequence."),
+]
+Cp = Annotated[int | None, typer.Option("--cp", parser=size, metavar="N", help="GPUs that share every sequence.")]
+Compile = Annotated[
+    str | None,
+    typer.Option("--compile", metavar="none|blocks|all", help="By torch.compile: each block, or the loss too."),
+]
 
 
 def as_bytes(text: str | None, option: str) -> int | None:
@@ -69,3 +87,57 @@ def as_bytes(text: str | None, option: str) -> int | None:
         return parse_bytes(text)
     except ValueError as reason:
         raise InputError(str(reason), "write 1GiB, 500MB or 0", field=option) from None
+
+
+Options = dict[str, Any]
+
+
+def asked(
+    mode: Mode = "infer",
+    batch: Batch = None,
+    seq: Seq = None,
+    src_seq: SrcSeq = None,
+    tgt_seq: TgtSeq = None,
+    precision: Precision = None,
+    weights: Weights = None,
+    optimizer: OptimizerName = None,
+    accumulate: Accumulate = None,
+    recompute: Recompute = None,
+    attention: Attention = None,
+    loss_chunks: LossChunks = None,
+    freeze: Freeze = None,
+    lora: Lora = None,
+    lora_targets: LoraTargets = None,
+    kv_dtype: KvDtype = None,
+    kv_rule: KvRule = None,
+    prefill: Prefill = None,
+    overhead: Overhead = None,
+    tp: Tp = None,
+    dp: Dp = None,
+    zero: Zero = None,
+    sp: Sp = None,
+    cp: Cp = None,
+    compile: Compile = None,
+) -> Options:
+    """Every option as `archcalc.analyze.memory` takes it."""
+    given = dict(locals())
+    given["freeze"] = tuple(freeze) if freeze else None
+    given["lora_targets"] = names_in(lora_targets)
+    given["overhead"] = as_bytes(overhead, "--overhead")
+    return given
+
+
+def takes_them(command: Callable[..., None]) -> Callable[..., None]:
+    """Show typer all options where the command has the one parameter `options`, and hand them over as that."""
+    own = inspect.signature(command, eval_str=True).parameters
+    shared = inspect.signature(asked, eval_str=True).parameters
+
+    def called(**said: Any) -> None:
+        options = asked(**{name: said.pop(name) for name in shared})
+        command(**said, options=options)
+
+    listed = [one for name, each in own.items() for one in (shared.values() if name == "options" else [each])]
+    by_name = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in listed]
+    called.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]  # what inspect looks for
+    called.__doc__, called.__name__ = command.__doc__, command.__name__
+    return called

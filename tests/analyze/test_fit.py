@@ -121,7 +121,7 @@ def test_rotary_positions_may_be_exceeded() -> None:
     assert only(archcalc.fit(model, gpus=["h100"], seq=8192)).limited_by == "positions"
     report = archcalc.fit(model, gpus=["h100"], seq=16_384)
     assert only(report).limited_by == "memory" and (only(report).max_seq or 0) > 16_384
-    assert any("longer than the 8,192 positions" in note for note in report.assumptions)
+    assert any("longer than the 8,192 that it was made for" in note for note in report.assumptions)
 
 
 def test_a_shortest_length_is_respected() -> None:
@@ -131,9 +131,30 @@ def test_a_shortest_length_is_respected() -> None:
 
 
 def test_data_parallel_inference_is_split_further() -> None:
-    """Each group answers its own requests; the model itself is divided by tensor parallelism."""
-    row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=["12GiB"], dp=2))
-    assert row.gpus_needed == 2 * 2
+    """Each group answers its own requests; the model itself is divided by tensor parallelism, two by two."""
+    more = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["12GiB"], dp=2).remedies[-1]
+    assert (more.change.option, more.change.price) == ("--tp 2", "4 devices in the place of 2")
+
+
+@pytest.mark.parametrize(
+    ("gpu", "options", "fewest"),
+    [
+        ("h100", {"tp": 4}, 1),
+        ("h200", {"mode": "train", "dp": 8}, 1),
+        ("h100", {"mode": "train", "dp": 8, "tp": 2}, 2),
+        ("h100", {"mode": "train", "tp": 2, "sp": True, "cp": 2}, 2),
+    ],
+)
+def test_the_fewest_gpus_do_not_depend_on_how_many_are_asked_for(
+    gpu: str, options: dict[str, Any], fewest: int
+) -> None:
+    """By what `memory` says of so many with ZeRO-3, and of one less."""
+    row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=[gpu], **options))
+    assert row.gpus_needed == fewest
+    alone = {"mode": options.get("mode", "infer")}
+    together = {**alone, "dp": fewest, "zero": 3} if fewest > 1 else alone
+    assert needed("llama-3-8b", together) <= row.capacity_bytes
+    assert fewest == 1 or needed("llama-3-8b", alone) > row.capacity_bytes
 
 
 def test_nothing_fits_is_zero() -> None:
@@ -173,6 +194,15 @@ def test_so_many_gpus_are_enough_and_fewer_are_not(mode: str, split: str) -> Non
     assert needed("llama-3-8b", {**options, split: fewer, **zero}) > row.capacity_bytes
 
 
+def test_a_few_gpus_are_enough_where_thousands_are_not() -> None:
+    """FSDP2 deals out rows: a layer's 64 experts, a row each, are padded to 4,096 there, and gathered so."""
+    options: dict[str, Any] = {"mode": "train", "zero": 3}
+    row = only(archcalc.fit(archcalc.load("deepseek-v2-lite"), gpus=["h100"], mode="train"))
+    three, four, most = (needed("deepseek-v2-lite", options, dp=number) for number in (3, 4, 4096))
+    assert four <= row.capacity_bytes < min(three, most)
+    assert row.gpus_needed == 4
+
+
 def test_no_number_of_gpus_is_enough_for_activations_alone() -> None:
     """ZeRO divides what belongs to parameters; every GPU still computes a batch of its own."""
     row = only(archcalc.fit(archcalc.load("gpt2"), gpus=["2GiB"], mode="train", batch=64))
@@ -191,13 +221,30 @@ def test_every_remedy_is_what_memory_says() -> None:
 
 
 def test_the_cheapest_remedy_that_is_enough_is_named() -> None:
-    """The first of the list, for each device; of a smaller batch, the largest that fits."""
+    """The first of the list, for each device; three sequences at a time would fit the first, and do not divide 64."""
     report = archcalc.fit(archcalc.load("gpt2"), gpus=["12GiB", "80GiB", "192GiB"], mode="train", batch=64)
     small, medium, large = report.rows
-    assert small.remedy and small.remedy.change.option == f"--batch {small.max_batch}"
-    assert small.remedy.required == needed("gpt2", {"mode": "train"}, batch=small.max_batch) <= small.capacity_bytes
+    assert small.remedy and small.remedy.change.option == "--batch 2 --accumulate 32"
     assert medium.remedy and medium.remedy.change.option == "--attention flash"
     assert large.fits and large.remedy is None
+
+
+def test_a_smaller_micro_batch_keeps_the_gradients_of_those_before() -> None:
+    """As many sequences a step as before, the most at a time that fit so; one at a time without them would not tell."""
+    model, options = archcalc.load("llama-3-8b"), dict[str, Any](mode="train", batch=64)
+    one, two = (needed("llama-3-8b", {**options, "accumulate": 64 // size}, batch=size) for size in (1, 2))
+    assert needed("llama-3-8b", options, batch=1) <= 130 * GIB < one
+    assert only(archcalc.fit(model, gpus=["130GiB"], **options)).remedy is None
+    report = archcalc.fit(model, gpus=[f"{two}B"], **options)
+    assert report.remedies[0] == only(report).remedy
+    assert (report.remedies[0].change.option, report.remedies[0].required) == ("--batch 2 --accumulate 32", two)
+
+
+def test_a_smaller_batch_of_inference_is_the_largest_that_fits() -> None:
+    """It need not divide what was asked for, and the table names the one that the headline does."""
+    report = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["20GiB"], batch=64)
+    assert only(report).remedy in report.remedies
+    assert f"; --batch {only(report).max_batch} would do" in report.answer()
 
 
 def test_more_gpus_are_the_last_resort() -> None:
@@ -206,6 +253,35 @@ def test_more_gpus_are_the_last_resort() -> None:
     assert row.fits
     row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=["5GiB"], seq=512))
     assert row.remedy and row.remedy.change.option == f"--tp {row.gpus_needed}"
+
+
+def test_gpus_in_use_share_the_states_before_more_are_asked_for() -> None:
+    """ZeRO-3 on the same eight; where it is in use already and not enough, more devices in their place."""
+    model, options = archcalc.load("llama-3-8b"), dict[str, Any](mode="train", dp=8)
+    row = only(archcalc.fit(model, gpus=["h100"], **options))
+    assert row.remedy and row.remedy.change.option == "--zero 3"
+    assert row.remedy.required == needed("llama-3-8b", {**options, "zero": 3}) <= row.capacity_bytes
+    report = archcalc.fit(model, gpus=["24GiB"], zero=3, **options)
+    assert "--zero 3" not in {remedy.change.option for remedy in report.remedies}
+    more = report.remedies[-1]
+    assert (more.change.option, more.change.price) == ("--dp 23 --zero 3", "23 devices in the place of 8")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("llama-3-8b", {"mode": "train", "tp": 2, "sp": True, "cp": 2, "dp": 4, "zero": 3}),
+        ("t5-small", {"src_seq": 128}),
+    ],
+)
+def test_the_question_is_said_as_memory_says_it(name: str, options: dict[str, Any]) -> None:
+    """How the model is spread too, in the title and for programs."""
+    model = archcalc.load(name)
+    report, memory = archcalc.fit(model, gpus=["h100"], **options), model.memory(**options)
+    assert report.title() == memory.title()
+    assert all(f"{option} " in report.title() for option in options if option not in ("mode", "sp"))
+    said, keys = memory.record(), {"gpus", "tp", "dp", "zero", "sp", "cp", "weights_format", "total_bytes"}
+    assert {key: report.record()[key] for key in keys} == {key: said[key] for key in keys}
 
 
 def test_an_unknown_device_and_an_unknown_option_are_told() -> None:

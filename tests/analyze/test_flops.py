@@ -61,6 +61,35 @@ def test_decoding_attends_over_what_is_cached_and_itself() -> None:
     assert report.forward == L * (4 * 2 * D * D + 2 * 2 * 301 * D + 2 * 2 * D * F) + 2 * D * V
 
 
+def test_decoding_counts_the_new_tokens_alone(run: Run) -> None:
+    """The textbook's batch of 32 makes 32 of them; the source, 2,048 long each, was read before."""
+    record = run("flops", "textbook", "--mode", "decode", "--format", "json").json
+    assert (record["tokens"], record["per_token"]) == (32, record["total"] / 32)
+    assert not any("source and target" in words for words in record["assumptions"])
+
+
+@pytest.mark.parametrize(("model", "table"), [("gpt2", 1024), ("whisper-tiny", 448)])
+def test_the_usual_context_leaves_room_for_the_new_token(run: Run, model: str, table: int) -> None:
+    """Where a position table ends, the new token is its last; what is said of a longer context helps."""
+    record = run("flops", model, "--mode", "decode", "--format", "json").json
+    assert record["context"] == table - 1
+    assert any(words.startswith(f"context {table - 1:,}: ") for words in record["assumptions"])
+    for option in ("--context", "--seq"):
+        answer = run("flops", model, "--mode", "decode", option, str(table))
+        assert (answer.code, answer.out) == (2, "")
+        assert f"use --context {table - 1}\n" in answer.err
+    assert run("flops", model, "--mode", "decode", "--context", str(table - 1)).code == 0
+
+
+@pytest.mark.parametrize("model", ["bert-base", "vit-b-16", "sentiment-lstm"])
+@pytest.mark.parametrize("context", [[], ["--context", "10"], ["--context", "1000"]])
+def test_what_keeps_no_cache_decodes_nothing(run: Run, model: str, context: list[str]) -> None:
+    """Encoders, images and layers that read backwards see all of a sequence at once."""
+    answer = run("flops", model, "--mode", "decode", *context)
+    assert (answer.code, answer.out) == (2, "")
+    assert "--mode: this model keeps no cache: it decodes nothing" in answer.err
+
+
 def test_recompute_is_a_figure_of_its_own() -> None:
     """Whole blocks: all their products again but the last, whose result nothing needs; the step costs the same."""
     model = load("gpt2", set=["dropout=0"])

@@ -133,7 +133,7 @@ def test_frozen_parameters_save_what_they_save_in_pytorch(frozen: tuple[str, ...
     for name, parameter in built.named_parameters():
         parameter.requires_grad_(not any(part in f".{name}" for part in frozen))
     inputs = subject.inputs(built)
-    step = measure.training_step(built, lambda: subject.reference.loss(subject.config, built(*inputs), inputs))
+    step = measure.training_step(built, lambda: subject.reference.loss(built(*inputs), inputs))
     root = model.build(given)
     done, kept = work(root, trainable=_but(frozen)), saved(root, Policy(), trainable=_but(frozen))
     assert (done.forward, done.backward, kept.bytes) == (step.forward, step.backward, step.saved)

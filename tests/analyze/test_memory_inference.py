@@ -12,6 +12,8 @@ import pytest
 from archcalc import load
 from archcalc.analyze.memory import Memory
 from archcalc.errors import InputError
+from archcalc.importers import gguf
+from archcalc.places import Shape
 from archcalc.quantisation import names, weight_format
 
 if TYPE_CHECKING:
@@ -19,31 +21,37 @@ if TYPE_CHECKING:
 
     from conftest import Run
 
-BITS = {  # ggml-common.h: bytes of a block over its weights
-    "q2_k": Fraction(84 * 8, 256),
-    "q3_k": Fraction(110 * 8, 256),
-    "q4_k": Fraction(144 * 8, 256),
-    "q5_k": Fraction(176 * 8, 256),
-    "q6_k": Fraction(210 * 8, 256),
-    "q4_0": Fraction(18 * 8, 32),
-    "q4_1": Fraction(20 * 8, 32),
-    "q5_0": Fraction(22 * 8, 32),
-    "q5_1": Fraction(24 * 8, 32),
-    "q8_0": Fraction(34 * 8, 32),
-    "iq4_nl": Fraction(18 * 8, 32),
-    "iq4_xs": Fraction(136 * 8, 256),
-}
+BLOCKS = {kind["name"].lower(): kind for kind in gguf.types().values()}
 
 
-@pytest.mark.parametrize("name", BITS)
+@pytest.mark.parametrize("name", [name for name in names() if name in BLOCKS and weight_format(name).is_blocked])
 def test_gguf_formats_take_what_their_blocks_take(name: str) -> None:
-    """Scales counted."""
-    assert weight_format(name).bits_per_weight == BITS[name]
+    """Scales counted: the bytes of a block in ggml-common.h over its weights."""
+    block = BLOCKS[name]
+    assert weight_format(name).bytes(Shape(1, 3, 2 * block["numbers"])) == 3 * 2 * block["bytes"]
+
+
+def test_formats_of_engines_take_what_their_scales_take() -> None:
+    """MXFP4: 17 bytes for 32 weights; NVFP4: 9 for 16; int4: 4 bits, and 20 for every 128."""
+    assert weight_format("mxfp4").bits_per_weight == Fraction(17 * 8, 32)
+    assert weight_format("nvfp4").bits_per_weight == Fraction(9 * 8, 16)
+    assert weight_format("int4").bits_per_weight == 4 + Fraction(20, 128)
+    assert weight_format("fp8_block").bits_per_weight == 8 + Fraction(32, 128 * 128)
 
 
 @pytest.mark.parametrize(
     ("name", "bits"),
     [
+        ("iq1_s_m", 2.0042),
+        ("iq1_m_m", 2.1460),
+        ("iq2_xxs_m", 2.3824),
+        ("iq2_xs_m", 2.5882),
+        ("iq2_s_m", 2.7403),
+        ("iq2_m", 2.9294),
+        ("iq3_xxs_m", 3.2548),
+        ("iq3_xs", 3.4977),
+        ("iq3_s_m", 3.6606),
+        ("iq3_m", 3.7628),
         ("q2_k_s", 2.9697),
         ("q2_k_m", 3.1593),
         ("iq4_xs_m", 4.4597),
@@ -90,6 +98,63 @@ def test_quantised_weights_leave_the_rest_as_it_was() -> None:
 def test_experts_alone_may_be_quantised(name: str, size: float) -> None:
     """The gpt-oss model card's table of checkpoints, in GiB."""
     assert round(load(name).memory(weights="mxfp4_moe").parts["weights"] / 2**30, 1) == size
+
+
+def test_kernels_may_want_experts_padded() -> None:
+    """vLLM's on Hopper: 2,880 inputs to 2,944, outputs to 3,072, gate and up together to 2 × 2,944; one log of
+    gpt-oss 120B says 64.38 GiB, RoPE's table of 0.03 and biases in fp32 among them."""
+    plain, padded = (
+        load("gpt-oss-20b").memory(weights=f"mxfp4_moe{kind}").parts["weights"] for kind in ("", "_hopper")
+    )
+    added = 2 * (2944 * 2944 - 2880 * 2880) + (3072 * 2944 - 2880 * 2880)
+    assert padded - plain == 24 * 32 * added * 17 // 32
+    assert round(load("gpt-oss-120b").memory(weights="mxfp4_moe_hopper").parts["weights"] / 2**30, 1) == 64.2
+
+
+def test_a_row_of_broken_blocks_takes_another_format() -> None:
+    """Q4_K needs 256 weights in a row: 896 make Q5_0 of it, and Q8_0 of Q6_K, as llama.cpp's quantiser."""
+    spec: dict[str, Any] = {
+        "vocab": 512,
+        "d_model": 896,
+        "heads": 14,
+        "kv_heads": 2,
+        "head_dim": 64,
+        "decoder": 8,
+        "bias": False,
+    }
+    spec |= {"norm": "rms", "position": "rope", "ffn": {"width": 1024, "act": "silu", "gated": True}, "head": "lm"}
+    norms = (2 * 8 + 1) * 896 * 4
+    narrow = 2 * 896 * 896 + 2 * 128 * 896 + 2 * 1024 * 896  # a block's matrices with rows of 896
+    values = 128 * 896  # in Q6_K, and so in Q8_0, in 4 layers of 8
+    down = 4 * 896 * 1024 * 210 // 256 + 4 * 896 * 1024 * 144 // 256
+    ends = 512 * 896 * 22 // 32 + 512 * 896 * 34 // 32  # the table, and the head
+    blocks = 8 * narrow * 22 // 32 + 4 * values * (34 - 22) // 32
+    assert load(spec).memory(weights="q4_k_m").parts["weights"] == norms + ends + blocks + down
+
+
+def test_mixtures_know_layers_by_their_numbers() -> None:
+    """Windowed and full attention in turns are one stack: values in Q6_K are those of 0, 3, 6 and 7 of 8 layers."""
+    spec: dict[str, Any] = {
+        "vocab": 512,
+        "d_model": 256,
+        "heads": 4,
+        "head_dim": 64,
+        "bias": False,
+        "norm": "rms",
+        "position": "rope",
+    }
+    spec |= {"ffn": {"width": 256, "act": "silu", "gated": True}, "head": "lm"}
+    turns = {"blocks": 8, "pattern": ["local ffn", "attention ffn"]}
+    local = {"variants": {"local": {"like": "attention", "window": 16}}, "decoder": turns}
+    alike = load({**spec, "decoder": 8}).memory(weights="q4_k_m").parts["weights"]
+    assert load({**spec, **local}).memory(weights="q4_k_m").parts["weights"] == alike
+
+
+def test_gguf_keeps_routers_in_fp32() -> None:
+    """As llama.cpp prints them: Qwen3 30B A3B in Q5_K_M has 20.228 GiB, Qwen3 235B A22B in Q6_K 179.754."""
+    sizes = {"qwen3-30b-a3b": ("q5_k_m", 20.228), "qwen3-235b-a22b": ("q6_k", 179.754)}
+    for name, (kind, size) in sizes.items():
+        assert round(load(name).memory(weights=kind).parts["weights"] / 2**30, 3) == size
 
 
 def test_gguf_quantises_tables_too_and_widens_norms() -> None:
@@ -146,6 +211,14 @@ def test_the_head_sees_the_last_position_alone() -> None:
     report = load("llama-3-8b").memory(seq=8192)
     assert report.peak.module.path == "decoder.blocks"
     assert report.parts["activations"] < 8192 * 128256 * 2
+
+
+@pytest.mark.parametrize("command", ["memory", "flops", "fit"])
+def test_more_positions_than_the_model_was_made_for_are_told(run: Run, command: str) -> None:
+    """RoPE can be asked for any length; that Llama 3 never saw more than 8,192 tokens is said."""
+    told = "seq 10,000: longer than the 8,192 that it was made for"
+    assert told in run(command, "llama-3-8b", "--seq", "10000").out
+    assert "longer than" not in run(command, "llama-3-8b", "--seq", "8192").out
 
 
 def test_a_prompt_in_pieces_needs_less() -> None:

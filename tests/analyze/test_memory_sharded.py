@@ -15,7 +15,8 @@ from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tenso
 
 from archcalc import load
 from archcalc.errors import InputError
-from archcalc.reference.transformer import Block, Transformer
+from archcalc.reference.block import Block
+from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
@@ -106,6 +107,25 @@ def test_fewer_kv_heads_than_gpus_are_copied() -> None:
     assert eight == sixteen == 2 * 32 * 4096 * 1 * 128 * 2
 
 
+def test_mamba_is_divided_by_its_inner_width() -> None:
+    """As vLLM divides it: columns of what goes in, the convolution and the state; rows of what comes out."""
+    model = load("mamba-130m")
+    one, two = (model.memory(precision="fp32", tp=tp, overhead=0).parts for tp in (1, 2))
+    whole = 24 * 768 + 768  # norms
+    assert 2 * two["weights"] - one["weights"] == 4 * whole
+    assert 2 * two["state"] == one["state"]
+
+
+def test_mamba_2_copies_a_single_group() -> None:
+    """Of B and C, 2 × 128 rows of the projection and of the convolution with its bias; 8 groups are divided."""
+    for groups, copied in ((8, 0), (1, 1)):
+        model = load("codestral-mamba-7b", set=[f"mamba.groups={groups}"])
+        one, two = (model.memory(precision="fp32", tp=tp, overhead=0).parts["weights"] for tp in (1, 2))
+        norms = 64 * 4096 + 4096
+        rows = 64 * 2 * 128 * (4096 + 4 + 1)
+        assert 2 * two - one == 4 * (norms + copied * rows)
+
+
 def test_one_shard_is_the_whole() -> None:
     """A plan of one GPU changes nothing."""
     model = load("gpt2")
@@ -135,6 +155,10 @@ def test_the_flat_buffer_is_padded_to_twice_the_gpus() -> None:
         ("llama-3-8b", {"tp": 3}, "ffn 14,336 cannot be split over 3 GPUs"),
         ("gpt2", {"tp": 8}, "heads 12 cannot be split over 8 GPUs"),
         ("linear-autoencoder", {"tp": 2}, "nothing in this model can be split"),
+        ("codestral-mamba-7b", {"tp": 16}, "gate inner b c dt 18,560 cannot be split over 16 GPUs"),
+        ("llama-3-8b", {"mode": "train", "sp": True}, "sequence parallelism divides over tensor-parallel GPUs"),
+        ("mixtral-8x7b", {"mode": "train", "tp": 2, "sp": True}, "router: no GPU's share of it is known"),
+        ("jamba-v0.1", {"mode": "train", "cp": 2, "attention": "flash"}, "a sequence is shared by GPUs where"),
         ("gpt2", {"mode": "train", "zero": 2}, "ZeRO stage 2 divides over data-parallel GPUs"),
         ("gpt2", {"mode": "train", "dp": 2, "zero": 4}, "no ZeRO stage 4"),
     ],

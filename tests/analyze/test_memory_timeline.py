@@ -20,7 +20,7 @@ from archcalc.verify.plain import plain
 if TYPE_CHECKING:
     from archcalc.model import Model
 
-RECOMPUTE = {"none": "none", "selective": "core", "full": "block"}
+RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
 SMALL = ["decoder=2", "vocab=1000", "d_model=256", "heads=4", "ffn.width=1024"]
 MODELS = {
     "gpt2": SMALL,
@@ -46,7 +46,7 @@ def peak_of_step(model: Model, batch: int, seq: int, recompute: str) -> int:
 
 
 @pytest.mark.parametrize("seq", [256, 64])
-@pytest.mark.parametrize("recompute", ["none", "full"])
+@pytest.mark.parametrize("recompute", RECOMPUTE)
 @pytest.mark.parametrize("name", MODELS)
 def test_the_peak_is_what_pytorch_keeps_alive(name: str, recompute: str, seq: int) -> None:
     """To the byte, but for the ids and targets that the caller holds longer than the step needs them, and a scalar."""
@@ -108,7 +108,7 @@ def test_the_step_of_a_foreach_optimizer_needs_one_more_copy() -> None:
 
 
 @pytest.mark.parametrize("attention", ["eager", "flash"])
-@pytest.mark.parametrize("recompute", ["none", "selective", "full"])
+@pytest.mark.parametrize("recompute", RECOMPUTE)
 @pytest.mark.parametrize("name", ["gpt2", "llama-3-8b", "t5-small", "textbook", "vit-b-16", "bert-base"])
 def test_what_is_alive_after_the_forward_pass_is_what_is_saved(name: str, recompute: str, attention: str) -> None:
     """The timeline and the sum over saved tensors are two ways to one number, down to each layer."""
