@@ -39,6 +39,8 @@ class Document:
     data: dict[str, Any] = field(default_factory=dict)
     lines: dict[Path, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # of an importer: what a reader of any report must know
+    weights: Any = None  # of an importer: how they are kept, as `archcalc.checkpoints` says it
+    config: dict[str, Any] = field(default_factory=dict)  # the config.json that it was translated from
 
     def line_of(self, path: Path) -> int:
         """The line of the field, or of the nearest thing around it."""
@@ -102,35 +104,53 @@ class _Reader:
         self.document = document
         self.anchors: dict[str, tuple[Any, int]] = {}
         self.values = 0
+        self.events: Iterator[Any] = iter(())
+        self.peeked: Any = None
 
     def read(self) -> None:
         import yaml
 
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        self.events = yaml.parse(self.document.text, Loader=loader)
         try:
-            self.events = list(yaml.parse(self.document.text, Loader=loader))
+            self._document()
         except yaml.YAMLError as reason:
             raise self._malformed(reason) from None
-        documents = sum(isinstance(event, yaml.DocumentStartEvent) for event in self.events)
-        if documents != 1:
-            raise InputError(f"{documents or 'no'} documents in the file", "put one spec into one file")
-        self.position = 2  # behind the start of the stream and of the document
+
+    def _document(self) -> None:
+        for opening in ("StreamStartEvent", "DocumentStartEvent"):
+            self._expect(opening, "no document in the file")
         data = self._value((), 0)
+        for closing in ("DocumentEndEvent", "StreamEndEvent"):
+            self._expect(closing, "more than one document in the file")
         if not isinstance(data, dict):
             raise InputError(f"expected fields such as `d_model: 512`, found {_kind(data)}")
         self.document.data = data
+
+    def _expect(self, kind: str, otherwise: str) -> None:
+        event = self._next()
+        if type(event).__name__ != kind:
+            self._stands_at(event.start_mark)
+            raise InputError(otherwise, "put one spec into one file")
+
+    def _next(self) -> Any:
+        event, self.peeked = self.peeked or next(self.events), None
+        return event
 
     def _malformed(self, reason: Any) -> InputError:
         mark = getattr(reason, "problem_mark", None) or getattr(reason, "context_mark", None)
         problem = getattr(reason, "problem", None) or str(reason).splitlines()[0]
         error = InputError(f"not valid YAML: {problem}", "check indentation, brackets and quotes on this line")
         if mark is not None:
-            self.document.lines[()] = min(mark.line + 1, max(1, len(self.document.text.splitlines())))
+            self._stands_at(mark)
         return error
 
+    def _stands_at(self, mark: Any) -> None:
+        """Let a mistake of the whole document be told by this line."""
+        self.document.lines[()] = min(mark.line + 1, max(1, len(self.document.text.splitlines())))
+
     def _value(self, path: Path, depth: int) -> Any:
-        event = self.events[self.position]
-        self.position += 1
+        event = self._next()
         self.document.lines.setdefault(path, event.start_mark.line + 1)
         kind = type(event).__name__
         if depth > MAX_DEPTH:
@@ -166,8 +186,9 @@ class _Reader:
             raise InputError(f"more than {MAX_VALUES:,} values once aliases are expanded", fields=[path])
 
     def _ended(self) -> bool:
-        ended = type(self.events[self.position]).__name__ in ("SequenceEndEvent", "MappingEndEvent")
-        self.position += ended
+        event = self._next()
+        ended = type(event).__name__ in ("SequenceEndEvent", "MappingEndEvent")
+        self.peeked = None if ended else event
         return ended
 
     def _sequence(self, path: Path, depth: int) -> list[Any]:
@@ -188,8 +209,7 @@ class _Reader:
         return fields
 
     def _key(self, path: Path) -> str:
-        event = self.events[self.position]
-        self.position += 1
+        event = self._next()
         self.key_line = event.start_mark.line + 1
         if type(event).__name__ != "ScalarEvent":
             self.document.lines[path] = self.key_line

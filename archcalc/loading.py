@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from archcalc import data
-from archcalc.document import MAX_BYTES, Document
-from archcalc.errors import InputError, did_you_mean
+from archcalc.document import MAX_BYTES
+from archcalc.errors import InputError
 from archcalc.importers import files
 from archcalc.model import Model, from_document
 
@@ -22,14 +22,15 @@ def load(
 ) -> Model:
     """Load a preset by name, a file or folder by path, `hf:owner/name`, `-` from standard input, or a dict.
 
-    `set` changes fields; `trace` lets transformers build a config that archcalc cannot read.
+    A dict holds what a file would: a spec, or a Hugging Face config. `set` changes fields; `trace` lets transformers
+    build a config that archcalc cannot read.
 
     >>> load("gpt2").params().total
     124439808
     """
     changes = tuple(set)
     if isinstance(model, Mapping):
-        return from_document(Document("spec", data=dict(model)), "spec", changes)
+        return from_document(files.of_data(dict(model), trace=trace), "spec", changes)
     name = os.fspath(model)
     if name == "-":
         raw = sys.stdin.buffer.read(MAX_BYTES + 1)
@@ -50,10 +51,11 @@ def _file(name: str) -> Path:
         return presets[name]
     if path.exists():
         return path
-    if path.suffix in (".yaml", ".yml", ".json") or os.sep in name:
+    if path.suffix in (".yaml", ".yml", ".json") or name.count(os.sep) > 1 or name.startswith((os.sep, ".", "~")):
         raise InputError("there is no such file", "check the path; `archcalc presets` lists what ships", field=name)
-    hint = did_you_mean(name, presets) + " `archcalc presets` lists all; a spec of your own is named by its file"
-    raise InputError(f"no preset and no file is called {name}", hint)
+    from archcalc.likely import hint
+
+    raise InputError(f"no preset and no file is called {name}", hint(name, presets))
 
 
 def _called(file: Path) -> str:

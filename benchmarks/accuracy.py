@@ -3,8 +3,7 @@
 CASES.json is a list of cases, each with `id`, `kind`, `model`, `arch`, `measured` and `trust`: figures from start-up
 logs of vLLM and llama.cpp, peaks that torchtitan, torchtune and litgpt report, published counts and FLOPs. Prints the
 error of each class, the worst ten training peaks with what explains them, and what archcalc cannot express, with the
-reason. Runs that do what no option says are asked with the option of the nearest meaning, in a row of their own.
-Exit code 1 if a class misses its target.
+reason. Exit code 1 if a class misses its target.
 """
 
 from __future__ import annotations
@@ -75,6 +74,8 @@ def _outcome(each: Class, cases: list[Case]) -> Outcome:
             outcome.errors += [(_error(each, said, ours), case, what, said, ours) for what, said, ours in compared]
         except (Inexpressible, InputError) as why:
             outcome.refused[str(why).splitlines()[0]] += 1
+        except (LookupError, TypeError, ValueError, AttributeError) as why:
+            outcome.refused[f"laid out otherwise than is read here ({type(why).__name__}: {why})"] += 1
     return outcome
 
 

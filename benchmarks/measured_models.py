@@ -24,6 +24,42 @@ Fields = dict[str, Any]
 
 EXPERT_WIDTHS = {"qwen3 235b": 1536, "qwen3-235b": 1536, "qwen3 30b": 768, "qwen3-30b": 768}  # not in the logs
 DEEPSEEK = {"kv_lora_rank": 512, "qk_rope": 64, "qk_nope": 128, "v_head": 128}  # nor are these
+LATENT: dict[Any, str] = {
+    (61, 256): "deepseek-v3",
+    (61, 384): "kimi-k2",
+    (27, 64): "deepseek-v2-lite",
+}  # by layers and experts
+POSITIONS = {  # published max_position_embeddings, of which vLLM makes RoPE's table
+    "llama-3.": 131_072,
+    "llama-2-": 4_096,
+    "mistral-7b": 32_768,
+    "qwen2": 32_768,
+    "qwen3-coder": 262_144,
+    "2507": 262_144,
+    "phi-4": 16_384,
+    "olmo-2": 4_096,
+    "llama-3-": 8_192,
+    "granite-3.": 131_072,
+    "codellama": 16_384,
+    "deepseek-r1-distill-qwen": 131_072,
+    "deepseek": 163_840,
+    "mixtral": 32_768,
+    "qwen3": 40_960,
+    "gemma": 8_192,
+    "gpt-oss": 131_072,
+    "phi-2": 2_048,
+    "llama-4-scout": 10_485_760,
+    "llama-4-maverick": 1_048_576,
+    "qwen3-vl": 4 * 262_144,  # for the positions of videos, mrope.py
+    "ministral-3-": 262_144,
+    "granite-vision-3.3": 131_072,
+}
+TOWERS = {  # parameters of the published vision configs and their projectors, built by transformers on the meta device
+    "llama-4-": 850_960_896 + 20_971_520,
+    "qwen3-vl-30b": 538_631_408,
+    "ministral-3-14b": 403_305_472 + 35_652_608,
+    "granite-vision-3.3-2b": 428_225_600 + 13_635_584,
+}
 
 
 CONFIGS: dict[str, Fields] = yaml.safe_load(Path(__file__).with_name("measured_configs.yaml").read_text("utf-8"))
@@ -38,14 +74,48 @@ def described(case: Case) -> Model:
     return _loaded(case, _fields(case, guess=True))
 
 
+def positions(case: Case) -> int:
+    """How many a model is made for; 0 where this is not known here."""
+    return _longest(case, POSITIONS)
+
+
+def tower(case: Case) -> int:
+    """Parameters that read images; 0 where the model has none, or none that is known here."""
+    return _longest(case, TOWERS)
+
+
+def tower_gpus(case: Case, tp: int) -> int:
+    """Over how many GPUs vLLM divides it: Pixtral's is whole on each of them (pixtral.py)."""
+    return 1 if "ministral" in case["model"].lower() else tp
+
+
+def _longest(case: Case, table: dict[str, int]) -> int:
+    """By the longest name that the model's begins with or holds."""
+    named = [word for word in table if word in case["model"].lower()]
+    return table[max(named, key=len)] if named else 0
+
+
 def whole(case: Case) -> Model:
     """The model with every weight."""
     name, arch = case["model"].lower(), case.get("arch") or {}
     if case["id"] in CONFIGS:
         return _configured(CONFIGS[case["id"]])
-    if arch.get("vision") or "vl-" in name:
+    if name.endswith("deepseek-v3.2"):
+        return _configured(CONFIGS["deepseek-v3.2"])
+    if arch.get("arch") == "deepseek2":
+        return _latent(arch)
+    if (arch.get("vision") or "vl-" in name) and not tower(case):
         raise Inexpressible("a vision tower whose shapes the case does not give")
     return _tied_as_counted(case, _fields(case, guess=False))
+
+
+def _latent(arch: Fields) -> Model:
+    """DeepSeek's and Moonshot's, of which a log prints too little: the preset of as many layers, experts and words."""
+    preset = LATENT.get((arch.get("layers"), arch.get("experts")))
+    model = load(preset) if preset else None
+    if model is None or model.resolved.head_vocab != arch.get("vocab"):
+        raise Inexpressible("the case does not give the widths of latent attention")
+    return model
 
 
 def _tied_as_counted(case: Case, fields: Fields) -> Model:
@@ -146,8 +216,8 @@ def _add_experts(fields: Fields, arch: Fields, name: str, guess: bool) -> None:
 
 
 def _add_latent(fields: Fields, arch: Fields, guess: bool) -> None:
-    if "indexer_bytes_per_token_layer" in arch:
-        raise Inexpressible("sparse attention's indexer is no part of archcalc")
+    if "indexer_bytes_per_token_layer" in arch and not guess:
+        raise Inexpressible("the weights of a sparse attention's indexer")
     if not (arch.get("qk_nope") or guess):
         raise Inexpressible("the case does not give the widths of latent attention")
     fields["attention"] = {

@@ -37,7 +37,13 @@ def refreshed_example(command: str, shown: str = "") -> str:
 
 def output(command: str) -> list[str]:
     done = subprocess.run(
-        command, shell=True, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "80"}
+        command,
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "80"},
     )
     return [line.rstrip() for line in (done.stdout + done.stderr).strip("\n").splitlines()]
 

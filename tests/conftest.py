@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, so that no worker is left with one of them when the others are done."""
+    items.sort(key=lambda item: "test_verify_drawn" not in item.nodeid)
+
+
 @dataclass(frozen=True)
 class Answer:
     code: int

@@ -31,8 +31,11 @@ def examples() -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("page", "command", "shown"), list(examples()))
-def test_an_example_prints_what_is_shown(run: Run, page: str, command: str, shown: str) -> None:
-    """To the letter; `…` on a line of its own stands for lines left out."""
+def test_an_example_prints_what_is_shown(
+    run: Run, page: str, command: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the letter; `…` on a line of its own stands for lines left out. Files are named from the project's root."""
+    monkeypatch.chdir(ROOT)
     program, *arguments = shlex.split(command)
     assert program == "archcalc", f"{page}: only archcalc can be shown"
     answer = run(*arguments)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import archcalc
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -116,10 +118,11 @@ MISTAKES = [
     ("a tab", "vocab: 1000\n\td_model: 64\n", "model.yaml:2", "not valid YAML"),
     ("a tag", "vocab: !!python/object:os.system 5\n", "model.yaml:1: vocab", "tag"),
     ("a list", "- 1\n", "model.yaml:1", "expected fields"),
-    ("two documents", GOOD + "---\n" + GOOD, "model.yaml", "one spec into one file"),
-    ("only a comment", "# nothing\n", "model.yaml", "no documents"),
+    ("two documents", GOOD + "---\n" + GOOD, "model.yaml:6", "one spec into one file"),
+    ("only a comment", "# nothing\n", "model.yaml:1", "no document in the file"),
     ("an alias to itself", "vocab: &a [*a]\n", "model.yaml:1: vocab[0]", "refers to itself"),
     ("deep nesting", "a: " + "[" * 100 + "]" * 100 + "\n", "model.yaml:1", "nested more than"),
+    ("endless nesting", "a: " + "[" * 100_000 + "\n", "model.yaml:1", "nested more than"),
     ("a complex key", "? [a]\n: 1\n", "model.yaml:1", "plain word"),
     ("an empty file", "", "model.yaml", "the file is empty"),
 ]
@@ -193,7 +196,7 @@ def test_an_unknown_preset(run: Run) -> None:
     [
         ("decoder.bloks=3", "did you mean blocks?"),
         ("heads=true", "expected a whole number"),
-        ("heads", "write --set path=value"),
+        ("heads", "error: --set: 'heads' is not a change\n  write --set path=value"),
         ("heads=[", "not valid YAML"),
         ("heads=5", "error: --set heads=5: d_model 768 does not divide into 5 heads"),
         ("nothing.here=5", "no such field"),
@@ -205,6 +208,13 @@ def test_a_mistake_in_a_change(run: Run, change: str, says: str) -> None:
     assert (answer.code, answer.out) == (2, "")
     assert says in answer.err
     assert change.split("=")[0].split(".")[-1] in answer.err
+
+
+def test_what_is_no_change_is_not_put_down_to_a_file(run: Run, write: Write) -> None:
+    """A line of the file would be quoted that is not at fault."""
+    answer = run("params", write(archcalc.load("gpt2").yaml()), "--set", "heads")
+    assert answer.code == 2
+    assert answer.err.startswith("error: --set: 'heads' is not a change\n  write --set")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import shutil
 import subprocess
 import sys
@@ -181,8 +182,9 @@ def test_models_of_different_families(run: Run) -> None:
     assert list(rows) == ["model", "encoder", "decoder", "merge", *(f"merge.{part}" for part in MERGE)]
     assert rows["merge"]["values"] == [None, 10_252]
     out = run("compare", "linear-autoencoder", "recursive-autoencoder").out
-    assert "\nmerge " in out
-    assert not any(part in out for part in MERGE)
+    table = out.split("\n\n")[2]
+    assert "\nmerge " in table
+    assert not any(part in table for part in MERGE)
 
 
 @pytest.mark.parametrize(
@@ -269,6 +271,26 @@ def test_standard_input_is_read_once(run: Run) -> None:
     assert run("compare", "-", "gpt2-medium", "--format", "json", stdin=spec).json["rows"][0]["values"][0] == SMALL
 
 
+SEES = {
+    "model_type": "qwen2_vl",
+    "architectures": ["Qwen2VLForConditionalGeneration"],
+    "text_config": {"model_type": "qwen2_vl_text", "hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 100},
+    "vision_config": {"depth": 2},
+}
+
+
+def test_what_an_import_leaves_out_is_said_of_its_model(run: Run, write: Write) -> None:
+    """As `params` of the file says it, with the letter that the model goes by; of all models it is said once."""
+    file = write(json.dumps(SEES), "config.json")
+    alone = "qwen2_vl reads more than text: its text_config (qwen2_vl_text) alone is counted"
+    assumptions = run("compare", "gpt2", file, "--format", "json").json["assumptions"]
+    assert "B: text model of qwen2_vl" in assumptions
+    assert any(words.startswith(f"B: {alone}") for words in assumptions)
+    assert not any(words.startswith("A: ") for words in assumptions)
+    both = run("compare", file, "--set", "vocab=50", "--format", "json").json["assumptions"]
+    assert sum(alone in words for words in both) == 1
+
+
 MISTAKES = {
     ("gpt2",): "one model is nothing to compare\n  name another, or a change",
     ("gpt2", "gpt22"): "no preset and no file is called gpt22\n  did you mean gpt2",
@@ -322,3 +344,28 @@ def test_a_length_is_for_costs(run: Run) -> None:
     answer = run("compare", "gpt2", "gpt2-medium", "--seq", "8")
     assert (answer.code, answer.out) == (2, "")
     assert "--seq: parameters do not depend on it" in answer.err
+
+
+@pytest.mark.parametrize("metric", ["flops", "memory"])
+def test_different_lengths_are_told_beneath_the_headline(run: Run, metric: str) -> None:
+    """They are a part of why costs differ; at one length there is nothing to tell."""
+    lines = run("compare", "gpt2", "llama-2-7b", "--metric", metric).out.splitlines()
+    assert lines[2] == "at different lengths: A seq 1,024, B seq 2,048"
+    answer = run("compare", "gpt2", "linear-autoencoder", "--metric", metric).out
+    assert "at different sizes: A batch 1 and seq 1,024, B batch 64" in answer
+    answer = run("compare", "gpt2", "t5-base", "sentiment-lstm", "--metric", metric).out
+    assert answer.splitlines()[2] == "at different sizes, listed beneath"
+    assert "different lengths" not in run("compare", "gpt2", "llama-2-7b", "--metric", metric, "--seq", "512").out
+
+
+def test_memory_says_what_it_is_without(run: Run) -> None:
+    """Parts add up to weights and caches; what the whole has more are the activations."""
+    answer = run("compare", "gpt2", "gpt2-medium", "--metric", "memory", "--format", "json").json
+    said = "the runtime's overhead is left out; activations are the whole model's, and in none of its parts"
+    assert said in answer["assumptions"]
+    whole, *parts = (row for row in answer["rows"] if "." not in row["path"])
+    activations = archcalc.load("gpt2").memory(overhead=0).parts["activations"]
+    assert whole["values"][0] - sum(row["values"][0] for row in parts) == activations > 0
+    assert not any(
+        said in words for words in run("compare", "gpt2", "bert-base", "--format", "json").json["assumptions"]
+    )

@@ -47,3 +47,23 @@ def test_nothing_is_found(run: Run) -> None:
     assert answer.code == 2
     assert "no preset is 'zebra' of 10,000,000,000 parameters or fewer" in answer.err
     assert "`archcalc presets` lists all" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("Llama-3-8B", "llama-3-8b"),
+        ("llama3.1:8b", "llama-3.1-8b"),
+        ("meta-llama/Meta-Llama-3-8B", "llama-3-8b"),
+        ("Qwen/Qwen2.5-7B-Instruct", "qwen2.5-7b"),
+        ("mixtral", "mixtral-8x7b or mixtral-8x22b"),
+        ("phi3", "phi-3-mini"),
+        ("deepsek-v3", "deepseek-v3"),
+    ],
+)
+def test_a_name_by_another_spelling(run: Run, typed: str, meant: str) -> None:
+    """The preset that is meant; whoever names a model as the Hub does learns how that is read."""
+    answer = run("params", typed)
+    assert answer.code == 2
+    assert f"did you mean {meant}" in answer.err
+    assert (f"hf:{typed}" in answer.err) == ("/" in typed)

@@ -1,0 +1,120 @@
+"""Weights that vLLM and llama.cpp print, and what archcalc says of the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from measured_asked import GIB, Pair, inferred, parallel
+from measured_models import Case, Inexpressible, positions, tower, tower_gpus, whole
+
+from archcalc import quantisation
+from archcalc.ir import walk
+from archcalc.model import Model
+from archcalc.places import Place, Shape
+
+WEIGHTS = {
+    "fp8": "fp8",
+    **dict.fromkeys(("gptq", "gptq_marlin", "awq", "awq_marlin", "awq_marlin int4", "int4"), "int4"),
+    "nvfp4": "nvfp4",
+    "bitsandbytes": "nf4",
+    "int8": "int8",
+    "bnb.nf4": "nf4",
+    "nf4": "nf4",
+    "bnb.nf4-dq": "nf4_dq",
+    "bnb.int8": "int8",
+}
+NAMED = {"nvfp4": "nvfp4", "fp8": "fp8", "w8a8": "int8", "w8a16": "int8", "w4a16": "int4", "int4": "int4"}
+MXFP4 = dict.fromkeys(("H100", "H200", "H800", "H20"), "hopper") | dict.fromkeys(("B200", "B300", "MI3"), "blackwell")
+# The file type that a log prints is Q4_K_M; the file that it loads is Qwen3-*-UD-Q4_K_XL.gguf, Unsloth's own mixture:
+# github.com/ikawrakow/ik_llama.cpp, issues 398 and 503
+UNSLOTH = ("lcpp-ik-i398-153", "lcpp-ik-i503-148")
+CALLED = {"q8_0_r8": "q8_0", "iq3_s mix": "iq3_m", "mxfp4 moe": "mxfp4_gguf", "all f32": "fp32"}
+OWN = re.compile(r"iq\d_k|.*_r\d+$|iq\d_ks|iq\d_kt")  # ik_llama.cpp's, for which recipes are usual
+
+
+def vllm_weights(case: Case) -> Iterator[Pair]:
+    """What vLLM holds once a model is loaded: its weights, RoPE's table, and latent attention's matrices by head."""
+    if "weights_gib_per_gpu" not in case["measured"]:
+        return
+    model = whole(case)
+    held = inferred(case, model, weights=quantised(case)).parts["weights"] + beside(case, model)
+    yield "weights GiB", case["measured"]["weights_gib_per_gpu"], held / GIB
+
+
+def quantised(case: Case) -> str | None:
+    """The format of the weights."""
+    said, name = case.get("quantisation"), case["model"].lower()
+    if said in (None, "bf16", "BF16"):
+        return None
+    if said == "mxfp4":
+        laid_out = [layout for gpu, layout in MXFP4.items() if gpu in str(case.get("gpu"))]
+        return f"mxfp4_moe_{(laid_out or ['marlin'])[0]}"
+    if said == "fp8" and "deepseek" in name:
+        return "fp8_block"
+    if "llama-4-maverick" in name and "fp8" in name:
+        return "fp8_moe"
+    if said in ("compressed-tensors", "modelopt"):
+        said = next((kind for word, kind in NAMED.items() if word in name), said)
+    if said not in WEIGHTS:
+        raise Inexpressible(f"weights in {said}")
+    return WEIGHTS[str(said)]
+
+
+def beside(case: Case, model: Model) -> int:
+    """RoPE's cosines and sines for every position, kept once (rotary_embedding/base.py); what lifts a latent vector, a
+    second time, in 16 bits and by head (mla_attention.py, process_weights_after_loading); a tower that reads images."""
+    arch, tp = case["arch"], parallel(case)["tp"]
+    rotated = arch.get("qk_rope") or arch.get("head_dim") or 0
+    width = 4 if "gpt-oss" in case["model"] else 2  # gpt_oss.py asks for fp32
+    images = 2 * tower(case) // tower_gpus(case, tp)
+    return positions(case) * rotated * width + 2 * _lifting(model) // tp + images
+
+
+def _lifting(model: Model) -> int:
+    """Weights of latent attention that lift a latent vector to keys and values."""
+    places = [(Place(param, int(copies))) for module, copies in walk(model.build()) for param in module.params.values()]
+    return sum(place.copies * int(place.param.size) for place in places if place.role == "attention.kv_up")
+
+
+def gguf_size(case: Case) -> Iterator[Pair]:
+    size = case["measured"].get("model_size_gib")
+    if not size:
+        return
+    name, model = file_format(case), whole(case)
+    report = inferred({**case, "seq": 512}, model, weights=name)
+    yield "model size GiB", size, (report.parts["weights"] + _twice(case, model, name)) / GIB
+
+
+def file_format(case: Case) -> str:
+    """`Q4_K - Medium` as archcalc calls it."""
+    said = str(case.get("quantisation"))
+    first, _, second = said.partition(" - ")
+    name = first.lower() + {"Small": "_s", "Medium": "_m", "Large": "_l"}.get(second, "")
+    name = CALLED.get(name, name)
+    if case["id"] in UNSLOTH:
+        raise Inexpressible("a log that calls Unsloth's UD-Q4_K_XL a Q4_K_M")
+    if OWN.fullmatch(name):
+        raise Inexpressible("a file in formats of ik_llama.cpp, mixed by its maker's own recipe")
+    mixed = [f"{name}_m"] if case["id"].startswith("lcpp-quant") else [f"{name}_im", f"{name}_m"]
+    name = next((one for one in mixed if one in quantisation.names()), {"f16": "fp16"}.get(name, name))
+    if name not in quantisation.names():
+        raise Inexpressible(f"a file in {said}" if case.get("quantisation") else "the case does not say the format")
+    if (case["measured"].get("bits_per_weight") or 99) < 0.75 * quantisation.weight_format(name).bits_per_weight:
+        raise Inexpressible("a log whose bits per weight contradict the format that it names")
+    return name
+
+
+def _twice(case: Case, model: Model, name: str) -> int:
+    """ik_llama.cpp may keep latent attention's matrix at once beside its parts: the parameters printed say so."""
+    lifting, printed = _lifting(model), printed_count(case)
+    if not lifting or not printed or printed < int(model.params().total) + lifting / 2:
+        return 0
+    rank = case["arch"].get("kv_lora_rank") or 512
+    return quantisation.weight_format(name).bytes(Shape(1, lifting // rank, rank))
+
+
+def printed_count(case: Case) -> float:
+    """`27.009 B`, `1.027 T`."""
+    found = re.match(r"([\d.,]+) ([BT])", case["measured"].get("model_params_str") or "")
+    return float(found[1].replace(",", ".")) * {"B": 10**9, "T": 10**12}[found[2]] if found else 0.0
