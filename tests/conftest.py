@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is loaded: a worker a core, a thread a worker
 
@@ -17,6 +18,11 @@ from archcalc.cli import main
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# The same examples in every run of one version of hypothesis, however slow the machine.
+_REPEATABLE = settings(derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+settings.register_profile("repeatable", _REPEATABLE)
+settings.load_profile("repeatable")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

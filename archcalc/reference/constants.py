@@ -54,7 +54,9 @@ class Constants:
 
     def _alibi(self, part: Config, said: Config) -> None:
         if not is_flash(part, self.options):
-            self.given[f"bias {part['name']}"] = positions.alibi(part["heads"], self.start, self.length, self.x)
+            heads, make = part["heads"], positions.alibi
+            bias = self._once(("alibi", heads), lambda: make(heads, self.start, self.length, self.x))
+            self.given[f"bias {part['name']}"] = bias
 
     def _relative(self, part: Config, said: Config) -> None:
         """In buckets; the stack's table makes a bias of them at once, a block's own does so itself."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hf_random import files
 from hf_truth import tensors_of
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from archcalc.document import read
@@ -57,7 +57,7 @@ NONSENSE = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=400)
 @given(st.sampled_from(TYPES), st.integers(0, 3), st.data())
 def test_nonsense_is_told_and_never_raised(model_type: str, seed: int, data: st.DataObject) -> None:
     """Any value in any field either counts or is an InputError."""

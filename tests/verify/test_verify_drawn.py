@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from verify.drawn_recurrent import autoencoders, recurrent_nets, seq2seqs
 from verify.drawn_specs import batches, lengths, sparse_decoders, transformers, vision_transformers
@@ -76,11 +76,8 @@ def _nodes(described: Any) -> Iterator[dict[str, Any]]:
 
 
 def for_all(number: int, **strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """The same examples in every run."""
-    usual = settings(
-        max_examples=number, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
-    )
-    return lambda test: usual(given(**strategies)(test))
+    """So many examples of them."""
+    return lambda test: settings(max_examples=number)(given(**strategies)(test))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

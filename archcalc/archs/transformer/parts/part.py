@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.errors import InputError, Path
-from archcalc.ir import Axis, Dim, Module, Tensor, axes
+from archcalc.ir import Axes, Axis, Dim, Module, Tensor, axes
 from archcalc.layers.norm import norm
 from archcalc.spec import merged
 from archcalc.workload import Workload
@@ -29,11 +29,15 @@ class Context:
     work: Workload
     memory: Tensor | None = None
     prepared: dict[str, Tensor | None] = field(default_factory=dict)
-    shared: dict[str, Tensor] = field(default_factory=dict)
+    shared: dict[tuple[str, Axes], Tensor] = field(default_factory=dict)
 
     def constant(self, name: str, role: str, *items: Dim | Axis) -> Tensor:
-        """A tensor that nothing is learned in, the same one for all that ask for this name."""
-        return self.shared.setdefault(name, Tensor(axes(*items), role))
+        """A tensor that nothing is learned in, the same one for all that ask for this name in this shape.
+
+        Shapes differ where a token is decoded behind caches of several lengths: one of a window, one of all before it.
+        """
+        shape = axes(*items)
+        return self.shared.setdefault((name, shape), Tensor(shape, role))
 
 
 @dataclass(frozen=True)
