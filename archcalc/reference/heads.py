@@ -21,6 +21,13 @@ def head_without_reference(config: Config) -> str:
     return "heads that read every block" if config["head"]["layers"] != "last" else ""
 
 
+def width_of(stack: Config) -> int:
+    """Of the states that a head reads: the model's, or that of the tables where all states are projected to it."""
+    tables = stack["tables"]
+    narrow = tables["projects"] and tables["project"] == "tokens"
+    return int(tables["width"] if narrow else stack["d_model"])
+
+
 class Head(nn.Module):
     """Logits over the vocabulary, by a matrix of its own or the embedding's, or over classes."""
 
@@ -29,12 +36,12 @@ class Head(nn.Module):
         said = self.said = config["head"]
         self.pool = Pool(said["pool"] if said["kind"] == "classifier" else "each", stack)
         tables, classifies = stack["tables"], said["kind"] == "classifier"
-        width = tables["width"] if tables["projects"] and tables["project"] == "tokens" else stack["d_model"]
+        width = width_of(stack)
         if classifies and said["project"]:
             self.project = nn.Linear(width, said["project"])
             width = said["project"]
         if classifies:
-            width = self._before_classes(config, stack, self.pool.times * width)
+            width = self._before_classes(config, stack, width)
         add(self, "norm", make_norm(stack["norm"], width) if said["norm"] and not classifies else None)
         if said["transform"]:
             out = width if classifies else tables["width"]
@@ -51,8 +58,8 @@ class Head(nn.Module):
     def _before_classes(self, config: Config, stack: Config, width: int) -> int:
         """What stands between the pooled states and the classes, and how wide it ends."""
         if self.said["pooler"]:
-            self.pooler = Pooler(config, stack)
-            width = self.pooler.out_features
+            self.pooler = Pooler(config, stack, width)
+        width = self.pooler.out_features if self.said["pooler"] else self.pool.times * width
         add(self, "norm", make_norm(stack["norm"], width) if self.said["norm"] else None)
         if self.said["hidden"]:
             self.hidden = nn.Linear(width, self.said["hidden"])
@@ -100,12 +107,14 @@ class Pool:
 
 
 class Pooler(nn.Linear):
-    """A layer on the first position, as wide as the model unless its width is said."""
+    """A layer on the first position, as wide as what it reads unless its width is said."""
 
-    def __init__(self, config: Config, stack: Config) -> None:
-        said, into = config["head"], stack["d_model"]
+    def __init__(self, config: Config, stack: Config, width: int) -> None:
+        said = config["head"]
+        pool = Pool(said["pool"] or "class", stack)
+        into = pool.times * width
         super().__init__(into, into if said["pooler"] is True else said["pooler"])
-        self.pool = Pool(said["pool"] or "class", stack)
+        self.pool = pool
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.tanh(super().forward(self.pool(x)))
@@ -117,7 +126,7 @@ class NormedPool(nn.Module):
     def __init__(self, config: Config, stack: Config) -> None:
         super().__init__()
         self.pool = Pool(config["head"]["pool"], stack)
-        add(self, "norm", make_norm(stack["norm"], self.pool.times * stack["d_model"]))
+        add(self, "norm", make_norm(stack["norm"], self.pool.times * width_of(stack)))
 
     def forward(self, x: Tensor) -> Tensor:
         return run(self, "norm", self.pool(x))

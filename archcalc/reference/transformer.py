@@ -16,7 +16,7 @@ from archcalc.reference import Config
 from archcalc.reference.attention import Cache, is_flash
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.family import Family, cross_entropy
-from archcalc.reference.heads import Head, NormedPool, Pooler, head_without_reference
+from archcalc.reference.heads import Head, NormedPool, Pooler, head_without_reference, width_of
 from archcalc.reference.kernel import is_state
 from archcalc.reference.layers import add, run
 from archcalc.reference.mtp import make_further, predict_further
@@ -47,7 +47,7 @@ class Transformer(nn.Module):
         if config["head"]["kind"] != "none":
             self.head = Head(config, self.stacks[-1])
         elif config["head"]["pooler"]:
-            add(self, "pooler", Pooler(config, self.stacks[-1]))
+            add(self, "pooler", Pooler(config, self.stacks[-1], width_of(self.stacks[-1])))
         elif config["head"]["norm"]:
             add(self, "pooler", NormedPool(config, self.stacks[-1]))
         add(self, "mtp", make_further(config, self.stacks[-1], options))
@@ -166,7 +166,7 @@ class Transformers(Family):
             if self.decodes() and _answers_each(head):
                 found["a later token changes no earlier output"] = is_causal(model, given, output)
                 found["one token at a time gives the same"] = decodes_alike(self.decode_step(model, given)[0], output)
-            pooled = head["kind"] == "classifier" and head["pool"] in ("mean", "last")
+            pooled = head["pool"] in ("mean", "last")
             takes_padding = encoder and not (encoder["patches"] or encoder["audio"])
             if takes_padding and not (pooled and not self.decodes()):
                 found["padding changes nothing"] = ignores_padding(model, given, output)

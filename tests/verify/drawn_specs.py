@@ -118,7 +118,8 @@ def heads(draw: st.DrawFn) -> Spec:
         said |= {"classes": 3, "bias": draw(TRUTH), "pool": draw(st.sampled_from(("each", "class", "mean", "last")))}
         said |= draw(before_classes())
     if kind == "none":
-        said["pooler"] = draw(st.sampled_from((False, True, 5)))
+        pooled = {"pool": draw(st.sampled_from(("class", "mean", "last"))), "norm": draw(TRUTH)}
+        said |= draw(st.sampled_from(({}, {"pooler": True}, {"pooler": 5}, pooled)))
     return said
 
 
@@ -130,7 +131,7 @@ def before_classes(draw: st.DrawFn) -> Spec:
         said |= {"hidden": 5, "act": draw(st.sampled_from(ACTIVATIONS))}
     elif draw(TRUTH):
         said |= {"transform": True, "transform_bias": draw(TRUTH)}
-    return {**said, "project": 7} if draw(st.sampled_from((False, False, True))) and not said["pooler"] else said
+    return {**said, "project": 7} if draw(st.sampled_from((False, False, True))) else said
 
 
 @st.composite

@@ -25,12 +25,28 @@ WINDOWS: Spec = {
         "pattern": ["local cross ffn", "attention cross ffn"],
     },
 }
+POOLED: Spec = {"vocab": 5, "d_model": 8, "heads": 2, "ffn": 3, "encoder": 1}
+NARROW: Spec = {"width": 4, "project": "tokens"}  # states are projected to the tables' width
 RELATIVE: Spec = {"kind": "relative", "buckets": 4}
 
 FOUND: dict[str, Spec] = {
     "a stack's relative positions in caches of two lengths": {**WINDOWS, "position": {**RELATIVE, "per": "stack"}},
     "a block's relative positions in caches of two lengths": {**WINDOWS, "position": {**RELATIVE, "per": "block"}},
     "one ALiBi bias for two kinds of attention": {**WINDOWS, "position": "alibi"},
+    "a pooler of states as narrow as the tables": {
+        **POOLED,
+        "embedding": NARROW,
+        "head": {"kind": "classifier", "classes": 3, "pool": "class", "pooler": True},
+    },
+    "a norm on the mean of states as narrow as the tables": {
+        **POOLED,
+        "embedding": NARROW,
+        "head": {"kind": "none", "pool": "mean", "norm": True},
+    },
+    "a pooler of what is projected": {
+        **POOLED,
+        "head": {"kind": "classifier", "classes": 3, "pool": "class", "pooler": True, "project": 7},
+    },
 }
 
 
