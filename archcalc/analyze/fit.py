@@ -15,6 +15,7 @@ from archcalc.analyze.fit_question import Question
 from archcalc.analyze.fit_report import FitReport, Row
 from archcalc.analyze.remedies import Remedy, for_device, more_gpus, remedies
 from archcalc.analyze.solve import UNBOUNDED
+from archcalc.analyze.together import Together, together
 from archcalc.device import Device, device
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def fit(
         memory=question.report,
         rows=rows,
         remedies=_shown(question, helps, rows),
+        together=_together(question, rows),
     )
 
 
@@ -99,6 +101,12 @@ def _shown(question: Question, helps: tuple[Remedy, ...], rows: tuple[Row, ...])
     capacity = rows[0].capacity_bytes
     more = more_gpus(question, capacity)
     return (*(for_device(question, each, capacity) for each in helps), *([more] if more else []))
+
+
+def _together(question: Question, rows: tuple[Row, ...]) -> tuple[Together, ...]:
+    """Of one device, what is enough where no single change is."""
+    alone = len(rows) == 1 and not rows[0].fits and rows[0].remedy is None
+    return together(question, rows[0].capacity_bytes) if alone else ()
 
 
 def _notes(question: Question, rows: tuple[Row, ...]) -> list[str]:

@@ -13,6 +13,7 @@ from archcalc.errors import InputError
 from archcalc.plan import Plan
 
 if TYPE_CHECKING:
+    from archcalc.analyze.remedies import Change
     from archcalc.model import Model
 
 MOST_GPUS = 4096
@@ -30,6 +31,11 @@ class Question:
     lengths: dict[str, int]  # src_seq and tgt_seq, where they were given
     options: dict[str, Any]
     _plans: dict[tuple[int, int, int], int] = field(default_factory=dict)
+
+    def changed(self, change: Change) -> Question:
+        """The same question with one thing done differently."""
+        options = {**self.options, **change.options}
+        return Question(self.model, change.batch or self.batch, self.seq, self.lengths, options)
 
     @cached_property
     def memory(self) -> Memory:

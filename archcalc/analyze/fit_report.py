@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from archcalc.analyze.memory_report import MemoryReport
 from archcalc.analyze.remedies import Remedy
+from archcalc.analyze.together import Together
 from archcalc.report import GLYPHS, Column, Figure, Line, Report, Table
 from archcalc.sizes import binary_bytes
 
@@ -61,6 +62,7 @@ class FitReport(Report):
     memory: MemoryReport
     rows: tuple[Row, ...]
     remedies: tuple[Remedy, ...]
+    together: tuple[Together, ...] = ()
 
     @property
     def segments(self) -> dict[str, int]:
@@ -80,8 +82,15 @@ class FitReport(Report):
         left = binary_bytes(abs(row.capacity_bytes - row.required_bytes))
         if row.fits:
             return f"{needs}: fits {row.gpu} with {left} left"
-        helps = f"; {row.remedy.change.option} would do" if row.remedy else "; no single change is enough"
+        helps = f"; {row.remedy.change.option} would do" if row.remedy else "\n" + "\n".join(self._helps_together())
         return f"{needs}: short by {left} on {row.gpu}{helps}"
+
+    def _helps_together(self) -> Iterator[str]:
+        """A line for each way, as a user writes it."""
+        yield f"no single change is enough{', but together:' if self.together else ', nor are all together'}"
+        for way in self.together:
+            on = f"{way.gpus} × {self.rows[0].gpu}" if way.gpus > 1 else self.rows[0].gpu
+            yield f"  {binary_bytes(way.required)} on {on}: {way.change.option}"
 
     def figures(self) -> Sequence[Figure]:
         """The parts, with the character that stands for each in the bars."""
@@ -131,6 +140,9 @@ class FitReport(Report):
             "estimates": list(self.memory.estimates),
             "assumptions": list(self.assumptions),
             "remedies": [self._remedy_record(remedy) for remedy in self.remedies],
+            "together": [
+                {"option": way.change.option, "gpus": way.gpus, "required_bytes": way.required} for way in self.together
+            ],
             "rows": [row.record() for row in self.rows],
         }
 

@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from archcalc.analyze.memory import Memory
 from archcalc.errors import InputError
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit_question import Question
+    from archcalc.plan import Plan
 
 
 @dataclass(frozen=True)
 class Change:
-    """One thing to do differently: the options it sets, how a user writes them, and its price."""
+    """One thing to do differently: the options it sets, how a user writes them, and its price.
+
+    An `exact` one costs time or devices, and changes nothing about the results."""
 
     name: str
     option: str
     price: str
-    options: dict[str, Any]
+    options: dict[str, Any] = field(hash=False)
     batch: int | None = None
+    exact: bool = False
+
+
+def _again(what: str) -> dict[str, Any]:
+    return {"recompute": what}
 
 
 TRAINING = (
-    Change("flash attention", "--attention flash", "nothing: same results, sooner", {"attention": "flash"}),
-    Change("smaller micro-batch", "--batch 1", "more steps of accumulation", {}, batch=1),
-    Change("ZeRO-3", "--zero 3", "gathers weights as it goes", {"zero": 3}),
-    Change("loss in chunks", "--loss-chunks 16", "a little time", {"loss_chunks": 16}),
-    Change("recompute attention", "--recompute selective", "attention's scores twice", {"recompute": "selective"}),
-    Change("recompute ops", "--recompute ops", "every second product twice", {"recompute": "ops"}),
-    Change("recompute blocks", "--recompute full", "a second forward pass", {"recompute": "full"}),
+    Change("flash attention", "--attention flash", "nothing: same results, sooner", {"attention": "flash"}, exact=True),
+    Change("smaller micro-batch", "--batch 1", "more steps of accumulation", {}, batch=1, exact=True),
+    Change("ZeRO-3", "--zero 3", "gathers weights as it goes", {"zero": 3}, exact=True),
+    Change("loss in chunks", "--loss-chunks 16", "a little time", {"loss_chunks": 16}, exact=True),
+    Change("recompute attention", "--recompute selective", "attention's scores twice", _again("selective"), exact=True),
+    Change("recompute ops", "--recompute ops", "every second product twice", _again("ops"), exact=True),
+    Change("recompute blocks", "--recompute full", "a second forward pass", _again("full"), exact=True),
     Change("16-bit training", "--precision mixed", "rounding to bf16", {"precision": "mixed"}),
     Change("8-bit Adam", "--optimizer adam8bit", "optimizer states in 8 bits", {"optimizer": "adam8bit"}),
     Change("16-bit states", "--precision bf16", "no fp32 copy of the weights", {"precision": "bf16"}),
@@ -39,9 +46,9 @@ TRAINING = (
 )
 
 INFERENCE = (
-    Change("flash attention", "--attention flash", "nothing: same results, sooner", {"attention": "flash"}),
+    Change("flash attention", "--attention flash", "nothing: same results, sooner", {"attention": "flash"}, exact=True),
     Change("16-bit numbers", "--precision bf16", "rounding to bf16", {"precision": "bf16"}),
-    Change("one sequence at a time", "--batch 1", "fewer tokens a second", {}, batch=1),
+    Change("one sequence at a time", "--batch 1", "fewer tokens a second", {}, batch=1, exact=True),
     Change("8-bit cache", "--kv-dtype fp8", "rounded keys and values", {"kv_dtype": "fp8"}),
     Change("8-bit weights", "--weights int8", "hardly any accuracy", {"weights": "int8"}),
     Change("4-bit weights", "--weights int4", "some accuracy", {"weights": "int4"}),
@@ -58,17 +65,21 @@ class Remedy:
 
 def remedies(question: Question, required: int) -> tuple[Remedy, ...]:
     """Every change that can be made and saves a hundredth; one that is made already, or a weaker one, does not."""
-    listed = TRAINING if question.trains else INFERENCE
-    changes = [in_parts(question, change, 1) if change.batch else change for change in listed]
-    tried = [(change, _with(question, change)) for change in changes]
+    tried = [(change, needed_with(question, change)) for change in changes(question)]
     return tuple(Remedy(change, needed) for change, needed in tried if needed and 100 * needed <= 99 * required)
 
 
-def _with(question: Question, change: Change) -> int | None:
+def changes(question: Question) -> list[Change]:
+    """All that there are, cheapest first."""
+    listed = TRAINING if question.trains else INFERENCE
+    return [in_parts(question, change, 1) if change.batch else change for change in listed]
+
+
+def needed_with(question: Question, change: Change) -> int | None:
     """What is needed then; nothing where the model or the options do not allow it."""
     try:
-        memory = Memory(question.model, **{**question.options, **change.options})
-        return memory.total(change.batch or question.batch, question.seq, **question.lengths)
+        changed = question.changed(change)
+        return changed.memory.total(changed.batch, changed.seq, **changed.lengths)
     except InputError:
         return None
 
@@ -93,9 +104,13 @@ def for_device(question: Question, remedy: Remedy, capacity: int) -> Remedy:
 
 def more_gpus(question: Question, capacity: int) -> Remedy | None:
     """As many devices as are enough, in the place of those in use."""
-    used, plan = question.report.plan, question.more(capacity)
-    if plan is None:
-        return None
-    option = f"--dp {plan.dp} --zero 3" if question.trains else f"--tp {plan.tp}"
-    price = f"{plan.gpus} devices in the place of {used.gpus}"
-    return Remedy(Change(f"{plan.gpus} GPUs", option, price, {}), question.on(plan.tp, plan.dp, plan.cp))
+    plan = question.more(capacity)
+    return Remedy(spread(question, plan), question.on(plan.tp, plan.dp, plan.cp)) if plan else None
+
+
+def spread(question: Question, plan: Plan) -> Change:
+    """More devices, training with ZeRO-3, else with tensor parallelism."""
+    options = {"dp": plan.dp, "zero": 3} if question.trains else {"tp": plan.tp}
+    option = " ".join(f"--{name} {number}" for name, number in options.items())
+    price = f"{plan.gpus} devices in the place of {question.report.plan.gpus}"
+    return Change(f"{plan.gpus} GPUs", option, price, options)
