@@ -1,8 +1,9 @@
 """Multi-head attention; with fewer key-value heads it is grouped-query, with one multi-query attention.
 
-Eager attention stores the scores; flash attention is one kernel. PyTorch's own adds nothing to the scores and does not
-bend them; FlashAttention's also knows ALiBi, sinks and softcaps. A learned table of relative positions no kernel adds:
-that is always computed eagerly. With a cache, keys and values are kept for the tokens to come.
+Eager attention stores the scores; flash attention is one kernel. PyTorch's own adds nothing to the scores, does not
+bend them, and wants values as wide as keys; FlashAttention's knows ALiBi, sinks, softcaps and two widths. A learned
+table of relative positions no kernel adds: that is always computed eagerly. With a cache, keys and values are kept for
+the tokens to come.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the s
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
 
 BENT = "flash attention with ALiBi, sinks or softcaps: as FlashAttention's kernel has them; PyTorch's own does not"
+UNEVEN = "flash attention with values of another width than keys: as FlashAttention 3 has it; PyTorch's own does not"
 EAGER = "relative positions are added to stored scores: no flash kernel takes a learned table"
 
 _TWO = Dim.of("query_and_gate", 2, copies=True)
@@ -139,9 +141,10 @@ class Core:
             self.m.work_notes.append(EAGER)
             return self.eager(q, k, v)
         looked_up = axes(*q.dims[:3], v.dims[3])
-        if not (self.softcap or self.sinks or self.alibi):
+        bent, uneven = self.softcap or self.sinks or self.alibi, k.dims[3].size != v.dims[3].size
+        if not (bent or uneven):
             return self.m.record("flash", q, k, v, to=looked_up, seen=self.seen)
-        self.m.work_notes.append(BENT)
+        self.m.work_notes.extend([*([BENT] if bent else []), *([UNEVEN] if uneven else [])])
         sinks = [self.sinks] if self.sinks else []
         return self.m.record("bent_flash", q, k, v, *sinks, to=looked_up, seen=self.seen)
 

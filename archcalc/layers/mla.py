@@ -23,8 +23,6 @@ from archcalc.workload import Workload
 
 ABSORBED = "a decode step of latent attention puts W_up on the query and the answer, not on every cached position"
 
-UNEVEN = "flash attention with keys wider than values: as FlashAttention 3 and cuDNN have it; PyTorch's own does not"
-
 
 @dataclass(frozen=True)
 class Widths:
@@ -116,13 +114,7 @@ class LatentAttention:
         both = linear(m["kv_up"], latent, (widths.head, widths.up), bias=False)
         value = m.record("copy", both, to=axes(batch, widths.head, past, Dim.of("v_dim", widths.value)))
         key = m.record("concat", both, shared_key, to=axes(batch, widths.head, past, widths.query))
-        return self._flash(core, q, key, value) if self.work.attention == "flash" else core.eager(q, key, value)
-
-    def _flash(self, core: Core, q: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        if self.widths.nope + self.widths.rope == self.widths.value:
-            return core.flash(q, key, value)
-        core.m.work_notes.append(UNEVEN)
-        return core.m.record("bent_flash", q, key, value, to=axes(*q.dims[:3], value.dims[3]), seen=core.seen)
+        return core.flash(q, key, value) if self.work.attention == "flash" else core.eager(q, key, value)
 
     def _absorbed(self, core: Core, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
         """Scores against the latent vectors themselves; all heads look at the same ones."""

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from archcalc.reference.fused import SOFTCAP, FusedAttention, Scores, is_bent
+from archcalc.reference.fused import SOFTCAP, FusedAttention, Scores, is_written_out
 from archcalc.reference.layers import add, make_norm, recomputed, run
 from archcalc.reference.positions import rotate
 
@@ -72,12 +72,13 @@ class Attention(nn.Module):
         super().__init__()
         self.part, self.options, self.path = part, options, ""
         self.heads, self.kv_heads, self.head_dim = part["heads"], part["kv_heads"], part["head_dim"]
+        self.value_dim, bias = part["v_dim"] or self.head_dim, part["bias"]
         looked_at = (part["memory"] or memory_width) if part["cross"] else d_model
-        inner, shared, bias = self.heads * self.head_dim, self.kv_heads * self.head_dim, part["bias"]
+        queries, inner = self.heads * self.head_dim, self.heads * self.value_dim
         self.scale = math.sqrt(self.head_dim)
-        self.q = nn.Linear(d_model, 2 * inner if part["gate"] == "query" else inner, bias="q" in bias)
-        self.k = nn.Linear(looked_at, shared, bias="k" in bias)
-        self.v = nn.Linear(looked_at, shared, bias="v" in bias)
+        self.q = nn.Linear(d_model, 2 * queries if part["gate"] == "query" else queries, bias="q" in bias)
+        self.k = nn.Linear(looked_at, self.kv_heads * self.head_dim, bias="k" in bias)
+        self.v = nn.Linear(looked_at, self.kv_heads * self.value_dim, bias="v" in bias)
         self.out = nn.Linear(inner, d_model, bias="o" in bias)
         if part["gate"] in ("own", "head"):
             self.gate = nn.Linear(d_model, inner if part["gate"] == "own" else self.heads, bias=False)
@@ -101,7 +102,7 @@ class Attention(nn.Module):
     def _opened(self, found: Tensor, gate: Tensor) -> Tensor:
         if self.part["gate"] != "head":
             return found * gate
-        return (self._split(found) * gate[..., None]).flatten(2)
+        return (split_heads(found, self.value_dim) * gate[..., None]).flatten(2)
 
     def _queries(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """Queries, and what opens or shuts each of them; copied apart, or what is kept would depend on sizes."""
@@ -114,17 +115,14 @@ class Attention(nn.Module):
         """Split into heads, and normed before or after that."""
         norm = self._modules.get(name)
         if norm is None:
-            return self._split(x)
-        return self._split(norm(x)) if norm.over == "all" else norm(self._split(x))
+            return split_heads(x, self.head_dim)
+        return split_heads(norm(x), self.head_dim) if norm.over == "all" else norm(split_heads(x, self.head_dim))
 
     def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
         flash = is_flash(self.part, self.options)
         core, others = (self._flash, ()) if flash else (self._eager, (self._hidden(given), self._bias(given, q, k)))
         again = self.options["recompute"] == "core"
         return recomputed(core, q, k, v, *others) if again else core(q, k, v, *others)
-
-    def _split(self, x: Tensor) -> Tensor:
-        return x.view(x.shape[0], x.shape[1], -1, self.head_dim)
 
     def _rotated(self, x: Tensor, given: dict[str, Tensor]) -> Tensor:
         cosines, sines = (given.get(f"{name} {self.part['name']}") for name in ("cosines", "sines"))
@@ -136,7 +134,7 @@ class Attention(nn.Module):
         if self.part["cross"] and cache is not None and names[0] in cache:
             return cache[names[0]], cache[names[1]]
         looked_at = given["memory"] if self.part["cross"] else x
-        k, v = self._normed("k_norm", self.k(looked_at)), self._split(self.v(looked_at))
+        k, v = self._normed("k_norm", self.k(looked_at)), split_heads(self.v(looked_at), self.value_dim)
         k = self._rotated(k, given).transpose(1, 2)
         return (k, v.transpose(1, 2)) if cache is None else self._appended(names, (k, v.transpose(1, 2)), cache)
 
@@ -185,8 +183,13 @@ class Attention(nn.Module):
 
     def _flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         rate = self.part["weights_dropout"] if self.training else 0.0
-        if is_bent(self.part):
+        if is_written_out(self.part):
             return FusedAttention.apply(q, k, v, getattr(self, "sinks", None), Scores(self.part, rate))
         causal = self.part["sight"]["causal"] and q.shape[2] == k.shape[2]
         found: Tensor = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, rate, causal)[0]
         return found
+
+
+def split_heads(x: Tensor, width: int) -> Tensor:
+    """Into heads of that width."""
+    return x.view(x.shape[0], x.shape[1], -1, width)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Attention
+from archcalc.reference.attention import Attention, split_heads
 from archcalc.reference.layers import Dropout, run
 
 
@@ -79,5 +79,5 @@ class DisentangledAttention(Attention):
         batch, heads = content.shape[:2]
         own, words = self._modules.get(f"position_{name}"), self.get_submodule(name)
         projected = own(table) if own else words.forward(table)
-        vectors = self._split(projected[None]).transpose(1, 2).repeat(batch, 1, 1, 1)
+        vectors = split_heads(projected[None], self.head_dim).transpose(1, 2).repeat(batch, 1, 1, 1)
         return (content @ vectors.mT).gather(-1, rows.expand(batch, heads, *rows.shape))

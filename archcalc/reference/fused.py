@@ -1,4 +1,5 @@
-"""Attention in one kernel that knows ALiBi, sinks and softcaps, as FlashAttention's does and PyTorch's own does not.
+"""Attention in one kernel that knows ALiBi, sinks, softcaps and values of another width than keys, as FlashAttention's
+does and PyTorch's own does not.
 
 What such a kernel keeps is kept here: queries, keys, values, what was looked up, and the logarithm of each query's sum
 in the softmax. Scores are computed again in the backward pass.
@@ -20,9 +21,9 @@ from archcalc.reference.sight import hidden_from_sight, needs_mask
 SOFTCAP = 50.0
 
 
-def is_bent(part: Config) -> bool:
-    """Whether the scores are more than queries times keys."""
-    return bool(part["softcap"] or part["sinks"] or _has_alibi(part))
+def is_written_out(part: Config) -> bool:
+    """Whether PyTorch's own kernel cannot compute it: scores that are more than queries times keys, or two widths."""
+    return bool(part["softcap"] or part["sinks"] or _has_alibi(part) or part["v_dim"] not in (None, part["head_dim"]))
 
 
 def _has_alibi(part: Config) -> bool:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Attention, Cache
+from archcalc.reference.attention import Attention, Cache, split_heads
 from archcalc.reference.layers import recomputed
 from archcalc.reference.positions import rotate
 from archcalc.reference.scan import as_kernel
@@ -58,10 +58,10 @@ class KernelAttention(Attention):
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         looked_at = given.get("memory") if self.part["cross"] else x
         before = self._before(cache)
-        q = self._split(self.q(x)).transpose(1, 2)
+        q = split_heads(self.q(x), self.head_dim).transpose(1, 2)
         k = v = None
         if before is None or not self.part["cross"]:  # the encoder's output is summed up once for all tokens
-            k, v = (self._split(layer(looked_at)).transpose(1, 2) for layer in (self.k, self.v))
+            k, v = (split_heads(layer(looked_at), self.head_dim).transpose(1, 2) for layer in (self.k, self.v))
         rotation = [given[f"{name} {self.part['name']}"] for name in ("cosines", "sines") if self.part["rotated"]]
         padding = given.get("memory padding" if self.part["cross"] else "own padding")
         found = self._summed_up(q, k, v, rotation, padding, before, cache)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import Cache
-from archcalc.reference.fused import FusedAttention, Scores
+from archcalc.reference.fused import FusedAttention, Scores, is_written_out
 from archcalc.reference.layers import recomputed
 from archcalc.reference.positions import rotate
 
@@ -19,14 +19,14 @@ def as_attention(part: Config) -> Config:
     if part["type"] != "LatentPart":
         return part
     rope = [part["rope"]] if part["rope"] else []
-    said = {"positions": rope, "rotated": part["widths"]["rope"], "softcap": False, "sinks": False, "heads": 0}
-    return {**part, **said, "feature": "softmax"}
-
-
-def is_uneven(part: Config) -> bool:
-    """Whether keys and values differ in width: PyTorch's own flash kernel wants one width, others take two."""
-    widths = part.get("widths", {"nope": 0, "rope": 0, "value": 0})
-    return bool(widths["nope"] + widths["rope"] != widths["value"])
+    widths = part["widths"]
+    sizes = {
+        "heads": 0,
+        "rotated": widths["rope"],
+        "head_dim": widths["nope"] + widths["rope"],
+        "v_dim": widths["value"],
+    }
+    return {**part, **sizes, "positions": rope, "softcap": False, "sinks": False, "feature": "softmax"}
 
 
 class LatentAttention(nn.Module):
@@ -99,8 +99,9 @@ class LatentAttention(nn.Module):
 
     def _flash(self, q: Tensor, key: Tensor, value: Tensor) -> Tensor:
         rate, causal = self.part["weights_dropout"] if self.training else 0.0, self.part["sight"]["causal"]
-        if is_uneven(self.part):
-            return FusedAttention.apply(q, key, value, None, Scores(as_attention(self.part), rate))
+        part = as_attention(self.part)
+        if is_written_out(part):
+            return FusedAttention.apply(q, key, value, None, Scores(part, rate))
         found: Tensor = torch.ops.aten._scaled_dot_product_flash_attention(q, key, value, rate, causal)[0]
         return found
 

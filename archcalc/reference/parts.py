@@ -9,13 +9,12 @@ from archcalc.reference.attention import Attention
 from archcalc.reference.convolution import Convolution
 from archcalc.reference.delta import DeltaNet
 from archcalc.reference.disentangled import DisentangledAttention, disentangled
-from archcalc.reference.fused import is_bent
 from archcalc.reference.gated_conv import GatedConv
 from archcalc.reference.kernel import KernelAttention
 from archcalc.reference.layers import FeedForward
 from archcalc.reference.mamba import Mamba
 from archcalc.reference.mamba2 import Mamba2
-from archcalc.reference.mla import LatentAttention, as_attention, is_uneven
+from archcalc.reference.mla import LatentAttention, as_attention
 from archcalc.reference.moe import Mixture
 from archcalc.reference.rglru import RecurrentUnit
 
@@ -52,11 +51,6 @@ def _attention(part: Config) -> type[nn.Module]:
 def kind_of(part: Config) -> str:
     """The layer that a part is no more than a frame of, or the part itself."""
     return str(part["layer"]["type"] if "layer" in part else part["type"])
-
-
-def is_written_out(part: Config) -> bool:
-    """Whether the flash kernel of an attention is another than PyTorch's own."""
-    return is_bent(part) or is_uneven(part)
 
 
 def parts_of(config: Config) -> list[Config]:

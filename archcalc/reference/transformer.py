@@ -16,11 +16,12 @@ from archcalc.reference import Config
 from archcalc.reference.attention import Cache, is_flash
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.family import Family, cross_entropy
+from archcalc.reference.fused import is_written_out
 from archcalc.reference.heads import Head, NormedPool, Pooler, head_without_reference, width_of
 from archcalc.reference.kernel import is_state
 from archcalc.reference.layers import add, run
 from archcalc.reference.mtp import make_further, predict_further
-from archcalc.reference.parts import ATTENTIONS, PARTS, attentions_of, is_written_out, kind_of, parts_of
+from archcalc.reference.parts import ATTENTIONS, PARTS, attentions_of, kind_of, parts_of
 from archcalc.reference.properties import decodes_alike, ignores_padding, is_causal
 from archcalc.reference.stack import Stack
 
@@ -117,8 +118,6 @@ class Transformers(Family):
         for part in parts_of(self.config):
             if kind_of(part) not in PARTS:
                 return str(part["name"])
-            if part.get("v_dim") not in (None, part.get("head_dim")):
-                return "values of another width than keys"
             if part.get("indexer"):
                 return "an indexer"
             if (part.get("qk_norm") or {}).get("width"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -24,6 +25,11 @@ def _has_dropout(words: str) -> bool:
 
 def _is_causal_kernel(words: str) -> bool:
     return _has(*(f"'feature': '{name}'" for name in ("poly2", "elu", "relu")))(words) and "'causal': True" in words
+
+
+def _has_two_widths(words: str) -> bool:
+    """Latent attention, or attention that says how wide its values are; a delta net says so too, and has no kernel."""
+    return "'LatentPart'" in words or re.search(r"'v_dim': \d+, 'out_norm'", words) is not None
 
 
 DIFFERENCES: tuple[tuple[Callable[[str], bool], str], ...] = (
@@ -55,9 +61,9 @@ DIFFERENCES: tuple[tuple[Callable[[str], bool], str], ...] = (
         "writes that one out and keeps what it keeps",
     ),
     (
-        _has("'type': 'LatentPart'"),
+        _has_two_widths,
         "flash attention: PyTorch's own kernel wants keys and values of one width; the reference writes one out that "
-        "takes latent attention's two, as FlashAttention 3 and cuDNN do",
+        "takes two, as FlashAttention 3 and cuDNN do",
     ),
     (
         _has("'type': 'MoePart'"),

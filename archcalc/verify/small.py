@@ -115,7 +115,8 @@ def _mapped(value: Any, change: Callable[[str, int], int], name: str = "") -> An
 
 
 def _consistent(old: Any, new: Any) -> Any:
-    """Mend what follows from other sizes: key-value heads from heads, the rotated share of a head, an image."""
+    """Mend what follows from other sizes: key-value heads from heads, the rotated share of a head, values as wide
+    as keys or not, an image."""
     if isinstance(new, tuple):
         return tuple(map(_consistent, old, new))
     if isinstance(new, dict):
@@ -132,6 +133,11 @@ def _consistent(old: Any, new: Any) -> Any:
         said["v_heads"] = said["heads"] * min(old.v_heads // old.heads, TWICE)
     if said.get("rotated"):
         said["rotated"] = said["head_dim"] if old.rotated == old.head_dim else said["head_dim"] // 2
+    if said.get("v_dim") and said.get("head_dim"):
+        said["v_dim"] = said["head_dim"] if old.v_dim == old.head_dim else _unlike(said["v_dim"], said["head_dim"])
+    if {"nope", "rope", "value"} <= set(said):
+        keys = said["nope"] + said["rope"]
+        said["value"] = keys if old.value == old.nope + old.rope else _unlike(said["value"], keys)
     if "experts" in said:
         said["top"] = min(old.top, said["experts"])
     if "tables" in said and old.tables.width == old.d_model:
@@ -140,3 +146,7 @@ def _consistent(old: Any, new: Any) -> Any:
         said["patch"] = (PATCH, PATCH)
         said["image"] = tuple(PATCH * min(TWICE, side // cut) for side, cut in zip(old.image, old.patch, strict=True))
     return replace(new, **said)
+
+
+def _unlike(size: int, other: int) -> int:
+    return size if size != other else size + TWICE

@@ -13,10 +13,12 @@ from archcalc.reference.fused import FusedAttention, Scores
 
 SEES = {"causal": True, "window": None, "chunk": None}
 PLAIN: dict[str, Any] = {"softcap": False, "sinks": False, "positions": [], "feature": "softmax", "sight": SEES}
+PLAIN |= {"head_dim": 3, "v_dim": None}
 BENT = [
     {"softcap": True},
     {"sinks": True},
     {"positions": [{"kind": "alibi"}]},
+    {"v_dim": 2},
     {"softcap": True, "sinks": True, "sight": {**SEES, "window": 2}},
 ]
 
@@ -24,7 +26,7 @@ BENT = [
 def tensors(said: dict[str, Any]) -> list[Any]:
     """Queries of four heads, keys and values of two, and a sink for each head if there are any."""
     torch.manual_seed(0)
-    sizes = [(2, 4, 5, 3), (2, 2, 5, 3), (2, 2, 5, 3)]
+    sizes = [(2, 4, 5, 3), (2, 2, 5, 3), (2, 2, 5, said["v_dim"] or 3)]
     made = [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes]
     return [*made, torch.randn(4, dtype=torch.float64, requires_grad=True) if said["sinks"] else None]
 
@@ -40,7 +42,7 @@ def test_its_gradients_are_those_of_its_output(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("changes", BENT, ids=lambda changes: " ".join(changes))
 def test_it_finds_what_eager_attention_finds(changes: dict[str, Any]) -> None:
-    said = {**PLAIN, **changes, "heads": 4, "kv_heads": 2, "head_dim": 3, "cross": False, "gate": None, "qk_norm": None}
+    said = {**PLAIN, **changes, "heads": 4, "kv_heads": 2, "cross": False, "gate": None, "qk_norm": None}
     said |= {"bias": "", "weights_dropout": 0.0, "name": "attention", "out_norm": None}
     built = {way: Attention(said, 8, 8, {"attention": way, "recompute": "none"}).double() for way in ("eager", "flash")}
     built["flash"].load_state_dict(built["eager"].state_dict())

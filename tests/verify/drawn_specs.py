@@ -71,6 +71,8 @@ def attentions(draw: st.DrawFn) -> Spec:
     if draw(st.sampled_from((False, False, True))):
         said["sinks"] = True
     said["gate"] = draw(st.sampled_from((False, False, True, "own", "head")))
+    if said["gate"] is not True and draw(st.sampled_from((False, False, True))):
+        said["v_dim"] = draw(st.sampled_from((3, 4, 8)))
     said["out_norm"] = draw(st.sampled_from((False, False, True)))
     if draw(st.sampled_from((False, False, True))):
         said["softcap"] = 30.0

@@ -28,6 +28,7 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part
     scope, places = around.scope, around.places(word, "position")
     heads = around.needed(said.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
     head_dim = said.head_dim or scope.head_dim or _head_dim(word, heads, around)
+    _check_gate(said, head_dim, word, around)
     used = _positions(said, word, around, cross=cross)
     rope = next((position for position in used if position.kind == "rope"), None)
     kv_heads = _kv_heads(word, heads, said.kv_heads or scope.kv_heads or heads, around)
@@ -79,6 +80,13 @@ def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross:
         fact = f"{said.feature} attention has no {others[0]}"
         hint = "softmax attention has: leave feature out"
         raise InputError(fact, hint, fields=around.places(word, others[0]))
+
+
+def _check_gate(said: Attention, head_dim: int, word: str, around: Surroundings) -> None:
+    """One that comes with the queries is as wide as they are, and stands on what is as wide as values."""
+    if said.gate is True and said.v_dim not in (None, head_dim):
+        fact = f"a gate that comes with the queries is {head_dim} wide, and a value {said.v_dim}"
+        raise InputError(fact, "use `gate: own` or `gate: head`", fields=around.places(word, "gate"))
 
 
 def _qk_norm(said: Attention, around: Surroundings) -> QKNorm | None:
