@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
@@ -42,8 +43,17 @@ class Constants:
 
     def _rope(self, part: Config, said: Config) -> None:
         width, theta = part["rotated"], said["theta"]
-        both = self._once((theta, width), lambda: positions.rotations(self.start, self.length, width, theta, self.x))
+        make = self._looked_up if said["stored"] else partial(self._computed, width, theta)
+        both = self._once((theta, width), make)
         self.given[f"cosines {part['name']}"], self.given[f"sines {part['name']}"] = both
+
+    def _computed(self, width: int, theta: float) -> tuple[Tensor, Tensor]:
+        return positions.rotations(self.start, self.length, width, theta, self.x)
+
+    def _looked_up(self) -> tuple[Tensor, Tensor]:
+        """Both halves of a head alike."""
+        sines, cosines = self.stack.get_submodule("position")(self.start, self.length).chunk(2, dim=-1)
+        return cosines.repeat(1, 2), sines.repeat(1, 2)
 
     def _disentangled(self, part: Config, said: Config) -> None:
         """The stack's table, which is made whether or not a term reads it, and where each distance stands in it."""

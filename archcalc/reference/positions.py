@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def sinusoids(start: int, length: int, width: int, like: Tensor) -> Tensor:
@@ -22,6 +22,19 @@ def rotations(start: int, length: int, width: int, theta: float, like: Tensor) -
     frequencies = theta ** (-torch.arange(0, width, 2, device=like.device, dtype=torch.float32) / width)
     angles = torch.outer(places, frequencies).repeat(1, 2)
     return angles.cos().to(like.dtype), angles.sin().to(like.dtype)
+
+
+class Angles(nn.Module):
+    """RoPE's sines and cosines as a frozen table, a row for each position: sines in its first half (RoFormer)."""
+
+    def __init__(self, length: int, width: int) -> None:
+        super().__init__()
+        cosines, sines = rotations(0, length, width, 10000.0, torch.zeros(0))
+        table = torch.cat((sines[:, : width // 2], cosines[:, : width // 2]), dim=-1)
+        self.weight = nn.Parameter(table, requires_grad=False)
+
+    def forward(self, start: int, length: int) -> Tensor:
+        return self.weight[start : start + length]
 
 
 def rotate(x: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:

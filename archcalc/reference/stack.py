@@ -13,6 +13,7 @@ from archcalc.reference.constants import Constants
 from archcalc.reference.disentangled import Distances
 from archcalc.reference.layers import Dropout, add, make_norm, recomputed, run
 from archcalc.reference.parts import attentions_of
+from archcalc.reference.positions import Angles
 
 
 class Stack(nn.Module):
@@ -60,13 +61,15 @@ class Stack(nn.Module):
 
 
 def add_position_table(parent: nn.Module, attentions: list[Config], width: int) -> None:
-    """The one table of distances that all attentions of a stack read, if they do."""
+    """The one table of distances or angles that all attentions of a stack read, if they do."""
     every = [(part, said) for part in attentions for said in part["positions"]]
     for part, said in every:
         if said["kind"] == "relative" and said["per"] == "stack":
             parent.add_module("position", RelativePositions(said["buckets"], part["heads"]))
         elif said["kind"] == "disentangled":
             parent.add_module("position", Distances(said, width))
+        elif said["kind"] == "rope" and said["stored"]:
+            parent.add_module("position", Angles(said["length"], part["rotated"]))
 
 
 def run_block(block: Block, names: list[str], cache: Cache | None, x: Tensor, given: list[Tensor]) -> Tensor:

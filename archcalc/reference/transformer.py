@@ -122,8 +122,6 @@ class Transformers(Family):
                 return "an indexer"
             if (part.get("qk_norm") or {}).get("width"):
                 return "norms of another width than what they norm"
-            if any(said["kind"] == "rope" and said["stored"] for said in part.get("positions", ())):
-                return "stored rotary positions"
         return ""
 
     def attentions(self) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ def position_encodings(draw: st.DrawFn, head_dim: int, encodes: bool = False) ->
         "kind": "rope",
         "theta": 100.0,
         "fraction": draw(st.sampled_from((1.0, 0.5) if head_dim % 4 == 0 else (1.0,))),
+        **draw(st.sampled_from(({}, {}, {"length": 16, "stored": True}))),
     }
     relative = {
         "kind": "relative",

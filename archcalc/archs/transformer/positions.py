@@ -82,6 +82,12 @@ def in_attention(positions: Encodings, said: Encodings | None, places: list[Path
     return tuple(position for position in positions if position.kind in IN_ATTENTION)
 
 
+def is_table(position: Position) -> bool:
+    """Whether it is learned or stored once for the whole stack, and read by every attention in it."""
+    kept = position.kind == "relative" and position.per == "stack"
+    return kept or position.kind == "disentangled" or (position.kind == "rope" and position.stored)
+
+
 def check_cross(said: Encodings | None, places: list[Path]) -> None:
     for position in said or ():
         if position.kind != "none":

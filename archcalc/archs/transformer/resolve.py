@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from archcalc.archs.transformer import head, image, pattern
+from archcalc.archs.transformer import head, image, pattern, positions
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.archs.transformer.parts import SLOTS, part_module, slot_node
 from archcalc.archs.transformer.parts.attention_fields import as_cross
@@ -142,13 +142,17 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
 
 
 def _check_one_table(parts: dict[str, Part], around: Surroundings) -> None:
-    """A relative table that the whole stack reads has one column for each head."""
+    """All attentions read the one that the stack has; a relative table has one column for each head."""
     readers = [part for part in parts.values() if isinstance(part, AttentionPart)]
-    tables = [(part, position) for part in readers for position in part.positions if position.buckets]
-    heads = {part.heads for part, position in tables if position.per == "stack"}
+    tables = [(part, position) for part in readers for position in part.positions if positions.is_table(position)]
+    heads = {part.heads for part, position in tables if position.kind == "relative"}
     if len(heads) > 1:
         fact = f"one relative table for the stack, but attentions of {' and '.join(map(str, sorted(heads)))} heads"
         hint = "give each block its own: `position: {kind: relative, buckets: 32, per: block}`"
+        raise InputError(fact, hint, fields=around.places("position"))
+    if len({(part.rotated, position) for part, position in tables}) > 1:
+        fact = "one table of positions for the stack, but attentions that want different ones"
+        hint = "let all attentions of the stack say the same of their positions"
         raise InputError(fact, hint, fields=around.places("position"))
 
 

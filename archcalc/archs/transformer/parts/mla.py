@@ -61,6 +61,9 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Late
         if position.kind != "rope":
             fact = f"latent attention has no {position.kind} positions"
             raise InputError(fact, "rope acts on rope_dim of its keys", fields=places)
+        if position.stored:
+            fact = "latent attention computes its rotations, and stores no table of them"
+            raise InputError(fact, "leave stored out", fields=places)
     heads = around.needed(said.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
     return LatentPart(
         name=word,
