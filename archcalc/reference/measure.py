@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.graph import saved_tensors_hooks
-from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
-from torch.utils.flop_counter import FlopCounterMode
+
+from archcalc.reference.watch import Watch
 
 Shape = tuple[int, ...]
 
@@ -39,7 +38,7 @@ def shapes(model: nn.Module, call: Callable[[], Any]) -> dict[str, Shape]:
         for name, module in model.named_modules()
     ]
     try:
-        with torch.no_grad():
+        with torch.no_grad(), Watch():
             call()
     finally:
         for handle in handles:
@@ -54,71 +53,54 @@ def _first_shape(out: Any) -> Shape:
 
 def training_step(model: nn.Module, loss: Callable[[], Tensor]) -> Step:
     """FLOPs forward and backward, and the bytes that are kept between them."""
-    counter = FlopCounterMode(display=False)
-    with counter:
-        value, saved = _saved_by(model, loss)
-        forward = counter.get_total_flops()
+    watch = Watch()
+    value, saved = _saved_by(model, loss, watch)
+    forward = watch.flops
+    with watch:
         value.backward()
     model.zero_grad(set_to_none=True)
-    return Step(forward, counter.get_total_flops() - forward, saved)
+    return Step(forward, watch.flops - forward, saved)
 
 
 def saved_bytes(model: nn.Module, loss: Callable[[], Tensor]) -> int:
     """The bytes kept for a backward pass, without running it."""
-    return _saved_by(model, loss)[1]
+    return _saved_by(model, loss, Watch())[1]
 
 
-def _saved_by(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Tensor, int]:
+def _saved_by(model: nn.Module, loss: Callable[[], Tensor], watch: Watch) -> tuple[Tensor, int]:
     """Every distinct storage that autograd keeps, or anything else that outlives the forward pass, without parameters.
 
-    Selective checkpointing holds results that no hook of autograd's sees."""
-    kept: dict[int, torch.UntypedStorage] = {}
+    Selective checkpointing holds results that no hook of autograd's sees. What autograd kept for an output that was
+    thrown away is gone with it."""
+    boxes: list[weakref.ref[_Box]] = []
     own = {parameter.untyped_storage()._cdata for parameter in model.parameters()}
 
-    def keep(tensor: Tensor) -> Tensor:
-        storage = tensor.untyped_storage()
-        if storage._cdata not in own:
-            kept[storage._cdata] = storage  # held, so that no address is used twice
-        return tensor
+    def keep(tensor: Tensor) -> _Box:
+        box = _Box(tensor)
+        boxes.append(weakref.ref(box))
+        return box
 
-    with saved_tensors_hooks(keep, lambda tensor: tensor), _Made() as made:
+    with saved_tensors_hooks(keep, lambda box: box.tensor), watch:
         value = loss()
-    sizes = {address: size for address, size in made.alive().items() if address not in own}
+    sizes = watch.alive()
     sizes.pop(value.untyped_storage()._cdata, None)  # the loss is an answer, and nothing is computed from it
-    sizes |= {address: storage.nbytes() for address, storage in kept.items()}
-    return value, sum(sizes.values())
+    kept = [box.tensor.untyped_storage() for held in boxes if (box := held()) is not None]
+    sizes |= {storage._cdata: storage.nbytes() for storage in kept}
+    return value, sum(size for address, size in sizes.items() if address not in own)
 
 
-class _Made(TorchDispatchMode):
-    """Remembers every storage that an op makes, without holding it."""
+class _Box:
+    """A tensor that autograd keeps: gone when autograd drops it."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.storages: dict[int, tuple[Any, int]] = {}
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        given = {storage._cdata for storage in _storages((args, kwargs))}  # a view of what was there is nothing new
-        for storage in _storages(result):
-            if storage._cdata not in given:
-                self.storages.setdefault(storage._cdata, (StorageWeakRef(storage), storage.nbytes()))
-        return result
-
-    def alive(self) -> dict[int, int]:
-        """Those that something still holds."""
-        return {address: size for address, (weak, size) in self.storages.items() if not weak.expired()}
-
-
-def _storages(values: Any) -> list[torch.UntypedStorage]:
-    return [tensor.untyped_storage() for tensor in tree_leaves(values) if isinstance(tensor, Tensor)]
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor.detach()  # or an output would hold what made it, and that the output
 
 
 def forward_flops(call: Callable[[], Any]) -> int:
     """FLOPs of a call without gradients."""
-    counter = FlopCounterMode(display=False)
-    with torch.no_grad(), counter:
+    with torch.no_grad(), Watch() as watch:
         call()
-    return int(counter.get_total_flops())
+    return watch.flops
 
 
 def kept_bytes(tensors: Iterable[Tensor]) -> int:

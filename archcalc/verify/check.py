@@ -240,6 +240,7 @@ def _measured(how: Any, subject: Subject, attention: str, recompute: str, precis
 def _decoding(subject: Subject) -> list[Row]:
     """The last token, after all before it were cached."""
     from archcalc.reference import measure
+    from archcalc.reference.watch import Watch
 
     *_, name = subject.work.lengths
     context = subject.work.lengths[name] - 1
@@ -248,7 +249,8 @@ def _decoding(subject: Subject) -> list[Row]:
     rows: list[Row] = []
     for precision in PRECISIONS:
         built = subject.built(dtype=precision).eval()
-        step, kept = subject.reference.decode_step(built, subject.inputs(built))
+        with Watch():
+            step, kept = subject.reference.decode_step(built, subject.inputs(built))
         flops = measure.forward_flops(step)
         if precision == "fp32":
             rows.append(Row("FLOPs", int(work(root, trainable=never).forward), flops, group))

@@ -27,8 +27,8 @@ from archcalc.analyze.memory import Memory
 from archcalc.analyze.steps import kept
 from archcalc.reference.block import Block
 from archcalc.reference.layers import recomputed
-from archcalc.reference.measure import _Made
 from archcalc.reference.transformer import Transformer
+from archcalc.reference.watch import Made
 from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_zero_3_peaks_as_fsdp2_does(recompute: str, batch: int, seq: int) -> Non
     assert 0 <= truth - ours.total_bytes <= truth // 50
 
 
-class Shards(_Made):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
+class Shards(Made):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
     """What DTensor makes of each shard, and not the whole that it stands for."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

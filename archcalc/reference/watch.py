@@ -1,0 +1,155 @@
+"""Every op as it runs: its FLOPs by FlopCounterMode's formulas, and the storages that it makes.
+
+On the meta device an op is a question about shapes, which PyTorch answers slowly, in Python. Equal blocks ask the same
+ones again and again: an answer is remembered by the op and by the shapes, strides and types that went in. Every op
+still runs, block by block. `tests/reference/test_watch.py` holds this beside FlopCounterMode itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import flop_registry
+
+META = torch.device("meta")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What an op makes: tensors of new storage by size, stride and type, other values as they are."""
+
+    made: tuple[Any, ...]
+    several: bool
+    flops: int
+
+    def given(self) -> Any:
+        made = [torch.empty_strided(*one[0], dtype=one[1], device=META) if one else None for one in self.made]
+        return tuple(made) if self.several else made[0]
+
+
+NOTHING_NEW = Answer((), False, 0)  # a view, or the same storage with other numbers in it: quick to ask, and free
+_answers: dict[Any, Answer | None] = {}  # None: has to be asked every time
+
+
+class Made(TorchDispatchMode):
+    """Remembers every storage that an op makes, without holding it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.storages: dict[int, tuple[StorageWeakRef, int]] = {}
+
+    def alive(self) -> dict[int, int]:
+        """Bytes by address of those that something still holds."""
+        return {address: size for address, (weak, size) in self.storages.items() if not weak.expired()}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        self.note(_tensors(out), _addresses((args, kwargs)))
+        return out
+
+    def note(self, out: Iterable[Tensor], before: set[int]) -> None:
+        """A view of what was there is nothing new."""
+        for tensor in out:
+            storage = tensor.untyped_storage()
+            if storage._cdata not in before:
+                self.storages[storage._cdata] = StorageWeakRef(storage), storage.nbytes()
+
+
+class Watch(Made):
+    """Counts `flops` too, and asks no op twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flops = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        key = _key(func, args, kwargs)
+        answer = _answers.get(key) if key else None
+        if answer is NOTHING_NEW:
+            return func(*args, **kwargs)
+        if answer:
+            out = answer.given()
+            self.flops += answer.flops
+            self.note([one for one in out if one is not None] if answer.several else (out,), set())
+            return out
+        return self._asked(func, args, kwargs, key)
+
+    def _asked(self, func: Any, args: Any, kwargs: Any, key: Any) -> Any:
+        with self:
+            out = func.decompose(*args, **kwargs)
+        if out is not NotImplemented:
+            return out
+        out = func(*args, **kwargs)
+        flops = _flops(func, args, kwargs, out)
+        self.flops += flops
+        before = _addresses((args, kwargs))
+        if key and key not in _answers:
+            _answers[key] = _answer(func, out, before, flops)
+        self.note(_tensors(out), before)
+        return out
+
+
+def _flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:
+    count = flop_registry.get(func._overloadpacket)
+    return int(count(*args, **kwargs, out_val=out)) if count else 0
+
+
+def _tensors(values: Any) -> Iterator[Tensor]:
+    return (leaf for leaf in tree_leaves(values) if isinstance(leaf, Tensor))
+
+
+def _addresses(values: Any) -> set[int]:
+    return {tensor.untyped_storage()._cdata for tensor in _tensors(values)}
+
+
+def _answer(func: Any, out: Any, before: set[int], flops: int) -> Answer | None:
+    """What can be made again without asking: new tensors on the meta device, each of a storage of its own."""
+    several = isinstance(out, tuple | list)
+    every = list(out) if several else [out]
+    fresh = [one.untyped_storage()._cdata for one in every if isinstance(one, Tensor)]
+    if fresh and before >= set(fresh) and not flops:
+        return NOTHING_NEW
+    if func._schema.is_mutable or not all(one is None or isinstance(one, Tensor) for one in every):
+        return None
+    if not fresh or before & set(fresh) or len(set(fresh)) < len(fresh):
+        return None
+    made = tuple(((one.shape, one.stride()), one.dtype) if one is not None else None for one in every)
+    answer = Answer(made, several, flops)
+    again = answer.given()
+    alike = zip(every, again if several else [again], strict=True)
+    return answer if all(one is None or _same(one, other) for one, other in alike) else None
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    sizes = (tensor.untyped_storage().nbytes() for tensor in (one, other))
+    return one.device == META and one.storage_offset() == 0 and len(set(sizes)) == 1
+
+
+def _key(func: Any, args: Any, kwargs: Any) -> Any:
+    """What an answer depends on, or nothing where it depends on more than shapes."""
+    try:
+        return func, _said(args), _said(tuple(kwargs.items()))
+    except TypeError:
+        return None
+
+
+def _said(values: Any) -> Any:
+    return tuple(map(_one, values))
+
+
+def _one(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        if value.device != META:
+            raise TypeError("its values may matter")
+        return value.shape, value.stride(), value.storage_offset(), value.dtype
+    if isinstance(value, tuple | list):
+        return _said(value)
+    return type(value), value  # 1, 1.0 and True are equal, and make different types
