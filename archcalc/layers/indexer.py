@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.ir import Axis, Dim, Module, Tensor, axes
-from archcalc.layers.linear import contract
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.linear import linear
 from archcalc.workload import Workload
 
 DENSE = "scores of sparse attention are counted for all positions, as transformers computes them before it hides some"
+FROZEN = {"bias": False, "trainable": False}
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,10 @@ class Indexer:
         batch, seq, _ = x.dims
         head, each = Dim.of("index_heads", self.heads, copies=True), Dim.of("index_dim", self.head_dim)
         x, squeezed = (Tensor(tensor.axes) for tensor in (x, squeezed))
-        q = _frozen(m["q"], squeezed, (head, each)).seen_as(batch, head, seq, each)
-        k = self._keys(m, _frozen(m["k"], x, (each,)), past, work)
+        q = linear(m["q"], squeezed, (head, each), **FROZEN).seen_as(batch, head, seq, each)
+        k = self._keys(m, linear(m["k"], x, each, **FROZEN), past, work)
         scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="index_scores")
-        weights = _frozen(m["weights"], x, (head,))
+        weights = linear(m["weights"], x, head, **FROZEN)
         summed = m.record("contract", weights, m.record("relu", scores), to=axes(batch, seq, past), over=(head,))
         m.record("choose", summed, to=axes(batch, seq, Dim.of("chosen", self.top)), name="chosen", note="of positions")
 
@@ -42,7 +43,3 @@ class Indexer:
         if work.keeps_cache:
             return m.record("append", k, to=axes(batch, past, each))
         return k.seen_as(batch, past, each)
-
-
-def _frozen(m: Module, x: Tensor, out: Axis) -> Tensor:
-    return contract(m, x, m.param("weight", out, x.axes[-1], trainable=False), out=out)

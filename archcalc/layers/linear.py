@@ -6,13 +6,13 @@ from archcalc.count import Count, product
 from archcalc.ir import Axis, Dim, Module, Param, Tensor
 
 
-def linear(m: Module, x: Tensor, out: Dim | Axis, *, bias: bool = True) -> Tensor:
+def linear(m: Module, x: Tensor, out: Dim | Axis, *, bias: bool = True, trainable: bool = True) -> Tensor:
     """y = x·W + b. The input's last axis is summed away; a merged one, such as concatenated heads, as a whole."""
     into = x.axes[-1]
     axis = (out,) if isinstance(out, Dim) else out
-    weight = m.param("weight", axis, into, elements=width_of(into) * product(dim.size for dim in axis))
-    y = contract(m, x, weight, out=axis)
-    return m.record("add", y, m.param("bias", axis)) if bias else y
+    elements = width_of(into) * product(dim.size for dim in axis)
+    y = contract(m, x, m.param("weight", axis, into, elements=elements, trainable=trainable), out=axis)
+    return m.record("add", y, m.param("bias", axis, trainable=trainable)) if bias else y
 
 
 def contract(m: Module, x: Tensor, weight: Param, *, out: Axis) -> Tensor:

@@ -135,7 +135,7 @@ class RecurrentNets(Family):
             found = {"finite": bool(output.isfinite().all())}
             if self.decodes():
                 found["a later token changes no earlier output"] = is_causal(model, given, output)
-                found["one token at a time gives the same"] = decodes_alike(self.decode_step(model, given)[0], output)
+                found["one token at a time gives the same"] = decodes_alike(self.decode_step(model, given)[0](), output)
         return found
 
 

@@ -41,16 +41,19 @@ class Stack(nn.Module):
         memory_padding: Tensor | None,
         cache: Cache | None,
         start: int,
-    ) -> Tensor:
+    ) -> tuple[Tensor, list[Tensor]]:
+        """What comes out, and what entered every block."""
         read = {"memory": memory, "own padding": own_padding, "memory padding": memory_padding}
         given = {name: tensor for name, tensor in read.items() if tensor is not None} | self._constants(x, start)
         names, tensors = list(given), list(given.values())
         x = self.once(names, cache, x, *tensors) if hasattr(self, "once") else x
+        entered: list[Tensor] = []
         for index, block in enumerate(_blocks(self, self.stack["items"])):
+            entered.append(x)
             if cache is not None:
                 cache.run = index
             x = run_block(block, names, cache, x, tensors)
-        return self.dropout(run(self, "norm", x))
+        return self.dropout(run(self, "norm", x)), entered
 
     def _constants(self, x: Tensor, start: int) -> dict[str, Tensor]:
         """Made once for all blocks."""

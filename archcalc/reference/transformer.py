@@ -17,11 +17,12 @@ from archcalc.reference.attention import Cache, is_flash
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.family import Family, cross_entropy
 from archcalc.reference.fused import is_written_out
-from archcalc.reference.heads import Head, NormedPool, Pooler, head_without_reference, width_of
+from archcalc.reference.heads import Head
 from archcalc.reference.kernel import is_state
 from archcalc.reference.layers import add, run
 from archcalc.reference.mtp import make_further, predict_further
 from archcalc.reference.parts import ATTENTIONS, PARTS, attentions_of, kind_of, parts_of
+from archcalc.reference.pools import Probe, make_pooler
 from archcalc.reference.properties import decodes_alike, ignores_padding, is_causal
 from archcalc.reference.stack import Stack
 
@@ -45,12 +46,7 @@ class Transformer(nn.Module):
         tables = self.stacks[-1]["tables"]
         if tables["projects"] and tables["project"] == "tokens":
             self.projection = nn.Linear(self.stacks[-1]["d_model"], tables["width"], bias=tables["project_bias"])
-        if config["head"]["kind"] != "none":
-            self.head = Head(config, self.stacks[-1])
-        elif config["head"]["pooler"]:
-            add(self, "pooler", Pooler(config, self.stacks[-1], width_of(self.stacks[-1])))
-        elif config["head"]["norm"]:
-            add(self, "pooler", NormedPool(config, self.stacks[-1]))
+        self._add_heads(config, self.stacks[-1], options)
         add(self, "mtp", make_further(config, self.stacks[-1], options))
         if config["spare"]:
             self.spare = nn.ParameterDict({name: torch.zeros(sizes) for name, sizes in config["spare"].items()})
@@ -58,36 +54,50 @@ class Transformer(nn.Module):
             if hasattr(module, "path"):
                 module.path = path
 
+    def _add_heads(self, config: Config, stack: Config, options: dict[str, str]) -> None:
+        """What pools, and what answers; perhaps a second one beside it, which may be a pooler alone."""
+        first, second = config["head"], config["head"]["beside"]
+        add(self, "pooler", make_pooler(second if second and second["kind"] == "none" else first, stack, options))
+        for name, said in (("head", first), ("second_head", second)):
+            if said and said["kind"] != "none":
+                self.add_module(name, Head(said, stack, config["head_vocab"]))
+
     def forward(self, *inputs: Tensor, padding: Tensor | None = None, cache: Cache | None = None) -> Any:
-        """Logits, in training those of tokens further ahead too.
+        """Logits, of each head where there are two, in training those of tokens further ahead too.
 
         `padding` marks the keys of the first input that are none; `cache` holds what earlier calls kept. A memory that
         is no encoder's stands in front of the inputs.
         """
         start = cache.length if cache is not None else 0
         *memories, x = (None, *inputs[: -len(self.stacks)], inputs[-1])
-        memory = memories[-1]
+        memory, entered = memories[-1], []
         for name, stack, given in zip(self.embeddings, self.stacks, inputs[-len(self.stacks) :], strict=True):
             decodes = stack["name"] == "decoder"
             if start and not decodes:
                 continue
             x = self.get_submodule(name)(given, start if decodes else 0)
             own = padding if stack is self.stacks[0] else None
-            x = self.get_submodule(stack["name"])(x, memory, own, padding, cache if decodes else None, start)
+            kept = cache if decodes else None
+            x, entered = self.get_submodule(stack["name"])(x, memory, own, padding, kept, start)
             memory = x
         if cache is not None:
             cache.length = start + inputs[-1].shape[1]
         table = getattr(self.get_submodule(self.embeddings[-1])._modules.get("tokens"), "weight", None)
-        logits = self._head(x, table)
-        if not (self.training and hasattr(self, "mtp")):
-            return logits
-        assert table is not None
-        matrix = table if self.head.said["kind"] == "tied" else self.head.weight
-        return logits, *predict_further(self.get_submodule("mtp"), x, inputs[-1], table, matrix)
+        answers = self._answers(entered, x, table)
+        if self.training and hasattr(self, "mtp"):
+            assert table is not None
+            head: Any = self.get_submodule("head")
+            matrix = table if head.said["kind"] == "tied" else head.weight
+            answers += predict_further(self.get_submodule("mtp"), x, inputs[-1], table, matrix)
+        return answers[0] if len(answers) == 1 else tuple(answers)
 
-    def _head(self, x: Tensor, table: Tensor | None) -> Tensor:
+    def _answers(self, entered: list[Tensor], x: Tensor, table: Tensor | None) -> list[Tensor]:
+        """A pooler beside a head is run and not asked; one that looks by itself pools for the head."""
         x = run(self, "projection", x)
-        return self.head(x, table) if hasattr(self, "head") else run(self, "pooler", x)
+        pooled = run(self, "pooler", x)
+        x = pooled if isinstance(self._modules.get("pooler"), Probe) else x
+        heads = [module for name in ("head", "second_head") if (module := self._modules.get(name))]
+        return [head([*entered, x], table) for head in heads] or [pooled]
 
 
 class Transformers(Family):
@@ -108,13 +118,10 @@ class Transformers(Family):
         return [*read, *(_random_input(stack, batch, length, device) for stack, length in sizes)]
 
     def loss(self, output: Any, given: list[Tensor]) -> Tensor:
-        """Of the next token and of those further ahead, added up."""
-        every = output if isinstance(output, tuple) else (output,)
-        return torch.stack([cross_entropy(self.config["head"], one) for one in every]).sum()
+        """Of every head, and of tokens further ahead, added up."""
+        return torch.stack([cross_entropy(self.config["head"], one) for one in _each(output)]).sum()
 
     def unknown(self) -> str:
-        if without := head_without_reference(self.config):
-            return without
         for part in parts_of(self.config):
             if kind_of(part) not in PARTS:
                 return str(part["name"])
@@ -156,18 +163,31 @@ class Transformers(Family):
         return list(kept.values())
 
     def properties(self, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:
-        head, encoder = self.config["head"], self.config["encoder"]
+        """Of every answer that must have it."""
         with torch.no_grad():
             output = model(*given)
-            found = {"finite": bool(output.isfinite().all())}
-            if self.decodes() and _answers_each(head):
-                found["a later token changes no earlier output"] = is_causal(model, given, output)
-                found["one token at a time gives the same"] = decodes_alike(self.decode_step(model, given)[0], output)
-            pooled = head["pool"] in ("mean", "last")
-            takes_padding = encoder and not (encoder["patches"] or encoder["audio"])
-            if takes_padding and not (pooled and not self.decodes()):
-                found["padding changes nothing"] = ignores_padding(model, given, output)
+            found = {"finite": all(bool(one.isfinite().all()) for one in _each(output))}
+            if places := [place for place, head in enumerate(self.heads) if self.decodes() and _answers_each(head)]:
+                step, whole = self.decode_step(model, given)[0], _together(output, places)
+                causal = is_causal(lambda *inputs: _together(model(*inputs), places), given, whole)
+                found["a later token changes no earlier output"] = causal
+                found["one token at a time gives the same"] = decodes_alike(_together(step(), places), whole)
+            if places := [place for place, head in enumerate(self.heads) if self._takes_padding(head)]:
+                deaf = (ignores_padding(_one(model, place), given, _each(output)[place]) for place in places)
+                found["padding changes nothing"] = all(deaf)
         return found
+
+    @property
+    def heads(self) -> list[Config]:
+        """Those that answer."""
+        first, second = self.config["head"], self.config["head"]["beside"]
+        return [first, second] if second and second["kind"] != "none" else [first]
+
+    def _takes_padding(self, head: Config) -> bool:
+        """Tokens can be marked as none, unless all that are there are pooled."""
+        encoder = self.config["encoder"]
+        pooled = head["pool"] in ("mean", "last", "probe") and not self.decodes()
+        return bool(encoder and not (encoder["patches"] or encoder["audio"])) and not pooled
 
 
 FAMILY = Transformers
@@ -178,6 +198,20 @@ def _answers_each(head: Config) -> bool:
     if head["kind"] == "none":
         return not (head["pooler"] or head["pool"])
     return head["kind"] != "classifier" or (head["pool"] == "each" and not head["pooler"])
+
+
+def _each(output: Any) -> tuple[Tensor, ...]:
+    return output if isinstance(output, tuple) else (output,)
+
+
+def _one(model: nn.Module, place: int) -> Callable[..., Tensor]:
+    """The answer of one head."""
+    return lambda *inputs, **how: _each(model(*inputs, **how))[place]
+
+
+def _together(output: Any, places: list[int]) -> Tensor:
+    """Answers for each position, side by side."""
+    return torch.cat([_each(output)[place] for place in places], dim=-1)
 
 
 def _random_input(stack: Config, batch: int, length: int, device: torch.device) -> Tensor:

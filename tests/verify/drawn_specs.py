@@ -109,7 +109,18 @@ def stacks(draw: st.DrawFn, cross: bool, conv: bool = False) -> Spec:
 
 @st.composite
 def heads(draw: st.DrawFn) -> Spec:
-    """Every kind of output layer."""
+    """Every kind of output layer, perhaps two beside each other."""
+    said = draw(one_head())
+    if said["kind"] != "none" and said.get("pool") != "probe" and draw(st.sampled_from((False, False, True))):
+        classes = {"kind": "classifier", "classes": 2, "bias": draw(TRUTH), **draw(before_classes())}
+        pooler = {"kind": "none", "pooler": draw(st.sampled_from((True, 5)))}
+        said["beside"] = draw(st.sampled_from((classes, {**classes, "pool": "last"}, pooler)))
+    return said
+
+
+@st.composite
+def one_head(draw: st.DrawFn) -> Spec:
+    """One of them."""
     kind = draw(st.sampled_from(("lm", "tied", "classifier", "none")))
     said: Spec = {"kind": kind}
     if kind in ("lm", "tied"):
@@ -119,10 +130,10 @@ def heads(draw: st.DrawFn) -> Spec:
         said |= draw(st.sampled_from(({}, {"vocab": 13}, {"transform": 5})))
     if kind == "classifier":
         said |= {"classes": 3, "bias": draw(TRUTH), "pool": draw(st.sampled_from(("each", "class", "mean", "last")))}
-        said |= draw(before_classes())
+        said |= draw(st.sampled_from((draw(before_classes()), draw(before_classes()), {"pool": "probe"})))
     if kind == "none":
         pooled = {"pool": draw(st.sampled_from(("class", "mean", "last"))), "norm": draw(TRUTH)}
-        said |= draw(st.sampled_from(({}, {"pooler": True}, {"pooler": 5}, pooled)))
+        said |= draw(st.sampled_from(({}, {"pooler": True}, {"pooler": 5}, pooled, {"pool": "probe"})))
     return said
 
 
@@ -134,6 +145,7 @@ def before_classes(draw: st.DrawFn) -> Spec:
         said |= {"hidden": 5, "act": draw(st.sampled_from(ACTIVATIONS))}
     elif draw(TRUTH):
         said |= {"transform": True, "transform_bias": draw(TRUTH)}
+    said["layers"] = draw(st.sampled_from(("last", "last", "weighted")))
     return {**said, "project": 7} if draw(st.sampled_from((False, False, True))) else said
 
 
@@ -279,13 +291,17 @@ def vision_transformers(draw: st.DrawFn) -> Spec:
             "norm": draw(TRUTH),
         },
         "encoder": draw(stacks(cross=False)),
-        "head": {
-            "kind": "classifier",
-            "classes": 3,
-            "bias": draw(TRUTH),
-            "pool": draw(st.sampled_from(pools)),
-        },
+        "head": draw(image_heads(pools)),
     }
+
+
+@st.composite
+def image_heads(draw: st.DrawFn, pools: tuple[str, ...]) -> Spec:
+    """Classes of what is pooled, perhaps by two heads, or no more than what a probe finds."""
+    said: Spec = {"kind": "classifier", "classes": 3, "bias": draw(TRUTH), "pool": draw(st.sampled_from(pools))}
+    second = {**said, "pool": draw(st.sampled_from(pools))}
+    others = ({"beside": second}, {"layers": "weighted"}, {"pool": "probe"})
+    return {**said, **draw(st.sampled_from(({}, {}, *others)))}
 
 
 lengths = st.integers(2, 7)

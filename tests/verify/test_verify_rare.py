@@ -15,6 +15,7 @@ from archcalc.verify.check import verify
 Spec = dict[str, Any]
 SMALL: Spec = {"vocab": 9, "d_model": 8, "heads": 4, "kv_heads": 2, "head_dim": 4, "ffn": 6, "norm": "rms"}
 ANGLES: Spec = {"kind": "rope", "length": 16, "stored": True}
+CLASSES: Spec = {"kind": "classifier", "classes": 3}
 RELATIVE: Spec = {"kind": "relative", "buckets": 4}
 
 RARE: dict[str, tuple[Spec, tuple[str, str]]] = {
@@ -24,6 +25,20 @@ RARE: dict[str, tuple[Spec, tuple[str, str]]] = {
         ("eager", "none"),
     ),
     "a table of angles": ({"position": ANGLES, "decoder": 2}, ("eager", "none")),
+    "two heads": ({"encoder": 2, "head": {"kind": "tied", "beside": {**CLASSES, "pooler": True}}}, ("eager", "none")),
+    "two heads on every position": ({"decoder": 2, "head": {"kind": "lm", "beside": CLASSES}}, ("flash", "block")),
+    "a pooler that nobody asks": (
+        {"encoder": 2, "head": {"kind": "tied", "beside": {"kind": "none", "pooler": True}}},
+        ("eager", "none"),
+    ),
+    "states of every block": (
+        {"decoder": {"blocks": 4, "distinct": 2}, "head": {**CLASSES, "layers": "weighted"}},
+        ("eager", "block"),
+    ),
+    "a vector that looks at all positions": (
+        {"encoder": 2, "attention": {"window": 3}, "head": {"kind": "none", "pool": "probe"}},
+        ("eager", "core"),
+    ),
 }
 TWO_KINDS = {"pattern": ["local ffn", "attention ffn"]}
 
@@ -58,3 +73,39 @@ def test_latent_attention_stores_no_angles() -> None:
     latent = {"kind": "mla", "kv_rank": 3, "nope_dim": 4, "rope_dim": 2, "v_dim": 5}
     with pytest.raises(InputError, match="stores no table"):
         archcalc.load({**SMALL, "position": ANGLES, "attention": latent, "decoder": 2})
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ({"head": {"kind": "tied", "beside": {"kind": "none", "pooler": True, "norm": True}}}, "on what is pooled"),
+        ({"head": {"kind": "tied", "beside": {**CLASSES, "pool": "probe"}}}, "a probe pools for all that follows"),
+        (
+            {"head": {**CLASSES, "layers": "weighted"}, "embedding": {"width": 6, "project": "tokens"}},
+            "projected to 6 numbers, those of other blocks are not",
+        ),
+    ],
+)
+def test_heads_that_read_what_is_not_there_are_refused(said: Spec, fact: str) -> None:
+    """Each was counted as if it were."""
+    with pytest.raises(InputError, match=fact):
+        archcalc.load({**SMALL, "encoder": 2, **said})
+
+
+def test_a_pooler_that_nobody_asks_is_not_trained() -> None:
+    """It costs a forward pass, and nothing backwards."""
+    beside = {"kind": "none", "pooler": True}
+    plain, both = (
+        archcalc.load({**SMALL, "encoder": 2, "head": {"kind": "tied", **more}}).flops(batch=1, seq=5).record()
+        for more in ({}, {"beside": beside})
+    )
+    assert both["forward"] - plain["forward"] == 2 * 8 * 8
+    assert both["backward"] == plain["backward"]
+
+
+def test_a_vector_that_looks_at_all_positions_caches_none() -> None:
+    """What it looks at is no part of the cache."""
+    model = archcalc.load({**SMALL, "decoder": 2, "head": {"kind": "none", "pool": "probe"}})
+    report = verify(model, model.workload(batch=1, seq=5), way=("eager", "none"))
+    kept = [row.archcalc for row in report.rows if row.quantity.startswith("bytes kept")]
+    assert kept == [2 * 2 * 2 * 4 * 5 * size for size in (4, 2)]

@@ -28,30 +28,42 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
     mtp.check(head, stack)
     if head.kind == "classifier" and head.classes is None:
         raise InputError("how many classes?", "write `head: {kind: classifier, classes: 2}`", fields=[("head",)])
-    _check_probe(head, stack)
+    if head.pool == "probe":
+        _check_probe(head, stack)
+    _check_pooling(head, stack)
     pool = {"pool": _pool(head, stack.patches)} if head.kind == "classifier" else {}
     return head.model_copy(update={**pool, **({"beside": _second(head.beside, stack)} if head.beside else {})})
 
 
 def _check_probe(head: Head, stack: ResolvedStack) -> None:
-    """A probe pools by itself; any pooling must find what it pools."""
-    if head.pool == "probe":
-        from archcalc.archs.transformer import probe
+    """It pools by itself."""
+    from archcalc.archs.transformer import probe
 
-        probe.check(stack)
-    if head.pool == "probe" and (head.pooler or head.project or head.layers != "last" or head.beside):
+    probe.check(stack)
+    if head.pooler or head.project or head.layers != "last" or head.beside:
         hint = "leave pooler, project, layers and beside out"
         raise InputError("a probe pools by itself", hint, fields=[("head", "pool"), ("head",)])
+
+
+def _check_pooling(head: OneHead, stack: ResolvedStack) -> None:
+    """Any pooling must find what it pools, and a head the states that it reads."""
     if head.kind == "none" and head.pool:
         _pool(head, stack.patches)
     if head.kind == "none" and head.norm and (head.pool in (None, "probe") or head.pooler):
         hint = "write `head: {kind: none, pool: mean, norm: true}`; the stack has a norm of its own"
         raise InputError("this norm is on what is pooled", hint, fields=[("head", "norm"), ("head",)])
+    if head.layers == "weighted" and stack.tables.projects and stack.tables.project == "tokens":
+        fact = f"the last states are projected to {stack.tables.width} numbers, those of other blocks are not"
+        raise InputError(fact, "leave layers out, or embedding.width", fields=[("head", "layers"), ("head",)])
 
 
 def _second(said: OneHead, stack: ResolvedStack) -> OneHead:
     """A head beside the first: classes of what both read, or a pooler whose output nobody asks for."""
     said.check_kind(said.kind, ("head", "beside"))
+    if said.pool == "probe":
+        hint = "let one of them pool otherwise: class, mean or last"
+        raise InputError("a probe pools for all that follows", hint, fields=[("head", "beside", "pool"), ("head",)])
+    _check_pooling(said, stack)
     if said.kind == "none" and said.pooler:
         return said
     if said.kind != "classifier" or said.classes is None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from archcalc.archs.transformer.spec import OneHead
     from archcalc.workload import Workload
 
+UNASKED = "the pooler is run and nobody asks for what it gives: no loss trains it, so that it counts as frozen"
+
 
 def run_head(
     root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload
@@ -35,7 +37,7 @@ def run_head(
         return {}
     x = _probed(root, x, stack, work) if head.pool == "probe" else x
     if head.beside and head.beside.kind == "none":
-        _pooler(root.child("pooler", group="head"), x, head.beside, stack)
+        _unasked(root.child("pooler", group="head"), x, head.beside, stack)
     m = root.child("head", group="head")
     logits = _classes(m, x, head, stack) if head.kind == "classifier" else _vocabulary(m, x, model, tables)
     if head.beside is None or head.beside.kind == "none":
@@ -90,11 +92,17 @@ def _weighted(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
     return m.record("sum", m.record("multiply", every, weights), to=x.axes, over=(layers,))
 
 
-def _pooler(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tensor:
+def _pooler(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, *, trainable: bool = True) -> Tensor:
     """A layer on the first position, as wide as the model unless its width is said."""
     first = _pooled(m, x, head.pool or "class", stack)
     width = first.dims[-1].size if head.pooler is True else head.pooler
-    return m.record("tanh", linear(m, first, Dim.of("pooled", width)))
+    return m.record("tanh", linear(m, first, Dim.of("pooled", width), trainable=trainable))
+
+
+def _unasked(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> None:
+    """A pooler that is run, whose output is thrown away: nothing is kept for it, and no gradient comes back to it."""
+    m.notes.append(UNASKED)
+    _pooler(m, Tensor(x.axes), head, stack, trainable=False)
 
 
 def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:

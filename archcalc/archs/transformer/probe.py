@@ -21,7 +21,7 @@ def probed(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor
     """One vector for each sequence; attention and FFN are like those of the blocks, with weights of their own."""
     looks, ffn = _parts(stack)
     batch, _, d_model = x.dims
-    one = Dim.of("one", 1)
+    one, work = Dim.of("one", 1), work.of_encoder()  # what it looks at is not kept for a next token
     vector = m["probe"].record("repeat", m["probe"].param("weight", one, d_model), to=axes(batch, one, d_model))
     looked = replace(looks, cross=True, positions=(), sight=EVERYTHING).run(m["attention"], vector, Context(work, x))
     wide = ffn.run(m["ffn"], normed(m["norm"], looked, stack.norm), Context(work))

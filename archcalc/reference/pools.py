@@ -1,0 +1,109 @@
+"""One vector for each sequence: of one position, the mean of all, or what a learned vector finds among them."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.embeddings import grid
+from archcalc.reference.layers import add, make_norm, run
+from archcalc.reference.parts import make_part
+
+
+def width_of(stack: Config) -> int:
+    """Of the states that a head reads: the model's, or that of the tables where all states are projected to it."""
+    tables = stack["tables"]
+    narrow = tables["projects"] and tables["project"] == "tokens"
+    return int(tables["width"] if narrow else stack["d_model"])
+
+
+def make_pooler(said: Config, stack: Config, options: dict[str, str]) -> nn.Module | None:
+    """What stands behind the last block where no head pools by itself."""
+    if said["pool"] == "probe":
+        return Probe(stack, options)
+    if said["kind"] != "none":
+        return None
+    if said["pooler"]:
+        return Pooler(said, stack, width_of(stack))
+    return NormedPool(said, stack) if said["pool"] else None
+
+
+class Pool:
+    """One position, or the mean of all; of an image the mean of its patches, or its class token beside that mean."""
+
+    def __init__(self, how: str, stack: Config) -> None:
+        self.how = how
+        self.patches = math.prod(grid(stack["patches"])) if stack["patches"] else 0
+        self.times = 2 if how == "both" else 1
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if self.how == "both":
+            return torch.cat((x[:, 0], self._mean(x)), dim=-1)
+        if self.how == "mean":
+            return self._mean(x)
+        if self.how == "patches":
+            return x[:, -self.patches :].clone()  # or what is kept would depend on the batch
+        place = {"class": 0, "second": 1, "last": -1}.get(self.how)
+        return x if place is None else x[:, place]
+
+    def _mean(self, x: Tensor) -> Tensor:
+        return (x[:, -self.patches :] if self.patches else x).mean(dim=1)
+
+
+class Pooler(nn.Linear):
+    """A layer on the first position, as wide as what it reads unless its width is said."""
+
+    def __init__(self, said: Config, stack: Config, width: int) -> None:
+        pool = Pool(said["pool"] or "class", stack)
+        into = pool.times * width
+        super().__init__(into, into if said["pooler"] is True else said["pooler"])
+        self.pool = pool
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.tanh(super().forward(self.pool(x)))
+
+
+class NormedPool(nn.Module):
+    """What is pooled, perhaps normalised."""
+
+    def __init__(self, said: Config, stack: Config) -> None:
+        super().__init__()
+        self.pool = Pool(said["pool"], stack)
+        add(self, "norm", make_norm(stack["norm"], self.pool.times * width_of(stack)) if said["norm"] else None)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return run(self, "norm", self.pool(x))
+
+
+class Probe(nn.Module):
+    """A learned vector that looks at every position as the blocks do, then goes through an FFN (SigLIP)."""
+
+    def __init__(self, stack: Config, options: dict[str, str]) -> None:
+        super().__init__()
+        width, parts = width_of(stack), list(stack["parts"].values())
+        looks = next(part for part in parts if part["type"] == "AttentionPart" and part["feature"] == "softmax")
+        wide = next(part for part in parts if part["type"] == "FfnPart")
+        sees_all = {"causal": False, "window": None, "chunk": None}
+        looks = {**looks, "cross": True, "memory": width, "positions": [], "sight": sees_all}
+        self.probe = Vector(width)
+        self.attention = make_part(looks, width, width, options)
+        add(self, "norm", make_norm(stack["norm"], width))
+        self.ffn = make_part(wide, width, width, options)
+
+    def forward(self, x: Tensor) -> Tensor:
+        found = self.attention(self.probe(x.shape[0]), {"memory": x})
+        return (found + self.ffn(run(self, "norm", found), {})).squeeze(1)
+
+
+class Vector(nn.Module):
+    """Learned, the same for every sequence."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(1, width))
+
+    def forward(self, batch: int) -> Tensor:
+        return self.weight.repeat(batch, 1, 1)
