@@ -147,7 +147,7 @@ class Module:
         self.calls = Count(1)
         self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and the output that is the next run's input
         self.is_section = False  # a stretch of its parent without a path or row of its own
-        self.unit = ""  # what folds know it as, and may recompute as a whole: `block`, `core`, `kernel`, `loss`
+        self.unit = ""  # what folds know it as, and may recompute as a whole: `block`, `core`, `kernel`, `loss`, `step`
         self.title = name.replace("_", " ")  # as a heading
         self.term = self.title  # as a term of a sum
         self.group: str = parent.group if parent else ""

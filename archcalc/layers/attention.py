@@ -70,6 +70,8 @@ def attention(
     k = linear(m["k"], memory, (kv_head, each), bias="k" in bias)
     value = each if v_dim in (None, head_dim) else Dim.of("v_dim", v_dim or 0)
     v = linear(m["v"], memory, (kv_head, value), bias="v" in bias)
+    if gate in ("own", "head"):
+        opened = linear(m["gate"], x, (head, value) if gate == "own" else head, bias=False)
     m.show("head", batch, seq, each, note=f"each of {heads} heads")
     if qk_norm:
         q, k = qk_norm.joined(m["q_norm"], q), qk_norm.joined(m["k_norm"], k)
@@ -90,9 +92,7 @@ def attention(
     concatenated = m.record(
         "view", looked_up, to=axes(batch, seq, (head, value)), name="concat", note="heads concatenated"
     )
-    if gate in ("own", "head"):
-        opened = m.record("sigmoid", linear(m["gate"], x, (head, value) if gate == "own" else head, bias=False))
-    concatenated = m.record("multiply", concatenated, opened) if opened else concatenated
+    concatenated = m.record("multiply", concatenated, m.record("sigmoid", opened)) if opened else concatenated
     concatenated = norm(m["out_norm"], concatenated, out_norm) if out_norm else concatenated
     if gate != "query" and value == each:
         describe_heads(m, head, d_model, each)
@@ -102,7 +102,7 @@ def attention(
 def _split_in_two(m: Module, both: Tensor, each: Axes) -> tuple[Tensor, Tensor]:
     """Queries, and what opens or shuts them: copied apart, as their heads lie between each other."""
     q, gate = (m.record("copy", both, to=each) for _ in range(2))
-    return q, m.record("sigmoid", gate)
+    return q, gate
 
 
 @dataclass(frozen=True)

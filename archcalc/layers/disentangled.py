@@ -16,14 +16,14 @@ from archcalc.workload import Workload
 TERMS = {"c2p": "k", "p2c": "q"}  # which projection of the distances each term reads
 
 
-def distance_table(m: Module, d_model: Dim, buckets: int, *, normed: bool) -> Tensor:
-    """One vector for each distance to either side; made once, for all blocks and all attentions of a stack."""
+def distance_table(m: Module, d_model: Dim, buckets: int, *, normed: bool, read: bool) -> Tensor:
+    """One vector for each distance to either side, for all blocks of a stack. Unless a term reads it, no loss trains
+    it: it counts as frozen."""
     m.title = m.term = "relative positions"
-    table = m.params.get("weight")
-    if table is None:
-        table = m.param("weight", Dim.of("distances", 2 * buckets), d_model, table="position")
-    read = m.record("view", table, to=table.axes)
-    return norm(m["norm"], read, "layer") if normed else read
+    rows = Dim.of("distances", 2 * buckets)
+    table = m.param("weight", rows, d_model, table="position", trainable=read)
+    found = m.record("view", table, to=table.axes)
+    return norm(m["norm"], found, "layer", trainable=read) if normed else found
 
 
 def disentangled(

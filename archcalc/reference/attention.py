@@ -96,6 +96,7 @@ class Attention(nn.Module):
         q, gate = self._queries(x)
         q = self._rotated(self._normed("q_norm", q), given).transpose(1, 2)
         k, v = self._keys_and_values(x, given, cache)
+        gate = self.gate(x) if hasattr(self, "gate") else gate
         found = self._core(q, k, v, given).transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)
         return self.out(run(self, "out_norm", found if gate is None else self._opened(found, torch.sigmoid(gate))))
 
@@ -107,7 +108,7 @@ class Attention(nn.Module):
     def _queries(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """Queries, and what opens or shuts each of them; copied apart, or what is kept would depend on sizes."""
         if self.part["gate"] != "query":
-            return self.q(x), self.gate(x) if self.part["gate"] else None
+            return self.q(x), None
         q, gate = self.q(x).view(x.shape[0], x.shape[1], self.heads, 2 * self.head_dim).chunk(2, dim=-1)
         return q.clone().flatten(2), gate.clone().flatten(2)
 

@@ -54,11 +54,11 @@ def given_out(module: Module) -> Tensor | None:
 def _last_op(module: Module) -> Op | None:
     """What is kept or only shown is not given out, a loss belongs to no layer, and last states stand beside outputs.
 
-    None where the last thing is a child that is called for every position: what is made of all its outputs is not told.
+    None where the last thing is a step of every position: what is made of all its outputs is not told.
     """
     for item in reversed(module.body):
         if isinstance(item, Module) and item.unit != "loss":
-            return _last_op(item) if item.calls == 1 else None
+            return _last_op(item) if item.calls == 1 and item.unit != "step" else None
         if isinstance(item, Op) and not _stands_beside(item):
             return item
     return None

@@ -25,7 +25,7 @@ def norms(draw: st.DrawFn) -> Spec:
 
 
 @st.composite
-def position_encodings(draw: st.DrawFn, head_dim: int, encodes: bool = False) -> Any:
+def position_encodings(draw: st.DrawFn, head_dim: int) -> Any:
     """One of all, or two that go together, tables long enough for what is drawn."""
     rope = {
         "kind": "rope",
@@ -42,7 +42,7 @@ def position_encodings(draw: st.DrawFn, head_dim: int, encodes: bool = False) ->
     stored = {"kind": "sinusoidal", "length": 16, "stored": draw(TRUTH)}
     pairs = [learned, rope], [relative, {**relative, "per": "stack" if relative["per"] == "block" else "block"}]
     every = ["none", "sinusoidal", stored, learned, rope, "alibi", relative, *pairs]
-    return draw(st.sampled_from([*every, draw(disentangled()), draw(disentangled())] if encodes else every))
+    return draw(st.sampled_from(every))
 
 
 @st.composite
@@ -172,10 +172,12 @@ def scopes(draw: st.DrawFn, encodes: bool = False) -> Spec:
         "dropout": draw(st.sampled_from((0.0, 0.1))),
         "norm": draw(norms()),
         "layer_scale": draw(st.sampled_from((False, False, True))),
-        "position": draw(position_encodings(head_dim, encodes and group == 1)),
+        "position": draw(position_encodings(head_dim)),
         "attention": draw(attentions()),
         "ffn": {"width": draw(st.integers(3, 9)), "act": draw(st.sampled_from(ACTIVATIONS)), "gated": draw(TRUTH)},
     }
+    if encodes and draw(st.sampled_from((False, False, True))):
+        said |= {"position": draw(disentangled()), "kv_heads": said["heads"]}
     if draw(TRUTH):
         said["ffn"]["inner_norm"] = draw(TRUTH)
         said["ffn"]["bias"] = draw(st.sampled_from((True, False, ["in"], ["out"])))

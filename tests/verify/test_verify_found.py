@@ -29,6 +29,8 @@ POOLED: Spec = {"vocab": 5, "d_model": 8, "heads": 2, "ffn": 3, "encoder": 1}
 NARROW: Spec = {"width": 4, "project": "tokens"}  # states are projected to the tables' width
 RELATIVE: Spec = {"kind": "relative", "buckets": 4}
 
+GATED: Spec = {"vocab": 5, "d_model": 8, "heads": 2, "ffn": 3, "decoder": 1}
+
 FOUND: dict[str, Spec] = {
     "a stack's relative positions in caches of two lengths": {**WINDOWS, "position": {**RELATIVE, "per": "stack"}},
     "a block's relative positions in caches of two lengths": {**WINDOWS, "position": {**RELATIVE, "per": "block"}},
@@ -50,8 +52,44 @@ FOUND: dict[str, Spec] = {
 }
 
 
+def check(spec: Spec, way: tuple[str, str] | None, length: int) -> None:
+    model = archcalc.load(spec)
+    report = verify(model, model.workload(batch=1, **dict.fromkeys(model.resolved.lengths, length)), way=way)
+    assert report.ok, report.answer()
+
+
 @pytest.mark.parametrize("what", FOUND)
 def test_every_row_is_equal(what: str) -> None:
-    model = archcalc.load(FOUND[what])
-    report = verify(model, model.workload(batch=1, **dict.fromkeys(model.resolved.lengths, 5)))
-    assert report.ok, report.answer()
+    check(FOUND[what], ("eager", "none"), 5)
+
+
+UNREAD: Spec = {"kind": "disentangled", "buckets": 3, "terms": [], "norm": True}
+TWO_KINDS: Spec = {
+    "variants": {"local": {"like": "attention", "window": 2}},
+    "encoder": {"pattern": ["local ffn", "attention ffn"]},
+}
+
+IN_ONE_WAY: dict[str, tuple[Spec, tuple[str, str], int]] = {
+    "a gate is projected behind the values": (
+        {**GATED, "attention": {"gate": "head", "bias": ["q", "v"]}},
+        ("eager", "ops"),
+        5,
+    ),
+    "a table of distances that no term reads": ({**POOLED, "position": UNREAD}, ("eager", "none"), 3),
+    "one normed table of distances for two kinds of attention": (
+        {**POOLED, **TWO_KINDS, "position": {**UNREAD, "terms": ["c2p"]}},
+        ("eager", "none"),
+        3,
+    ),
+    "one step gives a sequence out": (
+        {"family": "recurrent", "cell": "gru", "vocab": 7, "embedding": 3, "hidden": 3, "bidirectional": True},
+        ("", "none"),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", IN_ONE_WAY)
+def test_every_row_is_equal_in_one_way_of_training(what: str) -> None:
+    """That which showed it."""
+    check(*IN_ONE_WAY[what])

@@ -40,7 +40,7 @@ def run_decoder(
     before = [_first_state(m, one, stack, batch, None if from_zeros else encoded) for one in layers]
     fed = m.record("zeros", to=axes(batch, Dim.of("fed", attention.query))) if attention.feed else None
     step = m.child("step")
-    step.calls = seq.size
+    step.calls, step.unit = seq.size, "step"
     out, after = _step(step, at_position(step, x, seq), stack, before, memory, attention, fed, work)
     for into, later in zip(before, after, strict=True):
         for tensor, next_one in zip(into, later, strict=True):

@@ -90,7 +90,7 @@ def _run_layer(
 
 def run_cell(m: Module, cell: Cell, x: Tensor, seq: Dim, before: State) -> State:
     """A step at every position; what one leaves, the next one finds."""
-    m.calls = seq.size
+    m.calls, m.unit = seq.size, "step"
     m.title = m.term = f"{cell.kind.upper()} step"
     after = cell.step(m, (at_position(m, x, seq),), before)
     for into, out in zip(before, after, strict=True):

@@ -100,8 +100,7 @@ class AttentionPart(Part):
     def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
         """T5 keeps one relative table for the whole stack, DeBERTa one vector for every distance."""
         if disentangled := self.position("disentangled"):
-            assert disentangled.buckets
-            return distance_table(stack["position"], x.dims[-1], disentangled.buckets, normed=disentangled.norm)
+            return context.once("distances", lambda: self._distances(stack, x, disentangled))
         if (rope := self.position("rope")) and rope.stored and "weight" not in stack["position"].params:
             rows, width = Dim.of("positions", rope.length or 0), Dim.of("rotated", self.rotated)
             stack["position"].title = stack["position"].term = "angles"
@@ -109,6 +108,10 @@ class AttentionPart(Part):
             stack["position"].record("lookup", table, to=axes(x.dims[1], width), select=(rows,))
         relative = self._relative("stack")
         return self._relative_bias(stack, x, context, relative) if relative else None
+
+    def _distances(self, stack: Module, x: Tensor, said: Position) -> Tensor:
+        assert said.buckets
+        return distance_table(stack["position"], x.dims[-1], said.buckets, normed=said.norm, read=bool(said.terms))
 
     def _relative(self, per: str) -> Position | None:
         found = (position for position in self.positions if position.kind == "relative" and position.per == per)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -37,7 +38,13 @@ class Context:
         Shapes differ where a token is decoded behind caches of several lengths: one of a window, one of all before it.
         """
         shape = axes(*items)
-        return self.shared.setdefault((name, shape), Tensor(shape, role))
+        return self.once(name, lambda: Tensor(shape, role), shape)
+
+    def once(self, name: str, make: Callable[[], Tensor], shape: Axes = ()) -> Tensor:
+        """What is made when it is first asked for."""
+        if (name, shape) not in self.shared:
+            self.shared[name, shape] = make()
+        return self.shared[name, shape]
 
 
 @dataclass(frozen=True)
