@@ -30,7 +30,7 @@ COMPILE = ("none", "blocks", "all")
 KV_RULES = {
     "window": "exactly the window",
     "window-1": "the window without the token that is computed",
-    "window+batch": "the window and a batch more",
+    "window+batch": "the window and a batch more, in whole pages of 256",
     "full": "the whole length",
 }
 TRAINING = (
@@ -46,7 +46,7 @@ TRAINING = (
     "cp",
     "compile",
 )
-INFERENCE = ("kv_dtype", "kv_rule", "prefill")
+INFERENCE = ("kv_dtype", "kv_rule", "state_dtype", "prefill")
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class Asked:
     lora_targets: tuple[str, ...] | None = None
     kv_dtype: str | None = None
     kv_rule: str | None = None
+    state_dtype: str | None = None
     prefill: int | None = None
     overhead: int | None = None
     tp: int | None = None
@@ -106,6 +107,7 @@ class Case:
     lora_targets: tuple[str, ...] = ()
     kv_format: Format | None = None
     kv_rule: str = "window"
+    state_format: Format | None = None
     prefill: int | None = None
     overhead: int | None = None
     assumptions: tuple[str, ...] = ()
@@ -200,6 +202,7 @@ def _inference(model: Model, asked: Asked) -> Case:
         attention=_attention(asked, "bf16", said),
         kv_format=quantisation.weight_format(kv, "--kv-dtype"),
         kv_rule=chosen(asked.kv_rule or "window", KV_RULES, "--kv-rule"),
+        state_format=quantisation.weight_format(asked.state_dtype or activations, "--state-dtype"),
         prefill=asked.prefill,
         overhead=asked.overhead,
         assumptions=tuple(said),

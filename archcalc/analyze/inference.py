@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.levels import Levels
 from archcalc.analyze.runs import Run, never, runs
+from archcalc.analyze.sense import check_cache
 from archcalc.analyze.steps import Unrolling, unrolled
 from archcalc.analyze.timeline import Holding, Timeline
 from archcalc.analyze.training import stretch
@@ -15,6 +16,7 @@ from archcalc.ir import Module, Tensor
 from archcalc.precision import Policy
 
 LLAMA_CPP_BATCH = 512  # its --ubatch-size, unless a prompt is read in other pieces
+LLAMA_CPP_PAGE = 256  # to a multiple of which it pads what a window keeps (llama-kv-cache-iswa.cpp)
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory import Memory
@@ -38,8 +40,10 @@ NOTHING = Holding(
 
 def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
     """Memory over reading the prompt, with the whole cache in place."""
-    for run, size in cached(memory, work):
-        base["kv_cache" if grows(run.op.output, work) else "state"] += size
+    kept = [(grows(run.op.output, work), size) for run, size in cached(memory, work)]
+    check_cache({grown for grown, _ in kept}, memory.case)
+    for grown, size in kept:
+        base["kv_cache" if grown else "state"] += size
     root = memory.build(_prompt(memory, work))
     decodes = bool(cache_runs(root))
     unrolling = Unrolling(Policy(memory.case.activations), never, "none", _sizes(memory, work, decodes))
@@ -75,11 +79,15 @@ def cached(memory: Memory, work: Workload) -> list[tuple[Run, int]]:
         return []
     *_, last = work.lengths
     step = replace(work, mode="decode", context=work.lengths[last] - 1, lengths={**work.lengths, last: 1})
-    case = memory.case
-    assert case.kv_format
     found = cache_runs(memory.build(step))
-    length = step.context + 1
-    return [(run, int(run.times) * case.kv_format.bytes_of(_elements(run.op.output, case, length))) for run in found]
+    return [(run, int(run.times) * _kept(run.op.output, memory.case, work, step.context + 1)) for run in found]
+
+
+def _kept(tensor: Tensor, case: Case, work: Workload, length: int) -> int:
+    """Bytes of one run. Engines round keys and values as they are told, and keep recurrent states apart."""
+    kept = case.kv_format if grows(tensor, work) else case.state_format
+    assert kept
+    return kept.bytes_of(_elements(tensor, case, length))
 
 
 def _elements(tensor: Tensor, case: Case, length: int) -> int:
@@ -97,8 +105,9 @@ def window_of(tensor: Tensor) -> int | None:
 def _positions(window: int, case: Case, length: int) -> int:
     """Engines differ: transformers' StaticCache keeps the window, its DynamicCache one less, llama.cpp a batch more."""
     piece = case.prefill or LLAMA_CPP_BATCH
-    kept = {"window": window, "window-1": window - 1, "window+batch": window + piece, "full": length}
-    return min(kept[case.kv_rule], length)
+    pages = -(-min(window + piece, length) // LLAMA_CPP_PAGE)
+    kept = {"window": window, "window-1": window - 1, "full": length}
+    return min(kept[case.kv_rule], length) if case.kv_rule in kept else pages * LLAMA_CPP_PAGE
 
 
 def cache_runs(root: Module) -> list[Run]:

@@ -19,9 +19,15 @@ def check_sense(root: Module, case: Case) -> None:
     _need("core" in units or case.recompute != "core", "--recompute", "there is no attention to compute again")
     _need("core" in units or "attention" not in case.said, "--attention", "no attention here meets every key")
     _need("cross_entropy" in kinds or case.loss_chunks == 1, "--loss-chunks", "there are no logits to cut into pieces")
-    for name in ("kv_dtype", "kv_rule", "prefill"):
+    for name in ("kv_dtype", "kv_rule", "state_dtype", "prefill"):
         option = f"--{name.replace('_', '-')}"
         _need("append" in kinds or name not in case.said, option, "this model keeps no cache: it decodes nothing")
+
+
+def check_cache(grown: set[bool], case: Case) -> None:
+    """Refuse to answer about keys and values, or about a state, where a decoder keeps only the other."""
+    _need(True in grown or "kv_dtype" not in case.said, "--kv-dtype", "no keys and values are kept, but a state")
+    _need(False in grown or "state_dtype" not in case.said, "--state-dtype", "no state is kept, but keys and values")
 
 
 def _need(fine: bool, option: str, fact: str) -> None:

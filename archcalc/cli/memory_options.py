@@ -54,6 +54,10 @@ KvRule = Annotated[
         "--kv-rule", metavar="RULE", help="What a sliding window keeps: window, window-1, window+batch or full."
     ),
 ]
+StateDtype = Annotated[
+    str | None,
+    typer.Option("--state-dtype", metavar="FORMAT", help="Format of recurrent states: bf16, fp32, …"),
+]
 Prefill = Annotated[
     int | None, typer.Option(parser=size, metavar="SIZE", help="Read the prompt in pieces of so many tokens.")
 ]
@@ -110,6 +114,7 @@ def asked(
     lora_targets: LoraTargets = None,
     kv_dtype: KvDtype = None,
     kv_rule: KvRule = None,
+    state_dtype: StateDtype = None,
     prefill: Prefill = None,
     overhead: Overhead = None,
     tp: Tp = None,

@@ -206,6 +206,23 @@ def test_kernel_attention_keeps_a_state_of_one_size() -> None:
     assert short["kv_cache"] == 0
 
 
+def test_a_recurrent_state_has_a_format_of_its_own() -> None:
+    """llama.cpp prints 3.38 and 72.00 MiB in fp32 for Qwen3-Next, however its keys and values are rounded: 36 layers,
+    3 columns of a convolution over 8,192 numbers, and 32 heads of 128 × 128."""
+    model, each = load("qwen3-next-80b-a3b"), 36 * (3 * 8192 + 32 * 128 * 128)
+    assert model.memory(seq=4096).parts["state"] == 2 * each
+    rounded = model.memory(seq=4096, kv_dtype="q8_0", state_dtype="fp32").parts
+    assert rounded["state"] == 4 * each == round((3.375 + 72) * 2**20)
+    assert rounded["kv_cache"] == 4096 * 12 * 2 * 2 * 256 * 34 // 32
+
+
+def test_llama_cpp_pads_what_a_window_keeps() -> None:
+    """gpt-oss 120B over pieces of 1,024: 128 + 1,024 positions in 1,280 cells, and so 90 MiB for two sequences."""
+    model = load("gpt-oss-120b")
+    kept = model.memory(seq=131_072, batch=2, kv_rule="window+batch", prefill=1024).parts["kv_cache"]
+    assert kept == (9216 + 90) * 2**20
+
+
 def test_the_head_sees_the_last_position_alone() -> None:
     """So that a long prompt needs no logits of its own: its fullest instant is in the blocks."""
     report = load("llama-3-8b").memory(seq=8192)
@@ -283,6 +300,8 @@ def test_more_of_anything_never_needs_less(name: str) -> None:
         ("gpt2", {"recompute": "full"}, "--recompute says nothing in infer"),
         ("gpt2", {"mode": "train", "kv_dtype": "fp8"}, "--kv-dtype says nothing in train"),
         ("bert-base", {"kv_dtype": "fp8"}, "keeps no cache"),
+        ("mamba-130m", {"kv_dtype": "fp8"}, "no keys and values are kept"),
+        ("gpt2", {"state_dtype": "fp32"}, "no state is kept"),
         ("linear-autoencoder", {"attention": "flash"}, "no attention"),
         ("gpt2", {"weights": "q4_kk"}, "no format called q4_kk"),
         ("gpt2", {"kv_rule": "half"}, "expected one of window"),
