@@ -194,19 +194,29 @@ def _inference(model: Model, asked: Asked) -> Case:
         said.append(f"{computed}: the spec names no precision; --precision changes it")
     activations = "bf16" if computed == "fp8" else computed
     kv = asked.kv_dtype or activations
+    said += _unmixed(asked.weights)
     return Case(
         mode="infer",
         plan=plan(asked.tp or 1, asked.dp or 1),
         format=_as_stored(kept, activations, said) or quantisation.weight_format(asked.weights or computed),
         activations=activations,
         attention=_attention(asked, "bf16", said),
-        kv_format=quantisation.weight_format(kv, "--kv-dtype"),
+        kv_format=quantisation.uniform_format(kv, "--kv-dtype"),
         kv_rule=chosen(asked.kv_rule or "window", KV_RULES, "--kv-rule"),
-        state_format=quantisation.weight_format(asked.state_dtype or activations, "--state-dtype"),
+        state_format=quantisation.uniform_format(asked.state_dtype or activations, "--state-dtype"),
         prefill=asked.prefill,
         overhead=asked.overhead,
         assumptions=tuple(said),
     )
+
+
+def _unmixed(weights: str | None) -> list[str]:
+    """Block formats of GGUF are for all matrices, which files seldom are."""
+    if not weights or quantisation.is_file(weights):
+        return []
+    name = quantisation.weight_format(weights).name
+    mixed = [file for file in quantisation.files() if file.startswith(name.lower())]
+    return [f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"] if mixed else []
 
 
 def _as_stored(kept: Checkpoint | None, activations: str, said: list[str]) -> Checkpoint | None:

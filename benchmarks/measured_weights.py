@@ -29,8 +29,8 @@ MXFP4 = dict.fromkeys(("H100", "H200", "H800", "H20"), "hopper") | dict.fromkeys
 # The file type that a log prints is Q4_K_M; the file that it loads is Qwen3-*-UD-Q4_K_XL.gguf, Unsloth's own mixture:
 # github.com/ikawrakow/ik_llama.cpp, issues 398 and 503
 UNSLOTH = ("lcpp-ik-i398-153", "lcpp-ik-i503-148")
-CALLED = {"q8_0_r8": "q8_0", "iq3_s mix": "iq3_m", "mxfp4 moe": "mxfp4_gguf", "all f32": "fp32"}
-OWN = re.compile(r"iq\d_k|.*_r\d+$|iq\d_ks|iq\d_kt")  # ik_llama.cpp's, for which recipes are usual
+REPACKED = re.compile(r"(?i)(q8_0)_r\d+")  # by ik_llama.cpp, to the same bytes
+OWN = re.compile(r"(?i)(iq\d_(k|ks|kt)|.*_r\d+)( - .*)?")  # ik_llama.cpp's, for which recipes are usual
 
 
 def vllm_weights(case: Case) -> Iterator[Pair]:
@@ -87,19 +87,14 @@ def gguf_size(case: Case) -> Iterator[Pair]:
 
 
 def file_format(case: Case) -> str:
-    """`Q4_K - Medium` as archcalc calls it."""
-    said = str(case.get("quantisation"))
-    first, _, second = said.partition(" - ")
-    name = first.lower() + {"Small": "_s", "Medium": "_m", "Large": "_l"}.get(second, "")
-    name = CALLED.get(name, name)
+    """As the log prints it, which is what `--weights` takes."""
+    name = REPACKED.sub(r"\1", str(case.get("quantisation")))
     if case["id"] in UNSLOTH:
         raise Inexpressible("a log that calls Unsloth's UD-Q4_K_XL a Q4_K_M")
     if OWN.fullmatch(name):
         raise Inexpressible("a file in formats of ik_llama.cpp, mixed by its maker's own recipe")
-    mixed = [f"{name}_m"] if case["id"].startswith("lcpp-quant") else [f"{name}_im", f"{name}_m"]
-    name = next((one for one in mixed if one in quantisation.names()), {"f16": "fp16"}.get(name, name))
-    if name not in quantisation.names():
-        raise Inexpressible(f"a file in {said}" if case.get("quantisation") else "the case does not say the format")
+    if not case.get("quantisation"):
+        raise Inexpressible("the case does not say the format")
     if (case["measured"].get("bits_per_weight") or 99) < 0.75 * quantisation.weight_format(name).bits_per_weight:
         raise Inexpressible("a log whose bits per weight contradict the format that it names")
     return name

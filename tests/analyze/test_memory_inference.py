@@ -14,7 +14,7 @@ from archcalc.analyze.memory import Memory
 from archcalc.errors import InputError
 from archcalc.importers import gguf
 from archcalc.places import Shape
-from archcalc.quantisation import names, weight_format
+from archcalc.quantisation import names, uniform_format, weight_format
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 BLOCKS = {kind["name"].lower(): kind for kind in gguf.types().values()}
 
 
-@pytest.mark.parametrize("name", [name for name in names() if name in BLOCKS and weight_format(name).is_blocked])
+@pytest.mark.parametrize("name", [name for name in names() if name in BLOCKS and uniform_format(name).is_blocked])
 def test_gguf_formats_take_what_their_blocks_take(name: str) -> None:
     """Scales counted: the bytes of a block in ggml-common.h over its weights."""
     block = BLOCKS[name]
-    assert weight_format(name).bytes(Shape(1, 3, 2 * block["numbers"])) == 3 * 2 * block["bytes"]
+    assert uniform_format(name).bytes(Shape(1, 3, 2 * block["numbers"])) == 3 * 2 * block["bytes"]
 
 
 def test_formats_of_engines_take_what_their_scales_take() -> None:
@@ -42,20 +42,20 @@ def test_formats_of_engines_take_what_their_scales_take() -> None:
 @pytest.mark.parametrize(
     ("name", "bits"),
     [
-        ("iq1_s_m", 2.0042),
-        ("iq1_m_m", 2.1460),
-        ("iq2_xxs_m", 2.3824),
-        ("iq2_xs_m", 2.5882),
-        ("iq2_s_m", 2.7403),
+        ("iq1_s", 2.0042),
+        ("iq1_m", 2.1460),
+        ("iq2_xxs", 2.3824),
+        ("iq2_xs", 2.5882),
+        ("iq2_s", 2.7403),
         ("iq2_m", 2.9294),
-        ("iq3_xxs_m", 3.2548),
+        ("iq3_xxs", 3.2548),
         ("iq3_xs", 3.4977),
-        ("iq3_s_m", 3.6606),
+        ("iq3_s", 3.6606),
         ("iq3_m", 3.7628),
         ("q2_k_s", 2.9697),
-        ("q2_k_m", 3.1593),
-        ("iq4_xs_m", 4.4597),
-        ("iq4_nl_m", 4.6818),
+        ("q2_k", 3.1593),
+        ("iq4_xs", 4.4597),
+        ("iq4_nl", 4.6818),
         ("q3_k_s", 3.6429),
         ("q3_k_l", 4.2979),
         ("q5_k_s", 5.5704),
@@ -71,6 +71,37 @@ def test_a_mixture_takes_what_llama_cpp_prints_of_the_file(name: str, bits: floa
     """Llama 3.1 8B, the table of llama.cpp's tools/quantize/README.md: bits a weight, to four digits."""
     weights = load("llama-3-8b").memory(weights=name).parts["weights"]
     assert round(8 * weights / 8_030_261_248, 4) == bits
+
+
+def test_a_name_means_the_file_that_llama_cpp_calls_so(run: Run) -> None:
+    """Q4_0 keeps the head in Q6_K; one format for all is what llama-quantize calls pure, and is said to be no file."""
+    mixed, pure = (load("llama-3-8b").memory(weights=name) for name in ("q4_0", "Q4_0_pure"))
+    head = 4096 * 128256
+    assert mixed.parts["weights"] - pure.parts["weights"] == head * 210 // 256 - head * 18 // 32
+    assert "weights: Q4_0 for every matrix; llama.cpp's files mix formats: q4_0, q4_0_im" in pure.assumptions
+    assert "files mix formats: q4_k_m, q4_k_s" in " ".join(run("memory", "llama-3-8b", "--weights", "q4_k").out.split())
+
+
+@pytest.mark.parametrize(
+    ("logged", "name"),
+    [
+        ("Q4_K - Medium", "q4_k_m"),
+        ("Q3_K - Small", "q3_k_s"),
+        ("Q2_K - Medium", "q2_k"),
+        ("IQ4_XS - 4.25 bpw", "iq4_xs"),
+        ("IQ3_S mix - 3.66 bpw", "iq3_m"),
+        ("MXFP4 MoE", "mxfp4_gguf"),
+    ],
+)
+def test_files_may_be_named_as_logs_print_them(logged: str, name: str) -> None:
+    """llama.cpp's `print_info: file type`."""
+    assert weight_format(logged) == weight_format(name)
+
+
+def test_a_cache_is_kept_in_one_format(run: Run) -> None:
+    """Q4_0 of keys and values is the block format, and no mixture."""
+    assert load("llama-3-8b").memory(seq=64, kv_dtype="q4_0").parts["kv_cache"] == 64 * 2 * 32 * 8 * 128 * 18 // 32
+    assert "no format called q4_k_m" in run("memory", "llama-3-8b", "--kv-dtype", "q4_k_m").err
 
 
 def test_nf4_keeps_its_scales_in_half_a_bit_or_an_eighth() -> None:
