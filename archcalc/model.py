@@ -37,6 +37,12 @@ class Model:
         kind = getattr(self.resolved, "kind", "")
         return f"{kind} {self.spec.family}".strip()
 
+    @property
+    def hf_class(self) -> str:
+        """The class of transformers that has these parameters; empty where nothing says it."""
+        published = self.document.data.get("published") or {}
+        return str((self.document.config.get("architectures") or [published.get("of", "")])[0])
+
     def workload(self, **sizes: Any) -> Workload:
         return workload(self.spec, self.resolved.lengths, **sizes)
 

@@ -88,7 +88,7 @@ class Format:
         shape, columns = self._padded(part.on(plan), part.role), part.on(Plan()).columns
         if not self.others:
             return place.copies * self._fitting(columns).bytes(shape)
-        role = "head" if model.tied and part.role == "table.token" else part.role
+        role = _called(part.role, model)
         roles = {role, "experts"} if place.is_expert else {role}
         layers = place.layers or range(place.copies)
         chosen = (self._chosen(roles, layer, place.depth, model) for layer in layers)
@@ -148,6 +148,13 @@ class Format:
         if self.quantises == "matrices":
             return place.is_linear or place.role == "table.token"
         return place.is_linear and place.role != "head"
+
+
+def _called(role: str, model: Facts) -> str:
+    """What a rule calls a matrix that a file keeps for two uses, or together with others."""
+    if model.tied and role == "table.token":
+        return "head"
+    return "attention.qkv" if model.joined and role in ("attention.q", "attention.k", "attention.v") else role
 
 
 def _bits(stored: Stored) -> Fraction:

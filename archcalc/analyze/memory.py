@@ -21,6 +21,7 @@ from archcalc.analyze.states import Held, Keeping, held, totals
 from archcalc.case import KV_RULES, Case, case
 from archcalc.checkpoints import Checkpoint
 from archcalc.ir import Module, notes_of, walk, work_notes_of
+from archcalc.mixtures import joins
 from archcalc.places import Place, facts
 from archcalc.precision import BYTES
 from archcalc.workload import Workload
@@ -121,7 +122,7 @@ class Memory:
     def keeping(self) -> Keeping:
         case = self.case
         rest = case.format.rest or (case.recipe.weights if case.recipe else case.activations)
-        model, as_stored = facts(self._root), "weights" not in case.said
+        model, as_stored = facts(self._root, joined=joins(self.model.hf_class)), "weights" not in case.said
         return Keeping(case.plan, case.format, rest, self.trainable, case.recipe, case.optimizer, model, as_stored)
 
     @cached_property

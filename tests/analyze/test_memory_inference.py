@@ -82,6 +82,14 @@ def test_a_name_means_the_file_that_llama_cpp_calls_so(run: Run) -> None:
     assert "files mix formats: q4_k_m, q4_k_s" in " ".join(run("memory", "llama-3-8b", "--weights", "q4_k").out.split())
 
 
+def test_a_file_may_keep_queries_keys_and_values_in_one_matrix() -> None:
+    """Phi-4 in Q4_K_M: all three in Q5_K, and 8.43 GiB in logs; one of the same shapes as Llama has it takes 8.28."""
+    spec = load("phi-4").document.data
+    unnamed = {name: value for name, value in spec.items() if name != "published"}
+    joined, apart = (load(each).memory(weights="q4_k_m").parts["weights"] / 2**30 for each in (spec, unnamed))
+    assert (round(joined, 2), round(apart, 2)) == (8.43, 8.28)
+
+
 @pytest.mark.parametrize(
     ("logged", "name"),
     [
