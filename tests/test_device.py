@@ -43,7 +43,7 @@ def test_every_spelling_means_one_device() -> None:
 def test_capacity_is_what_the_driver_reports() -> None:
     """The nameplate where no source says more."""
     assert device("h100")[1].capacity == 85_028_896_768 < device("h100")[1].memory.bytes == 80 * GIB
-    assert device("h100-pcie")[1].capacity == 80 * GIB
+    assert device("h800")[1].capacity == 80 * GIB
 
 
 @pytest.mark.parametrize(
