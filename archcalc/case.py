@@ -195,10 +195,13 @@ def _inference(model: Model, asked: Asked) -> Case:
     activations = "bf16" if computed == "fp8" else computed
     kv = asked.kv_dtype or activations
     said += _unmixed(asked.weights)
+    weights = _as_stored(kept, activations, said) or quantisation.weight_format(asked.weights or computed)
+    if weights.widened:
+        said.append(f"{weights.name}: a matrix is widened to 16 bits while it reads a prompt, as bitsandbytes does it")
     return Case(
         mode="infer",
         plan=plan(asked.tp or 1, asked.dp or 1),
-        format=_as_stored(kept, activations, said) or quantisation.weight_format(asked.weights or computed),
+        format=weights,
         activations=activations,
         attention=_attention(asked, "bf16", said),
         kv_format=quantisation.uniform_format(kv, "--kv-dtype"),

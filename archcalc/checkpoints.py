@@ -105,6 +105,7 @@ class Checkpoint:
     rest: str = ""
     source: str = "quantization_config"
     unknown: str = ""
+    widened: int = 0  # copies in 16 bits that products of several tokens make of a matrix
 
     is_quantised = True
 

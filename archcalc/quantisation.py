@@ -59,7 +59,8 @@ def _sides(shape: Shape) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Format:
-    """`quantises` says which parameters: everything, matrices (tables too), linear (of the blocks), or experts."""
+    """`quantises` says which parameters: everything, matrices (tables too), linear (of the blocks), linear and head, or
+    experts."""
 
     name: str
     stores: tuple[Stored, ...]
@@ -69,6 +70,7 @@ class Format:
     others: tuple[Other, ...] = ()
     instead: Format | None = None  # where rows are no whole blocks
     pad: dict[str, int] = field(default_factory=dict, hash=False)  # ffn, in and out to multiples, as kernels want them
+    widened: int = 0  # copies in 16 bits that products of several tokens make of a matrix
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes of all copies of a parameter that it holds, on one GPU."""
@@ -147,7 +149,7 @@ class Format:
             return False
         if self.quantises == "matrices":
             return place.is_linear or place.role == "table.token"
-        return place.is_linear and place.role != "head"
+        return place.is_linear and (place.role != "head" or self.quantises == "linear and head")
 
 
 def _called(role: str, model: Facts) -> str:
@@ -219,13 +221,11 @@ def _spelled(name: str) -> str:
 
 def _read(file: Path) -> Format:
     said = read(file.read_bytes(), f"format {file.stem}").data
+    own = {name: said[name] for name in ("name", "source", "quantises", "rest", "pad", "widened") if name in said}
     if "like" in said:
-        others = tuple(_other(other) for other in said.get("others", ()))
-        pad = said.get("pad", {})
-        return replace(uniform_format(said["like"]), name=said["name"], source=said["source"], others=others, pad=pad)
-    stores = tuple(_stored(stored) for stored in said["stores"])
+        return replace(uniform_format(said["like"]), **own, others=tuple(map(_other, said.get("others", ()))))
     instead = uniform_format(said["instead"]) if "instead" in said else None
-    return Format(said["name"], stores, said["quantises"], said.get("rest", ""), said["source"], instead=instead)
+    return Format(stores=tuple(map(_stored, said["stores"])), **own, instead=instead)
 
 
 def plain(name: str) -> Format:

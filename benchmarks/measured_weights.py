@@ -19,9 +19,9 @@ WEIGHTS = {
     "nvfp4": "nvfp4",
     "bitsandbytes": "nf4",
     "int8": "int8",
-    "bnb.nf4": "nf4",
     "nf4": "nf4",
-    "bnb.nf4-dq": "nf4_dq",
+    "bnb.nf4": "nf4_lightning",  # litgpt's, by Lightning's plugin
+    "bnb.nf4-dq": "nf4_dq_lightning",
     "bnb.int8": "int8",
 }
 NAMED = {"nvfp4": "nvfp4", "fp8": "fp8", "w8a8": "int8", "w8a16": "int8", "w4a16": "int4", "int4": "int4"}

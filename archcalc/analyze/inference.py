@@ -12,8 +12,9 @@ from archcalc.analyze.sense import check_cache
 from archcalc.analyze.steps import Unrolling, unrolled
 from archcalc.analyze.timeline import Holding, Timeline
 from archcalc.analyze.training import stretch
-from archcalc.ir import Module, Tensor
-from archcalc.precision import Policy
+from archcalc.ir import Module, Param, Tensor
+from archcalc.places import Place
+from archcalc.precision import BYTES, Policy
 
 LLAMA_CPP_BATCH = 512  # its --ubatch-size, unless a prompt is read in other pieces
 LLAMA_CPP_PAGE = 256  # to a multiple of which it pads what a window keeps (llama-kv-cache-iswa.cpp)
@@ -47,8 +48,19 @@ def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
     root = memory.build(_prompt(memory, work))
     decodes = bool(cache_runs(root))
     unrolling = Unrolling(Policy(memory.case.activations), never, "none", _sizes(memory, work, decodes))
-    played = Timeline(unrolled(unrolling, root), NOTHING, trains=False)
+    played = Timeline(unrolled(unrolling, root), replace(NOTHING, copy=_widened(memory)), trains=False)
     return Levels(dict(base), stretch).play(played.sink)
+
+
+def _widened(memory: Memory) -> Callable[[Param], int]:
+    """bitsandbytes' MatMul4Bit widens a matrix for its product, unless a single token is read."""
+    case = memory.case
+
+    def copies(param: Param) -> int:
+        kept = case.format.widened and case.format.holds(Place(param, 1))
+        return case.format.widened * case.plan.size(param) * BYTES[case.activations] if kept else 0
+
+    return copies
 
 
 def _prompt(memory: Memory, work: Workload) -> Workload:

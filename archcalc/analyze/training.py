@@ -118,7 +118,7 @@ def _copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
         if recipe.copies and case.plan.zero < 3:
             return keeping.plan.size(param) * BYTES[recipe.copies]
         if case.format.is_quantised and case.format.holds(Place(param, 1)):
-            return keeping.plan.size(param) * BYTES[recipe.weights]
+            return keeping.plan.size(param) * BYTES[recipe.weights] * max(1, case.format.widened)
         return 0
 
     return copy

@@ -41,6 +41,7 @@ class FileWeights:
     source: str = "the file's tensors"
 
     is_quantised = True
+    widened = 0
     note = ""
 
     @cached_property

@@ -118,6 +118,19 @@ def test_nf4_keeps_its_scales_in_half_a_bit_or_an_eighth() -> None:
     assert weight_format("nf4_dq").bits_per_weight == 4 + Fraction(8, 64) + Fraction(32, 64 * 256)
 
 
+def test_bitsandbytes_widens_a_matrix_while_it_reads_a_prompt() -> None:
+    """The feed-forward layers' 11,008 × 4,096 of Llama 2 7B; Lightning's plugin widens the head too, twice. litgpt's
+    table says 4.57 and 4.26 GB for the latter, and 37.21 for the 70B."""
+    model = load("llama-2-7b")
+    usual = model.memory(weights="nf4", seq=256, overhead=0)
+    assert usual.parts["temporary"] == 2 * 4096 * 11008
+    assert any("widened" in words for words in usual.assumptions)
+    assert model.memory(weights="int4", seq=256, overhead=0).parts["temporary"] == 0
+    head = model.memory(weights="nf4_lightning", seq=256, overhead=0)
+    assert head.parts["temporary"] == 2 * 2 * 4096 * 32000
+    assert usual.parts["weights"] - head.parts["weights"] == 4096 * 32000 * 2 - 4096 * 32000 * 36 // 64
+
+
 @pytest.mark.parametrize("name", names())
 def test_every_format_is_sourced_and_never_smaller_than_its_bits(name: str) -> None:
     """Begun groups count whole."""

@@ -90,9 +90,9 @@ def _bitsandbytes(said: Fields) -> Checkpoint | None:
     if kind not in ("fp4", "nf4"):
         return Checkpoint(f"bitsandbytes {kind}", unknown=f"bitsandbytes has no format {kind}")
     double = bool(said.get("bnb_4bit_use_double_quant"))
-    layout = weight_format("nf4_dq" if double else "nf4").stores
+    kept = weight_format("nf4_dq" if double else "nf4")
     name = f"bitsandbytes {kind}" + (" with double quantisation" if double else "")
-    return replace(made(name, *layout), skipped=_skipped(said))
+    return replace(made(name, *kept.stores), skipped=_skipped(said), widened=kept.widened)
 
 
 def _fp8(said: Fields) -> Checkpoint:
