@@ -23,6 +23,7 @@ from archcalc.places import Facts, Place, Shape
 from archcalc.plan import Plan
 from archcalc.precision import BYTES
 
+FIELDS = ("name", "source", "quantises", "rest", "pad", "widened", "holds_inputs")  # of `Format`, as files say them
 PURE = "_pure"  # as llama-quantize calls a file without a mixture
 PLAIN = tuple(name for name in BYTES if name != "fp8")
 ALIASES = dict.fromkeys(("f64", "float64"), "fp64") | dict.fromkeys(("f32", "float32"), "fp32")
@@ -71,6 +72,7 @@ class Format:
     instead: Format | None = None  # where rows are no whole blocks
     pad: dict[str, int] = field(default_factory=dict, hash=False)  # ffn, in and out to multiples, as kernels want them
     widened: int = 0  # copies in 16 bits that products of several tokens make of a matrix
+    holds_inputs: bool = False  # products keep what they read for the backward pass, though the matrix is frozen
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes of all copies of a parameter that it holds, on one GPU."""
@@ -221,7 +223,7 @@ def _spelled(name: str) -> str:
 
 def _read(file: Path) -> Format:
     said = read(file.read_bytes(), f"format {file.stem}").data
-    own = {name: said[name] for name in ("name", "source", "quantises", "rest", "pad", "widened") if name in said}
+    own = {name: said[name] for name in FIELDS if name in said}
     if "like" in said:
         return replace(uniform_format(said["like"]), **own, others=tuple(map(_other, said.get("others", ()))))
     instead = uniform_format(said["instead"]) if "instead" in said else None

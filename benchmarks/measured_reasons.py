@@ -17,16 +17,13 @@ def _reasons(case: Case, error: float) -> dict[str, bool]:
     fused = case["id"].startswith("tune") and flags.get("recompute") == "full" and "8bit" not in optimizer
     return {
         "less than bf16 weights, gradients and Adam's two states alone: not plain AdamW": method == "full",
-        # ctx.tensors = (A, B) in MatMul4Bit; Lightning's plugin quantises the head too, from fp16, so that a weight is
-        # widened to fp16 and then to bf16
-        "in part: older bitsandbytes keeps what 4-bit layers read, and widens weights, the head's too, twice": "lora"
-        in method
-        and bool(case.get("quantisation")),
         # From 16,384 to 32,768 tokens its peak grows by 5.9 GiB, of which the blocks' inputs are 4.0; logits in bf16
         # would be 3.9 more.
         "compiled as one graph, which never holds the logits of all tokens": flags.get("compile") == "graph_trainer",
         "an optimizer's step that is fused; here every parameter's update exists at once": fused and error > 0,
         "reserved by the allocator, which is more than tensors take": is_reserved(case) and error < 0,
-        "fused projections whose views are kept whole; the longest sequence of the data": "lora" in method,
+        # litgpt projects to queries, keys and values at once, so that what is kept of one keeps all, and drops out
+        # 5 % before its adapters: a mask and a copy
+        "in part: fused projections that are kept whole, dropout before the adapters": "lora" in method,
         "an older partitioner, or what it fuses": bool(flags.get("compile")),
     }

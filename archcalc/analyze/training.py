@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.casting import Autocasting, Fp8
 from archcalc.analyze.compiled import compile_blocks, compile_loss
+from archcalc.analyze.held_inputs import HeldInputs
 from archcalc.analyze.levels import Levels
 from archcalc.analyze.states import Keeping
 from archcalc.analyze.steps import Node, Unrolling, steps, unrolled
@@ -14,6 +15,7 @@ from archcalc.analyze.timeline import Holding, Timeline
 from archcalc.ir import Module, Param, Tensor, walk
 from archcalc.places import Place
 from archcalc.precision import BYTES, Policy
+from archcalc.quantisation import Format
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory import Memory
@@ -33,14 +35,23 @@ def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
 def nodes(memory: Memory, root: Module) -> list[Node]:
     """The step as the recipe computes it, on one GPU."""
     case, policy = memory.case, Policy(memory.case.activations)
-    kinds = {"autocast": Autocasting, "fp8": Fp8}
-    unrolling = kinds.get(case.recipe.name if case.recipe else "", Unrolling)
-    found = unrolled(unrolling(policy, memory.trainable, case.recompute, sizes(case, policy)), root, _compiled(case))
+    unrolling = _kind(case)(policy, memory.trainable, case.recompute, sizes(case, policy))
+    if isinstance(unrolling, HeldInputs):
+        unrolling.held = case.format.holds
+    found = unrolled(unrolling, root, _compiled(case))
     for step in steps(found):
         for cell in (*step.reads, *step.makes) if case.loss_chunks > 1 else ():
             if cell.is_logits and not cell.in_pieces:
                 cell.bytes, cell.in_pieces = -(-cell.bytes // case.loss_chunks), True
     return found
+
+
+def _kind(case: Case) -> type[Unrolling]:
+    """How ops become steps under the recipe, or over the format of the weights."""
+    if isinstance(case.format, Format) and case.format.holds_inputs:
+        return HeldInputs
+    kinds = {"autocast": Autocasting, "fp8": Fp8}
+    return kinds.get(case.recipe.name if case.recipe else "", Unrolling)
 
 
 def _compiled(case: Case) -> Callable[[list[Node]], None]:
