@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from archcalc import data
 from archcalc.count import Count
 from archcalc.document import read
 from archcalc.errors import InputError, did_you_mean
-from archcalc.ir import Axes, Dim, Param
+from archcalc.ir import Axes, Axis, Dim, Param
 from archcalc.mixtures import Other
 from archcalc.places import Facts, Place, Shape
 from archcalc.plan import Plan
@@ -79,14 +80,12 @@ class Format:
         return sum(self._copies(part, place, model, plan) for part in self._parts(place))
 
     def _parts(self, place: Place) -> tuple[Part, ...]:
-        """llama.cpp keeps what lifts a latent vector to keys and to values as two stacks of matrices, one a head."""
-        role = place.role
-        if not self.is_blocked or role != "attention.kv_up":
-            return (Part(place.param.axes, role),)
-        heads, both = place.param.axes[0]
-        rank, value = place.param.axes[1], _value(place.param)
-        key = Dim("key", Count(int(both.size) - int(value.size)))
-        return Part(((heads,), rank, (key,)), "other"), Part(((heads,), (value,), rank), "other")
+        """The tensors that a file keeps a matrix as: llama.cpp takes two of them apart."""
+        if self.is_blocked and place.role == "attention.kv_up":
+            return _lifting(place.param)
+        if self.is_blocked and any(dim.name == "q_k_v_gate" for dim in place.param.dims):
+            return _entering(place.param)
+        return (Part(place.param.axes, place.role),)
 
     def _copies(self, part: Part, place: Place, model: Facts, plan: Plan) -> int:
         shape, columns = self._padded(part.on(plan), part.role), part.on(Plan()).columns
@@ -184,11 +183,27 @@ class Part:
         return Shape(sizes[2], sizes[1], sizes[0])
 
 
-def _value(param: Param) -> Dim:
-    """How wide a head's values are, which the matrix behind attention tells."""
+def _lifting(param: Param) -> tuple[Part, ...]:
+    """What lifts a latent vector to keys and to values: two stacks of matrices, one a head."""
+    heads, both = param.axes[0]
+    rank, value = param.axes[1], _read_behind(param)[-1]
+    key = Dim("key", Count(int(both.size) - int(value.size)))
+    return Part(((heads,), rank, (key,)), "other"), Part(((heads,), (value,), rank), "other")
+
+
+def _entering(param: Param) -> tuple[Part, ...]:
+    """What a gated delta net reads: queries, keys and values in one matrix, and the gate, as wide as the values."""
+    (both,), into = param.axes
+    gate = _read_behind(param)
+    rest = Dim("q_k_v", Count(int(both.size) - prod(int(dim.size) for dim in gate)))
+    return Part(((rest,), into), "attention.qkv"), Part((gate, into), "other")
+
+
+def _read_behind(param: Param) -> Axis:
+    """What the matrix behind attention reads: the values of all heads."""
     above = param.owner.parent
     assert above
-    return above["out"].params["weight"].axes[-1][-1]
+    return above["out"].params["weight"].axes[-1]
 
 
 @cache

@@ -90,6 +90,14 @@ def test_a_file_may_keep_queries_keys_and_values_in_one_matrix() -> None:
     assert (round(joined, 2), round(apart, 2)) == (8.43, 8.28)
 
 
+def test_a_delta_net_keeps_queries_keys_and_values_in_one_matrix_too() -> None:
+    """Qwen3-Next in Q4_K_M: 2,048 × 8,192 of 36 blocks in Q5_K, where Q4_K_S has Q4_K."""
+    medium, pure = (load("qwen3-next-80b-a3b").memory(weights=name, depth=4) for name in ("q4_k_m", "q4_k"))
+    found = [{row.path: row.parts["weights"] for row in report.rows} for report in (medium, pure)]
+    entering = next(path for path in found[0] if path.endswith("delta.in"))
+    assert found[0][entering] - found[1][entering] == 36 * 2048 * 8192 * (176 - 144) // 256
+
+
 @pytest.mark.parametrize(
     ("logged", "name"),
     [
