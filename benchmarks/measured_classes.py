@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import measured_more as more
 from measured_asked import Pair, on_cuda
 from measured_caches import llamacpp_cache, vllm_cache
 from measured_models import Case, Inexpressible, whole
+from measured_papers import layer, run
 from measured_peaks import inference_peak, is_reserved, training_peak
 from measured_weights import gguf_size, vllm_weights
 
@@ -111,9 +113,19 @@ CLASSES = (
     Class("weights, GGUF", 0.01, kind("llamacpp_load_log"), gguf_size),
     Class("FLOPs per token, NeMo", 0.001, named("train_throughput", "nemo"), nemo_flops),
     Class("FLOPs per token, MPT", None, named("train_throughput", "mpt"), mpt_flops),
+    Class("6ND of a training run, papers", None, kind("train_flops"), run),
+    Class("bytes that a layer keeps, a paper's formulas", None, kind("paper_formula_value"), layer),
     Class("training peak", None, kind("train_peak_memory"), training_peak, trusted=False),
     Class("· in use by tensors", None, peaks("in use"), training_peak, trusted=False),
     Class("· in use, over 4-bit weights", None, peaks("in use, 4-bit"), training_peak, trusted=False),
     Class("· reserved by the allocator", None, peaks("reserved"), training_peak, trusted=False),
     Class("inference peak, litgpt", None, kind("inference_peak_memory"), inference_peak),
+    Class("held out: weights, GGUF", 0.01, more.held_out("gguf"), more.gguf),
+    Class("held out: KV cache and state, llama.cpp", 0, more.held_out("cache"), more.caches),
+    Class("held out: KV cache per token, vLLM", 0.005, more.held_out("tokens"), more.tokens),
+    Class("held out: weights, vLLM", 0.01, more.held_out("weights"), more.weights),
+    Class("held out: FLOPs per token, NeMo", 0.001, more.held_out("flops"), more.flops),
+    Class("held out: ZeRO's model states", 0, more.held_out("states"), more.states),
+    Class("held out: inference peak, litgpt", None, more.held_out("inference"), more.inference),
+    Class("held out: training peak, LoRA of litgpt", None, more.held_out("lora"), more.lora),
 )

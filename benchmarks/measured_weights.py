@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from measured_allocator import unsplit
 from measured_asked import GIB, Pair, inferred, parallel
 from measured_models import Case, Inexpressible, positions, tower, tower_gpus, whole
 
 from archcalc import quantisation
+from archcalc.analyze.memory import Memory
 from archcalc.ir import walk
 from archcalc.model import Model
 from archcalc.places import Place, Shape
@@ -34,11 +36,14 @@ OWN = re.compile(r"(?i)(iq\d_(k|ks|kt)|.*_r\d+)( - .*)?")  # ik_llama.cpp's, for
 
 
 def vllm_weights(case: Case) -> Iterator[Pair]:
-    """What vLLM holds once a model is loaded: its weights, RoPE's table, and latent attention's matrices by head."""
+    """What vLLM holds once a model is loaded: its weights, RoPE's table, latent attention's matrices by head, and what
+    PyTorch's allocator does not split off."""
     if "weights_gib_per_gpu" not in case["measured"]:
         return
-    model = whole(case)
-    held = inferred(case, model, weights=quantised(case)).parts["weights"] + beside(case, model)
+    model, kept = whole(case), quantised(case)
+    held = inferred(case, model, weights=kept).parts["weights"] + beside(case, model)
+    if kept is None:  # kernels lay other formats out anew
+        held += unsplit(Memory(model, precision="bf16", **parallel(case)))
     yield "weights GiB", case["measured"]["weights_gib_per_gpu"], held / GIB
 
 

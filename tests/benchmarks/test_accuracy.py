@@ -56,27 +56,28 @@ CASES = [
 ]
 
 
-def ran(folder: Path, cases: list[dict[str, Any]]) -> subprocess.CompletedProcess[str]:
+def ran(folder: Path, cases: list[dict[str, Any]], *options: str) -> subprocess.CompletedProcess[str]:
     """The script, as a user runs it."""
     file = folder / "cases.json"
     file.write_text(json.dumps(cases), encoding="utf-8")
-    return subprocess.run([sys.executable, SCRIPT, file], capture_output=True, text=True, check=False)
+    return subprocess.run([sys.executable, SCRIPT, file, *options], capture_output=True, text=True, check=False)
 
 
 def test_measured_figures_are_met(tmp_path: Path) -> None:
-    """Every class within what is promised of it."""
+    """Every class within what is promised of it, the held-out ones too."""
     done = ran(tmp_path, CASES)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("| ") and "| 0 |" not in line.split("%")[0]]
     assert "| parameters | 1 | 0 | 0 | exact ✓ |" in done.stdout
     assert "| KV cache, llama.cpp | 1 | 0 | 0 | exact ✓ |" in done.stdout
     assert sum("✓" in line for line in lines) >= 3
+    assert "| held out: KV cache and state, llama.cpp | 18 | 0 | 0 | exact ✓ |" in done.stdout
 
 
 def test_a_wrong_figure_is_noticed(tmp_path: Path) -> None:
     """A layer too many in the architecture: the class misses its target, and the case is named."""
     wrong = {**CASES[2], "arch": {**LLAMA_2_7B, "layers": 33}}
-    done = ran(tmp_path, [wrong])
+    done = ran(tmp_path, [wrong], "--alone")
     assert done.returncode == 1
     assert "KV cache, llama.cpp misses its target:" in done.stdout
     assert "llamacpp-7b" in done.stdout and "(+3.12%)" in done.stdout
@@ -84,6 +85,6 @@ def test_a_wrong_figure_is_noticed(tmp_path: Path) -> None:
 
 def test_what_cannot_be_expressed_is_said(tmp_path: Path) -> None:
     """With the reason, and it is not counted as met."""
-    done = ran(tmp_path, [{**CASES[1], "parallelism": {"tp": 1, "pp": 2}}])
+    done = ran(tmp_path, [{**CASES[1], "parallelism": {"tp": 1, "pp": 2}}], "--alone")
     assert "1 × pipeline parallelism" in done.stdout
     assert "| KV cache per token, vLLM on CUDA | 0 |" in done.stdout

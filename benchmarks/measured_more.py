@@ -1,0 +1,92 @@
+"""Held-out figures (measured_more.yaml): those of the same kinds of sources that no rule was written for.
+
+Every case says the options of `archcalc memory` that a user would type, so that nothing is read between the lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+from measured_allocator import unsplit
+from measured_asked import GB, GIB, MIB, Pair
+from measured_models import Case
+
+from archcalc import load
+from archcalc.analyze.memory import Memory
+from archcalc.analyze.work import work
+from archcalc.model import Model
+
+FILE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("measured_more.yaml").read_text("utf-8"))
+
+
+def more() -> list[Case]:
+    """Every figure as a case."""
+    found = [(group, case) for group in FILE["groups"] for case in group["cases"]]
+    usual: Case = {"model": "zero-7.5b", "trust": "A", "flags": {}, "measured": {}}
+    return [
+        {**usual, "id": f"more-{number}", "kind": f"more {group['kind']}", "source": group["source"], **case}
+        for number, (group, case) in enumerate(found)
+    ]
+
+
+def held_out(*kinds: str) -> Callable[[Case], bool]:
+    return lambda case: case["kind"] in [f"more {kind}" for kind in kinds]
+
+
+def asked(case: Case) -> Model:
+    return load(FILE["specs"].get(case["model"], case["model"]))
+
+
+def ask(case: Case, **options: Any) -> Memory:
+    """Without the runtime, which no figure here counts."""
+    said = {name: case[name] for name in ("weights", "kv_rule", "kv_dtype", "state_dtype", "prefill") if name in case}
+    return Memory(asked(case), **said, **options, overhead=0)
+
+
+def gguf(case: Case) -> Iterator[Pair]:
+    yield "model size GiB", case["gib"], ask(case).at(1, 512).parts["weights"] / GIB
+
+
+def caches(case: Case) -> Iterator[Pair]:
+    part = "state" if "state" in case else "kv_cache"
+    kept = ask(case, precision="fp16").at(case.get("batch", 1), case["seq"]).parts[part]
+    yield f"{part} MiB", case[part], kept / MIB
+
+
+def tokens(case: Case) -> Iterator[Pair]:
+    kept = ask(case, precision="bf16", kv_rule="full").at(1, 1024).parts["kv_cache"]
+    yield "KV bytes per token", case["gib"] * GIB / case["tokens"], kept / 1024
+
+
+def weights(case: Case) -> Iterator[Pair]:
+    """With RoPE's tables, and what the allocator does not split off."""
+    memory = ask(case, precision="bf16")
+    positions, rotated, tables = case["rope"]
+    beside = 2 * positions * rotated * tables + unsplit(memory)
+    yield "weights GiB", case["gib"], (memory.at(1, 512).parts["weights"] + beside) / GIB
+
+
+def flops(case: Case) -> Iterator[Pair]:
+    model = asked(case)
+    done = work(model.build(model.workload(batch=1, seq=case["seq"])))
+    per_token = int(done.forward + done.backward) / case["seq"]
+    yield "training FLOPs per token", case["teraflops"] * 10**12 / case["tokens"], per_token
+
+
+def inference(case: Case) -> Iterator[Pair]:
+    yield "peak GB", case["gb"], ask(case, precision="bf16").total(1, 256) / GB
+
+
+def lora(case: Case) -> Iterator[Pair]:
+    memory = ask(case, mode="train", precision="bf16", attention="flash", lora=8)
+    yield "peak GiB", case["gb"] * GB / GIB, memory.total(case["batch"], case["seq"]) / GIB
+
+
+def states(case: Case) -> Iterator[Pair]:
+    """As if the model had 7.5 billion parameters to the unit; the paper prints three digits."""
+    memory = ask(case, mode="train", precision="mixed", dp=64, zero=case["stage"])
+    each = sum(memory.states.values()) / int(memory.model.params().total)
+    yield "states GB", case["gb"], float(f"{7.5 * each:.3g}")
