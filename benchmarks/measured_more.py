@@ -37,7 +37,7 @@ def held_out(*kinds: str) -> Callable[[Case], bool]:
 
 
 def asked(case: Case) -> Model:
-    return load(FILE["specs"].get(case["model"], case["model"]))
+    return load(FILE["specs"].get(case["model"], case["model"]), set=case.get("set", ()))
 
 
 def ask(case: Case, **options: Any) -> Memory:
@@ -62,10 +62,10 @@ def tokens(case: Case) -> Iterator[Pair]:
 
 
 def weights(case: Case) -> Iterator[Pair]:
-    """With RoPE's tables, and what the allocator does not split off."""
+    """With RoPE's tables and, of weights in 16 bits, what the allocator does not split off."""
     memory = ask(case, precision="bf16")
     positions, rotated, tables = case["rope"]
-    beside = 2 * positions * rotated * tables + unsplit(memory)
+    beside = 2 * positions * rotated * tables + (0 if "weights" in case else unsplit(memory))
     yield "weights GiB", case["gib"], (memory.at(1, 512).parts["weights"] + beside) / GIB
 
 
