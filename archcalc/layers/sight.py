@@ -27,7 +27,7 @@ class Sight:
     def kept(self, length: Count) -> Count:
         """How many of `length` positions the next one may still need: exactly the window, or the chunk."""
         widest = self.window or self.chunk
-        return Count.named("window" if self.window else "chunk", widest) if widest and widest < length else length
+        return Count.named("window" if self.window else "chunk", widest) if widest and widest <= length else length
 
     def pairs(self, length: Count) -> Count:
         """(query, key) pairs that a mask leaves: position i sees i + 1, in a window of w no more than w."""

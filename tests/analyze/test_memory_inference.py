@@ -241,6 +241,7 @@ def test_a_window_keeps_what_the_rule_says(rule: str, kept: int) -> None:
     each = 2 * 32 * 8 * 128 * 2
     assert model.memory(seq=4096, kv_rule=rule).parts["kv_cache"] == kept * each
     assert model.memory(seq=512, kv_rule=rule).parts["kv_cache"] == 512 * each
+    assert model.memory(seq=1024, kv_rule=rule).parts["kv_cache"] == min(kept, 1024) * each
     assert any("--kv-rule" in words for words in model.memory(seq=4096, kv_rule=rule).assumptions)
     assert not any("--kv-rule" in words for words in model.memory(seq=512, kv_rule=rule).assumptions)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, stacked
+from archcalc.importers.hf.blocks import Fields, divided, stacked
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
@@ -47,7 +47,7 @@ def encoder(c: Config) -> Fields:
         "vocab": c.size("vocab_size"),
         "d_model": d_model,
         "heads": number,
-        "head_dim": d_model // number,
+        "head_dim": divided(c, d_model, number),
         "ffn": {"width": c.size("intermediate_size"), "act": activation(c)},
         "position": _positions(c),
     }

@@ -40,6 +40,14 @@ def even_heads(c: Config) -> int:
     return c.size("hidden_size") // c.size("num_attention_heads")
 
 
+def divided(c: Config, width: int, number: int) -> int:
+    """What is left for each head, where all of them together must be as wide as the model."""
+    if width % number:
+        why = f"all heads together are not as wide as the model ({width}), so that it can be built, but not run"
+        raise c.refused("num_attention_heads", why)
+    return width // number
+
+
 def kv_heads(c: Config) -> int:
     """As many as query heads, unless the file or the class says otherwise."""
     return c.size_or("num_key_value_heads", c.size("num_attention_heads"))
@@ -107,15 +115,18 @@ def sliding(
     return {"variants": named or None, "decoder": stack([" ".join(pair) for pair in zip(words, parts, strict=True)])}
 
 
+_OLDER = {"attention": "full_attention", "mamba": "linear_attention"}
+
+
 def layer_types(c: Config, otherwise: list[str]) -> list[str]:
-    """`layer_types` of the file, one for each block, or what the class makes of other fields."""
+    """`layer_types` of the file, one for each block, in old words or new; or what the class makes of other fields."""
     said = c.words("layer_types")
     if said is None:
         return otherwise
     if len(said) != c.size("num_hidden_layers"):
         blocks = c.get("num_hidden_layers")
         raise c.refused("layer_types", f"it names {len(said)} layers, but num_hidden_layers is {blocks}")
-    return said
+    return [_OLDER.get(word, word) for word in said]
 
 
 def finished(fields: Fields) -> Fields:

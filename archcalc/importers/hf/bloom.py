@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields
+from archcalc.importers.hf.blocks import Fields, divided
 from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
 
@@ -19,12 +19,13 @@ INERT = (
 def translate(c: Config, task: str) -> Fields:
     bloom = c.type == "bloom"
     d_model = c.given("n_embed") or c.size("hidden_size")
+    c.skip("hidden_size")
     number = c.size("num_attention_heads")
     return {
         "vocab": c.size("vocab_size"),
         "d_model": d_model,
         "heads": number,
-        "head_dim": d_model // number,
+        "head_dim": divided(c, d_model, number),
         "ffn": {"width": 4 * d_model, "act": "gelu_tanh" if bloom else "gelu"},
         "norm": None if bloom else {"bias": False},
         "bias": None if bloom else False,

@@ -18,7 +18,7 @@ def translate(c: Config, task: str) -> Fields:
     width = c.size_or("embedding_size", d_model)
     fields = encoder(c)
     if c.type != "deberta":
-        fields["head_dim"] = c.size_or("attention_head_size", fields["head_dim"])
+        _check_head_size(c, fields["head_dim"])
     elif c.given("talking_head"):
         raise c.refused("talking_head")
     learned = fields["position"]
@@ -37,6 +37,12 @@ def translate(c: Config, task: str) -> Fields:
         "head": _head(c, task),
         "spare": {**(_spare(c, d_model) or {}), **_headless(c, task)} or None,
     }
+
+
+def _check_head_size(c: Config, usual: int) -> None:
+    if c.size_or("attention_head_size", usual) != usual:
+        why = "the output projection reads hidden_size numbers, so that such a model can be built, but not run"
+        raise c.refused("attention_head_size", why)
 
 
 def _normed(c: Config) -> bool:

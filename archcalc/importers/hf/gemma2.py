@@ -21,7 +21,7 @@ def translate(c: Config, task: str) -> Fields:
     local: Fields = {}
     if third:
         position = {"position": rope(c, head_dim(c), layer="full_attention", theta=1_000_000.0)}
-        local = {"position": {"kind": "rope", "theta": local_theta(c)}}
+        local = {"position": {"kind": "rope", "theta": local_theta(c)}} if head_dim(c) % 2 == 0 else {}
     layers = layer_types(c, every(c, period))
     return decoder(
         c,

@@ -16,11 +16,11 @@ INERT = (
     " position_embedding_type"
 )
 
-_KNOWN = {"mamba": "mamba", "linear_attention": "mamba", "attention": "attention", "full_attention": "attention"}
+_KNOWN = {"linear_attention": "mamba", "full_attention": "attention"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    layers = layer_types(c, ["mamba"] * c.size("num_hidden_layers"))
+    layers = layer_types(c, ["linear_attention"] * c.size("num_hidden_layers"))
     if not set(layers) <= set(_KNOWN):
         raise c.refused("layer_types")
     mixers = [_KNOWN[layer] for layer in layers]

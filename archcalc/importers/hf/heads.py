@@ -45,8 +45,10 @@ def refuse(c: Config, asked: str) -> InputError:
 def labels(c: Config, usual: int = 2) -> int:
     """How many classes: as many as the file names, or says that there are."""
     named, number = c.given("id2label"), c.given("num_labels")
-    if isinstance(number, int) and not isinstance(number, bool):
-        return number  # set last, so that it wins over names
+    if number is not None and not isinstance(number, int):
+        raise c.wrong("num_labels", "a whole number")
+    if number is not None:
+        return int(number)  # set last, so that it wins over names; true is one
     return len(named) if isinstance(named, dict) else usual
 
 

@@ -16,6 +16,7 @@ INERT = (
     " mamba_ssm_cache_dtype moe_shared_expert_overlap routed_scaling_factor n_group topk_group norm_topk_prob"
     " num_nextn_predict_layers mtp_layers_block_type mtp_hybrid_override_pattern residual_in_fp32"
     " rescale_prenorm_residual num_logits_to_keep max_position_embeddings n_shared_experts num_hidden_layers"
+    " sliding_window"  # every block looks at all positions, and keeps them
 )
 
 _LETTERS = {"M": "mamba", "E": "moe", "*": "attention", "-": "ffn"}
@@ -58,7 +59,7 @@ def _lines(c: Config) -> list[str]:
 
 def _attention(c: Config) -> Fields:
     attention(c)
-    return {"bias": False, **({"window": c.get("sliding_window")} if c.get("sliding_window") else {})}
+    return {"bias": False}
 
 
 def _ffn(c: Config) -> Fields:

@@ -45,7 +45,7 @@ def _parts(c: Config, moe: Fields | None) -> list[str]:
 def _mixers(c: Config) -> list[str]:
     every, blocks = c.given("full_attention_interval") or 4, c.size("num_hidden_layers")
     usual = ["linear_attention" if (block + 1) % every else "full_attention" for block in range(blocks)]
-    known = {"linear_attention": "delta", "mamba": "delta", "full_attention": "attention", "attention": "attention"}
+    known = {"linear_attention": "delta", "full_attention": "attention"}
     layers = layer_types(c, usual)
     if not set(layers) <= set(known):
         raise c.refused("layer_types")

@@ -19,8 +19,9 @@ from archcalc.sizes import LARGEST
 INERT = re.compile(  # keys of any type that change no parameter, shape or cost: randomness, rounding, tokens, training
     r".*(dropout|dropout_prob|dropout_rate|_pdrop|layerdrop|drop_path_rate|drop_rate|_eps|_epsilon|_token_id|_token_ids"
     r"|_token_index|_loss_coef|_loss_coefficient|_tp|_init_scheme|_in_fp32|_std|_chunk_size|_jitter_noise)"
-    r"|(dropout|use_cache|initializer_range|initializer_factor|init_device|transformers_version|output_hidden_states"
-    r"|output_attentions|output_router_logits|return_dict|chunk_size_feed_forward|problem_type|label2id|model_type"
+    r"|(dropout|use_cache|initializer_range|initializer_factor|initializer_cutoff_factor|init_device|return_dict"
+    r"|transformers_version|output_hidden_states|output_attentions|output_router_logits|problem_type|label2id|model_type"
+    r"|chunk_size_feed_forward"
     r"|architectures|dtype|torch_dtype|id2label|num_labels|quantization_config|_name_or_path|name_or_path|auto_map"
     r"|attn_implementation|_attn_implementation|_attn_implementation_autoset|use_flash_attn|use_return_dict|is_encoder_decoder"
     r"|tokenizer_class|prefix|task_specific_params|finetuning_task|unsloth_version|unsloth_fixed|_commit_hash|torchscript"

@@ -12,7 +12,7 @@ from archcalc.importers.hf.words import activation
 TYPES = ("t5", "mt5", "umt5", "longt5")
 USUAL = "seq2seq"
 INERT = (
-    "relative_attention_max_distance dense_act_fn is_gated_act scale_decoder_outputs tie_word_embeddings"
+    "relative_attention_max_distance scale_decoder_outputs tie_word_embeddings"
     " n_positions output_past num_key_value_heads local_radius global_block_size"
 )
 
@@ -58,12 +58,17 @@ def _check_local(c: Config) -> None:
 
 
 def _ffn(c: Config) -> Fields:
-    """`gated-gelu` is the tanh kind, as the classes have it."""
-    gated, _, act = c.text("feed_forward_proj").rpartition("-")
-    if gated not in ("", "gated"):
+    """`gated-gelu` is the tanh kind, as the classes have it; what a file says of act and gate apart is set last."""
+    gate, _, act = c.text("feed_forward_proj").rpartition("-")
+    if gate not in ("", "gated"):
         raise c.refused("feed_forward_proj")
-    word = "gelu_new" if gated and act == "gelu" else act
-    fields: Fields = {"width": c.size("d_ff"), "act": activation(c, "feed_forward_proj", word)}
+    said = c.given("dense_act_fn")
+    word = said or ("gelu_new" if gate and act == "gelu" else act)
+    fields: Fields = {
+        "width": c.size("d_ff"),
+        "act": activation(c, "dense_act_fn" if said else "feed_forward_proj", word),
+    }
+    gated = c.given_flag("is_gated_act") if "is_gated_act" in c.said else bool(gate)
     return {**fields, "gated": True} if gated else fields
 
 

@@ -53,7 +53,9 @@ def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = Non
     if longest := c.given("max_position_embeddings"):
         position["length"] = longest
     rotated = int(width * float(share))
-    if rotated != width:
+    if width == 1:
+        position = _not_even(c, width)
+    elif rotated != width:
         position["fraction"] = _even(c, rotated, width) / width
     elif width % 2:
         position = _not_even(c, width)
@@ -97,5 +99,6 @@ def _even(c: Config, rotated: int, width: int) -> int:
 
 
 def _not_even(c: Config, width: int) -> Fields:
-    c.notes.append(f"RoPE turns pairs, and head_dim {width} is odd: this model can be built, but not run")
+    cannot = "this model can be built, but not run" if width > 1 else "nothing is turned"
+    c.notes.append(f"RoPE turns pairs, and head_dim {width} is odd: {cannot}")
     return {"kind": "none"}

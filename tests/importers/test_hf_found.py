@@ -1,0 +1,42 @@
+"""Configs that were once counted wrongly or refused: each is exact now, or refused because it cannot run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hf_small import small
+from hf_truth import judge
+
+EXACT: list[tuple[str, str, dict[str, Any]]] = [
+    ("t5", "T5EncoderModel", {"feed_forward_proj": "relu", "is_gated_act": True}),
+    ("t5", "T5EncoderModel", {"feed_forward_proj": "gated-gelu", "is_gated_act": None, "dense_act_fn": "silu"}),
+    ("bloom", "BloomForCausalLM", {"n_embed": 48}),
+    ("gptj", "GPTJForSequenceClassification", {"num_labels": True}),
+    ("modernbert", "ModernBertForMaskedLM", {"initializer_cutoff_factor": 3.0}),
+    ("gemma2", "Gemma2Model", {"layer_types": ["sliding_attention", "attention", "full_attention"]}),
+    ("gemma3_text", "Gemma3TextModel", {"head_dim": 1}),
+    ("glm", "GlmForCausalLM", {"head_dim": 1}),
+]
+
+
+@pytest.mark.parametrize(("model_type", "name", "changes"), EXACT)
+def test_what_was_wrong_is_exact(model_type: str, name: str, changes: dict[str, Any]) -> None:
+    """A field that a file gives beats what its class derives; old words mean what new ones do."""
+    verdict = judge({**small(model_type, name), **changes})
+    assert verdict.outcome == "exact", verdict
+
+
+@pytest.mark.parametrize(
+    ("model_type", "name", "changes"),
+    [
+        ("mpt", "MptForCausalLM", {"n_heads": 5}),
+        ("albert", "AlbertForMaskedLM", {"num_attention_heads": 7}),
+        ("deberta-v2", "DebertaV2Model", {"attention_head_size": 6}),
+    ],
+)
+def test_heads_that_do_not_add_up_are_refused(model_type: str, name: str, changes: dict[str, Any]) -> None:
+    """Such classes are built, with an output projection that cannot read what their heads give."""
+    verdict = judge({**small(model_type, name), **changes})
+    assert verdict.outcome == "refused", verdict
+    assert "can be built, but not run" in verdict.why
