@@ -65,6 +65,12 @@ def test_every_head_equals_transformers(model_type: str, name: str) -> None:
     assert not found.left_out
 
 
+def test_a_layer_that_is_called_again_is_one_layer() -> None:
+    """DeBERTa's distances go through the projections of words, as DeBERTa-v3 has it."""
+    found = beside_transformers({**small("deberta-v2", "DebertaV2ForMaskedLM"), "share_att_key": True})
+    assert [row for row in found.rows if not row.equal] == []
+
+
 def test_what_transformers_computes_for_nothing_is_told() -> None:
     """Mamba's convolution pads three positions and drops them: 2 sequences, 64 channels, 4 taps, 3 blocks."""
     found = beside_transformers(small("mamba", "MambaForCausalLM"))

@@ -96,8 +96,9 @@ def _copies(module: Module | None) -> int:
 
 
 def _layer(name: str, module: Module) -> Layer | None:
-    """A module that reads a weight: a linear layer, a norm, a table, a convolution."""
-    read = next(((op, weight) for op in module.ops if (weight := _weight(op))), None)
+    """A module that reads a weight: a linear layer, a norm, a table, a convolution; but not again what a child has."""
+    inside = {param for child in module.children for param in child.params.values()}
+    read = next(((op, weight) for op in module.ops if (weight := _weight(op)) and weight not in inside), None)
     if read is None or f".{EXPERTS}" in f".{name}":
         return None
     op, weight = read
