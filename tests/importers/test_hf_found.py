@@ -8,6 +8,7 @@ import pytest
 from hf_small import small
 from hf_truth import judge
 
+EXAONE = {"sliding_window_pattern": "LLLG"}  # as the 32B has it, which its class never reads beside layer_types
 EXACT: list[tuple[str, str, dict[str, Any]]] = [
     ("t5", "T5EncoderModel", {"feed_forward_proj": "relu", "is_gated_act": True}),
     ("t5", "T5EncoderModel", {"feed_forward_proj": "gated-gelu", "is_gated_act": None, "dense_act_fn": "silu"}),
@@ -17,6 +18,8 @@ EXACT: list[tuple[str, str, dict[str, Any]]] = [
     ("gemma2", "Gemma2Model", {"layer_types": ["sliding_attention", "attention", "full_attention"]}),
     ("gemma3_text", "Gemma3TextModel", {"head_dim": 1}),
     ("glm", "GlmForCausalLM", {"head_dim": 1}),
+    ("exaone4", "Exaone4ForCausalLM", {"layer_types": [*2 * ["sliding_attention"], "full_attention"], **EXAONE}),
+    ("exaone4", "Exaone4ForCausalLM", {"layer_types": 3 * ["full_attention"], "sliding_window": None, **EXAONE}),
 ]
 
 

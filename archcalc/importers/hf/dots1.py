@@ -73,7 +73,7 @@ def _layers(c: Config, parts: list[str]) -> Fields:
         full = [block < 2 or block % 4 == 1 or block == last for block in blocks]
         usual = ["full_attention" if whole else "sliding_attention" for whole in full]
     else:
-        usual = _every(c)
+        usual = _every(c) if c.words("layer_types") is None else []
     layers = layer_types(c, usual) if c.type != "hy_v3" else usual
     free = {"position": "none"} if c.type in ("exaone_moe", "kolibri1") and window is not None else None
     local = {"position": {"kind": "rope", "theta": local_theta(c)}} if c.type == "mellum" else {}
@@ -83,6 +83,6 @@ def _layers(c: Config, parts: list[str]) -> Fields:
 def _every(c: Config) -> list[str]:
     if c.type == "kolibri1":
         return every(c, 5)
-    if c.words("layer_types") is None and c.given("sliding_window") is None:
+    if c.given("sliding_window") is None:
         raise c.refused("sliding_window", "the class divides by zero here: name the layer_types")
     return every(c, c.get("sliding_window_pattern") or 1)

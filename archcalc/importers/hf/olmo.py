@@ -7,7 +7,7 @@ from archcalc.importers.hf.reading import Config
 
 TYPES = ("olmo", "olmo2", "olmo3", "exaone4")
 USUAL = "causal"
-INERT = "clip_qkv"
+INERT = "clip_qkv sliding_window_pattern"
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -19,7 +19,8 @@ def translate(c: Config, task: str) -> Fields:
     if c.type in ("olmo3", "exaone4"):
         window = c.given("sliding_window")
         free = {"position": "none"} if c.type == "exaone4" and window is not None else None
-        layers = sliding(c, layer_types(c, _layers(c)), window, full=free)
+        usual = _layers(c) if c.words("layer_types") is None else []
+        layers = sliding(c, layer_types(c, usual), window, full=free)
     return decoder(c, task, attention=attention, norm={"kind": "rms", "place": "out"}, **layers)
 
 

@@ -99,6 +99,6 @@ def _even(c: Config, rotated: int, width: int) -> int:
 
 
 def _not_even(c: Config, width: int) -> Fields:
-    cannot = "this model can be built, but not run" if width > 1 else "nothing is turned"
+    cannot = "this model can be built, but not run" if width > 1 else "counted without it"
     c.notes.append(f"RoPE turns pairs, and head_dim {width} is odd: {cannot}")
     return {"kind": "none"}
