@@ -42,6 +42,7 @@ TASKS = {  # what a class is for, by the auto mapping it stands in; the first on
     "pixels": "MODEL_FOR_CAUSAL_IMAGE_MODELING_MAPPING",
 }
 OTHERS = {  # classes that stand in no mapping, or second in one
+    "gpt2": {"GPT2DoubleHeadsModel": "double"},
     "dpr": {"DPRContextEncoder": "base", "DPRReader": "reader"},
     "vision-encoder-decoder": {"VisionEncoderDecoderModel": "seq2seq"},
     "clip_text_model": {"CLIPTextModelWithProjection": "projection"},

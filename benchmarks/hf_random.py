@@ -448,6 +448,8 @@ def _foreign(rng: random.Random) -> Fields:
         "torch_dtype": "bfloat16",
         "classifier_bias": True,
         "hidden_size_per_layer_input": 8,
+        "is_gated_act": rng.random() < 0.5,
+        "initializer_cutoff_factor": 3.0,
     }
     return {key: known[key] for key in rng.sample(sorted(known), 2)}
 

@@ -18,6 +18,10 @@ EXACT: list[tuple[str, str, dict[str, Any]]] = [
     ("gemma2", "Gemma2Model", {"layer_types": ["sliding_attention", "attention", "full_attention"]}),
     ("gemma3_text", "Gemma3TextModel", {"head_dim": 1}),
     ("glm", "GlmForCausalLM", {"head_dim": 1}),
+    ("nemotron_h", "NemotronHForCausalLM", {"mamba_n_groups": 2, "mamba_d_conv": 3, "mamba_conv_bias": False}),
+    ("gpt_neo", "GPTNeoForCausalLM", {"attention_layers": 4 * ["local"]}),
+    ("gpt2", "GPT2DoubleHeadsModel", {"tie_word_embeddings": False}),
+    ("gpt2", "GPT2DoubleHeadsModel", {"summary_proj_to_labels": False, "summary_type": "mean"}),
     ("exaone4", "Exaone4ForCausalLM", {"layer_types": [*2 * ["sliding_attention"], "full_attention"], **EXAONE}),
     ("exaone4", "Exaone4ForCausalLM", {"layer_types": 3 * ["full_attention"], "sliding_window": None, **EXAONE}),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf import heads
 from archcalc.importers.hf.blocks import Fields, decoder
 from archcalc.importers.hf.patterns import stack
 from archcalc.importers.hf.reading import Config
@@ -34,4 +35,14 @@ def translate(c: Config, task: str) -> Fields:
         bias=True,
         position={"kind": "learned", "length": c.size("n_positions")},
         decoder=stack([line] * c.size("n_layer")),
+        head=_two_heads(c) if task == "double" else heads.of_decoder(c, task),
     )
+
+
+def _two_heads(c: Config) -> Fields:
+    """A language model that also gives a text one number, by which to choose; it may give a vector instead."""
+    kind = heads.of_decoder(c, "causal")
+    classes = 1 if c.given("summary_proj_to_labels") else c.size("n_embd")
+    pool = {"first": "class", "mean": "mean"}.get(c.text("summary_type"), "last")
+    second = {"kind": "classifier", "classes": classes, "bias": True, "pool": pool}
+    return {"kind": kind, **({"beside": second} if c.given("summary_use_proj") else {})}

@@ -19,6 +19,7 @@ INERT = (
     " sliding_window"  # every block looks at all positions, and keeps them
 )
 
+_SET_LAST = {"n_groups": "n_groups", "conv_kernel": "d_conv", "use_conv_bias": "conv_bias", "chunk_size": "chunk_size"}
 _LETTERS = {"M": "mamba", "E": "moe", "*": "attention", "-": "ffn"}
 _WORDS = {
     **dict.fromkeys(("mamba", "linear_attention"), "mamba"),
@@ -83,8 +84,10 @@ def _experts(c: Config) -> Fields:
 
 
 def _mamba(c: Config) -> Fields:
-    """Channels are normalised by the groups that share B and C."""
-    groups = c.given("mamba_n_groups") or c.size("n_groups")
+    """Channels are normalised by the groups that share B and C; names with mamba_ in front are set last, and win."""
+    last = {key: f"mamba_{other}" for key, other in _SET_LAST.items() if f"mamba_{other}" in c.said}
+    groups = c.size(last.get("n_groups", "n_groups"))
+    c.skip(*_SET_LAST)
     return {
         "kind": "mamba2",
         "inner": c.size("mamba_num_heads") * c.size("mamba_head_dim"),
@@ -92,8 +95,8 @@ def _mamba(c: Config) -> Fields:
         "state": c.size("ssm_state_size"),
         "groups": groups,
         "norm_groups": groups,
-        "conv": c.given("mamba_d_conv") or c.size("conv_kernel"),
+        "conv": c.size(last.get("conv_kernel", "conv_kernel")),
         "bias": c.flag("use_bias"),
-        "conv_bias": c.given_flag("mamba_conv_bias") if "mamba_conv_bias" in c.said else c.flag("use_conv_bias"),
-        "chunk": c.given("mamba_chunk_size") or c.size("chunk_size"),
+        "conv_bias": c.given_flag(last.get("use_conv_bias", "use_conv_bias")),
+        "chunk": c.size(last.get("chunk_size", "chunk_size")),
     }

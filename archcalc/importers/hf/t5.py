@@ -20,6 +20,8 @@ INERT = (
 def translate(c: Config, task: str) -> Fields:
     if c.given("tie_word_embeddings") is False:
         c.notes.append("tie_word_embeddings is false, but transformers ties T5s always: one table is counted")
+    if c.given("quantization_config"):
+        c.notes.append("transformers leaves T5's wo as it is where it quantises; it is counted as the rest is")
     if c.type == "longt5":
         _check_local(c)
     both = task not in ("encoder", "token")

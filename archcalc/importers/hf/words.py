@@ -37,7 +37,10 @@ def activation(c: Config, key: str = "hidden_act", word: str = "") -> str:
 def precision(c: Config) -> str | None:
     """Of `dtype`, which older files call `torch_dtype`."""
     said = c.given("dtype") or c.given("torch_dtype")
-    return _PRECISIONS.get(str(said).removeprefix("torch."))
+    found = _PRECISIONS.get(str(said).removeprefix("torch."))
+    if said and said != "auto" and not found:
+        c.notes.append(f"dtype {said} is not read: archcalc knows {', '.join(_PRECISIONS)}")
+    return found
 
 
 def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = None, theta: float = 0) -> Fields:
@@ -81,7 +84,7 @@ def _rope_parameters(c: Config, layer: str) -> Fields:
     older, newer = c.given("rope_scaling"), c.given("rope_parameters")
     said = older or newer or {}
     if not isinstance(said, dict):
-        raise c.wrong("rope_parameters", "fields such as rope_theta")
+        raise c.wrong("rope_scaling" if older else "rope_parameters", "fields such as rope_theta")
     nested = [key for key, value in said.items() if isinstance(value, dict)]
     if not nested:
         return said
