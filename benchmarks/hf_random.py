@@ -367,6 +367,15 @@ def _pair(*kinds: tuple[str, ...]) -> Any:
     return choose
 
 
+def _gemmas(drawn: Fields, rng: random.Random) -> Fields:
+    """Two halves of one kind, each with sizes of its own."""
+    halves = {}
+    for name in ("encoder", "decoder"):
+        fields = random_fields("t5_gemma_module", rng)
+        halves[name] = {**fields, **_LOCAL(fields, rng), "model_type": "t5_gemma_module"}
+    return {**halves, "is_encoder_decoder": rng.random() < 0.7}
+
+
 def _beit(drawn: Fields, rng: random.Random) -> Fields:
     return {"layer_scale_init_value": rng.choice([0.1, 0.0]), "add_fpn": False}
 
@@ -410,6 +419,7 @@ _SPECIAL: dict[str, Any] = {
     "deberta": _deberta,
     "albert": _albert,
     "beit": _beit,
+    "t5gemma": _gemmas,
     "encoder-decoder": _pair(("bert", "roberta", "electra"), ("bert", "gpt2", "roberta", "bert-generation")),
     "vision-encoder-decoder": _pair(("vit", "deit", "beit"), ("gpt2", "bert", "trocr", "roberta")),
 }

@@ -63,6 +63,16 @@ DELTA: Fields = {
     "linear_value_head_dim": 8,
     "num_hidden_layers": 5,
 }
+GEMMA: Fields = {
+    "vocab_size": 50,
+    "hidden_size": 32,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 10,
+    "intermediate_size": 40,
+    "num_hidden_layers": 3,
+    "sliding_window": 4,
+}
 SPECIAL: dict[str, Fields] = {
     "qwen3_next": DELTA,
     "gpt_neo": {"num_layers": 4, "attention_types": [[["global", "local"], 2]]},
@@ -81,6 +91,7 @@ SPECIAL: dict[str, Fields] = {
     },
     "beit": {"use_relative_position_bias": True, "layer_scale_init_value": 0.1},
     "phimoe": {"num_key_value_heads": 2},
+    "t5gemma": {"encoder": GEMMA, "decoder": {**GEMMA, "hidden_size": 48, "num_hidden_layers": 2}},
 }
 
 

@@ -49,6 +49,14 @@ def test_every_named_type_equals_transformers(model_type: str) -> None:
     assert len(found.rows) == 6
 
 
+@pytest.mark.parametrize("model_type", ["t5gemma"])
+def test_other_types_equal_transformers_too(model_type: str) -> None:
+    """Types beyond the named ones, in the same rows."""
+    found = beside_transformers(small(model_type, usual(model_type)))
+    assert [row for row in found.rows if not row.equal] == []
+    assert not found.left_out
+
+
 HEADS = [
     (model_type, name)
     for model_type in ("llama", "bert", "t5", "bart", "whisper", "vit", "beit")

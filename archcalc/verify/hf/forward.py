@@ -116,7 +116,8 @@ def _note_unused(built: Built, seen: Forward, work: Workload) -> None:
         scores = seen.outputs.get(name, ())
         if len(scores) == 3 and len(seen.answers[0]) == 2:  # a class for sequences: one position is kept
             seen.unused[name, NOT_KEPT] = seen.flops[name] // scores[1] * (scores[1] - 1)
-            seen.outputs[name] = seen.answers[0]
+            for inner in [inner for inner, shape in seen.outputs.items() if inner.startswith(name) and shape == scores]:
+                seen.outputs[inner] = seen.answers[0]
     for name, module in built.module.named_modules():
         if (name, PADDED) in seen.unused and isinstance(module, nn.Conv1d):
             seen.outputs[name] = (*seen.outputs[name][:-1], seen.inputs[name][-1])

@@ -1,0 +1,75 @@
+"""T5Gemma: Gemma 2's blocks as an encoder, and as a decoder that looks at it; each has a config of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf import heads
+from archcalc.importers.hf.blocks import Fields, every, ffn, finished, head_dim, layer_types, sliding
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import rope
+
+TYPES = ("t5gemma", "t5_gemma_module")
+USUAL = "seq2seq"
+INERT = "vocab_size encoder decoder query_pre_attn_scalar final_logit_softcapping is_decoder tie_word_embeddings"
+
+
+def translate(c: Config, task: str) -> Fields:
+    if c.type != "t5gemma":
+        raise c.refused("is_decoder", "it is one half of a t5gemma: put it there, as encoder or as decoder")
+    both = task in ("base", "seq2seq") or (task != "encoder" and bool(c.given("is_encoder_decoder")))
+    encoder = _read(c, "encoder")
+    if not both:
+        return {**encoder, "head": _head(c, task)}
+    decoder = _read(c, "decoder")
+    alike = {key: value for key, value in encoder.items() if decoder.get(key) == value and key in _SAME_FOR_BOTH}
+    first, second = ({key: value for key, value in one.items() if key not in alike} for one in (encoder, decoder))
+    return {**alike, "encoder": _stack(first, "encoder"), "decoder": _stack(second, "decoder"), "head": _head(c, task)}
+
+
+_SAME_FOR_BOTH = ("vocab", "d_model", "heads", "kv_heads", "head_dim", "attention", "ffn", "norm", "bias", "position")
+
+
+def _read(c: Config, name: str) -> Fields:
+    """One stack as a model of its own. Windows of an encoder lie on both sides."""
+    inner = Config("t5_gemma_module", c.get(name) or {})
+    cap, window = inner.get("attn_logit_softcapping"), inner.get("sliding_window")
+    capped: Fields = {"softcap": float(cap)} if cap else {}
+    decodes = name == "decoder"
+    seen = window if decodes or not window else 2 * window + 1
+    made = sliding(inner, layer_types(inner, every(inner, 2)), seen, part="cross ffn" if decodes else "ffn")
+    fields = {
+        "vocab": inner.size("vocab_size"),
+        "d_model": inner.size("hidden_size"),
+        "heads": inner.size("num_attention_heads"),
+        "kv_heads": inner.size("num_key_value_heads"),
+        "head_dim": head_dim(inner),
+        "attention": {"bias": inner.flag("attention_bias"), **capped},
+        "cross": capped if decodes else None,
+        "ffn": ffn(inner, act="hidden_activation"),
+        "norm": {"kind": "rms", "place": "sandwich"},
+        "bias": False,
+        "position": rope(inner, head_dim(inner)),
+        "variants": made["variants"],
+        name: made["decoder"],
+    }
+    inner.check_all_read(tuple(INERT.split()))
+    c.notes.extend(inner.notes)
+    return finished(fields)
+
+
+def _stack(fields: Fields, name: str) -> Fields:
+    """What a model says beside its blocks, said of this stack alone."""
+    blocks = fields.pop(name)
+    return {**fields, **(blocks if isinstance(blocks, dict) else {"blocks": blocks})}
+
+
+def _head(c: Config, task: str) -> Any:
+    if task in ("base", "encoder"):
+        return "none"
+    if task == "seq2seq":
+        return "tied" if c.flag("tie_word_embeddings") else "lm"
+    if task in ("sequence", "token"):
+        pool = {"pool": "last"} if task == "sequence" else {}
+        return {"kind": "classifier", "classes": heads.labels(c), "bias": True, **pool}
+    raise heads.refuse(c, task)
