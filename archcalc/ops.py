@@ -232,6 +232,7 @@ KINDS = {
     "relu2": Kind("max(x, 0)²", each(2), made_beside, beside=_KEPT),
     "leaky_relu": Kind("x, or a little of it below 0", each(2), its_input),
     "elu": Kind("x, or eˣ − 1 below 0", each(3), its_input),
+    "xielu": Kind("a learned share of x², or of eˣ − 1 − x below 0, and half of x", each(8), both),
     "gelu": Kind("x · Φ(x)", each(5), its_input),
     "gelu_tanh": Kind("x · Φ(x), approximated", each(9), its_input),
     "silu": Kind("x · sigmoid(x)", each(4), its_input),

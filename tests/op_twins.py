@@ -23,6 +23,7 @@ from archcalc.precision import Policy
 from archcalc.reference import measure, positions
 from archcalc.reference.fused import FusedAttention, Scores
 from archcalc.reference.scan import as_kernel
+from archcalc.reference.xielu import Kernel as Xielu
 
 BATCH, SEQ, WIDTH, OUT, ROWS = (
     Dim.of(*named) for named in (("batch", 2), ("seq", 3), ("width", 4), ("out", 5), ("rows", 7))
@@ -107,7 +108,7 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "dropout": lambda x: torch.native_dropout(x, 0.1, True)[0],
     "identity": lambda x: x * 1,
 }
-SOLVED, OTHER = Dim.of("solved", 3), Dim.of("other", 3)
+SOLVED, OTHER, ONE = Dim.of("solved", 3), Dim.of("other", 3), Dim.of("one", 1)
 TWINS = (
     *(Twin(kind, ALONE, compute) for kind, compute in ACTIVATIONS.items()),
     Twin(
@@ -124,6 +125,7 @@ TWINS = (
     ),
     Twin("flash", ((QUERY, "act"), (KEY, "act"), (KEY, "act")), _flash),
     Twin("bent_flash", ((QUERY, "act"), (KEY, "act"), (KEY, "act"), (axes(HEADS), "param")), _bent_flash),
+    Twin("xielu", ((X, "act"), (axes(ONE), "param"), (axes(ONE), "param")), Xielu.apply),
     Twin("add", TWO, torch.add),
     Twin("add", ((X, "act"), (axes(WIDTH), "param")), torch.add),
     Twin("subtract", TWO, torch.sub),

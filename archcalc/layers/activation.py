@@ -2,4 +2,15 @@
 
 from __future__ import annotations
 
+from archcalc.ir import Dim, Module, Tensor
+
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "relu2", "leaky_relu", "elu", "identity")
+LEARNED = {"xielu": ("alpha_p", "alpha_n")}  # those with numbers of their own, and what these are called
+
+
+def activated(m: Module, x: Tensor, act: str) -> Tensor:
+    """What is learned stands in a module of its own."""
+    if act not in LEARNED:
+        return m.record(act, x, note=act)
+    numbers = [m["act"].param(name, Dim.of("one", 1)) for name in LEARNED[act]]
+    return m["act"].record(act, x, *numbers, note=act)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from archcalc.ir import Dim, Module, Tensor
+from archcalc.layers.activation import activated
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 
@@ -22,10 +23,10 @@ def ffn(
     inner, out_bias = Dim.of("ffn", width), bias if out_bias is None else out_bias
     (d_model,) = x.axes[-1]
     if gated:
-        gate = m.record(act, linear(m["gate"], x, inner, bias=bias), note=act)
+        gate = activated(m, linear(m["gate"], x, inner, bias=bias), act)
         hidden = m.record("multiply", gate, linear(m["up"], x, inner, bias=bias))
         hidden = norm(m["inner_norm"], hidden, inner_norm)
         return linear(m["down"], hidden, d_model, bias=out_bias)
-    hidden = m.record(act, linear(m["in"], x, inner, bias=bias), note=act)
+    hidden = activated(m, linear(m["in"], x, inner, bias=bias), act)
     hidden = norm(m["inner_norm"], hidden, inner_norm)
     return linear(m["out"], hidden, d_model, bias=out_bias)

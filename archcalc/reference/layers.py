@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from archcalc.reference.selective import contexts
+from archcalc.reference.xielu import Xielu
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -73,7 +74,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, part: dict[str, Any], d_model: int) -> None:
         super().__init__()
-        self.act, self.gated = ACTIVATIONS[part["act"]], part["gated"]
+        self.gated = part["gated"]
+        self.act = Xielu() if part["act"] == "xielu" else ACTIVATIONS[part["act"]]
         for name in ("gate", "up") if self.gated else ("in",):
             self.add_module(name, nn.Linear(d_model, part["width"], bias=part["bias"]))
         add(self, "inner_norm", _inner_norm(part.get("inner_norm", "none"), part["width"]))

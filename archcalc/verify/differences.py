@@ -47,6 +47,10 @@ DIFFERENCES: tuple[tuple[Callable[[str], bool], str], ...] = (
         "LayerNorm in bf16: its statistics are kept in fp32, as on a GPU; on a CPU they are bf16",
     ),
     (
+        _has("'act': 'xielu'"),
+        "xIELU: one kernel that keeps what goes in, as its authors' does; PyTorch's steps one by one would keep more",
+    ),
+    (
         lambda words: words.startswith("recurrent"),
         "recurrent layers: the reference steps through the sequence; nn.LSTM and its kin count no FLOPs on a CPU",
     ),

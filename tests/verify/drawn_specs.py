@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 Spec = dict[str, Any]
 TRUTH = st.booleans()
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "relu2", "leaky_relu", "elu", "identity")
+LEARNED = (*ACTIVATIONS, "xielu")
 
 
 @st.composite
@@ -174,7 +175,7 @@ def scopes(draw: st.DrawFn, encodes: bool = False) -> Spec:
         "layer_scale": draw(st.sampled_from((False, False, True))),
         "position": draw(position_encodings(head_dim)),
         "attention": draw(attentions()),
-        "ffn": {"width": draw(st.integers(3, 9)), "act": draw(st.sampled_from(ACTIVATIONS)), "gated": draw(TRUTH)},
+        "ffn": {"width": draw(st.integers(3, 9)), "act": draw(st.sampled_from(LEARNED)), "gated": draw(TRUTH)},
     }
     if encodes and draw(st.sampled_from((False, False, True))):
         said |= {"position": draw(disentangled()), "kv_heads": said["heads"]}

@@ -24,7 +24,7 @@ _PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat1
 
 
 def activation(c: Config, key: str = "hidden_act", word: str = "") -> str:
-    """The spec's word. Some activations of transformers have parameters (prelu, xielu): those are refused."""
+    """The spec's word. Some activations of transformers have parameters (prelu, xielu): none of them here."""
     found = word or c.text(key)
     if found in _NEAREST:
         c.notes.append(f"{found} is counted as {_NEAREST[found]}: the same parameters")

@@ -8,11 +8,12 @@ from pydantic import BeforeValidator, WithJsonSchema
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.ir import Module, Tensor
-from archcalc.layers.activation import ACTIVATIONS
+from archcalc.layers.activation import ACTIVATIONS, LEARNED
 from archcalc.layers.ffn import ffn
 from archcalc.spec import Node, Size, mistake
 
 Activation = Literal[*ACTIVATIONS]  # type: ignore[valid-type]
+AnyActivation = Literal[*ACTIVATIONS, *LEARNED]  # type: ignore[valid-type]
 
 
 def _bias(value: Any) -> Any:
@@ -30,7 +31,7 @@ FfnBias = Annotated[Any, BeforeValidator(_bias), WithJsonSchema({"anyOf": [{"typ
 class Ffn(Node):
     main: ClassVar[str] = "width"
     width: Size | None = None
-    act: Activation = "gelu"
+    act: AnyActivation = "gelu"
     gated: bool = False
     bias: FfnBias | None = None  # a list where only some have one: in (gate and up), out
     inner_norm: bool = False  # one more norm, in front of the projection out

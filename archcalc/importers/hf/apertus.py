@@ -1,0 +1,22 @@
+"""Apertus: Llama with norms on queries and keys, and a plain FFN whose activation is learned."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, head_dim
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation, rope
+
+TYPES = ("apertus",)
+USUAL = "causal"
+INERT = ""
+
+
+def translate(c: Config, task: str) -> Fields:
+    learned = c.text("hidden_act") == "xielu"
+    return decoder(
+        c,
+        task,
+        attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
+        ffn={"width": c.size("intermediate_size"), "act": "xielu" if learned else activation(c)},
+        position=rope(c, head_dim(c), theta=12_000_000.0),
+    )
