@@ -146,6 +146,7 @@ def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None
         yield "per token: of source and target together"
     if load.decodes:
         yield f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
+    yield from _one_hot(root)
     yield "FLOP/B: forward products for each byte of their factors and results, each read or written once"
     yield from notes_of(root)
     yield from work_notes_of(root)
@@ -153,11 +154,20 @@ def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None
     yield from (words for words in load.assumptions if decoded is None or not words.startswith(f"{decoded} "))
 
 
+def _one_hot(root: Module) -> Iterator[str]:
+    """What a textbook's embedding would cost if it were computed as it is written, one-hot · W + b."""
+    written = [module for module, _ in walk(root) if "bias" in module.params and module.params["bias"].table]
+    looked_up = [op for module in written for op in module.ops if op.kind == "lookup"]
+    cost = sum(2 * int(op.output.size) * int(dim.size) for op in looked_up for dim in op.select)
+    if cost:
+        yield f"embeddings are looked up; computed as one-hot · W they would take {cost:,} more, forward"
+
+
 def _of_kind(done: Work, kind: str) -> Work:
     return done.where(lambda piece: kind_of(piece) == kind)
 
 
-KINDS_OF_WORK = ("projections", "attention scores", "feed-forward", "embedding", "head", "elementwise")
+KINDS_OF_WORK = ("projections", "attention scores", "states", "feed-forward", "embedding", "head", "elementwise")
 
 
 def kind_of(piece: Piece) -> str:
@@ -168,9 +178,16 @@ def kind_of(piece: Piece) -> str:
         return piece.module.group
     weights = [tensor for tensor in piece.op.inputs if isinstance(tensor.storage, Param)]
     if not weights:
-        return "attention scores"
+        return "states" if _in_kernel(piece.module) else "attention scores"
     inner = any(dim.name.endswith("ffn") or dim.name == "experts" for weight in weights for dim in weight.dims)
     return "feed-forward" if inner else "projections"
+
+
+def _in_kernel(module: Module) -> bool:
+    """States along a sequence (Mamba's, a delta net's, running sums of kernel attention) are computed in one kernel."""
+    while module.is_section and module.unit != "kernel" and module.parent:
+        module = module.parent
+    return module.unit == "kernel"
 
 
 def _amounts(done: Work) -> Amounts:
@@ -178,7 +195,7 @@ def _amounts(done: Work) -> Amounts:
 
 
 def _rows(module: Module, done: Work, policy: Policy) -> Iterator[Row]:
-    """A module before what it holds."""
+    """A module before what it holds, and behind that its products that are none of the layers below."""
     share = done.of(module)
     if not share.pieces or module.is_section:
         return
@@ -192,6 +209,19 @@ def _rows(module: Module, done: Work, policy: Policy) -> Iterator[Row]:
     )
     for child in module.children:
         yield from _rows(child, done, policy)
+    holding = _holding(module, share)
+    if holding and (own := _own(share, holding)).forward:
+        yield _own_row(module, own, policy)
+
+
+def _own_row(module: Module, own: Work, policy: Policy) -> Row:
+    """Attention's scores and what they look up, states along a sequence: what no layer below has weights for."""
+    kinds = {kind_of(piece) for piece in own.pieces if piece.matrix}
+    taken = {child.name for child in module.children}
+    name = next((kind.split()[-1] for kind in ("attention scores", "states") if kinds == {kind}), "itself")
+    name = "itself" if name in taken else name
+    path = f"{module.path}.{name}" if module.path else name
+    return Row(path, name, Count(1), _repeat(module), _amounts(own), _moved(own, policy))
 
 
 def _repeat(module: Module) -> int:
@@ -200,11 +230,21 @@ def _repeat(module: Module) -> int:
 
 def _worked(module: Module, share: Work) -> Count:
     """Layers that hold no others are written out, larger ones as the sum of what they hold."""
-    holding = [child for child in module.children if not child.is_section and share.of(child).forward]
+    holding = _holding(module, share)
     if not holding:
         return share.forward
-    own = share.where(lambda piece: not any(piece in share.of(child).pieces for child in holding)).forward
+    own = _own(share, holding).forward
     return total([own, *(Count.named(child.term, share.of(child).forward, subtotal=True) for child in holding)])
+
+
+def _holding(module: Module, share: Work) -> list[Module]:
+    """The layers below that have products."""
+    return [child for child in module.children if not child.is_section and share.of(child).forward]
+
+
+def _own(share: Work, holding: list[Module]) -> Work:
+    below = [share.of(child).pieces for child in holding]
+    return share.where(lambda piece: not any(piece in pieces for pieces in below))
 
 
 def _moved(share: Work, policy: Policy) -> int:

@@ -150,7 +150,7 @@ class FlopsReport(Report):
     def more(self) -> Sequence[Table]:
         columns = (Column("layer", "name"), Column("×", "times"), *self._columns())
         wide = (Column("FLOP/B", "ratio", spare=True), Column("share", "share"))
-        return [Table((*columns, *wide), tuple(self._line(row) for row in self._shown()))]
+        return [Table((*columns, *wide), tuple(self._line(row, depth) for row, depth in self._shown()))]
 
     def _columns(self) -> tuple[Column, ...]:
         back = (Column("backward", "count", spare=True),) if self.mode == "train" else ()
@@ -160,17 +160,20 @@ class FlopsReport(Report):
         back = (int(amounts.backward),) if self.mode == "train" else ()
         return (int(amounts.forward), *back)
 
-    def _shown(self) -> Iterator[Row]:
-        """Layers with products of their own or below them; what is all there is of its parent says nothing new."""
+    def _shown(self) -> Iterator[tuple[Row, int]]:
+        """Layers with products, and how deep they stand: what a row that says nothing new holds takes its place."""
+        left_out: list[str] = []  # all there is of its parent
         for above, row in pairwise(self.rows):
-            only = row.path.startswith(f"{above.path}.") and row.times == 1 and row.amounts.total == above.amounts.total
-            if row.amounts.forward and row.depth < self.depth and not only:
-                yield row
+            depth = row.depth - sum(row.path.startswith(path) for path in left_out)
+            if row.path.startswith(f"{above.path}.") and row.times == 1 and row.amounts.total == above.amounts.total:
+                left_out.append(f"{row.path}.")
+            elif row.amounts.forward and depth < self.depth:
+                yield row, depth
 
-    def _line(self, row: Row) -> Line:
+    def _line(self, row: Row, depth: int) -> Line:
         below = row.amounts.forward.worked(names=self.names) if self.explain else ""
         cells = (row.title, row.times, *self._cells(row.amounts), row.intensity, self._share(row.amounts.total))
-        return Line(cells, row.depth, below if " " in below else "")
+        return Line(cells, depth, below if " " in below else "")
 
     def _share(self, number: int) -> float:
         return number / self.total if self.total else 0.0

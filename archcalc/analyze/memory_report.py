@@ -108,11 +108,14 @@ class MemoryReport(Report):
         return number / self.total_bytes if self.total_bytes else 0.0
 
     def _layer_lines(self) -> Iterator[Line]:
+        left_out: list[str] = []  # all there is of its parent: what it holds takes its place
         for above, row in pairwise(self.rows):
-            only = row.path.startswith(f"{above.path}.") and row.times == 1 and row.bytes == above.bytes
-            if row.bytes and row.depth < self.depth and not only:
+            depth = row.depth - sum(row.path.startswith(path) for path in left_out)
+            if row.path.startswith(f"{above.path}.") and row.times == 1 and row.bytes == above.bytes:
+                left_out.append(f"{row.path}.")
+            elif row.bytes and depth < self.depth:
                 sizes = (row.bytes, row.bytes, *self._kept(row))
-                yield Line((row.title, row.times, *sizes, self._share(row.bytes)), row.depth)
+                yield Line((row.title, row.times, *sizes, self._share(row.bytes)), depth)
 
     def _kept(self, row: Row) -> tuple[int, ...]:
         part = row.parts

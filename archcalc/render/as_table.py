@@ -20,12 +20,14 @@ def render(report: Report, *, width: int) -> str:
     answer = report.answer() or " ".join((*figure(figures[0]), figures.pop(0).label))
     worked = textwrap.wrap(report.worked(), width - 2, initial_indent="= ", subsequent_indent="  ")
     fitted = [_fitting(table, width) for table in (report.table(), *report.more())]
-    left_out = [note for _, notes in fitted for note in notes]
+    left_out = list(dict.fromkeys(label for _, labels in fitted for label in labels))
+    explained = [note for note in report.assumptions if note.partition(":")[0] not in left_out]
+    narrow = [f"{', '.join(left_out)} left out: the terminal is too narrow"] if left_out else []
     blocks = [
         [bold(report.title()), bold(answer), *map(dim, worked)],
         _figures(figures),
         *(_Layout(table, width).lines() for table, _ in fitted),
-        [dim(line) for note in (*report.assumptions, *left_out) for line in _note(note, width)],
+        [dim(line) for note in (*explained, *narrow) for line in _note(note, width)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -44,14 +46,13 @@ def _figures(figures: Sequence[Figure]) -> list[str]:
 
 
 def _fitting(table: Table, width: int) -> tuple[Table, list[str]]:
-    """Without its spare columns, and a note that says so, where they do not fit."""
+    """Without its spare columns where they do not fit, and the names of those that are left out."""
     spare = [column.label for column in table.columns if column.spare]
     if not spare or _Layout(table, 10**6).used <= width:
         return table, []
     kept = [i for i, column in enumerate(table.columns) if not column.spare]
     lines = [line._replace(cells=tuple(line.cells[i] for i in kept)) for line in table.lines]
-    left_out = f"{', '.join(spare)} left out: the terminal is too narrow"
-    return Table(tuple(table.columns[i] for i in kept), tuple(lines)), [left_out]
+    return Table(tuple(table.columns[i] for i in kept), tuple(lines)), spare
 
 
 class _Layout:

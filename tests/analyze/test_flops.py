@@ -200,3 +200,35 @@ def test_an_unknown_option_is_named() -> None:
     """From Python too."""
     with pytest.raises(InputError, match="no option called casual"):
         load("gpt2").flops(casual="half")
+
+
+def test_layers_add_up_to_what_holds_them() -> None:
+    """Attention's scores and a state's products, which no layer below has weights for, are rows of their own."""
+    for name in ("gpt2", "mamba-130m", "deepseek-v3", "rnnsearch", "qwen3-next-80b-a3b"):
+        found = load(name).flops(seq=64, batch=1).rows
+        rows = {row.path: int(row.amounts.forward) for row in found}
+        assert len(rows) == len(found)
+        for path, forward in rows.items():
+            below = [size for other, size in rows.items() if other.rpartition(".")[0] == path]
+            assert sum(below) in (0, forward), (name, path)
+
+
+def test_scores_and_states_are_called_so(run: Run) -> None:
+    scores = L * 2 * (2 * 64 * 64 * D)
+    assert f"scores {scores:,}" in " ".join(run("flops", "gpt2", "--seq", "64", "--mode", "prefill").out.split())
+    kinds = load("mamba-130m").flops(seq=64).kinds
+    assert "states" in kinds
+    assert "attention scores" not in kinds
+
+
+def test_what_a_one_hot_product_would_cost_is_said(run: Run) -> None:
+    """An embedding is a look-up; the textbook writes it as a product."""
+    answer = " ".join(run("flops").out.split())
+    assert f"computed as one-hot · W they would take {2 * 2 * 32 * 2048 * 30000 * 1024:,} more, forward" in answer
+
+
+def test_a_column_that_is_left_out_is_not_explained(run: Run) -> None:
+    narrow, wide = (run("flops", "gpt2", "--seq", "64", columns=columns).out for columns in (60, 140))
+    assert "FLOP/B: forward products" in wide
+    assert "FLOP/B:" not in narrow
+    assert narrow.count("left out: the terminal is too narrow") == 1
