@@ -126,6 +126,11 @@ def cache_runs(root: Module) -> list[Run]:
     return [run for run in runs(root, trainable=never) if run.op.output.role == "cache" and not run.op.output.base]
 
 
+def is_tail(tensor: Tensor) -> bool:
+    """The last positions that a causal convolution has seen."""
+    return any(dim.name == "conv_state" for dim in tensor.dims)
+
+
 def grows(tensor: Tensor, work: Workload) -> bool:
     """Keys and values: one for each position, where a recurrent state is as big for any number of them."""
     lengths = {*work.lengths, *(f"kv_{name}" for name in work.lengths), "window", "chunk"}

@@ -173,11 +173,11 @@ class Memory:
             said = [words for words in said if "the spec names no precision" not in words]
             said.append("a file of weights: neither a cache nor activations, since it does not tell what is computed")
         said += self._left_out()
-        windows = (
-            () if self.case.trains else {inference.window_of(run.op.output) for run, _ in inference.cached(self, work)}
-        )
-        if any(windows):
+        kept = [] if self.case.trains else [run.op.output for run, _ in inference.cached(self, work)]
+        if any(map(inference.window_of, kept)):
             said.append(f"cache of sliding windows: {KV_RULES[self.case.kv_rule]}; --kv-rule changes it")
+        if any(map(inference.is_tail, kept)):
+            said.append("state of convolutions: kernel − 1 positions; transformers' Mamba and delta nets keep one more")
         if self.case.overhead is None:
             name, source = self._runtime["name"], self._runtime["source"]
             said.append(f"overhead: {name}, an estimate ({source}); --overhead changes it")

@@ -46,7 +46,8 @@ LossChunks = Annotated[
     int | None, typer.Option(parser=size, metavar="N", help="Compute logits and loss in so many pieces.")
 ]
 KvDtype = Annotated[
-    str | None, typer.Option("--kv-dtype", metavar="FORMAT", help="Format of the KV cache: bf16, fp8, q8_0, …")
+    str | None,
+    typer.Option("--kv-dtype", metavar="FORMAT", help="Format of cached keys and values: bf16, fp8, q8_0, …"),
 ]
 KvRule = Annotated[
     str | None,

@@ -284,6 +284,14 @@ def test_llama_cpp_pads_what_a_window_keeps() -> None:
     assert kept == (9216 + 90) * 2**20
 
 
+def test_a_recurrent_state_keeps_its_format_and_says_what_it_keeps() -> None:
+    """Jamba: 28 Mamba blocks of 8,192 channels, 16 numbers each and 3 positions of the convolution, in bf16."""
+    wide, narrow = (load("jamba-v0.1").memory(seq=64, kv_dtype=kv) for kv in ("bf16", "fp8"))
+    assert wide.parts["kv_cache"] == 2 * narrow.parts["kv_cache"] == 2 * 64 * 4 * 8 * 128 * 2
+    assert wide.parts["state"] == narrow.parts["state"] == 28 * 8192 * (16 + 3) * 2
+    assert any("kernel − 1 positions" in words for words in wide.assumptions)
+
+
 def test_the_head_sees_the_last_position_alone() -> None:
     """So that a long prompt needs no logits of its own: its fullest instant is in the blocks."""
     report = load("llama-3-8b").memory(seq=8192)

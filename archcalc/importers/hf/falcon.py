@@ -32,7 +32,11 @@ def translate(c: Config, task: str) -> Fields:
 
 def _kv_heads(c: Config, heads: int) -> int:
     groups, one = c.size_or("num_kv_heads", heads), c.flag("multi_query")
-    return groups if c.flag("new_decoder_architecture") else 1 if one else heads
+    if not c.flag("new_decoder_architecture"):
+        return 1 if one else heads
+    if groups < heads:
+        c.notes.append(f"transformers caches Falcon's keys and values for all {heads} heads; {groups} are counted")
+    return groups
 
 
 def _parallel(c: Config) -> str | None:

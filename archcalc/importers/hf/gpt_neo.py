@@ -8,7 +8,7 @@ from archcalc.importers.hf.words import activation
 
 TYPES = ("gpt_neo",)
 USUAL = "causal"
-INERT = "attention_layers head_dim num_key_value_heads"
+INERT = "head_dim num_key_value_heads"
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -29,12 +29,14 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _layers(c: Config) -> list[str]:
-    """`[[["global", "local"], 12]]`: what comes in turn, and how often."""
+    """`[[["global", "local"], 12]]`: what comes in turn, and how often; a list of all layers is set last, and wins."""
     said = c.get("attention_types") or [[["global", "local"], 12]]
     try:
-        layers = [kind for kinds, times in said for _ in range(times) for kind in kinds]
+        layers = c.words("attention_layers") or [kind for kinds, times in said for _ in range(times) for kind in kinds]
     except (TypeError, ValueError):
         raise c.wrong("attention_types", 'a list such as [[["global", "local"], 12]]') from None
     if len(layers) != c.size("num_layers") or not set(layers) <= {"global", "local"}:
         raise c.refused("attention_types", f"it must name num_layers = {c.get('num_layers')} layers, global or local")
+    if "local" in layers:
+        c.notes.append("transformers caches all positions of GPT-Neo's local blocks: --kv-rule full counts them so")
     return ["sliding_attention" if layer == "local" else "full_attention" for layer in layers]
