@@ -30,6 +30,7 @@ _INNER = (
 _EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts")
 _LENGTHS = (
     "max_position_embeddings", "n_positions", "max_seq_len", "max_source_positions", "max_target_positions",
+    "max_encoder_position_embeddings", "max_decoder_position_embeddings",
 )  # fmt: skip
 _ACTS = ("hidden_act", "activation_function", "activation", "hidden_activation", "mlp_hidden_act", "dense_act_fn")
 _SCALED: tuple[Fields, ...] = (
@@ -111,6 +112,7 @@ def _switched(name: str, default: Any, each: int, rng: random.Random) -> Any:
         "relative_attention_max_distance": [64],
         "sliding_window": [4, 16, 64],
         "window_size": [4, 16],
+        "attention_window": [4, 16],
         "type_vocab_size": [1, 2, 5],
         "decoder_sparse_step": [1, 2, 3],
         "first_k_dense_replace": [0, 1, 2, 9],
@@ -314,6 +316,15 @@ def _bamba(drawn: Fields, rng: random.Random) -> Fields:
     }
 
 
+def _falcon_h1(drawn: Fields, rng: random.Random) -> Fields:
+    groups = rng.choice([1, 2])
+    heads, each = groups * rng.choice([1, 2, 3]), rng.choice([4, 6])
+    widths: Fields = {"mamba_d_ssm": heads * each, "mamba_d_head": rng.choice(["auto", each])}
+    if rng.random() < 0.3:
+        widths = {"mamba_d_ssm": None, "mamba_expand": rng.choice([1, 2]) * heads}
+    return {**widths, "mamba_n_heads": heads, "mamba_n_groups": groups, "mamba_d_state": rng.choice([8, 16])}
+
+
 def _rglru(drawn: Fields, rng: random.Random) -> Fields:
     chosen = {"block_types": rng.choice([["recurrent", "attention"], ["recurrent", "recurrent", "attention"]])}
     return {**chosen, **({"lru_width": 2 * drawn["hidden_size"]} if rng.random() < 0.4 else {})}
@@ -376,6 +387,16 @@ def _gemmas(drawn: Fields, rng: random.Random) -> Fields:
     return {**halves, "is_encoder_decoder": rng.random() < 0.7}
 
 
+def _windows(blocks: str) -> Any:
+    """One window for all blocks, or one for each."""
+
+    def choose(drawn: Fields, rng: random.Random) -> Fields:
+        each = [rng.choice([4, 8]) for _ in range(drawn[blocks])]
+        return {"attention_window": each} if rng.random() < 0.4 else {}
+
+    return choose
+
+
 def _beit(drawn: Fields, rng: random.Random) -> Fields:
     return {"layer_scale_init_value": rng.choice([0.1, 0.0]), "add_fpn": False}
 
@@ -413,6 +434,7 @@ _SPECIAL: dict[str, Any] = {
     "mamba2": _ssm2,
     "jamba": _jamba,
     "bamba": _bamba,
+    "falcon_h1": _falcon_h1,
     "recurrent_gemma": _rglru,
     "nemotron_h": _nemotron,
     "deberta-v2": _deberta,
@@ -420,6 +442,8 @@ _SPECIAL: dict[str, Any] = {
     "albert": _albert,
     "beit": _beit,
     "t5gemma": _gemmas,
+    "longformer": _windows("num_hidden_layers"),
+    "led": _windows("encoder_layers"),
     "encoder-decoder": _pair(("bert", "roberta", "electra"), ("bert", "gpt2", "roberta", "bert-generation")),
     "vision-encoder-decoder": _pair(("vit", "deit", "beit"), ("gpt2", "bert", "trocr", "roberta")),
 }

@@ -99,6 +99,18 @@ def attention(
     return linear(m["out"], concatenated, d_model, bias="o" in bias)
 
 
+def keep_global(m: Module, d_model: Dim, heads: int, kv_heads: int, head_dim: int, bias: frozenset[str]) -> None:
+    """Longformer's second projections, for tokens that look at all others: kept, where no token does."""
+    for name, number in (("q", heads), ("k", kv_heads), ("v", kv_heads)):
+        kept = m[f"{name}_global"]
+        kept.title = kept.term = f"{name} of global tokens (kept, read by nothing)"
+        head = Dim.of("heads" if number == heads else "kv_heads", number, copies=True)
+        axis = (head, Dim.of("head_dim", head_dim))
+        kept.param("weight", axis, d_model)
+        if name in bias:
+            kept.param("bias", axis)
+
+
 def _split_in_two(m: Module, both: Tensor, each: Axes) -> tuple[Tensor, Tensor]:
     """Queries, and what opens or shuts them: copied apart, as their heads lie between each other."""
     q, gate = (m.record("copy", both, to=each) for _ in range(2))

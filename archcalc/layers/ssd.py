@@ -25,9 +25,10 @@ class Mamba2:
     groups: int  # of heads that share their B and C
     conv: int
     bias: bool
+    out_bias: bool
     conv_bias: bool
     chunk: int
-    norm_groups: int  # of channels that are normalised each by itself
+    norm_groups: int  # of channels that are normalised each by itself behind the gate; 0: nothing is
 
     @property
     def head(self) -> Dim:
@@ -53,10 +54,12 @@ class Mamba2:
         skipped = m.record("multiply", u.seen_as(batch, seq, head, self.each), one_each(m, "D", head))
         y = m.record("add", y, skipped).seen_as(batch, seq, inner)
         gated = m.record("multiply", y, m.record("silu", made.seen_as(batch, seq, inner)))
-        return linear(m["out"], self._normed(m["norm"], gated), d_model, bias=self.bias)
+        return linear(m["out"], self._normed(m["norm"], gated), d_model, bias=self.out_bias)
 
     def _normed(self, m: Module, x: Tensor) -> Tensor:
         batch, seq, inner = x.dims
+        if not self.norm_groups:
+            return x
         weight = m.param("weight", inner)
         if self.norm_groups == 1:
             return m.record("rms_norm", x, weight)

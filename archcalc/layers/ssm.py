@@ -26,6 +26,7 @@ class Mamba:
     conv: int
     dt_rank: int
     bias: bool
+    out_bias: bool
     conv_bias: bool
     norms: str  # on Δ, B and C: none, rms, or weightless
 
@@ -42,7 +43,7 @@ class Mamba:
         y = self._scanned(kernel(m, work), u, *self._selected(m, u), m.param("A_log", inner, self.states), work)
         y = m.record("add", y, m.record("multiply", u, m.param("D", inner)))
         gate = m.record("silu", both.seen_as(batch, seq, inner))
-        return linear(m["out"], m.record("multiply", y, gate), d_model, bias=self.bias)
+        return linear(m["out"], m.record("multiply", y, gate), d_model, bias=self.out_bias)
 
     def _scanned(
         self, m: Module, u: Tensor, step: Tensor, b: Tensor, c: Tensor, rates: Param, work: Workload

@@ -86,6 +86,9 @@ class Attention(nn.Module):
         if part["qk_norm"]:
             self.q_norm = HeadNorm(part["qk_norm"], self.heads, self.head_dim)
             self.k_norm = HeadNorm(part["qk_norm"], self.kv_heads, self.head_dim)
+        if part["global_qkv"]:
+            for name, width in (("q", inner), ("k", shared), ("v", shared)):
+                self.add_module(f"{name}_global", nn.Linear(d_model, width, bias=name in bias))
         if part["sinks"]:
             self.sinks = nn.Parameter(torch.zeros(self.heads))
         relative = [said for said in part["positions"] if said["kind"] == "relative"]

@@ -30,7 +30,7 @@ class Mamba(nn.Module):
         self.dt = nn.Linear(rank, inner)
         self.A_log = nn.Parameter(torch.zeros(inner, state))
         self.D = nn.Parameter(torch.ones(inner))
-        self.out = nn.Linear(inner, d_model, bias=said["bias"])
+        self.out = nn.Linear(inner, d_model, bias=said["out_bias"])
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         x, gate = run(self, "in", x).chunk(2, dim=-1)

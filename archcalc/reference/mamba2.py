@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from archcalc.reference import Config
 from archcalc.reference.chunks import chunked, decays_between, joined, passed_within
 from archcalc.reference.conv import CausalConv
-from archcalc.reference.layers import run
+from archcalc.reference.layers import add, run
 from archcalc.reference.scan import Found, as_kernel, keep, known
 
 
@@ -31,8 +31,8 @@ class Mamba2(nn.Module):
         self.conv = CausalConv(sum(self.mixed), said["conv"], said["conv_bias"])
         self.dt_bias, self.A_log = (nn.Parameter(torch.zeros(heads)) for _ in range(2))
         self.D = nn.Parameter(torch.ones(heads))
-        self.norm = nn.RMSNorm(inner) if said["norm_groups"] == 1 else GroupedNorm(inner, said["norm_groups"])
-        self.out = nn.Linear(inner, d_model, bias=said["bias"])
+        add(self, "norm", _norm(inner, said["norm_groups"]))
+        self.out = nn.Linear(inner, d_model, bias=said["out_bias"])
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         gate, mixed, step = run(self, "in", x).split(self.widths, dim=-1)
@@ -45,7 +45,11 @@ class Mamba2(nn.Module):
         y, last = as_kernel(inside, values, b, c, step, self.dt_bias, self.A_log, start)
         keep(cache, f"{self.path}.state", last)
         y = (y + self.D[:, None] * values).flatten(2)
-        return self.out(self.norm(y * F.silu(gate)))
+        return self.out(run(self, "norm", y * F.silu(gate)))
+
+
+def _norm(width: int, groups: int) -> nn.Module | None:
+    return None if groups == 0 else nn.RMSNorm(width) if groups == 1 else GroupedNorm(width, groups)
 
 
 class GroupedNorm(nn.Module):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from torch import nn
+from functools import reduce
+from operator import add
+from typing import Any
+
+from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.attention import Attention
@@ -30,14 +34,29 @@ PARTS: dict[str, type[nn.Module]] = {
     "Delta": DeltaNet,
     "RecurrentUnit": RecurrentUnit,
 }
+TOGETHER = "TogetherPart"
 ATTENTIONS = ("AttentionPart", "LatentPart")
 
 
 def make_part(part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> nn.Module:
     """Attention is told how wide what it looks at is, and how it is computed; other parts need neither."""
+    if part["type"] == TOGETHER:
+        return Together(part, d_model, memory_width, options)
     if part["type"] not in ATTENTIONS:
         return PARTS[kind_of(part)](part, d_model)
     return _attention(part)(part, d_model, memory_width, options)
+
+
+class Together(nn.Module):
+    """Parts that read the same, added up."""
+
+    def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__()
+        for one in part["parts"]:
+            self.add_module(one["name"], make_part(one, d_model, memory_width, options))
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        return reduce(add, [one(x, given, cache) for one in self.children()])
 
 
 def _attention(part: Config) -> type[nn.Module]:

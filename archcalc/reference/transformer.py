@@ -21,7 +21,7 @@ from archcalc.reference.heads import Head
 from archcalc.reference.kernel import is_state
 from archcalc.reference.layers import add, run
 from archcalc.reference.mtp import make_further, predict_further
-from archcalc.reference.parts import ATTENTIONS, PARTS, attentions_of, kind_of, parts_of
+from archcalc.reference.parts import ATTENTIONS, PARTS, TOGETHER, attentions_of, kind_of, parts_of
 from archcalc.reference.pools import Probe, make_pooler
 from archcalc.reference.properties import decodes_alike, ignores_padding, is_causal
 from archcalc.reference.stack import Stack
@@ -123,7 +123,7 @@ class Transformers(Family):
 
     def unknown(self) -> str:
         for part in parts_of(self.config):
-            if kind_of(part) not in PARTS:
+            if kind_of(part) not in (*PARTS, TOGETHER):
                 return str(part["name"])
             if part.get("indexer"):
                 return "an indexer"
@@ -144,7 +144,8 @@ class Transformers(Family):
 
         Op by op not where products are a loop here, over experts or positions, or a kernel written out."""
         parts = parts_of(self.config)
-        loops = any(part["type"] not in (*ATTENTIONS, "FfnPart", "ConvPart") or is_state(part) for part in parts)
+        plain = (*ATTENTIONS, "FfnPart", "ConvPart", TOGETHER)
+        loops = any(part["type"] not in plain or is_state(part) for part in parts)
         loops = loops or (attention == "flash" and any(map(is_written_out, attentions_of(parts))))
         core = ("core",) if attention == "eager" else ()
         return ("none", "block", *(() if loops else ("ops",)), *core)

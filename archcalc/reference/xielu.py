@@ -1,4 +1,4 @@
-"""xIELU, an activation with two learned numbers (Huang and Schlag 2024, arXiv:2411.13010), as one kernel computes it."""
+"""xIELU, an activation with two learned numbers (Huang and Schlag 2024, arXiv:2411.13010), as one kernel."""
 
 from __future__ import annotations
 

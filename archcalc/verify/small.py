@@ -129,6 +129,8 @@ def _consistent(old: Any, new: Any) -> Any:
     for name in ("groups", "norm_groups"):  # of the heads or channels of a Mamba-2
         if "heads" in said and name in said:
             said[name] = said["heads"] if getattr(old, name) == old.heads else min(getattr(old, name), TWICE)
+    if "inner" in said and "heads" in said and said["inner"] % said["heads"]:
+        said["inner"] = TWICE * said["heads"]
     if "v_heads" in said:
         said["v_heads"] = said["heads"] * min(old.v_heads // old.heads, TWICE)
     if said.get("rotated"):

@@ -164,6 +164,9 @@ CHANGES = [
     ({"dropout": 0.1}, 0),
     ({"decoder": {"blocks": 2, "pattern": ["attention ffn ffn"]}}, 2 * (2 * 12 * 20 + 24)),
     ({"decoder": {"blocks": 3, "pattern": ["ffn", "attention"]}}, -(4 * 12 * 12 + 24)),
+    ({"decoder": {"blocks": 2, "pattern": ["attention+ffn"]}}, -2 * 24),
+    ({"attention": {"global_qkv": True}}, 2 * 3 * 12 * 12),
+    ({"ffn": {"width": 20, "act": "xielu"}}, 2 * 2),
 ]
 
 

@@ -75,6 +75,7 @@ def attentions(draw: st.DrawFn) -> Spec:
     said["gate"] = draw(st.sampled_from((False, False, True, "own", "head")))
     if said["gate"] is not True and draw(st.sampled_from((False, False, True))):
         said["v_dim"] = draw(st.sampled_from((3, 4, 8)))
+    said["global_qkv"] = draw(st.sampled_from((False, False, True)))
     said["out_norm"] = draw(st.sampled_from((False, False, True)))
     if draw(st.sampled_from((False, False, True))):
         said["softcap"] = 30.0

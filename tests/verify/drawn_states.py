@@ -7,6 +7,7 @@ from verify.drawn_specs import ACTIVATIONS, TRUTH, Spec, norms, scopes
 
 SMALL = st.integers(1, 4)
 TAPS = st.integers(1, 4)
+BIASES = st.sampled_from((True, False, ["in"], ["out"]))
 CHUNKS = st.sampled_from((1, 2, 3, 4, 16))
 
 
@@ -15,7 +16,7 @@ def mambas(draw: st.DrawFn) -> Spec:
     """With and without norms on Δ, B and C."""
     said: Spec = {"inner": draw(st.integers(3, 9)), "state": draw(SMALL), "conv": draw(TAPS), "dt_rank": draw(SMALL)}
     said["norms"] = draw(st.sampled_from((False, True, "weightless")))
-    return {**said, "bias": draw(TRUTH), "conv_bias": draw(TRUTH)}
+    return {**said, "bias": draw(BIASES), "conv_bias": draw(TRUTH)}
 
 
 @st.composite
@@ -24,8 +25,10 @@ def second_mambas(draw: st.DrawFn) -> Spec:
     groups, norm_groups = draw(st.integers(1, 2)), draw(st.integers(1, 2))
     heads = groups * draw(st.integers(1, 3))
     said: Spec = {"kind": "mamba2", "inner": heads * norm_groups * draw(SMALL), "heads": heads, "groups": groups}
-    said |= {"norm_groups": norm_groups, "state": draw(SMALL), "conv": draw(TAPS), "chunk": draw(CHUNKS)}
-    return {**said, "bias": draw(TRUTH), "conv_bias": draw(TRUTH)}
+    said |= {"state": draw(SMALL), "conv": draw(TAPS), "chunk": draw(CHUNKS)}
+    normed = draw(st.sampled_from((True, True, False)))
+    said |= {"gate_norm": normed, **({"norm_groups": norm_groups} if normed else {})}
+    return {**said, "bias": draw(BIASES), "conv_bias": draw(TRUTH)}
 
 
 @st.composite
@@ -49,10 +52,10 @@ STATES = (("mamba", mambas()), ("mamba", second_mambas()), ("delta", delta_nets(
 
 @st.composite
 def decoders_with_states(draw: st.DrawFn) -> Spec:
-    """Alone, before a feed-forward part, and in turns with attention."""
+    """Alone, before a feed-forward part, in turns with attention, and beside it."""
     part, layers = draw(st.sampled_from(STATES))
     patterns = ([part], [f"{part} ffn"], [f"2 × {part} ffn", "attention ffn"], ["attention", f"{part} {part}"])
-    pattern = draw(st.sampled_from(patterns))
+    pattern = draw(st.sampled_from((*patterns, [f"attention+{part} ffn"])))
     said = {**draw(scopes()), "norm": draw(norms()), part: draw(layers)}
     for unused in ("parallel", *(word for word in ("attention", "ffn") if word not in " ".join(pattern))):
         said.pop(unused, None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Context, normed
-from archcalc.archs.transformer.pattern import Items, Line
+from archcalc.archs.transformer.pattern import BESIDE, Items, Line
 from archcalc.count import Count
 from archcalc.errors import InputError, Path
 from archcalc.ir import Dim, Module, Param, Tensor, axes
@@ -36,6 +36,8 @@ def check(head: Head, stack: ResolvedStack) -> None:
         raise InputError("an encoder predicts no next token", "leave mtp out", fields=_AT)
     if any(isinstance(part, AttentionPart) and part.cross for part in stack.parts.values()):
         raise InputError("mtp behind cross-attention", "leave mtp out, or cross", fields=_AT)
+    if any(BESIDE in word for word in stack.parts):
+        raise InputError("mtp behind parts that stand beside each other", "leave mtp out", fields=_AT)
     if stack.tables.projects or head.transform:
         raise InputError("mtp reads tables of the model's width", "leave mtp, width or transform out", fields=_AT)
     if head.mtp.blocks is None:

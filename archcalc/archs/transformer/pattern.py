@@ -3,6 +3,7 @@
     [local ffn, attention ffn]                     alternate
     [3 × attention ffn, 58 × attention moe]        dense blocks first
     [first ffn, {repeat: 7, pattern: [2 × local ffn, attention ffn]}]
+    [attention+mamba ffn]                          two parts that read the same, behind one norm
 
 `n x` and `n *` mean `n ×`. A thousand blocks are never written out: lines keep how often they stand.
 """
@@ -15,12 +16,17 @@ from typing import Any
 
 from archcalc.sizes import LARGEST
 
-_LINE = re.compile(r"(?:(\d[\d_]*)\s*[×x*]\s*)?([A-Za-z_][\w-]*(?:\s+[A-Za-z_][\w-]*)*)")
+_WORD = r"[A-Za-z_][\w-]*(?:\+[A-Za-z_][\w-]*)*"
+_LINE = re.compile(rf"(?:(\d[\d_]*)\s*[×x*]\s*)?({_WORD}(?:\s+{_WORD})*)")
+BESIDE = "+"
 
 
 @dataclass(frozen=True)
 class Line:
-    """`times` equal blocks, each with weights of its own and called so many times in a row."""
+    """`times` equal blocks, each with weights of its own and called so many times in a row.
+
+    A word is a part's name, or those of several beside each other: `attention+mamba`.
+    """
 
     times: int
     words: tuple[str, ...]
@@ -75,7 +81,9 @@ def blocks_of(items: Items) -> int:
 
 
 def words_of(items: Items) -> set[str]:
-    return {word for item in items for word in (item.words if isinstance(item, Line) else words_of(item.items))}
+    """All words, those that stand beside each other also alone."""
+    found = {word for item in items for word in (item.words if isinstance(item, Line) else words_of(item.items))}
+    return found | {alone for word in found for alone in word.split(BESIDE)}
 
 
 def cycled(items: Items, blocks: int) -> Items:

@@ -13,6 +13,7 @@ from archcalc.archs.transformer.parts import SLOTS, part_module, slot_node
 from archcalc.archs.transformer.parts.attention_fields import as_cross
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Part, Surroundings
+from archcalc.archs.transformer.parts.together import together
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
 from archcalc.errors import InputError, Path, did_you_mean
@@ -119,7 +120,10 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     elif not sound:
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
     items = _items(scope, spec, name)
-    parts = {word: _part(word, around) for word in sorted(pattern.words_of(items) | set(scope.once))}
+    words = sorted(pattern.words_of(items) | set(scope.once), key=lambda word: (pattern.BESIDE in word, word))
+    parts: dict[str, Part] = {}
+    for word in words:
+        parts[word] = together(word, parts, around) if pattern.BESIDE in word else _part(word, around)
     _check_one_table(parts, around)
     _check_parallel(parts, around)
     return ResolvedStack(

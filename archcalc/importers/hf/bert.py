@@ -10,6 +10,7 @@ from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.words import activation
 
 ROBERTA = ("roberta", "xlm-roberta", "camembert", "data2vec-text", "xlm-roberta-xl", "roberta-prelayernorm", "ibert")
+FROM_PADDING = (*ROBERTA, "longformer")  # positions are counted from that of padding
 TYPES = ("bert", "megatron-bert", "ernie", "electra", *ROBERTA)
 USUAL = "masked"
 INERT = (
@@ -56,7 +57,7 @@ def encoder(c: Config) -> Fields:
 def _positions(c: Config) -> Fields:
     """RoBERTa counts from the row behind that of padding, so that the rows up to there are used by no token."""
     rows, padding = c.size("max_position_embeddings"), c.given("pad_token_id")
-    if c.type not in ROBERTA or not isinstance(padding, int) or not 0 <= padding < min(rows - 1, 1024):
+    if c.type not in FROM_PADDING or not isinstance(padding, int) or not 0 <= padding < min(rows - 1, 1024):
         return {"kind": "learned", "length": rows}
     return {"kind": "learned", "length": rows - padding - 1, "offset": padding + 1}
 

@@ -56,6 +56,7 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part
         out_norm=around.norm(said.norm).kind if said.out_norm else "",
         softcap=said.softcap is not None,
         memory=said.memory,
+        global_qkv=said.global_qkv,
     )
 
 
@@ -74,7 +75,7 @@ def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross:
     if len(narrow) == 2:
         raise InputError("a window and a chunk", "keep one of them", fields=around.places(word, "chunk"))
     kernel = said.feature not in (None, "softmax")
-    bends = ("qk_norm", "sinks", "gate", "softcap", "out_norm", "v_dim", "dropout")
+    bends = ("qk_norm", "sinks", "gate", "softcap", "out_norm", "v_dim", "dropout", "global_qkv")
     others = [*narrow, *(name for name in bends if getattr(said, name))]
     if kernel and others:
         fact = f"{said.feature} attention has no {others[0]}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts.part import Context, Part
 from archcalc.ir import Dim, Module, Tensor, axes
-from archcalc.layers.attention import Rotation, ScoreBias, attention, looked_at
+from archcalc.layers.attention import Rotation, ScoreBias, attention, keep_global, looked_at
 from archcalc.layers.disentangled import disentangled, distance_table
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.kernel import kernel_attention
@@ -37,6 +37,7 @@ class AttentionPart(Part):
     out_norm: str = ""
     softcap: bool = False
     memory: int | None = None
+    global_qkv: bool = False
 
     @property
     def causal(self) -> bool:
@@ -44,6 +45,8 @@ class AttentionPart(Part):
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         memory = self._memory(x, context) if self.cross else x
+        if self.global_qkv:
+            keep_global(m, x.dims[-1], self.heads, self.kv_heads, self.head_dim, self.bias)
         if self.feature != "softmax":
             return self._run_kernel(m, x, memory, context)
         return attention(

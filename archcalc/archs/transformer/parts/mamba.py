@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm, flag_or
+from archcalc.archs.transformer.parts.ffn import FfnBias
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.errors import InputError
 from archcalc.ir import Module, Tensor
@@ -25,7 +26,7 @@ class Mamba(Node):
     main: ClassVar[str] = "state"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
         "mamba": _EVERY_KIND | {"dt_rank", "norms"},
-        "mamba2": _EVERY_KIND | {"heads", "groups", "chunk", "norm_groups"},
+        "mamba2": _EVERY_KIND | {"heads", "groups", "chunk", "gate_norm", "norm_groups"},
     }
     kind: Literal["mamba", "mamba2"] = "mamba"
     inner: Size | None = None  # twice d_model, unless it is said
@@ -34,9 +35,10 @@ class Mamba(Node):
     dt_rank: Size | None = None  # a sixteenth of d_model, rounded up
     heads: Size | None = None
     groups: Size = 1
+    gate_norm: bool = True  # mamba2: a norm behind the gate
     norm_groups: Size = 1  # shares of the inner channels, each normalised by itself
     chunk: Size = 256  # positions that mamba2 computes at once
-    bias: bool = False
+    bias: FfnBias = False  # of the projections in and out; a list where only one has it
     conv_bias: bool = True
     norms: Norms = False  # on Δ, B and C
     norm: Norm | None = None
@@ -65,7 +67,8 @@ def _mamba(said: Mamba, around: Surroundings) -> ssm.Mamba:
         state=said.state or 16,
         conv=said.conv,
         dt_rank=said.dt_rank or -(-around.d_model // 16),
-        bias=said.bias,
+        bias=_biased(said, "in"),
+        out_bias=_biased(said, "out"),
         conv_bias=said.conv_bias,
         norms="weightless" if said.norms == "weightless" else "rms" if said.norms else "none",
     )
@@ -77,14 +80,22 @@ def _mamba2(word: str, said: Mamba, around: Surroundings) -> ssd.Mamba2:
     around.check_divides(inner, "inner", heads, word, "heads")
     around.check_divides(heads, "heads", said.groups, word, "groups")
     around.check_divides(inner, "inner", said.norm_groups, word, "norm_groups")
+    if "norm_groups" in said.model_fields_set and not said.gate_norm:
+        fields = around.places(word, "norm_groups")[:2]
+        raise InputError("groups of a norm that is not there", "leave norm_groups out", fields=fields)
     return ssd.Mamba2(
         inner=inner,
         heads=heads,
         state=said.state or 128,
         groups=said.groups,
         conv=said.conv,
-        bias=said.bias,
+        bias=_biased(said, "in"),
+        out_bias=_biased(said, "out"),
         conv_bias=said.conv_bias,
         chunk=said.chunk,
-        norm_groups=said.norm_groups,
+        norm_groups=said.norm_groups if said.gate_norm else 0,
     )
+
+
+def _biased(said: Mamba, side: str) -> bool:
+    return side in said.bias if isinstance(said.bias, tuple) else bool(said.bias)

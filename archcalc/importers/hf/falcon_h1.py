@@ -1,0 +1,35 @@
+"""Falcon-H1: attention and Mamba 2 side by side in every block, then an FFN."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.bamba import mamba
+from archcalc.importers.hf.blocks import Fields, decoder, ffn
+from archcalc.importers.hf.reading import Config
+
+TYPES = ("falcon_h1",)
+USUAL = "causal"
+INERT = (
+    "num_logits_to_keep mamba_d_head mamba_norm_before_gate time_step_limit layers_block_type lm_head_multiplier"
+    " embedding_multiplier mlp_multipliers key_multiplier attention_out_multiplier attention_in_multiplier"
+    " ssm_multipliers ssm_in_multiplier ssm_out_multiplier mamba_expand"
+)
+
+
+def translate(c: Config, task: str) -> Fields:
+    return decoder(
+        c,
+        task,
+        attention={"bias": c.flag("attention_bias")},
+        ffn=ffn(c, bias=c.flag("mlp_bias")),
+        mamba=_mamba(c),
+        decoder={"blocks": c.size("num_hidden_layers"), "pattern": ["attention+mamba ffn"]},
+    )
+
+
+def _mamba(c: Config) -> Fields:
+    """The norm behind the gate can be left out; where it is there, it is one for each group."""
+    sides = [side for side, key in (("in", "mamba_proj_bias"), ("out", "projectors_bias")) if c.flag(key)]
+    fields = mamba(c)
+    normed = {"norm_groups": fields["groups"]} if c.flag("mamba_rms_norm") else {"gate_norm": False}
+    inner = c.size_or("mamba_d_ssm", fields["inner"])
+    return {**fields, "inner": inner, **normed, "bias": sides if len(sides) == 1 else bool(sides)}

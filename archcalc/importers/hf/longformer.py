@@ -1,0 +1,49 @@
+"""Longformer: RoBERTa whose tokens see a window, with second projections for those that see everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf.bert import classifier, encoder, language
+from archcalc.importers.hf.blocks import Fields
+from archcalc.importers.hf.kinds import attentions
+from archcalc.importers.hf.reading import Config
+
+TYPES = ("longformer",)
+USUAL = "masked"
+INERT = "head_dim num_key_value_heads onnx_export sep_token_id"
+
+
+def translate(c: Config, task: str) -> Fields:
+    attention, variants, blocks = windows(c, c.size("num_hidden_layers"))
+    return {
+        **encoder(c),
+        "attention": attention,
+        "norm": {"place": "post"},
+        "embedding": {"norm": True, "types": c.count("type_vocab_size")},
+        "variants": variants,
+        "encoder": blocks,
+        "head": _head(c, task),
+    }
+
+
+def windows(c: Config, blocks: int) -> tuple[Fields, Fields | None, Any]:
+    """Attention, its variants and the stack: one window for all blocks, or one for each."""
+    c.notes.append("attention in a window is counted as full attention under a mask; the class computes parts of it")
+    c.notes.append("no token is taken to see everything: the projections for such tokens are kept and not used")
+    said = c.get("attention_window")
+    each = said if isinstance(said, list) else [c.size("attention_window")] * blocks
+    if len(each) != blocks or not all(isinstance(one, int) and one > 0 for one in each):
+        raise c.wrong("attention_window", f"a window, or one for each of {blocks} blocks")
+    differ = [{} if one == each[0] else {"window": one} for one in each]
+    made = attentions(differ, ["ffn"] * blocks)
+    return {"window": each[0], "global_qkv": True}, made["variants"], made["decoder"]
+
+
+def _head(c: Config, task: str) -> Any:
+    c.skip("tie_word_embeddings")
+    if task == "base":
+        return {"kind": "none", "pooler": True}
+    if task == "masked":
+        return language(c, twice=True)
+    return classifier(c, task, {"hidden": c.size("hidden_size")})
