@@ -264,6 +264,7 @@ KINDS = {
     "identity": Kind("nothing at all: the same storage", none, nothing),
     "view": Kind("the same storage seen along other axes", none, nothing),
     "input": Kind("what enters the model", none, nothing),
+    "constant": Kind("numbers that nothing is learned in, made where they are used", none, nothing),
     "zeros": Kind("zeros to start from: the state before the first step", none, nothing),
     "show": Kind("a shape to look at, not a tensor", none, nothing),
 }

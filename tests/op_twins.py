@@ -181,7 +181,7 @@ TWINS = (
     Twin("copy", ALONE, torch.clone),
     Twin("view", ALONE, lambda x: x.transpose(0, 1), {"to": axes(SEQ, BATCH, WIDTH)}),
 )
-WITHOUT_TWIN = {"input", "order", "shift", "zeros", "show"}  # nothing goes in, nothing is computed
+WITHOUT_TWIN = {"input", "order", "shift", "zeros", "constant", "show"}  # nothing goes in, nothing is computed
 
 
 def disagreements(twin: Twin) -> list[str]:

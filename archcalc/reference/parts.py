@@ -16,6 +16,7 @@ from archcalc.reference.disentangled import DisentangledAttention, disentangled
 from archcalc.reference.gated_conv import GatedConv
 from archcalc.reference.kernel import KernelAttention
 from archcalc.reference.layers import FeedForward
+from archcalc.reference.lightning import Lightning
 from archcalc.reference.mamba import Mamba
 from archcalc.reference.mamba2 import Mamba2
 from archcalc.reference.mla import LatentAttention, as_attention
@@ -33,6 +34,7 @@ PARTS: dict[str, type[nn.Module]] = {
     "Mamba2": Mamba2,
     "Delta": DeltaNet,
     "RecurrentUnit": RecurrentUnit,
+    "Lightning": Lightning,
 }
 TOGETHER = "TogetherPart"
 ATTENTIONS = ("AttentionPart", "LatentPart")

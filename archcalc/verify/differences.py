@@ -74,7 +74,7 @@ DIFFERENCES: tuple[tuple[Callable[[str], bool], str], ...] = (
         "experts: on the meta device every expert is given as many tokens as any other; how many changes no count",
     ),
     (
-        lambda words: _is_causal_kernel(words) or _has("'MambaPart'", "'DeltaPart'")(words),
+        lambda words: _is_causal_kernel(words) or _has("'MambaPart'", "'DeltaPart'", "'LightningPart'")(words),
         "states along the sequence: the reference keeps what goes into them and computes the inside again, as kernels "
         "do; PyTorch's own loops would keep every state",
     ),

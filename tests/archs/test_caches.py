@@ -56,6 +56,7 @@ CACHES = [
         usual(**HYBRID, delta=DELTA, decoder=blocks("delta")),
         BLOCKS * (4 * 8 * 10 + (2 * 2 * 8 + 4 * 10) * (4 - 1)),
     ),
+    (usual(**HYBRID, lightning={"heads": 3, "head_dim": 6}, decoder=blocks("lightning")), BLOCKS * 3 * 6 * 6),
     (usual(**HYBRID, rglru={"width": 60, "heads": 6}, decoder=blocks("rglru")), BLOCKS * (60 + 60 * (4 - 1))),
 ]
 

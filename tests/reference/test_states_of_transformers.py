@@ -147,7 +147,21 @@ def rglru() -> tuple[nn.Module, nn.Module]:
     return made, theirs
 
 
-@pytest.mark.parametrize("layer", [mamba, jamba, mamba2, nemotron, delta, rglru])
+def lightning() -> tuple[nn.Module, nn.Module]:
+    from transformers import MiniMaxConfig
+    from transformers.models.minimax.modeling_minimax import MiniMaxLightningAttention
+
+    sizes = {"num_attention_heads": 2, "head_dim": 3, "block_size": 4, "num_hidden_layers": 2}
+    theirs = drawn(MiniMaxLightningAttention(MiniMaxConfig(hidden_size=D, **sizes), 0))
+    made = ours("lightning", heads=2, head_dim=3, chunk=4)
+    by_head = theirs.get_parameter("qkv_proj.weight").detach().unflatten(0, (2, 3, -1))
+    shares = {f"{name}.weight": by_head[:, index].flatten(0, 1) for index, name in enumerate("qkv")}
+    names = {"norm.weight": "norm.weight", "gate.weight": "output_gate.weight", "out.weight": "out_proj.weight"}
+    given(made, theirs, {**names, **dict.fromkeys(shares, "")}, **shares)
+    return made, theirs
+
+
+@pytest.mark.parametrize("layer", [mamba, jamba, mamba2, nemotron, delta, rglru, lightning])
 def test_the_same_numbers(layer: Callable[[], tuple[nn.Module, nn.Module]]) -> None:
     """For random inputs, up to what single precision inside of transformers loses."""
     made, theirs = layer()
@@ -159,6 +173,8 @@ def test_the_same_numbers(layer: Callable[[], tuple[nn.Module, nn.Module]]) -> N
 
 
 def _of_transformers(module: nn.Module, x: Tensor) -> Tensor:
+    if "Lightning" in type(module).__name__:
+        return module(x, None, None)[0]
     if "Recurrent" not in type(module).__name__:
         return module(x)
     places = torch.arange(1, SEQ + 1)[None]  # from 1: at position 0 RecurrentGemma starts anew

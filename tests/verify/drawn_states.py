@@ -47,7 +47,17 @@ def recurrent_units(draw: st.DrawFn) -> Spec:
     return {"heads": heads, "width": heads * draw(SMALL), "conv": draw(TAPS), "act": act}
 
 
-STATES = (("mamba", mambas()), ("mamba", second_mambas()), ("delta", delta_nets()), ("rglru", recurrent_units()))
+@st.composite
+def lightnings(draw: st.DrawFn) -> Spec:
+    """Chunks that do and do not fill."""
+    said: Spec = {"heads": draw(st.integers(1, 3)), "head_dim": draw(SMALL), "chunk": draw(CHUNKS)}
+    return {**said, "act": draw(st.sampled_from(ACTIVATIONS))}
+
+
+STATES = (
+    *(("mamba", mambas()), ("mamba", second_mambas()), ("delta", delta_nets()), ("rglru", recurrent_units())),
+    ("lightning", lightnings()),
+)
 
 
 @st.composite

@@ -44,7 +44,7 @@ class ResolvedStack:
         return next((position for position in self.positions if position.kind == kind), None)
 
 
-_TELLING = {"moe", "mamba", "delta", "rglru"}  # parts that a reader wants to know of first
+_TELLING = {"moe", "mamba", "delta", "rglru", "lightning"}  # parts that a reader wants to know of first
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,7 @@ class Scope(Node):
     mamba: Annotated[Any, slot_node("mamba")] = None
     delta: Annotated[Any, slot_node("delta")] = None
     rglru: Annotated[Any, slot_node("rglru")] = None
+    lightning: Annotated[Any, slot_node("lightning")] = None
     conv: Annotated[Any, slot_node("conv")] = None
     variants: dict[str, dict[str, Any]] = Field(default_factory=dict)
 

@@ -19,6 +19,7 @@ SLOTS = {
     "mamba": "Mamba",
     "delta": "Delta",
     "rglru": "Rglru",
+    "lightning": "Lightning",
     "conv": "Conv",
 }
 

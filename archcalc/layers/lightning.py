@@ -1,0 +1,124 @@
+"""Lightning attention: no softmax, and every head forgets at a fixed rate of its own (MiniMax-01, arXiv:2501.08313).
+
+    S_t = λ S_{t-1} + k_t v_tᵀ        o_t = S_tᵀ q_t
+
+A sequence is computed in chunks: within one every position looks back at the others, between chunks the matrix S is
+handed on; the last chunk may be shorter. A decode step updates the matrix alone. One kernel computes all of it: for
+the backward pass it keeps queries, keys and values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from archcalc.count import total
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.fused import kernel
+from archcalc.layers.linear import linear
+from archcalc.layers.norm import norm
+from archcalc.workload import Workload
+
+
+@dataclass(frozen=True)
+class Lightning:
+    heads: int
+    head_dim: int
+    act: str  # on queries, keys and values
+    chunk: int
+
+    @property
+    def head(self) -> Dim:
+        return Dim.of("heads", self.heads, copies=True)
+
+    @property
+    def key(self) -> Dim:
+        return Dim.of("head_dim", self.head_dim)
+
+    @property
+    def value(self) -> Dim:
+        return Dim.of("v_dim", self.head_dim)
+
+    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
+        batch, seq, d_model = x.dims
+        q, k, v = (
+            m.record(self.act, linear(m[name], x, (self.head, wide), bias=False), note=self.act)
+            for name, wide in (("q", self.key), ("k", self.key), ("v", self.value))
+        )
+        found = self._looked_up(kernel(m, work), q, k, v, work)
+        joined = m.record("view", found, to=axes(batch, seq, (self.head, self.value)), name="concat")
+        normed = norm(m["norm"], joined, "rms")
+        gate = m.record("sigmoid", linear(m["gate"], x, (self.head, self.value), bias=False))
+        return linear(m["out"], m.record("multiply", normed, gate), d_model, bias=False)
+
+    def _looked_up(self, m: Module, q: Tensor, k: Tensor, v: Tensor, work: Workload) -> Tensor:
+        batch, seq, _ = (axis[0] for axis in q.axes)
+        look_up = self._one_step if work.decodes else self._in_chunks
+        found, state = look_up(m, q, k, v, batch, seq)
+        if work.keeps_cache:
+            m.record("append", state)
+        return found
+
+    def _one_step(self, m: Module, q: Tensor, k: Tensor, v: Tensor, batch: Dim, seq: Dim) -> tuple[Tensor, Tensor]:
+        state = Tensor(axes(batch, self.head, self.key, self.value), "cache")
+        q, k = (one.seen_as(batch, self.head, seq, self.key) for one in (q, k))
+        v = v.seen_as(batch, self.head, seq, self.value)
+        written = m.record("contract", k, v, to=state.axes, over=(seq,))
+        state = m.record("add", m.record("scale", state), written)
+        return m.record("contract", q, state, to=v.axes, over=(self.key,)), state
+
+    def _in_chunks(self, m: Module, q: Tensor, k: Tensor, v: Tensor, batch: Dim, seq: Dim) -> tuple[Tensor, Tensor]:
+        """First what every chunk leaves behind it, then what its positions look up."""
+        pieces = [Piece(self, batch, *said) for said in self._lengths(int(seq.size))]
+        state = m.record("zeros", to=axes(batch, self.head, self.key, self.value))
+        for piece in pieces:
+            state = piece.handed_on(m, state, piece.left(m, k, v))
+        every = Dim("states", total(piece.chunks.size for piece in pieces) + 1)
+        states = m.record("concat", state, to=axes(batch, self.head, every, self.key, self.value), name="states")
+        found = [piece.looked_up(m, q, k, v, states) for piece in pieces]
+        return m.record("concat", *found, to=axes(batch, seq, self.head, self.value)), state
+
+    def _lengths(self, length: int) -> Iterator[tuple[str, int, int]]:
+        """Whole chunks and how many there are, then what is left over."""
+        whole, rest = divmod(length, self.chunk)
+        yield from [("chunk", self.chunk, whole)] if whole else []
+        yield from [("rest", rest, 1)] if rest else []
+
+
+class Piece:
+    """Chunks of one length, computed beside each other."""
+
+    def __init__(self, layer: Lightning, batch: Dim, name: str, length: int, number: int) -> None:
+        self.head, self.key, self.value = layer.head, layer.key, layer.value
+        self.name, self.place, self.other = name, Dim.of(name, length), Dim.of("other", length)
+        self.chunks = Dim.of(f"{name}s", number)
+        self.each = (batch, self.head, self.chunks)
+
+    def left(self, m: Module, k: Tensor, v: Tensor) -> Tensor:
+        """What each chunk adds to the matrix, as old as it is at the chunk's end."""
+        k, v = k.seen_as(*self.each, self.other, self.key), v.seen_as(*self.each, self.other, self.value)
+        aged = m.record("multiply", k, self._decays(m, self.other))
+        return m.record("contract", aged, v, to=axes(*self.each, self.key, self.value), over=(self.other,))
+
+    def handed_on(self, m: Module, state: Tensor, left: Tensor) -> Tensor:
+        """The matrix behind these chunks: from one to the next it fades, and is added to."""
+        step = m.section(self.name)
+        step.calls = self.chunks.size
+        after = step.record("add", step.record("multiply", state, self._decays(step)), left.seen_as(*state.dims))
+        step.carry(state, after)
+        return after
+
+    def looked_up(self, m: Module, q: Tensor, k: Tensor, v: Tensor, states: Tensor) -> Tensor:
+        """Within a chunk every position looks back at the others, and before it at the matrix."""
+        q, k = q.seen_as(*self.each, self.place, self.key), k.seen_as(*self.each, self.other, self.key)
+        v, states = v.seen_as(*self.each, self.other, self.value), states.seen_as(*self.each, self.key, self.value)
+        scores = m.record("contract", q, k, to=axes(*self.each, self.place, self.other), over=(self.key,))
+        scores = m.record("multiply", scores, self._decays(m, self.place, self.other))
+        within = m.record("contract", scores, v, to=axes(*self.each, self.place, self.value), over=(self.other,))
+        aged = m.record("multiply", q, self._decays(m, self.place))
+        before = m.record("contract", aged, states, to=within.axes, over=(self.key,))
+        return m.record("add", before, within)
+
+    def _decays(self, m: Module, *dims: Dim) -> Tensor:
+        """How much is left of something so many positions later, for each head."""
+        return m.record("constant", to=axes(self.head, *dims))

@@ -1,0 +1,86 @@
+"""Lightning attention in plain PyTorch: a matrix for each head, which forgets at a fixed rate."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.layers import ACTIVATIONS
+from archcalc.reference.scan import Found, as_kernel, keep, known
+
+SLOWEST = 8.0  # the last head forgets a share of 2⁻⁸ of what it knows
+
+
+class Lightning(nn.Module):
+    """An activation on queries, keys and values; a norm of all heads as one vector, and a gate."""
+
+    def __init__(self, part: Config, d_model: int) -> None:
+        super().__init__()
+        said, self.path = part["layer"], ""
+        self.heads, self.chunk, self.act = said["heads"], said["chunk"], ACTIVATIONS[said["act"]]
+        inner = said["heads"] * said["head_dim"]
+        self.q, self.k, self.v, self.gate = (nn.Linear(d_model, inner, bias=False) for _ in range(4))
+        self.norm = nn.RMSNorm(inner)
+        self.out = nn.Linear(inner, d_model, bias=False)
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        q, k, v = (self.act(one(x)).unflatten(-1, (self.heads, -1)).transpose(1, 2) for one in (self.q, self.k, self.v))
+        start = known(cache, f"{self.path}.state")
+        look_up = partial(in_chunks, self.chunk) if start is None or x.shape[1] > 1 else one_step
+        found, last = as_kernel(look_up, q, k, v, start)
+        keep(cache, f"{self.path}.state", last)
+        return self.out(self.norm(found.transpose(1, 2).flatten(2)) * torch.sigmoid(self.gate(x)))
+
+
+def rates(x: Tensor) -> Tensor:
+    """How fast each head forgets, (heads, 1, 1): a share of 2⁻⁸⁄ʰ, and so on to 2⁻⁸."""
+    heads = x.shape[1]
+    places = torch.arange(1, heads + 1, device=x.device, dtype=x.dtype)
+    return (2 ** (-SLOWEST * places / heads))[:, None, None]
+
+
+def one_step(q: Tensor, k: Tensor, v: Tensor, start: Tensor) -> Found:
+    """The matrix of every head, (head_dim, head_dim), decayed and added to."""
+    state = start * torch.exp(-rates(q)) + k.mT @ v
+    return q @ state, state
+
+
+def in_chunks(chunk: int, q: Tensor, k: Tensor, v: Tensor, start: Tensor | None) -> Found:
+    """All are (batch, heads, seq, head_dim): whole chunks beside each other, then what is left over."""
+    pieces = list(zip(*(_in_pieces(one, chunk) for one in (q, k, v)), strict=True))
+    states = [q.new_zeros(*q.shape[:2], q.shape[-1], v.shape[-1]) if start is None else start]
+    for _, k, v in pieces:
+        aged = k * _decays(q, k.shape[3] - _places(k))
+        for left in (aged.mT @ v).unbind(2):
+            states.append(states[-1] * _decays(q, k.shape[3])[:, 0] + left)
+    before = torch.stack(states, dim=2)[:, :, :-1].split([k.shape[2] for _, k, _ in pieces], dim=2)
+    found = [_looked_up(q, k, v, known) for (q, k, v), known in zip(pieces, before, strict=True)]
+    found = [one.flatten(2, 3).transpose(1, 2) for one in found]
+    return torch.cat(found, dim=1).transpose(1, 2), states[-1]
+
+
+def _in_pieces(x: Tensor, chunk: int) -> list[Tensor]:
+    """(batch, heads, chunks, chunk, width), and one shorter chunk where there is one."""
+    whole = x.shape[2] // chunk * chunk
+    found = [x[:, :, :whole].unflatten(2, (-1, chunk))] if whole else []
+    return found + ([x[:, :, None, whole:]] if whole < x.shape[2] else [])
+
+
+def _places(x: Tensor) -> Tensor:
+    """1, 2 … in a chunk, one below the other."""
+    return torch.arange(1, x.shape[3] + 1, device=x.device, dtype=x.dtype)[:, None]
+
+
+def _decays(x: Tensor, passed: Any) -> Tensor:
+    """How much is left of something so many places later, for each head and all chunks."""
+    return torch.exp(-rates(x)[:, None] * passed)
+
+
+def _looked_up(q: Tensor, k: Tensor, v: Tensor, known: Tensor) -> Tensor:
+    place = _places(q)
+    within = q @ k.mT * _decays(q, place - place.mT).tril() @ v
+    return (q * _decays(q, place)) @ known + within
