@@ -21,6 +21,7 @@ from archcalc.layers.sight import EVERYTHING, Sight
 from archcalc.workload import Workload
 
 ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the scores, given the module, q and k
+Biased = frozenset[str]  # which of q, k, v, o have a bias
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
 
 BENT = "flash attention with ALiBi, sinks or softcaps: as FlashAttention's kernel has them; PyTorch's own does not"
@@ -39,7 +40,7 @@ def attention(
     heads: int,
     kv_heads: int,
     head_dim: int,
-    bias: frozenset[str],
+    bias: Biased,
     rotation: Rotation | None = None,
     mask: Tensor | None = None,
     score_bias: ScoreBias | None = None,
@@ -99,13 +100,13 @@ def attention(
     return linear(m["out"], concatenated, d_model, bias="o" in bias)
 
 
-def keep_global(m: Module, d_model: Dim, heads: int, kv_heads: int, head_dim: int, bias: frozenset[str]) -> None:
+def keep_global(m: Module, d_model: Dim, heads: int, kv_heads: int, head_dim: int, v_dim: int, bias: Biased) -> None:
     """Longformer's second projections, for tokens that look at all others: kept, where no token does."""
-    for name, number in (("q", heads), ("k", kv_heads), ("v", kv_heads)):
+    for name, number, width in (("q", heads, head_dim), ("k", kv_heads, head_dim), ("v", kv_heads, v_dim)):
         kept = m[f"{name}_global"]
         kept.title = kept.term = f"{name} of global tokens (kept, read by nothing)"
         head = Dim.of("heads" if number == heads else "kv_heads", number, copies=True)
-        axis = (head, Dim.of("head_dim", head_dim))
+        axis = (head, Dim.of("head_dim" if width == head_dim else "v_dim", width))
         kept.param("weight", axis, d_model)
         if name in bias:
             kept.param("bias", axis)

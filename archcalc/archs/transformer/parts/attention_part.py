@@ -46,7 +46,8 @@ class AttentionPart(Part):
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         memory = self._memory(x, context) if self.cross else x
         if self.global_qkv:
-            keep_global(m, x.dims[-1], self.heads, self.kv_heads, self.head_dim, self.bias)
+            widths = self.head_dim, self.v_dim or self.head_dim
+            keep_global(m, x.dims[-1], self.heads, self.kv_heads, *widths, self.bias)
         if self.feature != "softmax":
             return self._run_kernel(m, x, memory, context)
         return attention(
