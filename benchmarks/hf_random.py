@@ -326,6 +326,18 @@ def _falcon_h1(drawn: Fields, rng: random.Random) -> Fields:
     return {**widths, "mamba_n_heads": heads, "mamba_n_groups": groups, "mamba_d_state": rng.choice([8, 16])}
 
 
+def _kimi(drawn: Fields, rng: random.Random) -> Fields:
+    blocks = range(1, drawn["num_hidden_layers"] + 1)
+    sizes = {"linear_head_dim": rng.choice([4, 6]), "linear_num_heads": rng.choice([2, 3]), "linear_conv_kernel_dim": 3}
+    chosen = {**_mla(drawn, rng), **sizes, "n_shared_experts": rng.choice([1, 2])}
+    if rng.random() < 0.5:
+        return {**chosen, **_layers("linear_attention", "full_attention")(drawn, rng)}
+    full = [block for block in blocks if rng.random() < 0.3]
+    named = {"full_attn_layers": full, "kda_layers": [block for block in blocks if block not in full]}
+    said = {"head_dim": 8, "num_heads": 2, "short_conv_kernel_size": 4, **named}
+    return {**chosen, "linear_attn_config": said, "first_k_dense_replace": rng.choice([0, 1, 3])}
+
+
 def _rglru(drawn: Fields, rng: random.Random) -> Fields:
     chosen = {"block_types": rng.choice([["recurrent", "attention"], ["recurrent", "recurrent", "attention"]])}
     return {**chosen, **({"lru_width": 2 * drawn["hidden_size"]} if rng.random() < 0.4 else {})}
@@ -435,6 +447,7 @@ _SPECIAL: dict[str, Any] = {
     "mamba2": _ssm2,
     "jamba": _jamba,
     "bamba": _bamba,
+    "kimi_linear": _kimi,
     "falcon_h1": _falcon_h1,
     "recurrent_gemma": _rglru,
     "nemotron_h": _nemotron,

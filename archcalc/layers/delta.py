@@ -86,7 +86,7 @@ class Delta:
     ) -> tuple[Tensor, Tensor]:
         batch, seq, head, key = q.dims
         state = Tensor(axes(batch, head, key, self.value), "cache")
-        decayed = m.record("multiply", state, m.record("exp", decay.seen_as(batch, head)))
+        decayed = m.record("multiply", state, m.record("exp", decay.seen_as(batch, head, *decay.dims[3:])))
         known = m.record("contract", k, decayed, to=values.axes, over=(key,))
         correction = m.record("subtract", values, known)
         written = m.record("contract", corrected, correction, to=state.axes, over=(seq,))
@@ -109,14 +109,16 @@ class Delta:
         new_values = m.record("solve", values.seen_as(*rows, value), system, over=(other,))
         reads = m.record("solve", m.record("multiply", corrected, since), system, over=(other,))
         k = m.record("multiply", k, to_come.seen_as(*columns))
-        states, written = self._handed_on(m, chunks, reads, new_values, k.seen_as(*rows, key), to_come)
+        states, written = self._handed_on(
+            m, chunks, reads, new_values, k.seen_as(*rows, key), to_come.seen_as(batch, head)
+        )
         before = m.record("contract", m.record("multiply", q, since), states, to=new_values.axes, over=(key,))
         within = m.record("contract", scores, written.seen_as(*columns, value), to=before.axes, over=(other,))
         found = m.record("add", before, within)
         return m.record("copy", found, to=axes(batch, seq, head, value), note="without the padding"), states
 
     def _handed_on(
-        self, m: Module, chunks: Dim, reads: Tensor, new_values: Tensor, k: Tensor, to_come: Tensor
+        self, m: Module, chunks: Dim, reads: Tensor, new_values: Tensor, k: Tensor, fades: Tensor
     ) -> tuple[Tensor, Tensor]:
         """One chunk after the other: the matrix before it, and what is written of what that one did not know."""
         batch, head, _, place, key = reads.dims
@@ -127,7 +129,7 @@ class Delta:
         known = step.record("contract", reads.seen_as(*one, key), state, to=axes(*one, self.value), over=(key,))
         written = step.record("subtract", new_values.seen_as(*one, self.value), known)
         added = step.record("contract", k.seen_as(*one, key), written, to=to, over=(place,))
-        after = step.record("add", step.record("multiply", state, to_come.seen_as(batch, head)), added)
+        after = step.record("add", step.record("multiply", state, fades), added)
         step.carry(state, after)
         every, later = (batch, head, chunks), Dim("later", chunks.size + 1)
         states = m.record("concat", after, to=axes(batch, head, later, key, self.value), name="states")

@@ -62,12 +62,12 @@ def _looked_up(
     start: Tensor | None,
 ) -> Found:
     """Queries and keys of one length, shown to all value heads of their group; the decay as a logarithm."""
-    q, k = (_unit(one).repeat_interleave(v.shape[2] // one.shape[2], dim=2) for one in (q, k))
+    q, k = (unit(one).repeat_interleave(v.shape[2] // one.shape[2], dim=2) for one in (q, k))
     decay = -torch.exp(slowness) * F.softplus(decay + bias)
     return look_up(q * q.shape[-1] ** -0.5, k, v, torch.sigmoid(rate), decay, start, chunk)
 
 
-def _unit(x: Tensor) -> Tensor:
+def unit(x: Tensor) -> Tensor:
     return x * torch.rsqrt(x.square().sum(-1, keepdim=True) + NEVER_ZERO)
 
 
@@ -88,17 +88,17 @@ def in_chunks(q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, star
     since, to_come = torch.exp(passed)[..., None], torch.exp(passed[..., -1:] - passed)[..., None]
     between = decays_between(passed)
     system, scores = corrected @ k.mT * between, q @ k.mT * between
-    new_values, reads = (_solved(system, right) for right in (values, corrected * since))
-    states, written = _handed_on(reads, new_values, k * to_come, since[..., -1:, :], start)
+    new_values, reads = (solved(system, right) for right in (values, corrected * since))
+    states, written = handed_on(reads, new_values, k * to_come, since[..., -1:, :], start)
     found = (q * since) @ states[:, :, :-1] + scores @ written
     return joined(found, length), states[:, :, -1]
 
 
-def _solved(system: Tensor, right: Tensor) -> Tensor:
+def solved(system: Tensor, right: Tensor) -> Tensor:
     return torch.linalg.solve_triangular(system, right, upper=False, unitriangular=True)
 
 
-def _handed_on(reads: Tensor, values: Tensor, k: Tensor, decay: Tensor, start: Tensor | None) -> Found:
+def handed_on(reads: Tensor, values: Tensor, k: Tensor, decay: Tensor, start: Tensor | None) -> Found:
     """The matrix before each chunk and after the last, and what each chunk writes: what was not known before it."""
     state = values.new_zeros(*values.shape[:2], k.shape[-1], values.shape[-1]) if start is None else start
     states, written = [state], []

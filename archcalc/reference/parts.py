@@ -14,6 +14,7 @@ from archcalc.reference.convolution import Convolution
 from archcalc.reference.delta import DeltaNet
 from archcalc.reference.disentangled import DisentangledAttention, disentangled
 from archcalc.reference.gated_conv import GatedConv
+from archcalc.reference.kda import KimiDelta
 from archcalc.reference.kernel import KernelAttention
 from archcalc.reference.layers import FeedForward
 from archcalc.reference.lightning import Lightning
@@ -33,6 +34,7 @@ PARTS: dict[str, type[nn.Module]] = {
     "Mamba": Mamba,
     "Mamba2": Mamba2,
     "Delta": DeltaNet,
+    "KimiDelta": KimiDelta,
     "RecurrentUnit": RecurrentUnit,
     "Lightning": Lightning,
 }

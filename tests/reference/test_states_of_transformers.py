@@ -147,6 +147,21 @@ def rglru() -> tuple[nn.Module, nn.Module]:
     return made, theirs
 
 
+def kimi() -> tuple[nn.Module, nn.Module]:
+    from transformers import KimiLinearConfig
+    from transformers.models.kimi_linear.modeling_kimi_linear import KimiLinearDeltaAttention
+
+    sizes = {"linear_num_heads": 2, "linear_head_dim": 3, "linear_conv_kernel_dim": 3, "num_hidden_layers": 1}
+    theirs = drawn(KimiLinearDeltaAttention(KimiLinearConfig(hidden_size=D, **sizes), 0))
+    made = ours("delta", kind="kda", heads=2, head_dim=3, conv=3, chunk=4)
+    layers = {"conv": "conv1d", "rate": "b_proj", "norm": "o_norm", "gate_in": "g_a_proj", "gate_out": "g_b_proj"}
+    layers |= {"forget_in": "forget_gate.f_a_proj", "forget_out": "forget_gate.f_b_proj", "out": "o_proj"}
+    layers |= {name: f"{name}_proj" for name in "qkv"}
+    names = {f"{name}.weight": f"{source}.weight" for name, source in layers.items()}
+    given(made, theirs, {**names, **{name: f"forget_gate.{name}" for name in ("dt_bias", "A_log")}})
+    return made, theirs
+
+
 def lightning() -> tuple[nn.Module, nn.Module]:
     from transformers import MiniMaxConfig
     from transformers.models.minimax.modeling_minimax import MiniMaxLightningAttention
@@ -161,7 +176,7 @@ def lightning() -> tuple[nn.Module, nn.Module]:
     return made, theirs
 
 
-@pytest.mark.parametrize("layer", [mamba, jamba, mamba2, nemotron, delta, rglru, lightning])
+@pytest.mark.parametrize("layer", [mamba, jamba, mamba2, nemotron, delta, kimi, rglru, lightning])
 def test_the_same_numbers(layer: Callable[[], tuple[nn.Module, nn.Module]]) -> None:
     """For random inputs, up to what single precision inside of transformers loses."""
     made, theirs = layer()

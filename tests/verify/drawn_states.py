@@ -33,10 +33,12 @@ def second_mambas(draw: st.DrawFn) -> Spec:
 
 @st.composite
 def delta_nets(draw: st.DrawFn) -> Spec:
-    """Value heads that share a key, values wider or narrower than keys."""
+    """Value heads that share a key, values wider or narrower than keys; Kimi's, which has neither."""
     heads = draw(st.integers(1, 2))
-    said: Spec = {"heads": heads, "v_heads": heads * draw(st.integers(1, 3)), "head_dim": draw(SMALL)}
-    return {**said, "v_dim": draw(SMALL), "conv": draw(TAPS), "chunk": draw(CHUNKS)}
+    said: Spec = {"heads": heads, "head_dim": draw(SMALL), "conv": draw(TAPS), "chunk": draw(CHUNKS)}
+    if draw(st.sampled_from((False, False, True))):
+        return {**said, "kind": "kda"}
+    return {**said, "v_heads": heads * draw(st.integers(1, 3)), "v_dim": draw(SMALL)}
 
 
 @st.composite

@@ -26,6 +26,7 @@ LAYERS: dict[str, tuple[str, dict[str, Any]]] = {
     "Mamba-2": ("mamba", {"kind": "mamba2", "heads": 4, "groups": 2, "state": 3, "chunk": 4}),
     "Nemotron-H's Mamba-2": ("mamba", {"kind": "mamba2", "heads": 4, "groups": 2, "norm_groups": 2, "state": 3}),
     "gated delta net": ("delta", {"heads": 2, "v_heads": 4, "head_dim": 3, "v_dim": 5, "chunk": 4}),
+    "Kimi's delta net": ("delta", {"kind": "kda", "heads": 2, "head_dim": 3, "chunk": 4}),
     "RG-LRU": ("rglru", {"width": 12, "heads": 3}),
     "lightning attention": ("lightning", {"heads": 2, "head_dim": 3, "chunk": 4}),
 }

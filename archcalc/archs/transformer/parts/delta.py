@@ -1,20 +1,26 @@
-"""The part `delta`: a gated delta net."""
+"""The part `delta`: a gated delta net, or Kimi's (`kda`), which forgets by channel."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.errors import InputError
 from archcalc.ir import Module, Tensor
 from archcalc.layers import delta
+from archcalc.layers.kda import KimiDelta
 from archcalc.spec import Node, Size
 
 
 class Delta(Node):
     main: ClassVar[str] = "heads"
+    fields_of: ClassVar[dict[str, frozenset[str]]] = {
+        "gated": frozenset({"heads", "v_heads", "head_dim", "v_dim", "conv", "chunk", "norm"}),
+        "kda": frozenset({"heads", "head_dim", "conv", "chunk", "norm"}),
+    }
+    kind: Literal["gated", "kda"] = "gated"
     heads: Size | None = None  # of queries and keys; attention's heads have nothing to do with them
     v_heads: Size | None = None
     head_dim: Size | None = None
@@ -33,6 +39,7 @@ class DeltaPart(Part):
 
 
 def resolve(word: str, slot: str, said: Delta, around: Surroundings) -> DeltaPart:
+    said.check_kind(said.kind, *around.places(word))
     if not around.causal:
         hint = "put it into a decoder"
         raise InputError("a delta net reads its sequence from left to right", hint, fields=around.places("pattern"))
@@ -40,5 +47,6 @@ def resolve(word: str, slot: str, said: Delta, around: Surroundings) -> DeltaPar
     head_dim = around.needed(said.head_dim, "head_dim", "the width of a key, such as `head_dim: 128`", word)
     v_heads = said.v_heads or heads
     around.check_divides(v_heads, "v_heads", heads, word, "heads")
-    layer = delta.Delta(heads, v_heads, head_dim, said.v_dim or head_dim, said.conv, said.chunk)
+    made = delta.Delta if said.kind == "gated" else KimiDelta
+    layer = made(heads, v_heads, head_dim, said.v_dim or head_dim, said.conv, said.chunk)
     return DeltaPart(name=word, norm=around.norm(said.norm), dropout=around.scope.dropout, layer=layer)

@@ -1,0 +1,79 @@
+"""Kimi delta attention: a delta net whose matrices forget at a rate of its own in every channel of a key.
+
+It is the gated delta net with a vector α for each head (Kimi Linear, arXiv:2510.26692). That vector, and the gate on
+what was looked up, come from projections that are squeezed to the width of one head.
+"""
+
+from __future__ import annotations
+
+from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.conv import causal_conv
+from archcalc.layers.delta import Delta
+from archcalc.layers.fused import kernel
+from archcalc.layers.linear import linear, one_each
+from archcalc.workload import Workload
+
+
+class KimiDelta(Delta):
+    """As many heads of keys as of values."""
+
+    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
+        batch, seq, d_model = x.dims
+        wide = {"q": self.key, "k": self.key, "v": self.value}
+        made = [linear(m[name], x, (self.head, each), bias=False) for name, each in wide.items()]
+        mixed = Dim("q_k_v", self.head.size * (2 * self.key.size + self.value.size))
+        joined = m.record("concat", *made, to=axes(batch, seq, mixed))
+        u = m.record("silu", causal_conv(m["conv"], joined, self.conv, bias=False, work=work))
+        forget, rate = self._squeezed(m, "forget", x, self.key), linear(m["rate"], x, self.head, bias=False)
+        found = self._looked_up_at(m, u, forget, rate, work)
+        normed = m["norm"].record("rms_norm", found, m["norm"].param("weight", self.value))
+        gate = m.record("sigmoid", self._squeezed(m, "gate", x, self.value)).seen_as(batch, seq, self.head, self.value)
+        gated = m.record("multiply", normed, gate)
+        joined = m.record("view", gated, to=axes(batch, seq, (self.head, self.value)), name="concat")
+        return linear(m["out"], joined, d_model, bias=False)
+
+    def _squeezed(self, m: Module, name: str, x: Tensor, each: Dim) -> Tensor:
+        narrow = linear(m[f"{name}_in"], x, Dim.of("squeezed", self.head_dim), bias=False)
+        return linear(m[f"{name}_out"], narrow, (self.head, each), bias=False)
+
+    def _looked_up_at(self, m: Module, u: Tensor, forget: Tensor, rate: Tensor, work: Workload) -> Tensor:
+        batch, seq, _ = u.dims
+        bias, slowness = m.param("dt_bias", (self.head, self.key)), one_each(m, "A_log", self.head)
+        m = kernel(m, work)
+        q, k = (m.record("rms_norm", u.seen_as(batch, seq, self.head, self.key)) for _ in "qk")
+        q, rate = m.record("scale", q), m.record("sigmoid", rate)
+        decay = m.record("softplus", m.record("add", forget, bias)).seen_as(batch, seq, self.head, self.key)
+        decay = m.record("multiply", decay, m.record("scale", m.record("exp", slowness)))
+        values = m.record("multiply", u.seen_as(batch, seq, self.head, self.value), rate)
+        corrected = m.record("multiply", k, rate)
+        look_up = self._one_step if work.decodes else self._in_chunks
+        found, state = look_up(m, q, k, corrected, values, decay)
+        if work.keeps_cache:
+            m.record("append", state, to=axes(batch, self.head, self.key, self.value))
+        return found
+
+    def _in_chunks(
+        self, m: Module, q: Tensor, k: Tensor, corrected: Tensor, values: Tensor, decay: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Decays are put on queries and keys, since they differ from channel to channel of what is summed."""
+        batch, seq, head, key = q.dims
+        value, chunks = self.value, Dim("chunks", (seq.size + self.chunk - 1) // self.chunk)
+        place, other = Dim.of("chunk", self.chunk), Dim.of("other", self.chunk)
+        rows, columns = (batch, head, chunks, place), (batch, head, chunks, other)
+        passed = m.record("add", decay.seen_as(*rows, key), note="summed up within each chunk")
+        since, until = m.record("exp", passed), m.record("exp", m.record("scale", passed))
+        to_come = m.record("exp", m.record("subtract", passed))
+        q, corrected = (m.record("multiply", t.seen_as(*rows, key), since) for t in (q, corrected))
+        before = m.record("multiply", k.seen_as(*rows, key), until).seen_as(*columns, key)
+        system, scores = (m.record("contract", t, before, to=axes(*rows, other), over=(key,)) for t in (corrected, q))
+        system, scores = (
+            m.record("multiply", t, m.record("constant", to=axes(place, other))) for t in (system, scores)
+        )
+        new_values = m.record("solve", values.seen_as(*rows, value), system, over=(other,))
+        reads = m.record("solve", corrected, system, over=(other,))
+        k = m.record("multiply", k.seen_as(*rows, key), to_come)
+        states, written = self._handed_on(m, chunks, reads, new_values, k, to_come.seen_as(batch, head, key))
+        found = m.record("contract", q, states, to=new_values.axes, over=(key,))
+        within = m.record("contract", scores, written.seen_as(*columns, value), to=found.axes, over=(other,))
+        found = m.record("add", found, within)
+        return m.record("copy", found, to=axes(batch, seq, head, value), note="without the padding"), states

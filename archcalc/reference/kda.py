@@ -1,0 +1,96 @@
+"""Kimi delta attention in plain PyTorch: a delta net that forgets at a rate of its own in every channel of a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write it
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.chunks import chunked, joined
+from archcalc.reference.conv import CausalConv
+from archcalc.reference.delta import handed_on, solved, unit
+from archcalc.reference.scan import Found, as_kernel, keep, known
+
+
+class KimiDelta(nn.Module):
+    """Queries, keys and values behind one convolution; decays and gate by way of a narrow vector."""
+
+    def __init__(self, part: Config, d_model: int) -> None:
+        super().__init__()
+        said, self.path = part["layer"], ""
+        self.heads, self.chunk, narrow = said["heads"], said["chunk"], said["head_dim"]
+        keys, values = self.heads * said["head_dim"], self.heads * said["v_dim"]
+        self.mixed = (keys, keys, values)
+        self.q, self.k, self.v = (nn.Linear(d_model, width, bias=False) for width in self.mixed)
+        self.conv = CausalConv(sum(self.mixed), said["conv"], False)
+        self.forget_in, self.forget_out = _squeezed(d_model, narrow, keys)
+        self.rate = nn.Linear(d_model, self.heads, bias=False)
+        self.dt_bias, self.A_log = nn.Parameter(torch.zeros(keys)), nn.Parameter(torch.zeros(self.heads))
+        self.norm = nn.RMSNorm(said["v_dim"])
+        self.gate_in, self.gate_out = _squeezed(d_model, narrow, values)
+        self.out = nn.Linear(values, d_model, bias=False)
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
+        mixed = torch.cat((self.q(x), self.k(x), self.v(x)), dim=-1)
+        q, k, v = (self._split(one) for one in F.silu(self.conv(mixed, cache, self.path)).split(self.mixed, dim=-1))
+        forget, rate = self.forget_out(self.forget_in(x)), self.rate(x)
+        start = known(cache, f"{self.path}.state")
+        look_up = in_chunks if start is None or x.shape[1] > 1 else one_step
+        inside = partial(_looked_up, look_up, self.chunk)
+        found, last = as_kernel(inside, q, k, v, forget, rate, self.dt_bias, self.A_log, start)
+        keep(cache, f"{self.path}.state", last)
+        gated = self.norm(found) * torch.sigmoid(self._split(self.gate_out(self.gate_in(x))))
+        return self.out(gated.flatten(2))
+
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.heads, -1))
+
+
+def _squeezed(into: int, narrow: int, out: int) -> tuple[nn.Linear, nn.Linear]:
+    return nn.Linear(into, narrow, bias=False), nn.Linear(narrow, out, bias=False)
+
+
+def _looked_up(
+    look_up: Callable[..., Found],
+    chunk: int,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    forget: Tensor,
+    rate: Tensor,
+    bias: Tensor,
+    slowness: Tensor,
+    start: Tensor | None,
+) -> Found:
+    """Queries and keys of one length; the decay of every channel as a logarithm."""
+    decay = F.softplus(forget + bias).unflatten(-1, (q.shape[2], -1)) * -torch.exp(slowness)[:, None]
+    return look_up(unit(q) * q.shape[-1] ** -0.5, unit(k), v, torch.sigmoid(rate), decay, start, chunk)
+
+
+def one_step(q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, start: Tensor, chunk: int) -> Found:
+    """The matrix of every head, (head_dim, v_dim), each row decayed; then what it gave wrongly is put right."""
+    q, k, v = (one.transpose(1, 2) for one in (q, k, v))  # (batch, heads, 1, width)
+    state = start * torch.exp(decay[:, 0])[..., None]
+    wrong = (v - k @ state) * rate[:, 0][..., None, None]
+    state = state + k.mT @ wrong
+    return (q @ state).transpose(1, 2), state
+
+
+def in_chunks(q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, start: Tensor | None, chunk: int) -> Found:
+    """As in a gated delta net, but decays stand on queries and keys before they are summed over their channels."""
+    length, rate = q.shape[1], rate[..., None]
+    q, k, values, corrected = (chunked(one, chunk) for one in (q, k, v * rate, k * rate))
+    passed = chunked(decay, chunk).cumsum(-2)
+    since, until, to_come = torch.exp(passed), torch.exp(-passed), torch.exp(passed[..., -1:, :] - passed)
+    q, corrected, before = q * since, corrected * since, k * until
+    earlier = torch.ones(chunk, chunk, dtype=q.dtype, device=q.device).tril()
+    system, scores = corrected @ before.mT * earlier, q @ before.mT * earlier
+    new_values, reads = (solved(system, right) for right in (values, corrected))
+    states, written = handed_on(reads, new_values, k * to_come, since[..., -1, :, None], start)
+    found = q @ states[:, :, :-1] + scores @ written
+    return joined(found, length), states[:, :, -1]
