@@ -87,8 +87,7 @@ class Attention(nn.Module):
             self.q_norm = HeadNorm(part["qk_norm"], self.heads, self.head_dim)
             self.k_norm = HeadNorm(part["qk_norm"], self.kv_heads, self.head_dim)
         if part["global_qkv"]:
-            for name, like in (("q", self.q), ("k", self.k), ("v", self.v)):
-                width = queries if name == "q" else like.out_features
+            for name, width in (("q", queries), ("k", self.k.out_features), ("v", self.v.out_features)):
                 self.add_module(f"{name}_global", nn.Linear(d_model, width, bias=name in bias))
         if part["sinks"]:
             self.sinks = nn.Parameter(torch.zeros(self.heads))
