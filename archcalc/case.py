@@ -142,8 +142,8 @@ def _training(model: Model, asked: Asked) -> Case:
     kept, adam = recipe(name, sharded=asked.zero == 3 and not asked.lora), optimizer(asked.optimizer or "adamw")
     said = [f"{name}: {kept.about}" + ("" if asked.precision else "; --precision changes it")]
     said += [] if asked.optimizer else ["adamw: --optimizer changes it"]
-    if model.document.weights and not asked.weights:
-        said.append(f"weights are trained unquantised, not as they are stored ({model.document.weights.name})")
+    if model.stored and not asked.weights:
+        said.append(f"weights are trained unquantised, not as they are stored ({model.stored.name})")
     if asked.weights and not asked.lora:
         hint = "add --lora 16 (QLoRA), or leave --weights out"
         raise InputError("quantised weights cannot be trained", hint, field="--weights")
@@ -185,7 +185,7 @@ def _unverified(made: Case) -> list[str]:
 
 def _inference(model: Model, asked: Asked) -> Case:
     said: list[str] = []
-    kept = None if asked.weights else model.document.weights
+    kept = None if asked.weights else model.stored
     computed = asked.precision or model.spec.precision or ("fp16" if kept else "fp32")
     if asked.precision and asked.precision not in BYTES:
         fact = f"no number format called {asked.precision}"

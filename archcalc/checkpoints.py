@@ -111,12 +111,9 @@ class Checkpoint:
 
     @property
     def note(self) -> str:
-        """For reports that do not count bytes by it."""
-        if self.unknown:
-            return (
-                f"the weights are stored quantised ({self.name}): {self.unknown}, so --weights must say what to count"
-            )
-        return f"the weights are stored quantised ({self.name}): `archcalc memory` of the config counts what they take"
+        """What a reader of bytes must know."""
+        stored = f"the weights are stored quantised ({self.name})"
+        return f"{stored}: {self.unknown}, so --weights must say what to count" if self.unknown else stored
 
     def holds(self, place: Place) -> bool:
         """Whether a parameter may be quantised, in some layer; the answer for each is `total`'s."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from archcalc.archs import family_module
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.memory_report import MemoryReport
     from archcalc.analyze.params import ParamsReport
     from archcalc.analyze.shapes import ShapesReport
+    from archcalc.checkpoints import Checkpoint
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,29 @@ class Model:
     resolved: Any
     document: Document
     edited: bool = False
+
+    @cached_property
+    def stored(self) -> Checkpoint | None:
+        """How the model's files keep its weights; None where that is plainly, in the spec's precision."""
+        if self.document.weights is not None:
+            file: Checkpoint = self.document.weights  # or what a file of weights has in its place
+            return file
+        if not self.spec.quantization:
+            return None
+        from archcalc.importers.stored.methods import quantised
+
+        source = "quantization_config" if self.document.config else "the spec"
+        found = quantised(self.spec.quantization, "quantization")
+        return replace(found, source=source) if found else None
+
+    @property
+    def stored_bytes(self) -> int | None:
+        """What the weights take as they are stored; None where they are not quantised, or it is not known how."""
+        if not self.stored or self.stored.unknown:
+            return None
+        from archcalc.analyze.memory import Memory
+
+        return Memory(self).states["weights"]
 
     @property
     def kind(self) -> str:
@@ -56,6 +81,8 @@ class Model:
     def params(self, **options: Any) -> ParamsReport:
         from archcalc.analyze.params import params
 
+        said = self.stored.note if self.stored else ""
+        options |= {"stored": self.stored_bytes, "stored_as": said}
         return params(self.build(), model=self.name, precision=self.spec.precision, **options)
 
     def shapes(
@@ -113,5 +140,7 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
             if changes:  # what was published is not what is counted now
                 spec = spec.model_copy(update={"published": None})
             resolved = family.resolve(spec)
-    title = ", ".join((spec.name or name, *changes))
-    return Model(title, spec, resolved, document, edited=bool(changes))
+            title = ", ".join((spec.name or name, *changes))
+            model = Model(title, spec, resolved, document, edited=bool(changes))
+            _ = model.stored  # a mistake in it is told with its line, as any other
+    return model

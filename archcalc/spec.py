@@ -136,6 +136,14 @@ def _merged_value(base: Any, nearer: Any) -> Any:
     return nearer
 
 
+def _as_method(value: Any) -> Any:
+    return {"quant_method": value} if isinstance(value, str) else value
+
+
+_METHOD_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+Quantization = Annotated[dict[str, Any], BeforeValidator(_as_method), WithJsonSchema(_METHOD_SCHEMA)]
+
+
 class Published(Node):
     """What the source says the model counts: an exact number, or one rounded to the digits it prints."""
 
@@ -154,6 +162,7 @@ class ModelSpec(Node):
     source: str | None = None
     published: Published | None = None
     precision: Literal[*PRECISIONS] | None = None  # type: ignore[valid-type]
+    quantization: Quantization | None = None  # how weights are stored, word for word as a config's quantization_config
     batch: Size | None = None
     seq: Size | None = None
 

@@ -198,7 +198,7 @@ def compare(
     measured = [METRICS[metric].measured(model, sizes or {}) for _, model in models]
     rows = aligned([part_of(model.build(), found.values) for (_, model), found in zip(models, measured, strict=True)])
     at = [found.note for found in measured if found.note] + _left_out(metric, measured)
-    said = _imported(models, metric)
+    said = _imported(models)
     missing = "a part that a model does not have counts as 0 in differences"
     missed = (missing,) if any(None in row.values for row in rows) else ()
     labels = tuple(label for label, _ in models)
@@ -235,17 +235,15 @@ def _left_out(metric: str, measured: Sequence[Measured]) -> list[str]:
     return ["the runtime's overhead is left out" + (whole if any(found.beside for found in measured) else "")]
 
 
-def _imported(models: Sequence[tuple[str, Model]], metric: str) -> list[str]:
+def _imported(models: Sequence[tuple[str, Model]]) -> list[str]:
     """What importers say of each model, such as that a part of it alone is counted; what holds of all, once."""
-    told = [_notes_of(label, model, metric) for label, model in models]
+    told = [_notes_of(label, model) for label, model in models]
     shared = [note for note in told[0] if all(note in others for others in told)]
     lettered = [(letter, note) for letter, notes in zip(ascii_uppercase, told, strict=False) for note in notes]
     return [*shared, *(f"{letter}: {note}" for letter, note in lettered if note not in shared)]
 
 
-def _notes_of(label: str, model: Model, metric: str) -> tuple[str, ...]:
-    """A file goes by its own name, so what it was read as is said first; bytes say themselves how weights are kept."""
+def _notes_of(label: str, model: Model) -> tuple[str, ...]:
+    """A file goes by its own name, so what it was read as is said first."""
     notes = model.document.notes
-    read_as = (model.name,) if notes and model.name != label else ()
-    kept = model.document.weights if metric == "memory" else None
-    return (*read_as, *(note for note in notes if kept is None or note != kept.note))
+    return (*((model.name,) if notes and model.name != label else ()), *notes)

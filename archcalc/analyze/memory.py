@@ -51,7 +51,7 @@ class Memory:
         layers = [LAYERS[self.case.trains]] if "depth" in shown and not shown.get("timeline") else []
         return MemoryReport(
             model=self.model.name,
-            assumptions=(*self._said(work), *self._notes(root), *work_notes_of(root), *layers, *work.assumptions),
+            assumptions=(*self._said(work), *notes_of(root), *work_notes_of(root), *layers, *work.assumptions),
             mode=self.case.mode,
             batch=work.batch,
             lengths=work.lengths,
@@ -151,11 +151,6 @@ class Memory:
     def _overhead(self) -> int:
         usual: int = self._runtime["one_gpu" if self.case.plan.gpus == 1 else "several_gpus"]
         return usual if self.case.overhead is None else self.case.overhead
-
-    def _notes(self, root: Module) -> tuple[str, ...]:
-        """Those of any report, but for what is said of the weights here."""
-        kept = self.model.document.weights
-        return tuple(note for note in notes_of(root) if kept is None or note != kept.note)
 
     def _left_out(self) -> list[str]:
         """Modules that a checkpoint says to leave as they are, and that are not found here."""

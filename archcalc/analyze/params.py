@@ -50,6 +50,7 @@ class ParamsReport(Report):
     groups: dict[str, Count]
     precision: str
     rows: tuple[Row, ...]
+    stored: int | None = None  # bytes as a quantised checkpoint keeps them
     depth: int = USUAL_DEPTH
     explain: bool = False
     names: bool = False
@@ -70,6 +71,7 @@ class ParamsReport(Report):
             *((headless, Figure("non-embedding", self.non_embedding)) if groups else ()),
             *active_non_embedding,
             Figure(f"bytes in {self.precision}", self.bytes, "bytes"),
+            *([Figure("bytes as stored", self.stored, "bytes")] if self.stored is not None else []),
             *buffers,
         )
 
@@ -118,6 +120,7 @@ class ParamsReport(Report):
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
             **{name: int(getattr(self, name)) for name in figures},
+            **({"stored_bytes": self.stored} if self.stored is not None else {}),
             "assumptions": list(self.assumptions),
             "rows": [self._row_record(row) for row in self.rows],
         }
@@ -146,27 +149,31 @@ def params(
     *,
     model: str,
     precision: str | None,
+    stored: int | None = None,
+    stored_as: str = "",
     depth: int = USUAL_DEPTH,
     explain: bool = False,
     names: bool = False,
 ) -> ParamsReport:
+    """`stored` is what a quantised checkpoint takes, `stored_as` the words for it."""
     counted = one_copy(root)
-    stored = fold(root, lambda module: sum(param.stored or 0 for param in module.params.values()))
-    assumed = () if precision or stored else ("fp32 weights: the spec names no precision",)
+    in_file = fold(root, lambda module: sum(param.stored or 0 for param in module.params.values()))
+    assumed = () if precision or in_file else ("fp32 weights: the spec names no precision",)
     return ParamsReport(
         model=model,
-        assumptions=("every count is exact", *notes_of(root), *assumed),
+        assumptions=("every count is exact", *notes_of(root), *([stored_as] if stored_as else []), *assumed),
         total=counted,
         trainable=_where(root, lambda param: param.trainable),
         non_embedding=_where(root, _is_inside),
         without_head=_where(root, lambda param: param.owner.group != "head"),
         active=_active(root),
         active_non_embedding=_active(root, _is_inside),
-        bytes=stored or Count(int(counted) * BYTES[precision or "fp32"]),
+        bytes=in_file or Count(int(counted) * BYTES[precision or "fp32"]),
         buffers=fold(root, lambda module: sum(_elements(tensor.shape) for tensor in module.buffers.values())),
         groups={label: _where(root, lambda param, group=group: param.owner.group == group) for group, label in _GROUPS},
-        precision=precision or ("the file" if stored else "fp32"),
+        precision=precision or ("the file" if in_file else "fp32"),
         rows=tuple(_rows(root, Count(1))),
+        stored=stored,
         depth=depth,
         explain=explain,
         names=names,

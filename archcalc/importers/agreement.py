@@ -23,11 +23,9 @@ def told(found: Document, tensors: dict[str, Stored], file: str) -> str:
 
 def _packed(found: Document, tensors: dict[str, Stored], file: str) -> str:
     """Numbers that stand for several weights: their bytes are compared."""
-    if found.weights is None or found.weights.unknown:
+    told = from_document(found, "model").stored_bytes
+    if told is None:
         return f"{file} holds packed numbers, which are not compared with the config"
-    from archcalc.analyze.memory import Memory
-
-    told = Memory(from_document(found, "model")).states["weights"]
     more = sum(stored.bytes for stored in tensors.values()) - told
     if not more:
         return f"{file} takes {told:,} bytes, as quantization_config says"

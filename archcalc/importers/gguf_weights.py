@@ -42,7 +42,11 @@ class FileWeights:
 
     is_quantised = True
     widened = 0
-    note = ""
+
+    @property
+    def note(self) -> str:
+        """What a reader of bytes must know."""
+        return f"the weights are stored as {self.name}"
 
     @cached_property
     def name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from archcalc.document import Document
 from archcalc.errors import InputError
@@ -13,9 +13,6 @@ from archcalc.importers.hf.dropout import with_dropout
 from archcalc.importers.hf.reading import Config, unknown_type
 from archcalc.importers.hf.texts import Text, text_of
 from archcalc.importers.hf.words import precision
-
-if TYPE_CHECKING:
-    from archcalc.checkpoints import Checkpoint
 
 
 def document(said: dict[str, Any], file: str) -> Document:
@@ -29,11 +26,10 @@ def document(said: dict[str, Any], file: str) -> Document:
     if text:
         config.notes.append(text.note)
     translated = with_dropout(config, _translated(module, config, text))
-    fields = finished({**translated, "precision": precision(config)})
-    kept = _kept(config)
+    fields = finished({**translated, "precision": precision(config), "quantization": _quantization(config)})
     config.check_all_read(tuple(module.INERT.split()))
     counted = _counted(said, config, text.task) if text else said
-    return Document(file, data=fields, notes=tuple(dict.fromkeys(config.notes)), weights=kept, config=counted)
+    return Document(file, data=fields, notes=tuple(dict.fromkeys(config.notes)), config=counted)
 
 
 def _counted(said: dict[str, Any], config: Config, task: str) -> dict[str, Any]:
@@ -42,19 +38,18 @@ def _counted(said: dict[str, Any], config: Config, task: str) -> dict[str, Any]:
     return {**said, "architectures": [name]} if name else {}
 
 
-def _kept(config: Config) -> Checkpoint | None:
-    """How the weights are stored: it changes bytes and not parameters."""
+def _quantization(config: Config) -> dict[str, Any] | None:
+    """How the weights are stored, where they are quantised: it changes bytes and not parameters."""
     said = config.given("quantization_config") or config.given("compression_config")  # of older files
     if not said:
         return None
     from archcalc.importers.stored.methods import quantised
 
-    found = quantised(said)
-    if found:
-        config.notes.append(found.note)
+    if not quantised(said):
+        return None
     if said.get("kv_cache_scheme") or said.get("kv_cache_quant_algo"):
         config.notes.append("the checkpoint holds scales for a cache in fp8: --kv-dtype fp8 counts it so")
-    return found
+    return dict(said)
 
 
 def _translated(module: ModuleType, config: Config, text: Text | None) -> dict[str, Any]:

@@ -27,11 +27,11 @@ from archcalc.importers.stored.rules import (
 from archcalc.quantisation import weight_format
 
 
-def quantised(said: Any) -> Checkpoint | None:
-    """How the weights are kept; nothing where the config says that they are not quantised."""
+def quantised(said: Any, field: str = "quantization_config") -> Checkpoint | None:
+    """How the weights are kept; nothing where the config says that they are not quantised. `field` is where it says."""
     if not isinstance(said, dict):
         hint = 'write an object, such as {"quant_method": "awq", "bits": 4}, or leave it out'
-        raise InputError(f"expected an object, found {said!r:.60}", hint, field="quantization_config")
+        raise InputError(f"expected an object, found {said!r:.60}", hint, fields=[(field,)])
     method = str(said.get("quant_method") or _unnamed(said)).lower().replace("_", "-")
     reader = METHODS.get(method)
     if reader is None:
@@ -39,8 +39,8 @@ def quantised(said: Any) -> Checkpoint | None:
     try:
         return reader(said)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
-        fact = f"a value of quantization_config is not of a kind that {method} takes ({reason})"
-        raise InputError(fact, "compare it with one that transformers wrote", field="quantization_config") from None
+        hint = "compare it with a quantization_config that transformers wrote"
+        raise InputError(f"a value is not of a kind that {method} takes ({reason})", hint, fields=[(field,)]) from None
 
 
 def _unnamed(said: Fields) -> str:
