@@ -172,7 +172,10 @@ class Memory:
         if any(map(inference.window_of, kept)):
             said.append(f"cache of sliding windows: {KV_RULES[self.case.kv_rule]}; --kv-rule changes it")
         if any(map(inference.is_tail, kept)):
-            said.append("state of convolutions: kernel − 1 positions; transformers' Mamba and delta nets keep one more")
+            said.append(
+                f"recurrent state in {self.case.activations}, of convolutions kernel − 1 positions;"
+                " transformers keeps states in fp32, and mostly a position more"
+            )
         if self.case.overhead is None:
             name, source = self._runtime["name"], self._runtime["source"]
             said.append(f"overhead: {name}, an estimate ({source}); --overhead changes it")

@@ -22,7 +22,7 @@ LLAMA: dict[str, Any] = {
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
 }
-DEBERTA = {"model_type": "deberta-v2", "architectures": ["DebertaV2Model"]}
+DEBERTA = {"model_type": "deberta-v2", "architectures": ["DebertaV2ForSequenceClassification"]}
 BLOCKS = 3 * (64 + 2 * 64 * 64 + 2 * 64 * 32 + 64 + 3 * 64 * 160) + 64
 TABLE = 1000 * 64
 

@@ -85,7 +85,8 @@ def _convolution(c: Config, blocks: Any) -> Fields:
 def _head(c: Config, task: str) -> Any:
     c.skip("tie_word_embeddings")
     legacy = c.flag("legacy")
-    if c.given("pooler_hidden_size") not in (None, c.size("hidden_size")):
+    pooled = c.given("pooler_hidden_size")
+    if task in ("sequence", "choice") and pooled not in (None, c.size("hidden_size")):
         raise c.refused("pooler_hidden_size", "the class pools hidden_size numbers, so that such a model cannot run")
     if task == "base":
         return "none"
