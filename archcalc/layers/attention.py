@@ -17,6 +17,7 @@ from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear, one_each
 from archcalc.layers.norm import norm
 from archcalc.layers.qk_norm import QKNorm
+from archcalc.layers.routed_heads import RoutedHeads
 from archcalc.layers.sight import EVERYTHING, Sight
 from archcalc.workload import Workload
 
@@ -53,20 +54,24 @@ def attention(
     sinks: bool = False,
     softcap: bool = False,
     alibi: bool = False,
+    routed: RoutedHeads | None = None,
 ) -> Tensor:
     """`memory` is what is looked at: x itself, or the encoder's output.
 
     A `gate` is put on what was looked up. It comes with the queries, from one projection of twice the width (query),
     from a projection of its own (own), or is one number for each head (head). `sinks` are a score for each head that no
     position has: softmax may look at nothing. `out_norm` stands in front of the output projection. `alibi` is for a
-    kernel, which computes that bias itself; eagerly it comes as `score_bias`.
+    kernel, which computes that bias itself; eagerly it comes as `score_bias`. `routed` heads are those of experts.
     """
     batch, seq, d_model = x.dims
     head, each = Dim.of("heads", heads, copies=True), Dim.of("head_dim", head_dim)
     kv_head = Dim.of("kv_heads", kv_heads, copies=True) if kv_heads != heads else head
     if work.decodes and memory is not x:
         m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
-    q = linear(m["q"], x, (head, _TWO, each) if gate == "query" else (head, each), bias="q" in bias)
+    if routed:
+        q, weights = routed.queries(m, x, (head, each))
+    else:
+        q = linear(m["q"], x, (head, _TWO, each) if gate == "query" else (head, each), bias="q" in bias)
     q, opened = _split_in_two(m, q, axes(batch, seq, (head, each))) if gate == "query" else (q, None)
     k = linear(m["k"], memory, (kv_head, each), bias="k" in bias)
     value = each if v_dim in (None, head_dim) else Dim.of("v_dim", v_dim or 0)
@@ -95,6 +100,8 @@ def attention(
     )
     concatenated = m.record("multiply", concatenated, m.record("sigmoid", opened)) if opened else concatenated
     concatenated = norm(m["out_norm"], concatenated, out_norm) if out_norm else concatenated
+    if routed:
+        return routed.answers(m, concatenated, weights, d_model, bias="o" in bias)
     if gate != "query" and value == each:
         describe_heads(m, head, d_model, each)
     return linear(m["out"], concatenated, d_model, bias="o" in bias)

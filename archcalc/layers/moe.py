@@ -43,7 +43,7 @@ class Mixture:
 
     def run(self, m: Module, x: Tensor) -> Tensor:
         m.work_notes.append(IDEAL)
-        weights = self._route(m["router"], x)
+        weights = self.route(m["router"], x)
         inner = linear(m["latent_in"], x, Dim.of("latent", self.latent), bias=self.latent_bias) if self.latent else x
         answer = Experts(m["experts"], self).run(inner, weights)
         (d_model,) = x.axes[-1]
@@ -51,7 +51,7 @@ class Mixture:
         answer = m.record("add", answer, m.param("bias", d_model)) if self.out_bias else answer
         return m.record("add", answer, self._shared(m, x, self.shared)) if self.shared else answer
 
-    def _route(self, m: Module, x: Tensor) -> Tensor:
+    def route(self, m: Module, x: Tensor) -> Tensor:
         """The weight of each chosen expert, for every token."""
         *rows, _ = x.axes
         if self.correction == "parameter":
@@ -79,18 +79,18 @@ class Experts:
 
     def run(self, x: Tensor, weights: Tensor) -> Tensor:
         each, inner, (d_model,) = self.mixture.each, Dim.of("ffn", self.mixture.each.width), x.axes[-1]
-        routed = self._in_order(x, d_model, name="routed")
+        routed = self.in_order(x, d_model, name="routed")
         if each.gated:
-            gate = self.m.record(each.act, self._linear("gate", routed, inner), note=each.act)
-            hidden = self.m.record("multiply", gate, self._linear("up", routed, inner))
+            gate = self.m.record(each.act, self.linear("gate", routed, inner), note=each.act)
+            hidden = self.m.record("multiply", gate, self.linear("up", routed, inner))
         else:
-            hidden = self.m.record(each.act, self._linear("in", routed, inner), note=each.act)
-        answers = self._linear("down" if each.gated else "out", hidden, d_model)
+            hidden = self.m.record(each.act, self.linear("in", routed, inner), note=each.act)
+        answers = self.linear("down" if each.gated else "out", hidden, d_model)
         self._describe()
-        weighed = self.m.record("multiply", self._in_order(answers, d_model), weights)
+        weighed = self.m.record("multiply", self.in_order(answers, d_model), weights)
         return self.m.record("sum", weighed, to=x.axes, over=(self._top,))
 
-    def _in_order(self, x: Tensor, width: Dim, name: str = "") -> Tensor:
+    def in_order(self, x: Tensor, width: Dim, name: str = "") -> Tensor:
         """Tokens sorted by the experts that they visit, or back where they were: a copy, and the places of all rows."""
         tokens = tuple(axis for axis in x.axes[:-1] if axis != (self._top,))
         places = self.m.record("order", to=(*tokens, (self._top,)))
@@ -106,7 +106,7 @@ class Experts:
     def _top(self) -> Dim:
         return Dim.of("top", self.mixture.top)
 
-    def _linear(self, name: str, x: Tensor, out: Dim) -> Tensor:
+    def linear(self, name: str, x: Tensor, out: Dim) -> Tensor:
         """A linear layer for each expert: a product with the weights of the chosen ones."""
         m, expert, into = self.m[name], Dim.of("experts", self.mixture.experts, copies=True), x.dims[-1]
         met = Count(self.mixture.top) * into.size * out.size

@@ -70,7 +70,7 @@ class Experts(nn.Module):
     def forward(self, x: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
         order = chosen.flatten().argsort(stable=True)
         routed = x.flatten(0, 1)[order // self.said["top"]].view(*chosen.shape, -1)
-        sizes = _tokens_by_expert(chosen, self.said["experts"])
+        sizes = tokens_by_expert(chosen, self.said["experts"])
         if self.said["each"]["gated"]:
             hidden = self.act(self.get_submodule("gate")(routed, sizes)) * self.get_submodule("up")(routed, sizes)
             answers = self.get_submodule("down")(hidden, sizes)
@@ -80,7 +80,7 @@ class Experts(nn.Module):
         return (back * weights[..., None]).sum(dim=-2)
 
 
-def _tokens_by_expert(chosen: Tensor, experts: int) -> list[int]:
+def tokens_by_expert(chosen: Tensor, experts: int) -> list[int]:
     """How many tokens each expert is given; on the meta device, where nobody knows, all alike."""
     number = chosen.numel()
     if chosen.device.type != "meta":

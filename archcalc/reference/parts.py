@@ -23,6 +23,7 @@ from archcalc.reference.mamba2 import Mamba2
 from archcalc.reference.mla import LatentAttention, as_attention
 from archcalc.reference.moe import Mixture
 from archcalc.reference.rglru import RecurrentUnit
+from archcalc.reference.routed_heads import RoutedAttention
 
 PARTS: dict[str, type[nn.Module]] = {
     "AttentionPart": Attention,
@@ -66,6 +67,8 @@ class Together(nn.Module):
 def _attention(part: Config) -> type[nn.Module]:
     if part["type"] == "AttentionPart" and part["feature"] != "softmax":
         return KernelAttention
+    if part["type"] == "AttentionPart" and part["routed"]:
+        return RoutedAttention
     if part["type"] == "AttentionPart" and disentangled(part):
         return DisentangledAttention
     return PARTS[part["type"]]

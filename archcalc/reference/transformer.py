@@ -145,7 +145,7 @@ class Transformers(Family):
         Op by op not where products are a loop here, over experts or positions, or a kernel written out."""
         parts = parts_of(self.config)
         plain = (*ATTENTIONS, "FfnPart", "ConvPart", TOGETHER)
-        loops = any(part["type"] not in plain or is_state(part) for part in parts)
+        loops = any(part["type"] not in plain or is_state(part) or part.get("routed") for part in parts)
         loops = loops or (attention == "flash" and any(map(is_written_out, attentions_of(parts))))
         core = ("core",) if attention == "eager" else ()
         return ("none", "block", *(() if loops else ("ops",)), *core)

@@ -126,6 +126,8 @@ def _consistent(old: Any, new: Any) -> Any:
     said = {field.name: _consistent(getattr(old, field.name), getattr(new, field.name)) for field in fields(new)}
     if "kv_heads" in said:
         said["kv_heads"] = said["heads"] if old.kv_heads == old.heads else 1 if old.kv_heads == 1 else TWICE
+    if said.get("routed"):
+        said["heads"] = said["kv_heads"] * said["routed"].top
     for name in ("groups", "norm_groups"):  # of the heads or channels of a Mamba-2
         if "heads" in said and name in said:
             said[name] = said["heads"] if getattr(old, name) == old.heads else min(getattr(old, name), TWICE)

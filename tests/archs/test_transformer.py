@@ -166,6 +166,7 @@ CHANGES = [
     ({"decoder": {"blocks": 3, "pattern": ["ffn", "attention"]}}, -(4 * 12 * 12 + 24)),
     ({"decoder": {"blocks": 2, "pattern": ["attention+ffn"]}}, -2 * 24),
     ({"attention": {"global_qkv": True}}, 2 * 3 * 12 * 12),
+    ({"attention": {"experts": 4, "top": 1}}, 2 * (3 * 2 * 12 * 12 + 4 * 12)),
     ({"ffn": {"width": 20, "act": "xielu"}}, 2 * 2),
 ]
 

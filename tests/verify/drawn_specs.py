@@ -221,13 +221,26 @@ def latent_attentions(draw: st.DrawFn) -> Spec:
 
 
 @st.composite
+def routed_attentions(draw: st.DrawFn, top: int) -> Spec:
+    """Experts for queries, as many for each token as heads share a key."""
+    said: Spec = {
+        "experts": top + draw(st.integers(0, 2)),
+        "top": top,
+        "qk_norm": draw(st.sampled_from(("head", "all"))),
+    }
+    return {**said, "bias": draw(st.sampled_from((["o"], False, ["k", "v"])))}
+
+
+@st.composite
 def sparse_decoders(draw: st.DrawFn) -> Spec:
-    """Mixtures of experts behind attention of both kinds."""
+    """Mixtures of experts behind attention of all kinds."""
     said = draw(scopes())
     del said["ffn"]
     said.pop("parallel", None)
     if draw(TRUTH):
         said["attention"], said["position"] = draw(latent_attentions()), draw(st.sampled_from(("none", "rope")))
+    elif draw(TRUTH):
+        said["attention"] = draw(routed_attentions(said["heads"] // said["kv_heads"]))
     head: Spec = {"kind": draw(st.sampled_from(("lm", "tied")))}
     if draw(TRUTH):
         head["mtp"] = {"blocks": draw(st.integers(1, 2)), "own_tables": draw(TRUTH)}

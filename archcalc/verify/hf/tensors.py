@@ -79,7 +79,9 @@ def taken_apart(name: str, shape: Shape, named: Shapes) -> list[Shape]:
         return _queries_keys_values(match[1], match[3], shape, named)
     if name.endswith(("attention.self.in_proj.weight", "in_proj_weight", "in_proj_bias")):  # three of the same size
         return [(shape[0] // 3, *shape[1:])] * 3
-    if _TWO.fullmatch(name):
+    if name.endswith("self_attention.kv_proj.weight"):  # JetMoE's keys and values
+        return [(shape[0] // 2, shape[1])] * 2
+    if _TWO.fullmatch(name) and "self_attention.experts." not in name:
         return _halves(name, shape, named)
     if ".experts.mlp." in name:  # DBRX keeps all experts one above the other
         number = named[f"{name.partition('.experts.')[0]}.router.layer.weight"][0]

@@ -10,6 +10,7 @@ from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.errors import InputError
 from archcalc.layers.qk_norm import QKNorm
+from archcalc.layers.routed_heads import RoutedHeads
 from archcalc.layers.sight import Sight
 
 __all__ = ["Attention", "resolve"]
@@ -57,7 +58,24 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part
         softcap=said.softcap is not None,
         memory=said.memory,
         global_qkv=said.global_qkv,
+        routed=_routed(said, word, heads, kv_heads, around),
     )
+
+
+def _routed(said: Attention, word: str, heads: int, kv_heads: int, around: Surroundings) -> RoutedHeads | None:
+    """Every expert that a token visits brings as many heads as there are of keys and values."""
+    if said.experts is None:
+        return None
+    top = around.needed(said.top, "top", "how many experts a token visits, such as `top: 2`", word)
+    if top > said.experts:
+        fact = f"a token cannot visit {top} of {said.experts} experts"
+        raise InputError(fact, f"use {said.experts} or fewer", fields=around.places(word, "top"))
+    if heads != top * kv_heads:
+        fact = f"{top} experts of {kv_heads} heads are {top * kv_heads} heads, not {heads}"
+        raise InputError(fact, f"write `heads: {top * kv_heads}`", fields=around.places(word, "heads"))
+    if "q" in _biased(said.bias if said.bias is not None else around.scope.bias):
+        raise InputError("experts' queries have no bias", "write `bias: [o]`", fields=around.places(word, "bias"))
+    return RoutedHeads(said.experts, top)
 
 
 def _check_memory(said: Attention, word: str, around: Surroundings, *, cross: bool) -> None:
@@ -68,6 +86,12 @@ def _check_memory(said: Attention, word: str, around: Surroundings, *, cross: bo
 
 def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross: bool) -> None:
     """Refuse what this attention cannot have, rather than ignore it."""
+    unlike = [name for name in ("gate", "out_norm", "v_dim", "global_qkv") if getattr(said, name)]
+    if said.experts and (cross or unlike):
+        fact = f"attention of experts has no {unlike[0]}" if unlike else "cross-attention has no experts"
+        raise InputError(fact, "leave experts out", fields=around.places(word, "experts"))
+    if said.top and not said.experts:
+        raise InputError("top of no experts", "add `experts: 8`, or take top out", fields=around.places(word, "top"))
     narrow = [name for name in ("window", "chunk") if getattr(said, name)]
     if cross and narrow:
         fact = f"cross-attention has no {narrow[0]}: source and target are two sequences"
@@ -75,7 +99,7 @@ def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross:
     if len(narrow) == 2:
         raise InputError("a window and a chunk", "keep one of them", fields=around.places(word, "chunk"))
     kernel = said.feature not in (None, "softmax")
-    bends = ("qk_norm", "sinks", "gate", "softcap", "out_norm", "v_dim", "dropout", "global_qkv")
+    bends = ("qk_norm", "sinks", "gate", "softcap", "out_norm", "v_dim", "dropout", "global_qkv", "experts")
     others = [*narrow, *(name for name in bends if getattr(said, name))]
     if kernel and others:
         fact = f"{said.feature} attention has no {others[0]}"

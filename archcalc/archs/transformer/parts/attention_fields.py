@@ -61,7 +61,7 @@ class Index(Node):
 
 _EVERY_KIND = frozenset({"heads", "bias", "position", "dropout", "norm"})
 _SIZES = frozenset({"kv_heads", "head_dim", "v_dim", "window", "chunk", "memory"})
-_TURNS = frozenset({"feature", "qk_norm", "sinks", "gate", "out_norm", "softcap", "global_qkv"})
+_TURNS = frozenset({"feature", "qk_norm", "sinks", "gate", "out_norm", "softcap", "global_qkv", "experts", "top"})
 
 
 class Attention(Node):
@@ -86,6 +86,8 @@ class Attention(Node):
     out_norm: bool = False  # one more norm, in front of the output projection
     softcap: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None  # cap · tanh(scores / cap)
     global_qkv: bool = False  # second projections, for tokens that see everything: kept here, used by none
+    experts: Size | None = None  # that have queries and an output projection each
+    top: Size | None = None  # of them, for each token
     q_rank: Size | None = None  # mla: width that queries are squeezed to; unsaid: not squeezed
     kv_rank: Size | None = None  # mla: width that keys and values are squeezed to, and cached at
     nope_dim: Size | None = None  # mla: width of a head's queries and keys without position

@@ -15,6 +15,7 @@ from archcalc.layers.kernel import kernel_attention
 if TYPE_CHECKING:
     from archcalc.archs.transformer.nodes import Position
     from archcalc.layers.qk_norm import QKNorm
+    from archcalc.layers.routed_heads import RoutedHeads
     from archcalc.layers.sight import Sight
 
 
@@ -38,6 +39,7 @@ class AttentionPart(Part):
     softcap: bool = False
     memory: int | None = None
     global_qkv: bool = False
+    routed: RoutedHeads | None = None
 
     @property
     def causal(self) -> bool:
@@ -71,6 +73,7 @@ class AttentionPart(Part):
             out_norm=self.out_norm,
             softcap=self.softcap,
             alibi=self.position("alibi") is not None,
+            routed=self.routed,
         )
 
     def _memory(self, x: Tensor, context: Context) -> Tensor:

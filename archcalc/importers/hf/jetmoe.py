@@ -1,0 +1,35 @@
+"""JetMoE: experts in attention too, each with queries and an output projection of its own."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf.blocks import Fields, decoder, top
+from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.words import activation, rope
+
+TYPES = ("jetmoe",)
+USUAL = "causal"
+INERT = "num_attention_heads"
+
+
+def translate(c: Config, task: str) -> Fields:
+    experts, kv_heads = c.size("num_local_experts"), c.size("num_key_value_heads")
+    chosen = top(c, experts)
+    return decoder(
+        c,
+        task,
+        heads=kv_heads * chosen,
+        kv_heads=kv_heads,
+        head_dim=c.size("kv_channels"),
+        position=rope(c, c.size("kv_channels")),
+        attention={"experts": experts, "top": chosen, "bias": ["o"]},
+        ffn=None,
+        moe={
+            "experts": experts,
+            "top": chosen,
+            "width": c.size("intermediate_size"),
+            "act": activation(c, "activation_function"),
+            "out_bias": True,
+        },
+        decoder=stack(["attention moe"] * c.size("num_hidden_layers")),
+    )

@@ -1,0 +1,42 @@
+"""Experts for queries (JetMoE's mixture of attention heads, arXiv:2404.07413): each token's queries are made by some of
+many projections, and what they look up is projected back by the same experts. Keys and values are everybody's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.ir import Axis, Dim, Module, Tensor
+from archcalc.layers.moe import Experts, Ffn, Mixture
+
+
+@dataclass(frozen=True)
+class RoutedHeads:
+    experts: int
+    top: int
+
+    def queries(self, m: Module, x: Tensor, out: Axis) -> tuple[Tensor, Tensor]:
+        """All heads of the experts that a token visits, one beside the other; and the weights of these experts."""
+        weights = self._mixture.route(m["router"], x)
+        routed = Experts(m["experts"], self._mixture)
+        made = routed.linear("q", routed.in_order(x, x.dims[-1], name="routed"), self._width(out))
+        return routed.in_order(made, self._width(out)).seen_as(*x.dims[:2], out), weights
+
+    def answers(self, m: Module, looked_up: Tensor, weights: Tensor, d_model: Dim, *, bias: bool) -> Tensor:
+        """Projected by the expert that asked, weighed and added up."""
+        m, (batch, seq, out) = m["experts_out"], looked_up.axes
+        routed, width = Experts(m, self._mixture), self._width(out)
+        apart = looked_up.seen_as(*batch, *seq, Dim.of("top", self.top), width)
+        answers = routed.in_order(routed.linear("out", routed.in_order(apart, width), d_model), d_model)
+        weighed = m.record("multiply", answers, weights)
+        found = m.record("sum", weighed, to=(batch, seq, (d_model,)), over=(Dim.of("top", self.top),))
+        return m.record("add", found, m.param("bias", d_model)) if bias else found
+
+    def _width(self, out: Axis) -> Dim:
+        """Of one expert's heads together."""
+        heads, each = out
+        return Dim("expert_heads", heads.size // self.top * each.size)
+
+    @property
+    def _mixture(self) -> Mixture:
+        return Mixture(self.experts, self.top, Ffn(0, "identity", gated=False, bias=False))

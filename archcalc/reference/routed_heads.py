@@ -1,0 +1,66 @@
+"""Attention whose queries and output projections are experts', of which a token visits some; eager or by a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.attention import Attention, Cache
+from archcalc.reference.moe import ExpertLinear, Router, tokens_by_expert
+
+
+class Queries(nn.Module):
+    """A projection for each expert, on the tokens that chose it: (batch, seq, top, heads of one expert)."""
+
+    def __init__(self, said: Config, d_model: int, width: int) -> None:
+        super().__init__()
+        self.experts = said["experts"]
+        self.q = ExpertLinear(said, d_model, width)
+
+    def forward(self, x: Tensor, chosen: Tensor) -> Tensor:
+        order = chosen.flatten().argsort(stable=True)
+        routed = x.flatten(0, 1)[order // chosen.shape[-1]].view(*chosen.shape, -1)
+        made = self.q(routed, tokens_by_expert(chosen, self.experts))
+        return made.flatten(0, 2)[order.argsort()].view(*chosen.shape, -1)
+
+
+class Answers(nn.Module):
+    """What was looked up, projected by the expert that asked, weighed and added up."""
+
+    def __init__(self, said: Config, d_model: int, width: int, bias: bool) -> None:
+        super().__init__()
+        self.experts = said["experts"]
+        self.out = ExpertLinear(said, width, d_model)
+        self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
+
+    def forward(self, found: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
+        order = chosen.flatten().argsort(stable=True)
+        apart = found.reshape(order.numel(), -1)[order].view(*chosen.shape, -1)
+        answers = self.out(apart, tokens_by_expert(chosen, self.experts))
+        back = answers.flatten(0, 2)[order.argsort()].view(*chosen.shape, -1)
+        added = (back * weights[..., None]).sum(dim=-2)
+        return added if self.bias is None else added + self.bias
+
+
+class RoutedAttention(Attention):
+    """Keys and values are shared by all experts."""
+
+    def __init__(self, part: dict[str, Any], d_model: int, memory_width: int, options: dict[str, str]) -> None:
+        super().__init__(part, d_model, memory_width, options)
+        del self.q, self.out
+        said = {**part["routed"], "router_bias": False, "correction": "", "each": {"bias": False}}
+        width = self.heads // said["top"] * self.head_dim
+        self.router, self.experts = Router(said, d_model), Queries(said, d_model, width)
+        self.experts_out = Answers(said, d_model, width, "o" in part["bias"])
+
+    def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
+        weights, chosen = self.router(x)
+        q = self._normed("q_norm", self.experts(x, chosen).flatten(2))
+        q = self._rotated(q, given).transpose(1, 2)
+        k, v = self._keys_and_values(x, given, cache)
+        found = self._core(q, k, v, given).transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)
+        answers: Tensor = self.experts_out(found, weights, chosen)
+        return answers
