@@ -21,13 +21,12 @@ def render(report: Report, *, width: int) -> str:
     worked = textwrap.wrap(report.worked(), width - 2, initial_indent="= ", subsequent_indent="  ")
     fitted = [_fitting(table, width) for table in (report.table(), *report.more())]
     left_out = list(dict.fromkeys(label for _, labels in fitted for label in labels))
-    explained = [note for note in report.assumptions if note.partition(":")[0] not in left_out]
     narrow = [f"{', '.join(left_out)} left out: the terminal is too narrow"] if left_out else []
     blocks = [
         [bold(report.title()), bold(answer), *map(dim, worked)],
         _figures(figures),
         *(_Layout(table, width).lines() for table, _ in fitted),
-        [dim(line) for note in (*explained, *narrow) for line in _note(note, width)],
+        [dim(line) for note in (*report.assumptions, *narrow) for line in _note(note, width)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
