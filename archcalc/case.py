@@ -147,6 +147,8 @@ def _training(model: Model, asked: Asked) -> Case:
     if asked.weights and not asked.lora:
         hint = "add --lora 16 (QLoRA), or leave --weights out"
         raise InputError("quantised weights cannot be trained", hint, field="--weights")
+    if asked.lora and asked.freeze:
+        raise InputError("LoRA trains adapters alone: all else is frozen", "leave --freeze out", field="--freeze")
     if asked.lora_targets and not asked.lora:
         raise InputError("targets of which rank?", "add --lora 16", field="--lora-targets")
     made = Case(

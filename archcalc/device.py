@@ -102,7 +102,7 @@ def names() -> list[str]:
     return sorted(data.presets("gpus"))
 
 
-def device(name: str) -> tuple[str, Device]:
+def device(name: str, field: str = "--gpu") -> tuple[str, Device]:
     """The name a device goes by, and the device; a memory size is a device too. Raises with the closest names."""
     if _SIZE.fullmatch(name.strip()):
         return name.strip(), _of_size(name)
@@ -112,10 +112,17 @@ def device(name: str) -> tuple[str, Device]:
     known = _known()
     if _letters(name) in known:
         return known[_letters(name)], catalog()[known[_letters(name)]]
-    spellings = [*catalog(), *(alias for each in catalog().values() for alias in each.aliases)]
+    raise InputError(f"no device is called {name or 'nothing'}", _closest(typed), field=field)
+
+
+def _closest(typed: str) -> str:
+    """A number without its unit may be meant as a memory size."""
     more = "`archcalc gpus` lists all; a memory size such as 24GiB stands for any other"
-    hint = f"{did_you_mean(typed, spellings)}\n  {more}"
-    raise InputError(f"no device is called {name}", hint, field="--gpu")
+    spellings = [*catalog(), *(alias for each in catalog().values() for alias in each.aliases)]
+    close = did_you_mean(typed, spellings)
+    if not close.startswith("choose"):
+        return f"{close}\n  {more}"
+    return f"did you mean {typed}GiB or {typed}GB?\n  {more}" if typed.isdecimal() else more
 
 
 def _of_size(text: str) -> Device:

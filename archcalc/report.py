@@ -46,6 +46,7 @@ class Column(NamedTuple):
     label: str
     unit: Unit
     spare: bool = False  # left out, with a word about it, where the terminal is too narrow
+    about: str = ""  # the note that explains it, which is left out with it
 
 
 class Line(NamedTuple):

@@ -25,7 +25,7 @@ def parse_size(text: str) -> int:
         raise ValueError(f"unknown suffix {suffix}: use k, M, B, T (decimal) or Ki, Mi, Gi, Ti (binary)")
     number = Decimal(whole.replace("_", "").replace(",", "") + (fraction or "")) * 10 ** int(exponent or 0) * factor
     if number != int(number):
-        raise ValueError(f"expected a whole number, {text.strip()} is {number.normalize()}")
+        raise ValueError("expected a whole number")
     return int(number)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from archcalc import adapters
-from archcalc.analyze.flops_report import Amounts, FlopsReport, Row
+from archcalc.analyze.flops_report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.params import params
 from archcalc.analyze.runs import never
 from archcalc.analyze.work import Piece, Work, work
@@ -52,6 +52,8 @@ class Asked:
             (self.recompute, RECOMPUTE, "--recompute"),
         ):
             chosen(value, choices, option)
+        if self.lora and self.freeze:
+            raise InputError("LoRA trains adapters alone: all else is frozen", "leave --freeze out", field="--freeze")
         if self.mode == "train":
             return
         again = self.recompute != "none"
@@ -147,7 +149,7 @@ def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None
     if load.decodes:
         yield f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
     yield from _one_hot(root)
-    yield "FLOP/B: forward products for each byte of their factors and results, each read or written once"
+    yield INTENSITY
     yield from notes_of(root)
     yield from work_notes_of(root)
     decoded = next(reversed(load.lengths), "") if context is not None else None

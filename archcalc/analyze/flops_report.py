@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 from archcalc.count import Count
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 
+INTENSITY = "FLOP/B: forward products for each byte of their factors and results, each read or written once"
+
 
 @dataclass(frozen=True)
 class Amounts:
@@ -149,7 +151,7 @@ class FlopsReport(Report):
 
     def more(self) -> Sequence[Table]:
         columns = (Column("layer", "name"), Column("×", "times"), *self._columns())
-        wide = (Column("FLOP/B", "ratio", spare=True), Column("share", "share"))
+        wide = (Column("FLOP/B", "ratio", spare=True, about=INTENSITY), Column("share", "share"))
         return [Table((*columns, *wide), tuple(self._line(row, depth) for row, depth in self._shown()))]
 
     def _columns(self) -> tuple[Column, ...]:

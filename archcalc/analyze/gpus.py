@@ -73,7 +73,7 @@ def gpus(
 ) -> GpusReport:
     """All devices, those of a maker or kind or with so many bytes of memory, or the one of that name."""
     if name is not None:
-        known, found = device(name)
+        known, found = device(name, field="gpus")
         return GpuReport(model=known, assumptions=tuple(_texts(found)), rows={known: found})
     makers = {each.lower(): each for each in MAKERS}
     wanted = makers[_choice(maker.lower(), makers, "--maker")] if maker else None

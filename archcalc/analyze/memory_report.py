@@ -66,7 +66,7 @@ class MemoryReport(Report):
             yield f"tp {self.plan.tp}" + (" sp" if self.plan.sp else "")
         if self.plan.cp > 1:
             yield f"cp {self.plan.cp}"
-        if self.plan.shards > 1:
+        if self.plan.dp > 1 or self.plan.zero:
             yield f"dp {self.plan.dp}" + (f" zero {self.plan.zero}" if self.plan.zero else "")
 
     def answer(self) -> str:

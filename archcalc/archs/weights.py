@@ -94,15 +94,18 @@ def build(weights: Weights, work: Workload) -> Module:
 
 
 Tree = dict[str, Any]  # names to trees, or to a Stored
+DEEPEST = 40  # levels of a tree; what a longer name has behind them is one name
 
 
 def _tree(tensors: dict[str, Stored]) -> Tree:
     tree: Tree = {}
     for name, stored in tensors.items():
-        *path, last = name.split(".")
+        *path, last = name.split(".", DEEPEST)
         inner = tree
         for key in path:
-            inner = inner.setdefault(key, {}) if not isinstance(inner.get(key), Stored) else inner
+            if isinstance(inner.get(key), Stored):  # `a` and `a.b` are both tensors
+                inner[f"{key} (tensor)"] = inner.pop(key)
+            inner = inner.setdefault(key, {})
         inner[last if not isinstance(inner.get(last), dict) else f"{last} (tensor)"] = stored
     return tree
 

@@ -5,7 +5,6 @@ Exit codes: 0 answered, 1 verification found a difference, 2 the input is at fau
 
 from __future__ import annotations
 
-import os
 import sys
 
 from archcalc.errors import InputError
@@ -14,17 +13,16 @@ from archcalc.errors import InputError
 def main() -> None:
     """Run, and turn a user's mistake into one message and exit code 2."""
     from archcalc.cli.app import app
+    from archcalc.cli.printing import Enough, harmless, prepare
 
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    prepare()
     try:
         app(sys.argv[1] if len(sys.argv) > 1 else "")()
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        if sys.stderr:
+            print(f"error: {harmless(str(error))}", file=sys.stderr)
         sys.exit(2)
-    except BrokenPipeError:  # `archcalc shapes | head` has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Enough:
         sys.exit(0)
     except KeyboardInterrupt:
         sys.exit(130)

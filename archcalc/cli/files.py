@@ -9,6 +9,7 @@ import typer
 
 from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, size
 from archcalc.cli.options import show as show_report
+from archcalc.cli.printing import out
 from archcalc.errors import InputError
 
 
@@ -30,7 +31,7 @@ def presets(
 
 def show(model: ModelName = "textbook", set: Set = [], trace: Trace = False) -> None:
     """The spec as YAML, ready to copy and change."""
-    print(loaded(model, set, trace=trace).yaml().rstrip("\n"))
+    out(loaded(model, set, trace=trace).yaml().rstrip("\n"))
 
 
 def init(
@@ -48,7 +49,7 @@ def init(
         raise InputError("the file is there already", "choose another name, or add --force", field=str(file)) from None
     except OSError as reason:
         raise InputError(f"cannot be written: {reason.strerror or reason}", field=str(file)) from None
-    print(f"wrote {file}; try `archcalc params {file}`")
+    out(f"wrote {file}; try `archcalc params {file}`")
 
 
 def schema() -> None:
@@ -57,4 +58,4 @@ def schema() -> None:
 
     from archcalc.schema import schema as described
 
-    print(json.dumps(described(), indent=2, ensure_ascii=False))
+    out(json.dumps(described(), indent=2, ensure_ascii=False))

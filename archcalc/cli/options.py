@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from archcalc.cli.printing import out
 from archcalc.errors import InputError
 from archcalc.sizes import LARGEST, parse_size
 
 if TYPE_CHECKING:
     from archcalc.model import Model
+
+
+NARROWEST = 20  # columns; below that nothing can be laid out
 
 
 def size(text: str | int) -> int:
@@ -70,9 +74,9 @@ def show(report: Any, format: str) -> None:
 
     if format not in FORMATS:
         raise InputError(f"no format called {format}", f"choose from: {', '.join(FORMATS)}", field="--format")
-    width = shutil.get_terminal_size(fallback=(80, 24)).columns
+    width = max(shutil.get_terminal_size(fallback=(80, 24)).columns, NARROWEST)
     text = render(report, format, width=width)
-    if sys.stdout.isatty() or os.environ.get("FORCE_COLOR"):
+    if sys.stdout and (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
         from rich.console import Console
 
         from archcalc.render.style import on_terminal
@@ -81,4 +85,4 @@ def show(report: Any, format: str) -> None:
     else:
         from archcalc.render.style import unstyled
 
-        print(unstyled(text))
+        out(unstyled(text))

@@ -28,7 +28,7 @@ def of_path(path: Path, shown: str, *, trace: bool = False) -> Document:
 
 def of_bytes(raw: bytes, shown: str, *, trace: bool = False) -> Document:
     """A spec, or a config.json, that is at hand as a whole."""
-    said = _json_object(raw)
+    said = _json_object(raw, shown)
     return of_config(said, shown, trace=trace) if said and _CONFIG_KEYS & set(said) else read(raw, shown)
 
 
@@ -147,12 +147,32 @@ def _read_one(path: Path) -> Any:
     return safetensors.read(path)
 
 
-def _json_object(raw: bytes) -> dict[str, Any] | None:
+def _json_object(raw: bytes, shown: str) -> dict[str, Any] | None:
     """None for what is not JSON, or is too long to be a config."""
     if raw.lstrip()[:1] != b"{" or len(raw) > MAX_BYTES:
         return None
     try:
-        said = json.loads(raw)
+        said = json.loads(raw, object_pairs_hook=_unambiguous)
+    except json.JSONDecodeError as reason:
+        if shown.endswith(".json"):
+            raise _not_json(reason) from None
+        return None
     except (ValueError, RecursionError):
         return None
     return said if isinstance(said, dict) else None
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON lets a key stand twice, and readers choose one of its values."""
+    found = dict(pairs)
+    twice = [key for key, value in pairs if found[key] != value and value == value]
+    if twice:
+        raise InputError("given twice, with two values", "keep one of the two", fields=[(twice[0],)])
+    return found
+
+
+def _not_json(reason: json.JSONDecodeError) -> InputError:
+    error = InputError(f"not valid JSON: {reason.msg}", "check commas, brackets and quotes; or download it again")
+    error.line = reason.lineno
+    error.excerpt = reason.doc.split("\n")[reason.lineno - 1][:100]
+    return error

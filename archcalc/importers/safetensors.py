@@ -48,11 +48,20 @@ def header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
 
 def parsed(raw: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(raw)
+        found = json.loads(raw, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise _broken("its header is not JSON") from None
     if not isinstance(found, dict):
         raise _broken("its header is not a JSON object")
+    return found
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The format allows no name twice: one of the two would be lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _broken(f"{next(name for name in names if names.count(name) > 1)} stands in its header twice")
     return found
 
 

@@ -20,7 +20,8 @@ def render(report: Report, *, width: int) -> str:
     answer = report.answer() or " ".join((*figure(figures[0]), figures.pop(0).label))
     worked = textwrap.wrap(report.worked(), width - 2, initial_indent="= ", subsequent_indent="  ")
     fitted = [_fitting(table, width) for table in (report.table(), *report.more())]
-    left_out = list(dict.fromkeys(label for _, labels in fitted for label in labels))
+    left_out = {column.label: column.about for _, columns in fitted for column in columns}
+    explained = [note for note in report.assumptions if note not in left_out.values()]
     narrow = [f"{', '.join(left_out)} left out: the terminal is too narrow"] if left_out else []
     blocks = [
         [bold(report.title()), bold(answer), *map(dim, worked)],
@@ -44,9 +45,9 @@ def _figures(figures: Sequence[Figure]) -> list[str]:
     return [line + (dim(f"  {row[3]}") if row[3] else "") for line, row in zip(lines, rows, strict=True)]
 
 
-def _fitting(table: Table, width: int) -> tuple[Table, list[str]]:
-    """Without its spare columns where they do not fit, and the names of those that are left out."""
-    spare = [column.label for column in table.columns if column.spare]
+def _fitting(table: Table, width: int) -> tuple[Table, list[Column]]:
+    """Without its spare columns where they do not fit, and those that are left out."""
+    spare = [column for column in table.columns if column.spare]
     if not spare or _Layout(table, 10**6).used <= width:
         return table, []
     kept = [i for i, column in enumerate(table.columns) if not column.spare]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from archcalc.errors import InputError
 from archcalc.importers.hf.reading import Config
 
 Fields = dict[str, Any]
@@ -39,7 +41,7 @@ def precision(c: Config) -> str | None:
     said = c.given("dtype") or c.given("torch_dtype")
     found = _PRECISIONS.get(str(said).removeprefix("torch."))
     if said and said != "auto" and not found:
-        c.notes.append(f"dtype {said} is not read: archcalc knows {', '.join(_PRECISIONS)}")
+        c.notes.append(f"dtype {said!s:.40} is not read: archcalc knows {', '.join(_PRECISIONS)}")
     return found
 
 
@@ -52,8 +54,8 @@ def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = Non
     scaling = said.get("rope_type", said.get("type", "default"))
     if scaling not in ("default", None):
         c.notes.append(f"RoPE is scaled ({scaling}): other angles, the same parameters and costs")
-    position: Fields = {"kind": "rope", "theta": float(base)}
-    if longest := c.given("max_position_embeddings"):
+    position: Fields = {"kind": "rope", "theta": _above_zero(base)}
+    if longest := c.size_or("max_position_embeddings", 0):
         position["length"] = longest
     rotated = int(width * float(share))
     if width == 1:
@@ -89,6 +91,13 @@ def _rope_parameters(c: Config, layer: str) -> Fields:
     if not nested:
         return said
     return said.get(layer) or {}
+
+
+def _above_zero(theta: Any) -> float:
+    plain = isinstance(theta, int | float) and not isinstance(theta, bool)
+    if not (plain and 0 < theta < float("inf")):
+        raise InputError(f"expected a number above 0, found {json.dumps(theta)[:60]}", field="rope_theta")
+    return float(theta)
 
 
 def _first(*values: Any) -> Any:

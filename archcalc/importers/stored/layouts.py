@@ -36,17 +36,25 @@ def grouped(group: int) -> str:
 def float8(strategy: str, bits: int, block: Any = None) -> tuple[tuple[Stored, ...], str]:
     """Eight bits and a scale: of a matrix, a row, or a tile; with the words for it."""
     rows, columns = block or (0, 0)
+    if block and not all(isinstance(side, int) and side > 0 for side in (rows, columns)):
+        raise ValueError(f"blocks of {rows} × {columns}")
     tiles = {"tensor": (0, 0), "channel": (1, 0), "block": (int(rows), int(columns))}
     told = {"tensor": "a scale a matrix", "channel": "a scale a row", "block": f"blocks of {rows} × {columns}"}
     return (stored(8, "the weight"), stored(bits, "a scale", tile=tiles[strategy])), told[strategy]
 
 
-def number(said: Fields, key: str, otherwise: int) -> int:
+WIDEST = 64  # bits of one number
+LARGEST = 2**20  # of a group
+
+
+def number(said: Fields, key: str, otherwise: int, *, least: int = -1) -> int:
+    """Widths are of a few bits; a group of −1 is a whole row."""
     value = said.get(key)
     if value is None:
         return otherwise
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"{key}: {value}")
+    least, most = (0, WIDEST) if "bit" in key else (least, LARGEST)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{key}: {value!s:.40}")
     return value
 
 

@@ -184,8 +184,8 @@ def _torchao(said: Fields) -> Checkpoint:
 
 def _aqlm(said: Fields) -> Checkpoint:
     """Codes into books that every matrix has for itself, and a scale for each group of rows."""
-    books, bits = number(said, "num_codebooks", 1), number(said, "nbits_per_codebook", 16)
-    into, out = number(said, "in_group_size", 8), number(said, "out_group_size", 1)
+    books, bits = number(said, "num_codebooks", 1, least=1), number(said, "nbits_per_codebook", 16)
+    into, out = number(said, "in_group_size", 8, least=1), number(said, "out_group_size", 1, least=1)
     code = 8 * -(-bits // 8)
     layout = (
         stored(books * code, "codes", tile=(out, into)),
