@@ -13,7 +13,8 @@ from archcalc.analyze.steps import Cell, Group, Node, Step, groups, steps
 from archcalc.precision import BYTES
 
 APART = frozenset(  # ops that are kernels of their own
-    {"contract", "flash", "kernel", "lookup", "choose", "order", "gather", "scan", "solve", "concat", "append", "copy"}
+    {"contract", "flash", "bent_flash", "kernel", "lookup", "choose", "hide", "order", "gather", "scan", "solve"}
+    | {"concat", "append", "copy"}
 )
 WHOLE = frozenset({"upcast", "normalised"})  # what a norm computed step by step makes beside its output
 

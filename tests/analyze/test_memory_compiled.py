@@ -77,3 +77,15 @@ def test_compiling_is_an_estimate_and_never_needs_more() -> None:
     none, blocks, whole = (model.memory(compile=what, **asked) for what in ("none", "blocks", "all"))
     assert whole.total_bytes < blocks.total_bytes < none.total_bytes
     assert any("compiled" in words for words in blocks.estimates) and not none.estimates
+
+
+def test_a_kernel_that_bends_scores_stands_apart_too() -> None:
+    """It reads and writes what PyTorch's own does, which keeps three random numbers more."""
+
+    def of_blocks(*changes: str) -> int:
+        model = load("llama-3-8b", set=[*MODELS["llama-3-8b"], *changes])
+        ask = Memory(model, mode="train", precision="bf16", attention="flash", compile="blocks")
+        nodes = training.nodes(ask, ask.build(model.workload(batch=2, seq=64)))
+        return sum(times * cell.bytes for module, cell, times in kept(nodes) if "blocks" in module.path)
+
+    assert of_blocks() - of_blocks("attention.softcap=30.0") == 3 * 8
