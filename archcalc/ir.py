@@ -54,6 +54,7 @@ class Tensor:
     role: str = "act"
     base: Tensor | None = None
     grad: bool = False
+    stops: bool = False  # no gradient goes through it to what it is a view of
 
     def __post_init__(self) -> None:
         names = [dim.name for dim in self.dims]
@@ -84,7 +85,11 @@ class Tensor:
 
     def seen_as(self, *items: Dim | Axis) -> Tensor:
         """The same storage under other axes: split, merged, transposed or renamed."""
-        return Tensor(axes(*items), self.role, base=self.storage)
+        return Tensor(axes(*items), self.role, base=self.storage, stops=self.stops)
+
+    def detached(self) -> Tensor:
+        """The same storage, read by what no loss trains."""
+        return Tensor(self.axes, self.role, base=self.storage, stops=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,7 +256,7 @@ class Module:
         if kind not in KINDS:
             raise ValueError(f"unknown kind of op: {kind}")
         base = inputs[0].storage if kind in VIEWS and inputs else None
-        output = Tensor(to if to is not None else inputs[0].axes, KINDS[kind].role, base)
+        output = Tensor(to if to is not None else inputs[0].axes, KINDS[kind].role, base, stops=_stops(base, inputs))
         _check_sizes((*inputs, output))
         self._attach()
         self.body.append(Op(kind, inputs, output, over, select, name, note, _beside(kind, inputs, output), seen))
@@ -273,6 +278,11 @@ def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, 
     shapes = {"input": like_input, "rows": output.axes[:-1], "output": output.axes}
     shapes |= {"one": (), "two": axes(Dim.of("two", 2))}
     return {name: Tensor(shapes[like], role) for name, role, like in KINDS[kind].beside}
+
+
+def _stops(base: Tensor | None, inputs: tuple[Tensor, ...]) -> bool:
+    """A view of what stops gradients does so too; what is computed anew wants none by itself."""
+    return base is not None and inputs[0].stops
 
 
 def _check_sizes(tensors: tuple[Tensor, ...]) -> None:

@@ -256,6 +256,7 @@ KINDS = {
     "append": Kind("keys, values or a state kept for the next step", none, nothing, role="cache"),
     "shift": Kind("tokens, so many places further", none, nothing, role="index"),
     "order": Kind("places of rows, sorted", none, nothing, role="index"),
+    "hide": Kind("places that were not chosen, marked", none, nothing, role="mask"),
     "gather": Kind("rows in another order, some of them several times", none, all_but_first),
     "pick": Kind("numbers of every row, chosen by index", none, row_and_place),
     "repeat": Kind("copies along a dim: keys and values shown to every head of their group", none, nothing),

@@ -79,7 +79,7 @@ SEES_ALL = {"causal": False, "window": None, "chunk": None}
 
 
 def _bent_flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sinks: torch.Tensor) -> torch.Tensor:
-    found: torch.Tensor = FusedAttention.apply(q, k, v, sinks, Scores({**WITH_SINKS, "sight": SEES_ALL}))
+    found: torch.Tensor = FusedAttention.apply(q, k, v, sinks, None, Scores({**WITH_SINKS, "sight": SEES_ALL}))
     return found
 
 
@@ -174,6 +174,12 @@ TWINS = (
         ((axes(BATCH, SEQ, ROWS), "act"), (axes(SEQ, WIDTH), "index")),
         lambda x, places: x.gather(-1, places.expand(2, -1, -1)),
         {"to": X, "select": (ROWS,)},
+    ),
+    Twin(
+        "hide",
+        ((axes(BATCH, SEQ, WIDTH), "index"),),
+        lambda places: torch.ones(2, 3, 7, dtype=torch.bool, device="meta").scatter(-1, places, False),
+        {"to": axes(BATCH, SEQ, ROWS)},
     ),
     Twin("repeat", ALONE, lambda x: x.repeat_interleave(2, 0), {"to": axes(Dim.of("twice", 4), SEQ, WIDTH)}),
     Twin("concat", TWO, lambda x, y: torch.cat((x, y)), {"to": axes(Dim.of("twice", 4), SEQ, WIDTH)}),

@@ -41,6 +41,8 @@ class Gradients:
     def wants(self, tensor: Tensor) -> bool:
         """What enters wants it if it says so, a parameter if it is trained, anything else if one of its inputs does."""
         storage = tensor.storage
+        if tensor.stops:
+            return False
         if storage in self.known:
             return self.known[storage]
         return self.trainable(storage) if isinstance(storage, Param) else storage.grad

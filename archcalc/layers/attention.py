@@ -138,6 +138,7 @@ class Core:
     softcap: bool = False
     alibi: bool = False
     sinks: Tensor | None = None
+    chosen: Tensor | None = None  # for a kernel: places of the only positions that are looked at
 
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q·k / √head_dim + bias)·v, with keys and values shown to all heads of their group."""
@@ -162,11 +163,11 @@ class Core:
             return self.eager(q, k, v)
         looked_up = axes(*q.dims[:3], v.dims[3])
         bent, uneven = self.softcap or self.sinks or self.alibi, k.dims[3].size != v.dims[3].size
-        if not (bent or uneven):
+        if not (bent or uneven or self.chosen):
             return self.m.record("flash", q, k, v, to=looked_up, seen=self.seen)
         self.m.work_notes.extend([*([BENT] if bent else []), *([UNEVEN] if uneven else [])])
-        sinks = [self.sinks] if self.sinks else []
-        return self.m.record("bent_flash", q, k, v, *sinks, to=looked_up, seen=self.seen)
+        others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
+        return self.m.record("bent_flash", q, k, v, *others, to=looked_up, seen=self.seen)
 
     def _capped(self, scores: Tensor) -> Tensor:
         """cap · tanh(scores / cap)."""
@@ -183,9 +184,9 @@ class Core:
     @property
     def seen(self) -> Seen | None:
         """Position i sees i + 1 of them: half of the square and half of its diagonal, or less of it in a window."""
-        if not self.mask:
+        if not (self.mask and self.sight.hides):
             return None
-        seq, past = (dim.size for dim in self.mask.dims)
+        *_, seq, past = (dim.size for dim in self.mask.dims)
         return self.sight.pairs(seq), seq * past
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from archcalc.count import Count
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.layers.linear import linear
+from archcalc.layers.norm import norm
 from archcalc.workload import Workload
 
 DENSE = "scores of sparse attention are counted for all positions, as transformers computes them before it hides some"
-FROZEN = {"bias": False, "trainable": False}
 
 
 @dataclass(frozen=True)
@@ -23,23 +24,34 @@ class Indexer:
     head_dim: int
     top: int
 
-    def run(self, m: Module, x: Tensor, squeezed: Tensor, past: Dim, work: Workload) -> None:
-        """Of `squeezed` queries, and of keys that are kept beside what attention keeps."""
+    def run(
+        self,
+        m: Module,
+        x: Tensor,
+        squeezed: Tensor,
+        past: Dim,
+        work: Workload,
+        rotation: tuple[Tensor, Tensor] | None,
+        mask: Tensor | None,
+    ) -> Tensor:
+        """The places of the chosen positions. Queries come from `squeezed` ones, keys are kept beside attention's."""
         m.work_notes.append(DENSE)
         batch, seq, _ = x.dims
         head, each = Dim.of("index_heads", self.heads, copies=True), Dim.of("index_dim", self.head_dim)
-        x, squeezed = (Tensor(tensor.axes) for tensor in (x, squeezed))
-        q = linear(m["q"], squeezed, (head, each), **FROZEN).seen_as(batch, head, seq, each)
-        k = self._keys(m, linear(m["k"], x, each, **FROZEN), past, work)
+        x, squeezed = x.detached(), squeezed.detached()
+        q = linear(m["q"], squeezed, (head, each), bias=False, trainable=False).seen_as(batch, head, seq, each)
+        k = linear(m["k"], x, each, bias=False, trainable=False)
+        k = norm(m["k_norm"], k, "layer", trainable=False)
+        q, k = (m.record("rotate", t, *rotation) for t in (q, k)) if rotation else (q, k)
+        k = m.record("append", k, to=axes(batch, past, each)) if work.keeps_cache else k.seen_as(batch, past, each)
         scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="index_scores")
-        weights = linear(m["weights"], x, head, **FROZEN)
-        summed = m.record("contract", weights, m.record("relu", scores), to=axes(batch, seq, past), over=(head,))
-        m.record("choose", summed, to=axes(batch, seq, Dim.of("chosen", self.top)), name="chosen", note="of positions")
+        scores = m.record("relu", m.record("scale", scores))
+        weights = m.record("scale", linear(m["weights"], x, head, bias=False, trainable=False))
+        summed = m.record("contract", weights, scores, to=axes(batch, seq, past), over=(head,))
+        summed = m.record("mask", summed, mask) if mask else summed
+        m.record("choose", summed, to=axes(batch, seq, self._chosen(past)), name="chosen", note="of positions")
+        return m.ops[-1].beside["indices"]
 
-    def _keys(self, m: Module, k: Tensor, past: Dim, work: Workload) -> Tensor:
-        batch, _, each = k.dims
-        weights = (m["k_norm"].param(name, each, trainable=False) for name in ("weight", "bias"))
-        k = m["k_norm"].record("layer_norm", k, *weights)
-        if work.keeps_cache:
-            return m.record("append", k, to=axes(batch, past, each))
-        return k.seen_as(batch, past, each)
+    def _chosen(self, past: Dim) -> Dim:
+        """No more than there are."""
+        return Dim("chosen", Count.named("top", self.top) if self.top < past.size else past.size)

@@ -10,7 +10,7 @@ rather put on the query and on what was looked up, where one position is compute
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.count import Count
 from archcalc.ir import Dim, Module, Param, Tensor, axes
@@ -66,28 +66,38 @@ class LatentAttention:
     def run(self, x: Tensor) -> Tensor:
         """As `attention`, with queries, keys and values that come from narrow vectors."""
         batch, seq, d_model = x.dims
-        q = self._queries(x)
+        q, squeezed = self._queries(x)
         latent, shared_key = self._kept(x)
+        expanded = None if self.work.decodes else self._expanded(latent, shared_key)
         core = Core(self.m.section("core"), self.work, self.mask, None, self.dropout, self.sight)
-        look_up = self._absorbed if self.work.decodes else self._expanded
-        found = look_up(core, q, latent, shared_key)
+        core = self._pointed(core, x, squeezed) if self.indexer else core
+        if expanded:
+            found = core.flash(q, *expanded) if self.work.attention == "flash" else core.eager(q, *expanded)
+        else:
+            found = self._absorbed(core, q, latent, shared_key)
         value = Dim.of("v_dim", self.widths.value)
         joined = axes(batch, seq, (self.widths.head, value))
         concatenated = self.m.record("view", found, to=joined, name="concat", note="heads concatenated")
         return linear(self.m["out"], concatenated, d_model, bias=self.bias)
 
-    def _queries(self, x: Tensor) -> Tensor:
+    def _queries(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Of all heads, and what they were made of."""
         batch, seq, _ = x.dims
-        m, widths, whole = self.m, self.widths, x
+        m, widths = self.m, self.widths
         if widths.q_rank:
             x = linear(m["q_down"], x, Dim.of("q_rank", widths.q_rank), bias=self.bias)
-            squeezed = norm(m["q_norm"], x, self.norm)
-            if self.indexer:
-                self.indexer.run(m["indexer"], whole, squeezed, looked_at(whole, whole, self.work), self.work)
-            x = squeezed
-        name = "q_up" if widths.q_rank else "q"
-        q = linear(m[name], x, (widths.head, widths.query), bias=False)
-        return self._rotated(q.seen_as(batch, widths.head, seq, widths.query))
+            x = norm(m["q_norm"], x, self.norm)
+        q = linear(m["q_up" if widths.q_rank else "q"], x, (widths.head, widths.query), bias=False)
+        return self._rotated(q.seen_as(batch, widths.head, seq, widths.query)), x
+
+    def _pointed(self, core: Core, x: Tensor, squeezed: Tensor) -> Core:
+        """The core that looks where an indexer points: a kernel is told the places, else all others are masked."""
+        assert self.indexer
+        past = looked_at(x, x, self.work)
+        chosen = self.indexer.run(self.m["indexer"], x, squeezed, past, self.work, self.rotation, self.mask)
+        if self.work.attention == "flash" and not self.work.decodes:
+            return replace(core, chosen=chosen)
+        return replace(core, mask=self.m.record("hide", chosen, to=axes(*x.dims[:2], past)))
 
     def _rotated(self, x: Tensor) -> Tensor:
         return self.m.record("rotate", x, *self.rotation) if self.rotation else x
@@ -108,13 +118,14 @@ class LatentAttention:
         latent, shared_key = (t.seen_as(batch, past, width) for t, width in kept)
         return latent, shared_key
 
-    def _expanded(self, core: Core, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
+    def _expanded(self, latent: Tensor, shared_key: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of all heads."""
         batch, past, _ = latent.dims
         m, widths = self.m, self.widths
         both = linear(m["kv_up"], latent, (widths.head, widths.up), bias=False)
         value = m.record("copy", both, to=axes(batch, widths.head, past, Dim.of("v_dim", widths.value)))
         key = m.record("concat", both, shared_key, to=axes(batch, widths.head, past, widths.query))
-        return core.flash(q, key, value) if self.work.attention == "flash" else core.eager(q, key, value)
+        return key, value
 
     def _absorbed(self, core: Core, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
         """Scores against the latent vectors themselves; all heads look at the same ones."""
@@ -128,7 +139,9 @@ class LatentAttention:
         scores = m.record("contract", on_latent, latent, to=axes(batch, head, seq, past), over=(rank,), name="scores")
         rotated = q.seen_as(batch, head, seq, rope)
         scores = m.record("add", scores, m.record("contract", rotated, shared_key, to=scores.axes, over=(rope,)))
-        weights = m.record("softmax", m.record("scale", scores))
+        scores = m.record("scale", scores)
+        scores = m.record("mask", scores, core.mask) if core.mask else scores
+        weights = m.record("softmax", scores)
         found = m.record("contract", weights, latent, to=axes(batch, head, seq, rank), over=(past,))
         by_head = found, up.seen_as(head, value, rank)
         return m.record("contract", *by_head, to=axes(batch, head, seq, value), over=(rank,))

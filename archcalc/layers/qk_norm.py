@@ -21,6 +21,13 @@ class QKNorm:
     affine: bool
     width: tuple[int, ...] = ()  # of the weights, for both or for q and k, where that is not what the norm is over
 
+    def fits(self, heads: int, kv_heads: int, head_dim: int) -> bool:
+        """Whether its weights are as many as the numbers that they are put on."""
+        if not self.width or self.over == "heads":
+            return True
+        normed = [number * head_dim if self.over == "all" else head_dim for number in (heads, kv_heads)]
+        return normed == [self.width[0], self.width[-1]]
+
     def joined(self, m: Module, x: Tensor) -> Tensor:
         """On heads that are still one vector: batch, seq, (heads, head_dim)."""
         if self.width and self.over == "all":

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from archcalc.reference.fused import SOFTCAP, FusedAttention, Scores, is_written_out
 from archcalc.reference.layers import add, make_norm, recomputed, run
 from archcalc.reference.positions import rotate
+from archcalc.reference.sight import hidden_from
 
 
 class Cache(dict[str, Tensor]):
@@ -41,13 +42,30 @@ class RelativePositions(nn.Embedding):
         return super().forward(distances).permute(2, 0, 1)
 
 
+def normed_width(said: dict[str, Any], heads: int, head_dim: int) -> int:
+    """Of what is normed at once: a head, or all of them."""
+    return heads * head_dim if said["over"] == "all" else head_dim
+
+
+def misfit(part: dict[str, Any]) -> str:
+    """Norms of queries or keys that cannot be computed, or nothing."""
+    said = part["qk_norm"]
+    if not said["width"] or not said["affine"] or said["over"] == "heads":
+        return ""
+    for heads, weights in ((part["heads"], said["width"][0]), (part["kv_heads"], said["width"][-1])):
+        numbers = normed_width(said, heads, part["head_dim"])
+        if weights != numbers:
+            return f"PyTorch builds a norm of {weights} weights on {numbers} numbers, and cannot run it"
+    return ""
+
+
 class HeadNorm(nn.Module):
     """A norm of queries or keys: each head alone, (batch, seq, heads, head_dim), or all as one vector."""
 
-    def __init__(self, said: dict[str, Any], heads: int, head_dim: int) -> None:
+    def __init__(self, said: dict[str, Any], heads: int, head_dim: int, width: int | None) -> None:
         super().__init__()
         self.over, self.kind = said["over"], said["kind"]
-        shape = {"head": (head_dim,), "heads": (heads, head_dim), "all": (heads * head_dim,)}[self.over]
+        shape = (heads, head_dim) if self.over == "heads" else (width or normed_width(said, heads, head_dim),)
         biased = said["affine"] and said["bias"] and self.kind == "layer"
         self.weight = nn.Parameter(torch.ones(shape)) if said["affine"] else None
         self.bias = nn.Parameter(torch.zeros(shape)) if biased else None
@@ -84,8 +102,9 @@ class Attention(nn.Module):
             self.gate = nn.Linear(d_model, inner if part["gate"] == "own" else self.heads, bias=False)
         add(self, "out_norm", make_norm({"kind": part["out_norm"], "affine": True, "bias": True}, inner))
         if part["qk_norm"]:
-            self.q_norm = HeadNorm(part["qk_norm"], self.heads, self.head_dim)
-            self.k_norm = HeadNorm(part["qk_norm"], self.kv_heads, self.head_dim)
+            widths = part["qk_norm"]["width"] or [None]  # one for both, or of each
+            self.q_norm = HeadNorm(part["qk_norm"], self.heads, self.head_dim, widths[0])
+            self.k_norm = HeadNorm(part["qk_norm"], self.kv_heads, self.head_dim, widths[-1])
         if part["global_qkv"]:
             for name, width in (("q", queries), ("k", self.k.out_features), ("v", self.v.out_features)):
                 self.add_module(f"{name}_global", nn.Linear(d_model, width, bias=name in bias))
@@ -124,7 +143,9 @@ class Attention(nn.Module):
 
     def _core(self, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Tensor]) -> Tensor:
         flash = is_flash(self.part, self.options)
-        core, others = (self._flash, ()) if flash else (self._eager, (self._hidden(given), self._bias(given, q, k)))
+        core, others = (
+            (self._flash, ()) if flash else (self._eager, (hidden_from(self.part, given), self._bias(given, q, k)))
+        )
         again = self.options["recompute"] == "core"
         return recomputed(core, q, k, v, *others) if again else core(q, k, v, *others)
 
@@ -160,12 +181,6 @@ class Attention(nn.Module):
         own: Tensor = self.position(distances)
         return own if of_stack is None else own + of_stack
 
-    def _hidden(self, given: dict[str, Tensor]) -> Tensor | None:
-        """True where a key must not be seen."""
-        padding = given.get("memory padding" if self.part["cross"] else "own padding")
-        mask = given.get(f"mask {self.part['name']}")
-        return mask | padding if mask is not None and padding is not None else mask if padding is None else padding
-
     def _eager(self, q: Tensor, k: Tensor, v: Tensor, hidden: Tensor | None, bias: Tensor | None) -> Tensor:
         if self.kv_heads != self.heads:
             k, v = (t.repeat_interleave(self.heads // self.kv_heads, dim=1) for t in (k, v))
@@ -188,7 +203,7 @@ class Attention(nn.Module):
     def _flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         rate = self.part["weights_dropout"] if self.training else 0.0
         if is_written_out(self.part):
-            return FusedAttention.apply(q, k, v, getattr(self, "sinks", None), Scores(self.part, rate))
+            return FusedAttention.apply(q, k, v, getattr(self, "sinks", None), None, Scores(self.part, rate))
         causal = self.part["sight"]["causal"] and q.shape[2] == k.shape[2]
         found: Tensor = torch.ops.aten._scaled_dot_product_flash_attention(q, k, v, rate, causal)[0]
         return found

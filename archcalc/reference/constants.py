@@ -38,7 +38,7 @@ class Constants:
         name, device = f"mask {part['name']}", self.x.device
         if self.start and sight["chunk"]:
             self.given[name] = hidden_from_last(sight["chunk"], self.start, device)
-        elif not self.start and needs_mask(part) and not is_flash(part, self.options):
+        elif not self.start and needs_mask(part) and (part.get("indexer") or not is_flash(part, self.options)):
             self.given[name] = self._once(str(sight), lambda: hidden_from_sight(sight, self.length, device))
 
     def _rope(self, part: Config, said: Config) -> None:

@@ -29,8 +29,8 @@ class Family:
         """One number to train on."""
         raise NotImplementedError
 
-    def unknown(self) -> str:
-        """A part that has no reference, or nothing."""
+    def broken(self) -> str:
+        """Why PyTorch builds such a model and cannot run it, or nothing."""
         return ""
 
     def attentions(self) -> tuple[str, ...]:

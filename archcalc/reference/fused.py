@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from archcalc.reference import Config
+from archcalc.reference.indexer import unchosen
 from archcalc.reference.positions import alibi
 from archcalc.reference.sight import hidden_from_sight, needs_mask
 
@@ -22,8 +23,9 @@ SOFTCAP = 50.0
 
 
 def is_written_out(part: Config) -> bool:
-    """Whether PyTorch's own kernel cannot compute it: scores that are more than queries times keys, or two widths."""
-    return bool(part["softcap"] or part["sinks"] or _has_alibi(part) or part["v_dim"] not in (None, part["head_dim"]))
+    """Whether PyTorch's own kernel cannot compute it: bent scores, two widths, or chosen positions."""
+    bent = part["softcap"] or part["sinks"] or _has_alibi(part)
+    return bool(bent or part.get("indexer") or part["v_dim"] not in (None, part["head_dim"]))
 
 
 def _has_alibi(part: Config) -> bool:
@@ -38,7 +40,7 @@ class Scores:
     dropout: float = 0.0
     seed: int = field(default_factory=lambda: int(torch.randint(2**31, (), device="cpu")))
 
-    def of(self, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    def of(self, q: Tensor, k: Tensor, chosen: Tensor | None) -> tuple[Tensor, Tensor]:
         """Scores, and what the gradient of each is multiplied by on its way to q·k."""
         scale = 1 / math.sqrt(q.shape[-1])
         raw = scale * (q @ k.mT)
@@ -49,6 +51,8 @@ class Scores:
         raw = raw + alibi(q.shape[1], 0, k.shape[2], q) if _has_alibi(self.part) else raw
         if needs_mask(self.part):
             raw = raw.masked_fill(hidden_from_sight(self.part["sight"], k.shape[2], q.device), -math.inf)
+        if chosen is not None:
+            raw = raw.masked_fill(unchosen(chosen, k.shape[2]), -math.inf)
         return raw, slope
 
     def dropped(self, weights: Tensor) -> Tensor:
@@ -62,23 +66,26 @@ class Scores:
 
 
 class FusedAttention(torch.autograd.Function):
-    """`sinks` are one more score for each head, whose weight is left out."""
+    """`sinks` are one more score for each head, whose weight is left out; `chosen` are the places of the only keys that
+    each query may look at."""
 
     @staticmethod
-    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, scores: Scores) -> Tensor:
-        made, _ = scores.of(q, _shown(k, q))
+    def forward(
+        ctx: Any, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, chosen: Tensor | None, scores: Scores
+    ) -> Tensor:
+        made, _ = scores.of(q, _shown(k, q), chosen)
         wider = made if sinks is None else torch.cat((made, _beside(sinks, made)), dim=-1)
         logsumexp = wider.to(torch.promote_types(q.dtype, torch.float32)).logsumexp(dim=-1)
         found = _heads_side_by_side(scores.dropped(_weights(made, logsumexp)) @ _shown(v, q))
-        ctx.save_for_backward(q, k, v, sinks, found, logsumexp)
+        ctx.save_for_backward(q, k, v, sinks, chosen, found, logsumexp)
         ctx.scores = scores
         return found
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
-        (q, k, v, sinks, found, logsumexp), (gradient,) = ctx.saved_tensors, gradients
+        (q, k, v, sinks, chosen, found, logsumexp), (gradient,) = ctx.saved_tensors, gradients
         keys, values = _shown(k, q), _shown(v, q)
-        made, slope = ctx.scores.of(q, keys)
+        made, slope = ctx.scores.of(q, keys, chosen)
         weights = _weights(made, logsumexp)
         of_values = ctx.scores.dropped(weights).mT @ gradient
         of_weights = ctx.scores.dropped(gradient @ values.mT)
@@ -87,7 +94,7 @@ class FusedAttention(torch.autograd.Function):
         of_sinks = None
         if sinks is not None:
             of_sinks = -(_weights(_beside(sinks, made), logsumexp) * level).sum(dim=(0, 2, 3))
-        return of_raw @ keys, _gathered(of_raw.mT @ q, k), _gathered(of_values, v), of_sinks, None
+        return of_raw @ keys, _gathered(of_raw.mT @ q, k), _gathered(of_values, v), of_sinks, None, None
 
 
 def _weights(scores: Tensor, logsumexp: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -10,8 +11,10 @@ from torch import Tensor, nn
 from archcalc.reference import Config
 from archcalc.reference.attention import Cache
 from archcalc.reference.fused import FusedAttention, Scores, is_written_out
+from archcalc.reference.indexer import Indexer, unchosen
 from archcalc.reference.layers import recomputed
 from archcalc.reference.positions import rotate
+from archcalc.reference.sight import hidden_from
 
 
 def as_attention(part: Config) -> Config:
@@ -48,21 +51,44 @@ class LatentAttention(nn.Module):
         self.kv_norm = nn.RMSNorm(rank)
         self.kv_up = nn.Linear(rank, self.heads * (self.nope + self.value), bias=False)
         self.out = nn.Linear(self.heads * self.value, d_model, bias=bias)
+        if part["indexer"]:
+            self.indexer = Indexer(part["indexer"], d_model, widths["q_rank"])
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         batch, seq, _ = x.shape
-        q = self.q_up(self.q_norm(self.q_down(x))) if self.widths["q_rank"] else self.q(x)
-        q = self._rotated(q.view(batch, seq, self.heads, -1), given, self.nope)
+        squeezed = self.q_norm(self.q_down(x)) if self.widths["q_rank"] else x
+        q = self.q_up(squeezed) if self.widths["q_rank"] else self.q(x)
+        q = self._rotated(q.view(batch, seq, self.heads, -1), given, self.nope).transpose(1, 2)
         down = self.kv_down(x)
         latent = self.kv_norm(down[..., : self.widths["kv_rank"]])
         shared_key = self._rotated(down[..., self.widths["kv_rank"] :][:, :, None], given, 0)[:, :, 0]
         known = cache is not None and f"{self.path}.latent" in cache
-        latent, shared_key = self._kept(latent, shared_key, cache)
+        latent = self._appended(f"{self.path}.latent", cache, latent)
+        shared_key = self._appended(f"{self.path}.shared_key", cache, shared_key)
         if known:
-            found = self._absorbed(q.transpose(1, 2), latent, shared_key)
+            found = self._absorbed(q, latent, shared_key, self._chosen(x, squeezed, given, cache))
         else:
-            found = self._expanded(q.transpose(1, 2), latent, shared_key, given)
+            key, value = self._expanded(latent, shared_key)
+            found = self._core(q, key, value, given, self._chosen(x, squeezed, given, cache))
         return self.out(found.transpose(1, 2).reshape(batch, seq, -1))
+
+    @torch.no_grad()
+    def _chosen(self, x: Tensor, squeezed: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor | None:
+        """Where an indexer points, if there is one; its keys are cached too."""
+        if not hasattr(self, "indexer"):
+            return None
+        tables = (
+            tuple(given[f"{name} {self.part['name']}"] for name in ("cosines", "sines")) if self.part["rope"] else None
+        )
+        keep = partial(self._appended, f"{self.path}.index_keys", cache)
+        return self.indexer(x, squeezed, keep, tables, hidden_from(self.part, given))
+
+    def _appended(self, name: str, cache: Cache | None, new: Tensor) -> Tensor:
+        """Behind what is cached."""
+        if cache is None:
+            return new
+        cache[name] = torch.cat((cache[name], new), dim=1) if name in cache else new.clone()
+        return cache[name]
 
     def _rotated(self, x: Tensor, given: dict[str, Tensor], start: int) -> Tensor:
         cosines, sines = (given.get(f"{name} {self.part['name']}") for name in ("cosines", "sines"))
@@ -71,23 +97,26 @@ class LatentAttention(nn.Module):
         turned = rotate(x[..., start:], cosines[:, None], sines[:, None])
         return torch.cat((x[..., :start], turned), dim=-1) if start else turned
 
-    def _kept(self, latent: Tensor, shared_key: Tensor, cache: Cache | None) -> tuple[Tensor, Tensor]:
-        if cache is None:
-            return latent, shared_key
-        for name, new in ((f"{self.path}.latent", latent), (f"{self.path}.shared_key", shared_key)):
-            cache[name] = torch.cat((cache[name], new), dim=1) if name in cache else new.clone()
-        return cache[f"{self.path}.latent"], cache[f"{self.path}.shared_key"]
-
-    def _expanded(self, q: Tensor, latent: Tensor, shared_key: Tensor, given: dict[str, Tensor]) -> Tensor:
+    def _expanded(self, latent: Tensor, shared_key: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of all heads."""
         batch, past, _ = latent.shape
         both = self.kv_up(latent).view(batch, past, self.heads, self.nope + self.value)
         value = both[..., self.nope :].clone().transpose(1, 2)
         shared = shared_key[:, :, None].expand(-1, -1, self.heads, -1)
-        key = torch.cat((both[..., : self.nope], shared), dim=-1).transpose(1, 2)
+        return torch.cat((both[..., : self.nope], shared), dim=-1).transpose(1, 2), value
+
+    def _core(self, q: Tensor, key: Tensor, value: Tensor, given: dict[str, Tensor], chosen: Tensor | None) -> Tensor:
         flash = self.options["attention"] == "flash"
-        core, others = (self._flash, ()) if flash else (self._eager, (given.get(f"mask {self.part['name']}"),))
+        core, others = (self._flash, (chosen,)) if flash else (self._eager, (self._hidden(given, key, chosen),))
         again = self.options["recompute"] == "core"
         return recomputed(core, q, key, value, *others) if again else core(q, key, value, *others)
+
+    def _hidden(self, given: dict[str, Tensor], key: Tensor, chosen: Tensor | None) -> Tensor | None:
+        hidden = hidden_from(self.part, given)
+        if chosen is None:
+            return hidden
+        others = unchosen(chosen, key.shape[2])
+        return others if hidden is None else others | hidden
 
     def _eager(self, q: Tensor, key: Tensor, value: Tensor, hidden: Tensor | None) -> Tensor:
         scores = q @ key.transpose(-2, -1) / math.sqrt(self.nope + self.rope)
@@ -97,18 +126,21 @@ class LatentAttention(nn.Module):
             weights = torch.native_dropout(weights, self.part["weights_dropout"], True)[0]
         return weights @ value
 
-    def _flash(self, q: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    def _flash(self, q: Tensor, key: Tensor, value: Tensor, chosen: Tensor | None) -> Tensor:
         rate, causal = self.part["weights_dropout"] if self.training else 0.0, self.part["sight"]["causal"]
         part = as_attention(self.part)
         if is_written_out(part):
-            return FusedAttention.apply(q, key, value, None, Scores(part, rate))
+            return FusedAttention.apply(q, key, value, None, chosen, Scores(part, rate))
         found: Tensor = torch.ops.aten._scaled_dot_product_flash_attention(q, key, value, rate, causal)[0]
         return found
 
-    def _absorbed(self, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
+    def _absorbed(self, q: Tensor, latent: Tensor, shared_key: Tensor, chosen: Tensor | None) -> Tensor:
         """The projection up is put on the query and on what was looked up, not on every cached position."""
         up = self.kv_up.weight.view(self.heads, self.nope + self.value, -1)
         on_latent = q[..., : self.nope] @ up[:, : self.nope]
         scores = on_latent @ latent[:, None].mT + q[..., self.nope :] @ shared_key[:, None].mT
-        weights = (scores / math.sqrt(self.nope + self.rope)).softmax(dim=-1)
+        scores = scores / math.sqrt(self.nope + self.rope)
+        if chosen is not None:
+            scores = scores.masked_fill(unchosen(chosen, latent.shape[1]), -math.inf)
+        weights = scores.softmax(dim=-1)
         return weights @ latent[:, None] @ up[:, self.nope :].mT

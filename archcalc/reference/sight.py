@@ -14,6 +14,13 @@ def needs_mask(part: dict[str, Any]) -> bool:
     return part["feature"] == "softmax" and bool(sight["causal"] or sight["window"] or sight["chunk"])
 
 
+def hidden_from(part: dict[str, Any], given: dict[str, Tensor]) -> Tensor | None:
+    """True where a key must not be seen: by the stack's mask, or as padding."""
+    padding = given.get("memory padding" if part.get("cross") else "own padding")
+    mask = given.get(f"mask {part['name']}")
+    return mask | padding if mask is not None and padding is not None else mask if padding is None else padding
+
+
 def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) -> Tensor:
     """True where a query must not see a key: later ones, those out of its window, those of other chunks."""
     places = torch.arange(length, device=device)

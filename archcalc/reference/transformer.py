@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Cache, is_flash
+from archcalc.reference.attention import Cache, is_flash, misfit
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.family import Family, cross_entropy
 from archcalc.reference.fused import is_written_out
@@ -21,7 +21,7 @@ from archcalc.reference.heads import Head
 from archcalc.reference.kernel import is_state
 from archcalc.reference.layers import add, run
 from archcalc.reference.mtp import make_further, predict_further
-from archcalc.reference.parts import ATTENTIONS, PARTS, TOGETHER, attentions_of, kind_of, parts_of
+from archcalc.reference.parts import ATTENTIONS, attentions_of, parts_of
 from archcalc.reference.pools import Probe, make_pooler
 from archcalc.reference.properties import decodes_alike, ignores_padding, is_causal
 from archcalc.reference.stack import Stack
@@ -121,15 +121,10 @@ class Transformers(Family):
         """Of every head, and of tokens further ahead, added up."""
         return torch.stack([cross_entropy(self.config["head"], one) for one in _each(output)]).sum()
 
-    def unknown(self) -> str:
-        for part in parts_of(self.config):
-            if kind_of(part) not in (*PARTS, TOGETHER):
-                return str(part["name"])
-            if part.get("indexer"):
-                return "an indexer"
-            if (part.get("qk_norm") or {}).get("width"):
-                return "norms of another width than what they norm"
-        return ""
+    def broken(self) -> str:
+        """Norms of queries and keys that some classes make of another width than what they norm."""
+        normed = [part for part in parts_of(self.config) if part.get("qk_norm")]
+        return next(filter(None, (misfit(part) for part in normed)), "")
 
     def attentions(self) -> tuple[str, ...]:
         """The flash kernel too where one of the attentions can take it."""

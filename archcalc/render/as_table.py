@@ -27,7 +27,7 @@ def render(report: Report, *, width: int) -> str:
         [bold(report.title()), bold(answer), *map(dim, worked)],
         _figures(figures),
         *(_Layout(table, width).lines() for table, _ in fitted),
-        [dim(line) for note in (*report.assumptions, *narrow) for line in _note(note, width)],
+        [dim(line) for note in (*explained, *narrow) for line in _note(note, width)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 

@@ -28,6 +28,7 @@ SIZES = {  # of the twin, where the model's own are larger
     "state": 4,
     "dt_rank": 6,
     "experts": 6,
+    "top": 3,
     "latent": 16,
     "q_rank": 16,
     "kv_rank": 8,
@@ -137,6 +138,8 @@ def _consistent(old: Any, new: Any) -> Any:
         said["v_heads"] = said["heads"] * min(old.v_heads // old.heads, TWICE)
     if said.get("rotated"):
         said["rotated"] = said["head_dim"] if old.rotated == old.head_dim else said["head_dim"] // 2
+    if said.get("qk_norm") and old.qk_norm.fits(old.heads, old.kv_heads, old.head_dim):
+        said["qk_norm"] = replace(said["qk_norm"], width=())  # as wide as what it norms
     if said.get("v_dim") and said.get("head_dim"):
         said["v_dim"] = said["head_dim"] if old.v_dim == old.head_dim else _unlike(said["v_dim"], said["head_dim"])
     if {"nope", "rope", "value"} <= set(said):

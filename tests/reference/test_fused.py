@@ -36,7 +36,7 @@ def test_its_gradients_are_those_of_its_output(changes: dict[str, Any]) -> None:
     """With dropout too, whose choice is the same in both passes."""
     said = {**PLAIN, **changes}
     for scores in (Scores(said), Scores(said, dropout=0.3, seed=7)):
-        given: tuple[Any, ...] = (*tensors(said), scores)
+        given: tuple[Any, ...] = (*tensors(said), None, scores)
         assert torch.autograd.gradcheck(FusedAttention.apply, given)
 
 

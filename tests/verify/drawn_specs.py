@@ -217,7 +217,11 @@ def latent_attentions(draw: st.DrawFn) -> Spec:
     """Queries squeezed or not; values as wide as keys, or not."""
     said: Spec = {"kind": "mla", "kv_rank": 3, "nope_dim": 4, "rope_dim": draw(st.sampled_from((2, 4)))}
     said["v_dim"] = draw(st.sampled_from((5, said["nope_dim"] + said["rope_dim"])))
-    return {**said, "q_rank": 5} if draw(TRUTH) else said
+    if draw(TRUTH):
+        said["q_rank"] = 5
+    if "q_rank" in said and draw(TRUTH):
+        said["index"] = {"heads": draw(st.integers(1, 3)), "head_dim": 4, "top": draw(st.sampled_from((1, 2, 20)))}
+    return said
 
 
 @st.composite
@@ -232,7 +236,7 @@ def routed_attentions(draw: st.DrawFn, top: int) -> Spec:
 
 
 @st.composite
-def sparse_decoders(draw: st.DrawFn) -> Spec:
+def sparse_transformers(draw: st.DrawFn) -> Spec:
     """Mixtures of experts behind attention of all kinds."""
     said = draw(scopes())
     del said["ffn"]
@@ -242,10 +246,11 @@ def sparse_decoders(draw: st.DrawFn) -> Spec:
     elif draw(TRUTH):
         said["attention"] = draw(routed_attentions(said["heads"] // said["kv_heads"]))
     head: Spec = {"kind": draw(st.sampled_from(("lm", "tied")))}
-    if draw(TRUTH):
+    stack = draw(st.sampled_from(("decoder", "decoder", "encoder")))
+    if stack == "decoder" and draw(TRUTH):
         head["mtp"] = {"blocks": draw(st.integers(1, 2)), "own_tables": draw(TRUTH)}
-    decoder = {"blocks": draw(st.integers(1, 3)), "pattern": ["attention moe"]}
-    return {**said, "vocab": 9, "moe": draw(mixtures()), "decoder": decoder, "head": head}
+    blocks = {"blocks": draw(st.integers(1, 3)), "pattern": ["attention moe"]}
+    return {**said, "vocab": 9, "moe": draw(mixtures()), stack: blocks, "head": head}
 
 
 @st.composite

@@ -11,11 +11,14 @@ pytest.importorskip("torch")
 import archcalc
 from archcalc.errors import InputError
 from archcalc.verify.check import verify
+from archcalc.verify.small import twin
 
 Spec = dict[str, Any]
 SMALL: Spec = {"vocab": 9, "d_model": 8, "heads": 4, "kv_heads": 2, "head_dim": 4, "ffn": 6, "norm": "rms"}
 ANGLES: Spec = {"kind": "rope", "length": 16, "stored": True}
 CLASSES: Spec = {"kind": "classifier", "classes": 3}
+LATENT: Spec = {"kind": "mla", "q_rank": 5, "kv_rank": 3, "nope_dim": 4, "rope_dim": 2, "v_dim": 6}
+INDEXED: Spec = {"position": "rope", "attention": {**LATENT, "index": {"heads": 3, "head_dim": 4, "top": 2}}}
 RELATIVE: Spec = {"kind": "relative", "buckets": 4}
 
 RARE: dict[str, tuple[Spec, tuple[str, str]]] = {
@@ -38,6 +41,12 @@ RARE: dict[str, tuple[Spec, tuple[str, str]]] = {
     "a vector that looks at all positions": (
         {"encoder": 2, "attention": {"window": 3}, "head": {"kind": "none", "pool": "probe"}},
         ("eager", "core"),
+    ),
+    "positions that an indexer chooses": ({**INDEXED, "decoder": 2}, ("eager", "ops")),
+    "positions that an indexer tells a kernel": ({**INDEXED, "decoder": 2}, ("flash", "block")),
+    "norms whose width is said": (
+        {"attention": {"qk_norm": {"over": "all", "width": [16, 8]}}, "decoder": 1},
+        ("eager", "none"),
     ),
 }
 TWO_KINDS = {"pattern": ["local ffn", "attention ffn"]}
@@ -70,9 +79,8 @@ def test_a_stack_has_one_table_of_positions(all_of_them: Spec, local: Spec) -> N
 
 
 def test_latent_attention_stores_no_angles() -> None:
-    latent = {"kind": "mla", "kv_rank": 3, "nope_dim": 4, "rope_dim": 2, "v_dim": 5}
     with pytest.raises(InputError, match="stores no table"):
-        archcalc.load({**SMALL, "position": ANGLES, "attention": latent, "decoder": 2})
+        archcalc.load({**SMALL, "position": ANGLES, "attention": LATENT, "decoder": 2})
 
 
 @pytest.mark.parametrize(
@@ -109,3 +117,26 @@ def test_a_vector_that_looks_at_all_positions_caches_none() -> None:
     report = verify(model, model.workload(batch=1, seq=5), way=("eager", "none"))
     kept = [row.archcalc for row in report.rows if row.quantity.startswith("bytes kept")]
     assert kept == [2 * 2 * 2 * 4 * 5 * size for size in (4, 2)]
+
+
+def test_what_pytorch_cannot_run_is_said() -> None:
+    """Some classes make norms of another width than what they norm: their parameters are compared, and no more."""
+    model = archcalc.load({**SMALL, "attention": {"qk_norm": {"over": "all", "width": 16}}, "decoder": 1})
+    report = verify(model, model.workload(batch=1, seq=5))
+    assert [row.quantity for row in report.rows] == ["parameters", "parameter tensors, by name and shape"]
+    assert report.left_out == {
+        "all but the parameters": "PyTorch builds a norm of 16 weights on 8 numbers, and cannot run it"
+    }
+
+
+@pytest.mark.parametrize(
+    "said", [{"qk_norm": {"over": "all", "width": [16 * 64, 8 * 64]}}, {"v_dim": 64, "gate": True}, {"v_dim": 32}]
+)
+def test_a_small_twin_keeps_widths_that_are_equal(said: Spec) -> None:
+    """And unequal ones apart."""
+    large = {**SMALL, "heads": 16, "kv_heads": 8, "head_dim": 64, "d_model": 512, "attention": said, "decoder": 1}
+    model = archcalc.load(large)
+    report = verify(model, model.workload(batch=1, seq=5), scale_down=True, way=("eager", "none"))
+    assert report.ok, report.answer()
+    part = twin(model).resolved.decoder.parts["attention"]
+    assert (part.v_dim in (None, part.head_dim)) == (said.get("v_dim") != 32)

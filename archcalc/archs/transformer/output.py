@@ -102,7 +102,7 @@ def _pooler(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, *, traina
 def _unasked(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> None:
     """A pooler that is run, whose output is thrown away: nothing is kept for it, and no gradient comes back to it."""
     m.notes.append(UNASKED)
-    _pooler(m, Tensor(x.axes), head, stack, trainable=False)
+    _pooler(m, x.detached(), head, stack, trainable=False)
 
 
 def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:

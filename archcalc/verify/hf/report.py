@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from archcalc.errors import InputError
 from archcalc.model import Model
 from archcalc.verify.check import SHORTENED, Progress
 from archcalc.verify.check import verify as verify_plain
@@ -16,22 +15,15 @@ PLAIN = "the same spec in plain PyTorch"
 
 
 def verify_config(model: Model, work: Workload, *, quick: bool, progress: Progress) -> VerifyReport:
-    """Both comparisons. A model that has no plain reference is compared with transformers alone."""
+    """Both comparisons."""
     progress(0, 1, "transformers")
     first = compared(model, work)
     notes = (*model.document.notes, *first.notes)
-    try:
-        second = verify_plain(model, work, quick=quick, progress=progress)
-    except InputError as reason:
-        left_out = {**first.left_out, PLAIN: reason.fact}
-        return VerifyReport(model.name, notes, _setting(work), first.rows, left_out, "transformers'")
+    second = verify_plain(model, work, quick=quick, progress=progress)
     rows = (*first.rows, *map(_under_heading, second.rows))
     notes = (*notes, *(f"in plain PyTorch {note}" if note == SHORTENED else note for note in second.assumptions))
-    return VerifyReport(model.name, notes, second.setting, rows, first.left_out, "transformers' and PyTorch's")
-
-
-def _setting(work: Workload) -> str:
-    return ", ".join(f"{name} {size:,}" for name, size in {"batch": work.batch, **work.lengths}.items())
+    left_out = {**first.left_out, **second.left_out}
+    return VerifyReport(model.name, notes, second.setting, rows, left_out, "transformers' and PyTorch's")
 
 
 def _under_heading(row: Row) -> Row:

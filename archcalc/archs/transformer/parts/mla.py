@@ -82,6 +82,9 @@ def _indexer(word: str, said: Attention, around: Surroundings) -> Indexer:
     """It reads the queries while they are narrow, so that they must be."""
     index = said.index
     assert index
+    if index.head_dim and said.rope_dim and index.head_dim < said.rope_dim:
+        fact = f"an indexer's heads are {index.head_dim} wide, and {said.rope_dim} of that are rotated"
+        raise InputError(fact, "make index.head_dim at least rope_dim", fields=around.places(word, "index", "head_dim"))
     around.needed(said.q_rank, "q_rank", "an indexer reads squeezed queries, such as `q_rank: 1536`", word)
     return Indexer(
         around.needed(index.heads, "index.heads", "the number of its heads, such as `heads: 64`", word),
