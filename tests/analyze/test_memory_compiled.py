@@ -85,7 +85,7 @@ def test_a_kernel_that_bends_scores_stands_apart_too() -> None:
     def of_blocks(*changes: str) -> int:
         model = load("llama-3-8b", set=[*MODELS["llama-3-8b"], *changes])
         ask = Memory(model, mode="train", precision="bf16", attention="flash", compile="blocks")
-        nodes = training.nodes(ask, ask.build(model.workload(batch=2, seq=64)))
+        nodes = training.nodes(ask, ask.build(model.workload(batch=2, seq=64, attention="flash")))
         return sum(times * cell.bytes for module, cell, times in kept(nodes) if "blocks" in module.path)
 
     assert of_blocks() - of_blocks("attention.softcap=30.0") == 3 * 8
