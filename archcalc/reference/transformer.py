@@ -21,7 +21,7 @@ from archcalc.reference.heads import Head
 from archcalc.reference.kernel import is_state
 from archcalc.reference.layers import add, run
 from archcalc.reference.mtp import make_further, predict_further
-from archcalc.reference.parts import ATTENTIONS, attentions_of, parts_of
+from archcalc.reference.parts import ATTENTIONS, TOGETHER, attentions_of, parts_of
 from archcalc.reference.pools import Probe, make_pooler
 from archcalc.reference.properties import decodes_alike, ignores_padding, is_causal
 from archcalc.reference.stack import Stack

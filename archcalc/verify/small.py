@@ -132,8 +132,11 @@ def _consistent(old: Any, new: Any) -> Any:
     for name in ("groups", "norm_groups"):  # of the heads or channels of a Mamba-2
         if "heads" in said and name in said:
             said[name] = said["heads"] if getattr(old, name) == old.heads else min(getattr(old, name), TWICE)
-    if "inner" in said and "heads" in said and said["inner"] % said["heads"]:
-        said["inner"] = TWICE * said["heads"]
+    if "inner" in said and "heads" in said:
+        whole = math.lcm(said["heads"], said.get("norm_groups", 1))
+        said["inner"] = -(-said["inner"] // whole) * whole
+    if "parts" in said and "d_model" in said:
+        said["parts"] = {word: _divided(part, said["d_model"]) for word, part in said["parts"].items()}
     if "v_heads" in said:
         said["v_heads"] = said["heads"] * min(old.v_heads // old.heads, TWICE)
     if said.get("rotated"):
@@ -157,3 +160,8 @@ def _consistent(old: Any, new: Any) -> Any:
 
 def _unlike(size: int, other: int) -> int:
     return size if size != other else size + TWICE
+
+
+def _divided(part: Any, channels: int) -> Any:
+    """A convolution by groups of channels."""
+    return replace(part, groups=math.gcd(part.groups, channels)) if hasattr(part, "groups") else part

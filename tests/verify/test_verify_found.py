@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import archcalc
-from archcalc.verify.check import verify
+from archcalc.verify.check import verify, ways
 
 Spec = dict[str, Any]
 
@@ -68,6 +68,22 @@ TWO_KINDS: Spec = {
     "variants": {"local": {"like": "attention", "window": 2}},
     "encoder": {"pattern": ["local ffn", "attention ffn"]},
 }
+
+STATES: Spec = {"vocab": 5, "d_model": 8, "norm": "rms"}
+UNEVEN: Spec = {"kind": "mamba2", "inner": 18, "heads": 3, "norm_groups": 2, "state": 3}
+BY_THREES: Spec = {"kernel": 3, "groups": 3}
+SCALED_DOWN: dict[str, Spec] = {
+    "heads of a Mamba-2 that do not divide the twin": {**STATES, "mamba": UNEVEN, "decoder": {"pattern": ["mamba"]}},
+    "groups of channels that do not": {**STATES, "d_model": 36, "conv": BY_THREES, "encoder": {"pattern": ["conv"]}},
+}
+
+
+@pytest.mark.parametrize("what", SCALED_DOWN)
+def test_every_row_of_a_small_twin_is_equal(what: str) -> None:
+    model = archcalc.load(SCALED_DOWN[what])
+    way = ways(model)[0]
+    assert verify(model, model.workload(batch=1, seq=3), scale_down=True, way=way).ok
+
 
 IN_ONE_WAY: dict[str, tuple[Spec, tuple[str, str], int]] = {
     "a gate is projected behind the values": (
