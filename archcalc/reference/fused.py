@@ -17,6 +17,7 @@ from torch import Tensor
 from archcalc.reference import Config
 from archcalc.reference.indexer import unchosen
 from archcalc.reference.positions import alibi
+from archcalc.reference.selective import as_one_op
 from archcalc.reference.sight import hidden_from_sight, needs_mask
 
 SOFTCAP = 50.0
@@ -73,10 +74,11 @@ class FusedAttention(torch.autograd.Function):
     def forward(
         ctx: Any, q: Tensor, k: Tensor, v: Tensor, sinks: Tensor | None, chosen: Tensor | None, scores: Scores
     ) -> Tensor:
-        made, _ = scores.of(q, _shown(k, q), chosen)
-        wider = made if sinks is None else torch.cat((made, _beside(sinks, made)), dim=-1)
-        logsumexp = wider.to(torch.promote_types(q.dtype, torch.float32)).logsumexp(dim=-1)
-        found = _heads_side_by_side(scores.dropped(_weights(made, logsumexp)) @ _shown(v, q))
+        with as_one_op():
+            made, _ = scores.of(q, _shown(k, q), chosen)
+            wider = made if sinks is None else torch.cat((made, _beside(sinks, made)), dim=-1)
+            logsumexp = wider.to(torch.promote_types(q.dtype, torch.float32)).logsumexp(dim=-1)
+            found = _heads_side_by_side(scores.dropped(_weights(made, logsumexp)) @ _shown(v, q))
         ctx.save_for_backward(q, k, v, sinks, chosen, found, logsumexp)
         ctx.scores = scores
         return found

@@ -27,7 +27,7 @@ class Mamba(nn.Module):
         if said["norms"] != "none":
             for name, width in (("dt", rank), ("b", state), ("c", state)):
                 self.add_module(f"{name}_norm", nn.RMSNorm(width, elementwise_affine=said["norms"] == "rms"))
-        self.dt = nn.Linear(rank, inner)
+        self.dt = OfSlice(rank, inner)
         self.A_log = nn.Parameter(torch.zeros(inner, state))
         self.D = nn.Parameter(torch.ones(inner))
         self.out = nn.Linear(inner, d_model, bias=said["out_bias"])
@@ -42,6 +42,13 @@ class Mamba(nn.Module):
         y, last = as_kernel(selective_scan, u, self.dt(step), b, c, self.A_log, start)
         keep(cache, f"{self.path}.state", last)
         return self.out((y + self.D * u) * F.silu(gate))
+
+
+class OfSlice(nn.Linear):
+    """Reads a slice of wider vectors as one matrix: else PyTorch would choose another product where they lie apart."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.flatten(0, 1)).unflatten(0, x.shape[:2])
 
 
 def selective_scan(u: Tensor, step: Tensor, b: Tensor, c: Tensor, rates: Tensor, start: Tensor | None) -> Found:

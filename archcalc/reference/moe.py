@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.layers import ACTIVATIONS, FeedForward, run
+from archcalc.reference.selective import as_one_op
 
 
 class Mixture(nn.Module):
@@ -107,5 +108,6 @@ class ExpertLinear(nn.Module):
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Several experts beside each other: (experts, tokens, width)."""
-    answers = x @ weight.mT
+    with as_one_op():
+        answers = x @ weight.mT
     return (answers if bias is None else answers + bias).flatten(0, 1)

@@ -9,15 +9,18 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from archcalc.reference.selective import as_one_op
+
 Found = tuple[Tensor, Tensor]  # what every position gets, and the state after the last one
 Several = TypeVar("Several", bound=tuple[Tensor, ...])
 
 
 def as_kernel(compute: Callable[..., Several], *given: Tensor | None) -> Several:
     """Keep what goes in, and compute the inside again going back, up to the last tensor that a gradient needs."""
-    if not torch.is_grad_enabled() or not any(one is not None and one.requires_grad for one in given):
-        return compute(*given)
-    found: Several = checkpoint(compute, *given, use_reentrant=False, preserve_rng_state=False)
+    with as_one_op():
+        if not torch.is_grad_enabled() or not any(one is not None and one.requires_grad for one in given):
+            return compute(*given)
+        found: Several = checkpoint(compute, *given, use_reentrant=False, preserve_rng_state=False)
     return found
 
 

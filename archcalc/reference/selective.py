@@ -1,16 +1,32 @@
 """Blocks that are computed again op by op: PyTorch's selective checkpointing under torchtitan's policy.
 
-The results of products and of attention are kept, of products with a matrix alone every second one.
+The results of products and of attention are kept, of products with a matrix alone every second one. A kernel is one op,
+which is on no list, whatever is computed inside: where one is written out here, `as_one_op` hides its inside.
 Source: pytorch/torchtitan, torchtitan/distributed/activation_checkpoint.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
 from torch._functorch.partitioners import get_default_op_list
 from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+@contextmanager
+def as_one_op() -> Iterator[None]:
+    """What runs meanwhile is the inside of a kernel."""
+    token = _inside.set(True)
+    try:
+        yield
+    finally:
+        _inside.reset(token)
 
 
 def contexts() -> Any:
@@ -29,6 +45,8 @@ class _Policy:
         self.products = {False: 0, True: 0}
 
     def __call__(self, context: Any, op: Any, *given: Any, **options: Any) -> CheckpointPolicy:
+        if _inside.get():
+            return CheckpointPolicy.PREFER_RECOMPUTE
         if op is torch.ops.aten.mm.default:
             self.products[context.is_recompute] += 1
             if self.products[context.is_recompute] % 2 == 0:

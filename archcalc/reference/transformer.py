@@ -16,12 +16,10 @@ from archcalc.reference import Config
 from archcalc.reference.attention import Cache, is_flash, misfit
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.family import Family, cross_entropy
-from archcalc.reference.fused import is_written_out
 from archcalc.reference.heads import Head
-from archcalc.reference.kernel import is_state
 from archcalc.reference.layers import add, run
 from archcalc.reference.mtp import make_further, predict_further
-from archcalc.reference.parts import ATTENTIONS, TOGETHER, attentions_of, parts_of
+from archcalc.reference.parts import attentions_of, parts_of
 from archcalc.reference.pools import Probe, make_pooler
 from archcalc.reference.properties import decodes_alike, ignores_padding, is_causal
 from archcalc.reference.stack import Stack
@@ -135,15 +133,8 @@ class Transformers(Family):
         return ("eager", "flash") if flash else ("eager",)
 
     def recomputes(self, attention: str) -> tuple[str, ...]:
-        """Blocks, whole or op by op, or eager attention's core, which flash never stores.
-
-        Op by op not where products are a loop here, over experts or positions, or a kernel written out."""
-        parts = parts_of(self.config)
-        plain = (*ATTENTIONS, "FfnPart", "ConvPart", TOGETHER)
-        loops = any(part["type"] not in plain or is_state(part) or part.get("routed") for part in parts)
-        loops = loops or (attention == "flash" and any(map(is_written_out, attentions_of(parts))))
-        core = ("core",) if attention == "eager" else ()
-        return ("none", "block", *(() if loops else ("ops",)), *core)
+        """Blocks, whole or op by op, or eager attention's core, which flash never stores."""
+        return ("none", "block", "ops", "core") if attention == "eager" else ("none", "block", "ops")
 
     def decodes(self) -> bool:
         return bool(self.config["decoder"])

@@ -19,6 +19,7 @@ ANGLES: Spec = {"kind": "rope", "length": 16, "stored": True}
 CLASSES: Spec = {"kind": "classifier", "classes": 3}
 LATENT: Spec = {"kind": "mla", "q_rank": 5, "kv_rank": 3, "nope_dim": 4, "rope_dim": 2, "v_dim": 6}
 INDEXED: Spec = {"position": "rope", "attention": {**LATENT, "index": {"heads": 3, "head_dim": 4, "top": 2}}}
+EXPERTS: Spec = {"experts": 3, "top": 2, "width": 5, "shared": 4}
 RELATIVE: Spec = {"kind": "relative", "buckets": 4}
 
 RARE: dict[str, tuple[Spec, tuple[str, str]]] = {
@@ -44,6 +45,8 @@ RARE: dict[str, tuple[Spec, tuple[str, str]]] = {
     ),
     "positions that an indexer chooses": ({**INDEXED, "decoder": 2}, ("eager", "ops")),
     "positions that an indexer tells a kernel": ({**INDEXED, "decoder": 2}, ("flash", "block")),
+    "experts op by op": ({"moe": EXPERTS, "decoder": {"pattern": ["attention moe", "ffn"]}}, ("flash", "ops")),
+    "a kernel that PyTorch lacks, op by op": ({"attention": {"sinks": True}, "decoder": 2}, ("flash", "ops")),
     "norms whose width is said": (
         {"attention": {"qk_norm": {"over": "all", "width": [16, 8]}}, "decoder": 1},
         ("eager", "none"),

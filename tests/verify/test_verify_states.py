@@ -17,6 +17,7 @@ ROWS = {
     "": ("parameters", "parameter tensors, by name and shape", "module shapes"),
     "training": ("forward FLOPs", *TRAINING),
     "training, blocks recomputed": TRAINING,
+    "training, blocks recomputed op by op": TRAINING,
     "decoding one token after 10": DECODING,
     "real data": ("finite", "a later token changes no earlier output", "one token at a time gives the same"),
 }
