@@ -19,6 +19,7 @@ from archcalc.analyze.memory import Memory
 from archcalc.analyze.work import work
 from archcalc.model import Model
 
+OPTIONS = ("weights", "kv_rule", "kv_dtype", "state_dtype", "prefill", "tp")
 FILE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("measured_more.yaml").read_text("utf-8"))
 
 
@@ -42,7 +43,7 @@ def asked(case: Case) -> Model:
 
 def ask(case: Case, **options: Any) -> Memory:
     """Without the runtime, which no figure here counts."""
-    said = {name: case[name] for name in ("weights", "kv_rule", "kv_dtype", "state_dtype", "prefill") if name in case}
+    said = {name: case[name] for name in OPTIONS if name in case}
     return Memory(asked(case), **said, **options, overhead=0)
 
 

@@ -45,19 +45,21 @@ def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
     check_cache({grown for grown, _ in kept}, memory.case)
     for grown, size in kept:
         base["kv_cache" if grown else "state"] += size
-    root = memory.build(_prompt(memory, work))
+    prompt = _prompt(memory, work)
+    root = memory.build(prompt)
     decodes = bool(cache_runs(root))
     unrolling = Unrolling(Policy(memory.case.activations), never, "none", _sizes(memory, work, decodes))
-    played = Timeline(unrolled(unrolling, root), replace(NOTHING, copy=_widened(memory)), trains=False)
+    played = Timeline(unrolled(unrolling, root), replace(NOTHING, copy=_widened(memory, prompt)), trains=False)
     return Levels(dict(base), stretch).play(played.sink)
 
 
-def _widened(memory: Memory) -> Callable[[Param], int]:
+def _widened(memory: Memory, prompt: Workload) -> Callable[[Param], int]:
     """bitsandbytes' MatMul4Bit widens a matrix for its product, unless a single token is read."""
     case = memory.case
+    several = prompt.batch * max(prompt.lengths.values(), default=1) > 1
 
     def copies(param: Param) -> int:
-        kept = case.format.widened and case.format.holds(Place(param, 1))
+        kept = several and case.format.widened and case.format.holds(Place(param, 1))
         return case.format.widened * case.plan.size(param) * BYTES[case.activations] if kept else 0
 
     return copies
