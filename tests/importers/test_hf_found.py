@@ -18,6 +18,8 @@ EXACT: list[tuple[str, str, dict[str, Any]]] = [
     ("gemma2", "Gemma2Model", {"layer_types": ["sliding_attention", "attention", "full_attention"]}),
     ("gemma3_text", "Gemma3TextModel", {"head_dim": 1}),
     ("glm", "GlmForCausalLM", {"head_dim": 1}),
+    ("beit", "BeitForImageClassification", {"num_labels": 0}),
+    ("beit", "BeitForImageClassification", {"num_labels": 0, "use_mean_pooling": False}),
     ("deberta-v2", "DebertaV2ForTokenClassification", {"pooler_hidden_size": 3}),
     ("nemotron_h", "NemotronHForCausalLM", {"mamba_n_groups": 2, "mamba_d_conv": 3, "mamba_conv_bias": False}),
     ("gpt_neo", "GPTNeoForCausalLM", {"attention_layers": 4 * ["local"]}),

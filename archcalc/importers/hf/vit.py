@@ -124,9 +124,10 @@ def _head(c: Config, task: str) -> Any:
     pooled = c.type in ("vit", "deit")
     c.skip("pooler_output_size")
     width = c.given("pooler_output_size") or c.size("hidden_size") if pooled else 0
+    averaged = {"kind": "none", "pool": "mean", "norm": True} if c.flag("use_mean_pooling") else None
     if task == "base":
-        if c.type == "beit" and c.flag("use_mean_pooling"):
-            return {"kind": "none", "pool": "mean", "norm": True}
+        if c.type == "beit" and averaged:
+            return averaged
         return {"kind": "none", "pooler": width if width != c.size("hidden_size") else True} if pooled else "none"
     if task == "backbone":
         return _backbone(c)
@@ -135,7 +136,7 @@ def _head(c: Config, task: str) -> Any:
     if task not in ("image", "teacher"):
         raise heads.refuse(c, task)
     if heads.labels(c) == 0:
-        return "none"
+        return averaged or "none"
     mean = c.flag("use_mean_pooling") or c.type == "ijepa"
     pool = "both" if c.type in _LIKE_DINO else "mean" if mean else "class"
     behind = {"norm": True} if c.flag("use_mean_pooling") else {}
