@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.layers.linear import linear
 
 
 def token_table(m: Module, vocab: Dim, d_model: Dim) -> Param:
@@ -14,6 +15,18 @@ def look_up(m: Module, ids: Tensor, table: Param, *, bias: bool = False) -> Tens
     rows, width = table.dims
     found = m.record("lookup", ids, table, to=axes(*ids.dims, width), select=(rows,))
     return m.record("add", found, m.param("bias", width, table="token")) if bias else found
+
+
+def join_tables(m: Module, x: Tensor, tables: tuple[tuple[int, int], ...]) -> Tensor:
+    """Rows of other tables beside those of tokens, all together projected to the width of these."""
+    batch, seq, d_model = x.dims
+    found, width = [x], d_model.size
+    for number, (rows, wide) in enumerate(tables, start=1):
+        name = f"joined_{number}"
+        table = m[name].param("weight", Dim.of(f"{name}_rows", rows), Dim.of(f"{name}_width", wide), table="type")
+        found.append(look_up(m[name], Tensor(axes(batch, seq), "index"), table))
+        width += table.dims[1].size
+    return linear(m["joined"], m.record("concat", *found, to=axes(batch, seq, Dim("joined", width))), d_model)
 
 
 def add_learned_positions(m: Module, x: Tensor, length: int, offset: int) -> Tensor:

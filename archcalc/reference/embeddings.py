@@ -66,6 +66,11 @@ class Embedding(nn.Module):
         super().__init__()
         said, tables, d_model = stack["embedding"], stack["tables"], stack["d_model"]
         self.tokens = Tokens(stack["vocab"], tables["width"], bool(said["bias"]))
+        self.beside = [f"joined_{number + 1}" for number in range(len(said["joined"] or ()))]
+        for name, (rows, wide) in zip(self.beside, said["joined"] or (), strict=True):
+            self.add_module(name, nn.Embedding(rows, wide))
+        if self.beside:
+            self.joined = nn.Linear(d_model + sum(wide for _, wide in said["joined"]), d_model)
         if said["spare"]:
             self.spare = nn.Embedding(stack["vocab"], tables["width"])
         self.where = tables["project"] if tables["projects"] else ""
@@ -83,13 +88,20 @@ class Embedding(nn.Module):
         self.dropout = Dropout(stack["dropout"])
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        x = self._projected(self.tokens(ids), "tokens")
+        x = self._projected(self._joined(self.tokens(ids), ids), "tokens")
         for name in self.kinds:
             x = x + self.get_submodule(name)(torch.zeros_like(ids))
         if hasattr(self, "positions"):
             x = self.positions(x, start)
         x = run(self, "norm", self._projected(x, "sum"))
         return self.dropout(self._projected(x, "norm"))
+
+    def _joined(self, x: Tensor, ids: Tensor) -> Tensor:
+        """Rows of other tables beside it, projected together."""
+        if not self.beside:
+            return x
+        others = [self.get_submodule(name)(torch.zeros_like(ids)) for name in self.beside]
+        return self.joined(torch.cat((x, *others), dim=-1))
 
     def _projected(self, x: Tensor, where: str) -> Tensor:
         """From the tables' width to the model's, at the one place that is said."""

@@ -155,6 +155,7 @@ CHANGES = [
     ({"embedding": {"bias": True}}, 12),
     ({"embedding": {"types": 2}}, 2 * 12),
     ({"embedding": {"norm": True}}, 24),
+    ({"embedding": {"joined": [[7, 5], [4, 3]]}}, 7 * 5 + 4 * 3 + (12 + 5 + 3) * 12 + 12),
     ({"head": "lm"}, 12 * 10),
     ({"head": {"bias": True}}, 12 * 10 + 10),
     ({"head": "tied"}, 0),

@@ -158,6 +158,8 @@ def embeddings(draw: st.DrawFn, d_model: int) -> Spec:
     if draw(st.sampled_from((False, False, True))):
         said |= {"width": draw(st.sampled_from((4, d_model))), "always_project": True}
         said |= {"project": draw(st.sampled_from(("norm", "sum", "tokens"))), "project_bias": draw(TRUTH)}
+    elif draw(st.sampled_from((False, False, True))):
+        said["joined"] = draw(st.sampled_from(([[3, 5]], [[3, 5], [2, 4]])))
     return said
 
 

@@ -49,7 +49,9 @@ def test_every_named_type_equals_transformers(model_type: str) -> None:
     assert len(found.rows) == 6
 
 
-@pytest.mark.parametrize("model_type", ["t5gemma", "apertus", "falcon_h1", "minimax", "kimi_linear", "jetmoe"])
+@pytest.mark.parametrize(
+    "model_type", ["t5gemma", "apertus", "falcon_h1", "minimax", "kimi_linear", "jetmoe", "roc_bert"]
+)
 def test_other_types_equal_transformers_too(model_type: str) -> None:
     """Types beyond the named ones, in the same rows."""
     found = beside_transformers(small(model_type, usual(model_type)))

@@ -9,7 +9,7 @@ from archcalc.archs.transformer.parts.part import normed
 from archcalc.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.conv import conv
 from archcalc.layers.dropout import dropped
-from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, look_up, token_table
+from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, join_tables, look_up, token_table
 from archcalc.layers.linear import linear
 from archcalc.layers.patches import add_table, cut, learned_vectors, project, put_in_front
 
@@ -62,6 +62,7 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
     if stack.embedding.bias:
         m.show("one_hot", *ids.dims, tables[first].dims[0], note="the ids as one-hot · W + b reads them")
     x = look_up(m["tokens"], ids, tables[first], bias=bool(stack.embedding.bias))
+    x = join_tables(m, x, stack.embedding.joined) if stack.embedding.joined else x
     x = _projected(m, x, stack, "tokens")
     for index, types in enumerate(stack.embedding.type_tables):
         x = add_types(m[f"types_{index + 1}" if index else "types"], x, types)

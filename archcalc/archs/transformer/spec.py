@@ -50,6 +50,18 @@ Few = Annotated[int, Field(ge=0, le=10**6)]
 OneOrMore = Annotated[Any, BeforeValidator(_few_or_more), WithJsonSchema(_TABLES_SCHEMA)]
 
 
+def _tables(value: Any) -> Any:
+    if not isinstance(value, list | tuple) or not value or not all(isinstance(one, list | tuple) for one in value):
+        raise mistake("expected a list of tables, each [rows, width]")
+    found = tuple(tuple(as_size(size) for size in one) for one in value)
+    if any(len(one) != 2 for one in found):
+        raise mistake("expected [rows, width] for each table")
+    return found
+
+
+_TABLE_SCHEMA = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 2, "maxItems": 2}
+_JOINED_SCHEMA = {"type": "array", "items": _TABLE_SCHEMA, "minItems": 1}
+JoinedTables = Annotated[tuple[tuple[int, int], ...], BeforeValidator(_tables), WithJsonSchema(_JOINED_SCHEMA)]
 FlagOrSize = Annotated[Any, BeforeValidator(flag_or_size), WithJsonSchema({"type": ["boolean", "integer"]})]
 BiasOrTwo = Annotated[Any, BeforeValidator(flag_or("twice")), WithJsonSchema({"enum": [True, False, "twice"]})]
 
@@ -60,7 +72,7 @@ class Embedding(Node):
     main: ClassVar[str] = "bias"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
         "tokens": frozenset(
-            {"bias", "types", "norm", "shared", "width", "project", "project_bias", "always_project", "spare"}
+            {"bias", "types", "norm", "shared", "width", "project", "project_bias", "always_project", "spare", "joined"}
         ),
         "audio": frozenset({"norm", "mels", "kernels", "strides"}),
         "patches": frozenset(
@@ -78,6 +90,7 @@ class Embedding(Node):
     project_bias: bool | None = None  # norm: yes; sum, tokens: no
     always_project: bool = False  # where width is d_model too
     spare: bool = False  # one more table that is kept and read by nothing
+    joined: JoinedTables | None = None  # tables read beside that of tokens; all of them joined are projected to d_model
     mels: Size = 80  # audio: channels of a frame
     kernels: Sizes = (3, 3)  # audio: one convolution for each
     strides: Sizes = (1, 2)

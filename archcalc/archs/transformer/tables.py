@@ -51,6 +51,9 @@ def token_tables(around: Surroundings) -> Tables:
             fact = f"{field} without a width to project from"
             hint = f"give the tables a width that is not d_model {around.d_model}, or take {field} out"
             raise InputError(fact, hint, fields=around.places("embedding", field)[:2])
+    if said.joined and projects:
+        hint = "leave joined or width out"
+        raise InputError("joined tables are projected already", hint, fields=around.places("embedding", "joined")[:2])
     bias = said.project_bias if said.project_bias is not None else said.project == "norm"
     return Tables(width, projects, said.project, bias)
 

@@ -1,0 +1,51 @@
+"""RoCBert: BERT that also reads how a character looks and sounds, from tables joined to that of tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf.bert import classifier, encoder, language, stack
+from archcalc.importers.hf.blocks import Fields
+from archcalc.importers.hf.reading import Config
+
+TYPES = ("roc_bert",)
+USUAL = "masked"
+INERT = "head_dim num_key_value_heads"
+
+
+def translate(c: Config, task: str) -> Fields:
+    joined, spare = _tables(c)
+    embedding: Fields = {"norm": True, "types": c.count("type_vocab_size")}
+    return {
+        **encoder(c),
+        "norm": {"place": "post"},
+        "embedding": {**embedding, **({"joined": list(joined.values())} if joined else {})},
+        **stack(c),
+        "head": _head(c, task),
+        "spare": spare or None,
+    }
+
+
+def _tables(c: Config) -> tuple[Fields, Fields]:
+    """Those that are read beside the tokens', and those that are kept only: switched off, or to be added if given."""
+    tables = {name: [c.size(f"{name}_vocab_size"), c.size(f"{name}_embed_dim")] for name in ("shape", "pronunciation")}
+    joins, there = c.flag("concat_input"), {name for name in tables if c.flag(f"enable_{name}")}
+    if joins and not there:
+        raise c.refused("concat_input", "there is nothing to join to the tokens")
+    if there and not joins:
+        c.notes.append("shapes and pronunciations are added where they are given: here they are not")
+    read = {name: sizes for name, sizes in tables.items() if joins and name in there}
+    return read, {f"{name}_embed": sizes for name, sizes in tables.items() if name not in read}
+
+
+def _head(c: Config, task: str) -> Any:
+    """Pre-training pools for a loss of its own, which nothing here computes."""
+    c.skip("tie_word_embeddings")
+    pooler = {"kind": "none", "pooler": True}
+    if task == "base":
+        return pooler
+    if task in ("masked", "causal"):
+        return language(c, twice=True)
+    if task == "pretraining":
+        return {**language(c, twice=True), "beside": pooler}
+    return classifier(c, task, {"pooler": True})
