@@ -342,6 +342,13 @@ def _kimi(drawn: Fields, rng: random.Random) -> Fields:
     return {**chosen, "linear_attn_config": said, "first_k_dense_replace": rng.choice([0, 1, 3])}
 
 
+def _bailing(drawn: Fields, rng: random.Random) -> Fields:
+    sizes = {"head_dim": rng.choice([4, 6]), "short_conv_kernel_size": 3, "layer_group_size": rng.choice([2, 3])}
+    chosen = {**_mla(drawn, rng), **sizes, **_layers("linear_attention", "full_attention")(drawn, rng)}
+    del chosen["q_lora_rank"]
+    return {**chosen, "n_shared_experts": rng.choice([1, 2])}
+
+
 def _rglru(drawn: Fields, rng: random.Random) -> Fields:
     chosen = {"block_types": rng.choice([["recurrent", "attention"], ["recurrent", "recurrent", "attention"]])}
     return {**chosen, **({"lru_width": 2 * drawn["hidden_size"]} if rng.random() < 0.4 else {})}
@@ -452,6 +459,7 @@ _SPECIAL: dict[str, Any] = {
     "jamba": _jamba,
     "bamba": _bamba,
     "kimi_linear": _kimi,
+    "bailing_hybrid": _bailing,
     "falcon_h1": _falcon_h1,
     "recurrent_gemma": _rglru,
     "nemotron_h": _nemotron,

@@ -114,6 +114,7 @@ SPECIAL: dict[str, Fields] = {
     "phimoe": {"num_key_value_heads": 2},
     "kimi_linear": {"linear_head_dim": 6, "linear_num_heads": 3, "num_hidden_layers": 5, "n_shared_experts": 1},
     "roc_bert": {"pronunciation_vocab_size": 20, "shape_vocab_size": 30, "pronunciation_embed_dim": 7},
+    "bailing_hybrid": {"layer_group_size": 2, "n_shared_experts": 1},
     "falcon_h1": {"mamba_d_ssm": 40, "mamba_d_head": 10},
     "t5gemma": {"encoder": GEMMA, "decoder": {**GEMMA, "hidden_size": 48, "num_hidden_layers": 2}},
 }

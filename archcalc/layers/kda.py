@@ -1,10 +1,12 @@
 """Kimi delta attention: a delta net whose matrices forget at a rate of its own in every channel of a key.
 
 It is the gated delta net with a vector α for each head (Kimi Linear, arXiv:2510.26692). That vector, and the gate on
-what was looked up, come from projections that are squeezed to the width of one head.
+what was looked up, come from projections that may be squeezed to the width of one head.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.layers.conv import causal_conv
@@ -14,8 +16,11 @@ from archcalc.layers.linear import linear, one_each
 from archcalc.workload import Workload
 
 
+@dataclass(frozen=True)
 class KimiDelta(Delta):
     """As many heads of keys as of values."""
+
+    squeeze: bool = True
 
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
@@ -33,6 +38,8 @@ class KimiDelta(Delta):
         return linear(m["out"], joined, d_model, bias=False)
 
     def _squeezed(self, m: Module, name: str, x: Tensor, each: Dim) -> Tensor:
+        if not self.squeeze:
+            return linear(m[name], x, (self.head, each), bias=False)
         narrow = linear(m[f"{name}_in"], x, Dim.of("squeezed", self.head_dim), bias=False)
         return linear(m[f"{name}_out"], narrow, (self.head, each), bias=False)
 

@@ -62,6 +62,7 @@ class LatentAttention:
     mask: Tensor | None
     dropout: float
     indexer: Indexer | None = None  # what chooses the positions that are looked at
+    gate: str = ""  # on what was looked up: own, or one number for each head
 
     def run(self, x: Tensor) -> Tensor:
         """As `attention`, with queries, keys and values that come from narrow vectors."""
@@ -78,7 +79,12 @@ class LatentAttention:
         value = Dim.of("v_dim", self.widths.value)
         joined = axes(batch, seq, (self.widths.head, value))
         concatenated = self.m.record("view", found, to=joined, name="concat", note="heads concatenated")
+        concatenated = self._opened(x, concatenated) if self.gate else concatenated
         return linear(self.m["out"], concatenated, d_model, bias=self.bias)
+
+    def _opened(self, x: Tensor, found: Tensor) -> Tensor:
+        gate = linear(self.m["gate"], x, found.axes[-1] if self.gate == "own" else self.widths.head, bias=False)
+        return self.m.record("multiply", found, self.m.record("sigmoid", gate))
 
     def _queries(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Of all heads, and what they were made of."""

@@ -14,6 +14,7 @@ from archcalc.reference import Config
 from archcalc.reference.chunks import chunked, joined
 from archcalc.reference.conv import CausalConv
 from archcalc.reference.delta import handed_on, solved, unit
+from archcalc.reference.layers import run
 from archcalc.reference.scan import Found, as_kernel, keep, known
 
 
@@ -28,24 +29,31 @@ class KimiDelta(nn.Module):
         self.mixed = (keys, keys, values)
         self.q, self.k, self.v = (nn.Linear(d_model, width, bias=False) for width in self.mixed)
         self.conv = CausalConv(sum(self.mixed), said["conv"], False)
-        self.forget_in, self.forget_out = _squeezed(d_model, narrow, keys)
         self.rate = nn.Linear(d_model, self.heads, bias=False)
         self.dt_bias, self.A_log = nn.Parameter(torch.zeros(keys)), nn.Parameter(torch.zeros(self.heads))
         self.norm = nn.RMSNorm(said["v_dim"])
-        self.gate_in, self.gate_out = _squeezed(d_model, narrow, values)
+        if said["squeeze"]:
+            self.forget_in, self.forget_out = _squeezed(d_model, narrow, keys)
+            self.gate_in, self.gate_out = _squeezed(d_model, narrow, values)
+        else:
+            self.forget, self.gate = (nn.Linear(d_model, width, bias=False) for width in (keys, values))
         self.out = nn.Linear(values, d_model, bias=False)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         mixed = torch.cat((self.q(x), self.k(x), self.v(x)), dim=-1)
         q, k, v = (self._split(one) for one in F.silu(self.conv(mixed, cache, self.path)).split(self.mixed, dim=-1))
-        forget, rate = self.forget_out(self.forget_in(x)), self.rate(x)
+        forget, rate = self._made("forget", x), self.rate(x)
         start = known(cache, f"{self.path}.state")
         look_up = in_chunks if start is None or x.shape[1] > 1 else one_step
         inside = partial(_looked_up, look_up, self.chunk)
         found, last = as_kernel(inside, q, k, v, forget, rate, self.dt_bias, self.A_log, start)
         keep(cache, f"{self.path}.state", last)
-        gated = self.norm(found) * torch.sigmoid(self._split(self.gate_out(self.gate_in(x))))
+        gated = self.norm(found) * torch.sigmoid(self._split(self._made("gate", x)))
         return self.out(gated.flatten(2))
+
+    def _made(self, name: str, x: Tensor) -> Tensor:
+        """Directly, or by way of a narrow vector."""
+        return run(self, name, run(self, f"{name}_out", run(self, f"{name}_in", x)))
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.heads, -1))

@@ -53,6 +53,8 @@ class LatentAttention(nn.Module):
         self.out = nn.Linear(self.heads * self.value, d_model, bias=bias)
         if part["indexer"]:
             self.indexer = Indexer(part["indexer"], d_model, widths["q_rank"])
+        if part["gate"]:
+            self.gate = nn.Linear(d_model, self.heads * (self.value if part["gate"] == "own" else 1), bias=False)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         batch, seq, _ = x.shape
@@ -70,7 +72,13 @@ class LatentAttention(nn.Module):
         else:
             key, value = self._expanded(latent, shared_key)
             found = self._core(q, key, value, given, self._chosen(x, squeezed, given, cache))
-        return self.out(found.transpose(1, 2).reshape(batch, seq, -1))
+        found = found.transpose(1, 2).reshape(batch, seq, -1)
+        return self.out(self._opened(found, torch.sigmoid(self.gate(x))) if self.part["gate"] else found)
+
+    def _opened(self, found: Tensor, gate: Tensor) -> Tensor:
+        if self.part["gate"] == "own":
+            return found * gate
+        return (found.unflatten(-1, (self.heads, -1)) * gate[..., None]).flatten(2)
 
     @torch.no_grad()
     def _chosen(self, x: Tensor, squeezed: Tensor, given: dict[str, Tensor], cache: Cache | None) -> Tensor | None:

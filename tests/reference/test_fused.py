@@ -42,7 +42,16 @@ def test_its_gradients_are_those_of_its_output(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("changes", BENT, ids=lambda changes: " ".join(changes))
 def test_it_finds_what_eager_attention_finds(changes: dict[str, Any]) -> None:
-    said = {**PLAIN, **changes, "heads": 4, "kv_heads": 2, "cross": False, "gate": None, "qk_norm": None}
+    said = {
+        **PLAIN,
+        **changes,
+        "heads": 4,
+        "kv_heads": 2,
+        "cross": False,
+        "global_qkv": False,
+        "gate": None,
+        "qk_norm": None,
+    }
     said |= {"bias": "", "weights_dropout": 0.0, "name": "attention", "out_norm": None}
     built = {way: Attention(said, 8, 8, {"attention": way, "recompute": "none"}).double() for way in ("eager", "flash")}
     built["flash"].load_state_dict(built["eager"].state_dict())

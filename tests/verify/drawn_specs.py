@@ -219,6 +219,7 @@ def latent_attentions(draw: st.DrawFn) -> Spec:
     """Queries squeezed or not; values as wide as keys, or not."""
     said: Spec = {"kind": "mla", "kv_rank": 3, "nope_dim": 4, "rope_dim": draw(st.sampled_from((2, 4)))}
     said["v_dim"] = draw(st.sampled_from((5, said["nope_dim"] + said["rope_dim"])))
+    said["gate"] = draw(st.sampled_from((False, "own", "head")))
     if draw(TRUTH):
         said["q_rank"] = 5
     if "q_rank" in said and draw(TRUTH):

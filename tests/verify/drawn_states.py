@@ -36,8 +36,8 @@ def delta_nets(draw: st.DrawFn) -> Spec:
     """Value heads that share a key, values wider or narrower than keys; Kimi's, which has neither."""
     heads = draw(st.integers(1, 2))
     said: Spec = {"heads": heads, "head_dim": draw(SMALL), "conv": draw(TAPS), "chunk": draw(CHUNKS)}
-    if draw(st.sampled_from((False, False, True))):
-        return {**said, "kind": "kda"}
+    if draw(TRUTH):
+        return {**said, "kind": "kda", "squeeze": draw(TRUTH)}
     return {**said, "v_heads": heads * draw(st.integers(1, 3)), "v_dim": draw(SMALL)}
 
 

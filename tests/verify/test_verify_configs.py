@@ -50,7 +50,7 @@ def test_every_named_type_equals_transformers(model_type: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "model_type", ["t5gemma", "apertus", "falcon_h1", "minimax", "kimi_linear", "jetmoe", "roc_bert"]
+    "model_type", ["t5gemma", "apertus", "falcon_h1", "minimax", "kimi_linear", "jetmoe", "roc_bert", "bailing_hybrid"]
 )
 def test_other_types_equal_transformers_too(model_type: str) -> None:
     """Types beyond the named ones, in the same rows."""

@@ -25,11 +25,11 @@ from archcalc.schema import schema
 from archcalc.verify.check import verify, ways
 
 FAMILIES = {
-    "encoders": (transformers("encoder"), 30),
-    "decoders": (transformers("decoder"), 30),
-    "decoders with states": (decoders_with_states(), 30),
+    "encoders": (transformers("encoder"), 25),
+    "decoders": (transformers("decoder"), 25),
+    "decoders with states": (decoders_with_states(), 45),
     "models with experts": (sparse_transformers(), 20),
-    "encoder-decoders": (transformers("encoder-decoder"), 30),
+    "encoder-decoders": (transformers("encoder-decoder"), 25),
     "vision Transformers": (vision_transformers(), 15),
     "recurrent nets": (recurrent_nets(), 20),
     "seq2seq nets": (seq2seqs(), 15),

@@ -34,14 +34,14 @@ def translate(c: Config, task: str) -> Fields:
         head_dim=None,
         attention=attention if "attention" in mixers else None,
         delta=delta if "delta" in mixers else None,
-        **used(c, parts, lambda: _experts(c)),
+        **used(c, parts, lambda: experts(c)),
         position=None,
-        head=_head(c, task),
+        head=own_head(c, task),
         decoder=stack([" ".join(pair) for pair in zip(mixers, parts, strict=True)]),
     )
 
 
-def _head(c: Config, task: str) -> Any:
+def own_head(c: Config, task: str) -> Any:
     """The class never ties its head to the token table."""
     if c.flag("tie_word_embeddings"):
         c.notes.append("tie_word_embeddings is true, but transformers' Kimi Linear has a head of its own always")
@@ -83,7 +83,7 @@ def _delta(c: Config) -> Fields:
     return {"kind": "kda", **sizes}
 
 
-def _experts(c: Config) -> Fields:
+def experts(c: Config) -> Fields:
     width = c.size("moe_intermediate_size")
     shared = width * c.count("n_shared_experts")
     return mixture(c, c.size("num_local_experts"), width, shared=shared, correction=True)

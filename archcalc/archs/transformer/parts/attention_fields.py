@@ -68,7 +68,7 @@ class Attention(Node):
     main: ClassVar[str] = "heads"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
         "attention": _EVERY_KIND | _SIZES | _TURNS,
-        "mla": _EVERY_KIND | {"q_rank", "kv_rank", "nope_dim", "rope_dim", "v_dim", "index"},
+        "mla": _EVERY_KIND | {"q_rank", "kv_rank", "nope_dim", "rope_dim", "v_dim", "index", "gate"},
     }
     kind: Literal["attention", "mla"] = "attention"
     heads: Size | None = None

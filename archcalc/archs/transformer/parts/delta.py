@@ -18,7 +18,7 @@ class Delta(Node):
     main: ClassVar[str] = "heads"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
         "gated": frozenset({"heads", "v_heads", "head_dim", "v_dim", "conv", "chunk", "norm"}),
-        "kda": frozenset({"heads", "head_dim", "conv", "chunk", "norm"}),
+        "kda": frozenset({"heads", "head_dim", "conv", "chunk", "norm", "squeeze"}),
     }
     kind: Literal["gated", "kda"] = "gated"
     heads: Size | None = None  # of queries and keys; attention's heads have nothing to do with them
@@ -26,6 +26,7 @@ class Delta(Node):
     head_dim: Size | None = None
     v_dim: Size | None = None
     conv: Size = 4
+    squeeze: bool = True  # kda: decays and gate by way of a vector as wide as one head
     chunk: Size = 64  # positions that are computed at once
     norm: Norm | None = None
 
@@ -47,6 +48,6 @@ def resolve(word: str, slot: str, said: Delta, around: Surroundings) -> DeltaPar
     head_dim = around.needed(said.head_dim, "head_dim", "the width of a key, such as `head_dim: 128`", word)
     v_heads = said.v_heads or heads
     around.check_divides(v_heads, "v_heads", heads, word, "heads")
-    made = delta.Delta if said.kind == "gated" else KimiDelta
-    layer = made(heads, v_heads, head_dim, said.v_dim or head_dim, said.conv, said.chunk)
+    sizes = heads, v_heads, head_dim, said.v_dim or head_dim, said.conv, said.chunk
+    layer = delta.Delta(*sizes) if said.kind == "gated" else KimiDelta(*sizes, squeeze=said.squeeze)
     return DeltaPart(name=word, norm=around.norm(said.norm), dropout=around.scope.dropout, layer=layer)

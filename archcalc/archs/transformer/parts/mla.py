@@ -27,6 +27,7 @@ class LatentPart(Part):
     sight: Sight
     weights_dropout: float
     indexer: Indexer | None = None
+    gate: str = ""
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         hides = self.sight.hides and not context.work.decodes
@@ -41,6 +42,7 @@ class LatentPart(Part):
             mask=context.constant(f"mask of {self.sight}", "mask", x.dims[1], looked_at(x, x)) if hides else None,
             dropout=self.weights_dropout,
             indexer=self.indexer,
+            gate=self.gate,
         ).run(x)
 
     def _rotation(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor] | None:
@@ -75,7 +77,15 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Late
         sight=Sight(around.causal),
         weights_dropout=scope.dropout if said.dropout is None else said.dropout,
         indexer=_indexer(word, said, around) if said.index else None,
+        gate=_gate(word, said, around),
     )
+
+
+def _gate(word: str, said: Attention, around: Surroundings) -> str:
+    if said.gate is True:
+        hint = "use `gate: own` or `gate: head`"
+        raise InputError("latent queries bring no gate with them", hint, fields=around.places(word, "gate"))
+    return said.gate or ""
 
 
 def _indexer(word: str, said: Attention, around: Surroundings) -> Indexer:
