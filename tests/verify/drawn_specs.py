@@ -297,7 +297,7 @@ def vision_transformers(draw: st.DrawFn) -> Spec:
     said = draw(scopes())
     if not isinstance(said["position"], dict) or said["position"]["kind"] in ("learned", "sinusoidal"):
         grid = {"kind": "relative", "grid": 2, "per": draw(st.sampled_from(("stack", "block")))}
-        said["position"] = draw(st.sampled_from(("none", "learned", "sinusoidal", "alibi", grid)))
+        said["position"] = draw(st.sampled_from(("none", "learned", "sinusoidal", "alibi", grid, grid)))
     patch = draw(st.sampled_from((2, [2, 3])))
     image = 4 if patch == 2 else [4, 6]
     few, tokens = st.integers(0, 2), draw(st.integers(1, 2))

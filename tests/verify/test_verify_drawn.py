@@ -39,7 +39,7 @@ FAMILIES = {
 SHARE = 1 if os.environ.get("ARCHCALC_ALL_DRAWN") else 4
 
 PUBLISHED = {"published", "parameters", "of", "about", "differs", "tensors", "source", "pretrained"}
-SAID_OF_A_MODEL = {"name", "precision", "batch", "seq"} | PUBLISHED
+SAID_OF_A_MODEL = {"name", "precision", "quantization", "batch", "seq"} | PUBLISHED
 
 
 def test_two_hundred_specs_are_drawn() -> None:
