@@ -31,6 +31,7 @@ BATCH, SEQ, WIDTH, OUT, ROWS = (
 HEADS, PAST, EACH = Dim.of("heads", 2), Dim.of("kv_seq", 5), Dim.of("head_dim", 8)
 X = axes(BATCH, SEQ, WIDTH)
 QUERY, KEY = axes(BATCH, HEADS, SEQ, EACH), axes(BATCH, HEADS, PAST, EACH)
+NARROW = axes(BATCH, HEADS, PAST, Dim.of("v_dim", 6))
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 ROLES = {"index": torch.int64, "mask": torch.bool}
 
@@ -83,6 +84,12 @@ def _bent_flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sinks: torch.
     return found
 
 
+def _uneven_flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    said = {**WITH_SINKS, "sinks": False, "v_dim": v.shape[-1], "sight": SEES_ALL}
+    found: torch.Tensor = FusedAttention.apply(q, k, v, None, None, Scores(said))
+    return found
+
+
 def _solve(right: torch.Tensor, system: torch.Tensor) -> torch.Tensor:
     return torch.linalg.solve_triangular(system, right, upper=False, unitriangular=True)
 
@@ -126,6 +133,12 @@ TWINS = (
     Twin("flash", ((QUERY, "act"), (KEY, "act"), (KEY, "act")), _flash),
     Twin("bent_flash", ((QUERY, "act"), (KEY, "act"), (KEY, "act"), (axes(HEADS), "param")), _bent_flash),
     Twin("xielu", ((X, "act"), (axes(ONE), "param"), (axes(ONE), "param")), Xielu.apply),
+    Twin(
+        "bent_flash",
+        ((QUERY, "act"), (KEY, "act"), (NARROW, "act")),
+        _uneven_flash,
+        {"to": axes(BATCH, HEADS, SEQ, NARROW[-1])},
+    ),
     Twin("add", TWO, torch.add),
     Twin("add", ((X, "act"), (axes(WIDTH), "param")), torch.add),
     Twin("subtract", TWO, torch.sub),
@@ -233,12 +246,23 @@ def _pytorch(twin: Twin, wanted: tuple[bool, ...]) -> dict[str, int]:
     return {"forward": steps["fp32"].forward, "backward": steps["fp32"].backward, **kept}
 
 
+def role_of(twin: Twin) -> str:
+    """Of what PyTorch gives out: numbers, places or marks."""
+    tensors = [_meta(shape, role, TYPES["fp32"]) for shape, role in twin.inputs]
+    given = twin.torch(*tensors).dtype
+    return next((role for role, dtype in ROLES.items() if dtype == given), "act")
+
+
+def _meta(shape: Any, role: str, dtype: torch.dtype) -> torch.Tensor:
+    sizes = [int(dim.size) for axis in shape for dim in axis]
+    return torch.zeros(sizes, dtype=ROLES.get(role, dtype), device="meta")
+
+
 def _step(twin: Twin, wanted: tuple[bool, ...], dtype: torch.dtype) -> measure.Step:
     model = nn.Module()
     tensors = []
     for index, ((shape, role), wants) in enumerate(zip(twin.inputs, wanted, strict=True)):
-        sizes = [int(dim.size) for axis in shape for dim in axis]
-        made = torch.zeros(sizes, dtype=ROLES.get(role, dtype), device="meta")
+        made = _meta(shape, role, dtype)
         if role == "param":
             made = nn.Parameter(made, requires_grad=wants)
             model.register_parameter(f"weight_{index}", made)

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from op_twins import TWINS, WITHOUT_TWIN, Twin, disagreements, recorded
+from op_twins import TWINS, WITHOUT_TWIN, Twin, disagreements, recorded, role_of
 
 from archcalc.analyze.work import work
 from archcalc.ir import Module
@@ -26,6 +26,13 @@ def test_every_kind_has_a_twin_in_pytorch() -> None:
 def test_an_op_costs_what_pytorch_does(twin: Twin) -> None:
     """FLOPs forward and backward and bytes kept in fp32 and bf16, for every choice of inputs that want a gradient."""
     assert disagreements(twin) == []
+
+
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+def test_an_op_gives_out_what_pytorch_does(twin: Twin) -> None:
+    """Numbers, places or marks; what is kept for a next step is numbers."""
+    role = KINDS[twin.kind].role
+    assert ("act" if role == "cache" else role) == role_of(twin)
 
 
 def elementwise_flops() -> str:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 pytest.importorskip("torch")
 
-from op_twins import TWINS, WITHOUT_TWIN, disagreements
-from test_ops import GOLDEN, elementwise_flops
+from op_twins import ROLES, TWINS, WITHOUT_TWIN, Twin, disagreements
+from test_ops import GOLDEN, elementwise_flops, test_an_op_gives_out_what_pytorch_does
 
+import archcalc
 from archcalc.count import Count
 from archcalc.ir import Tensor
 from archcalc.ops import KINDS, Kind, none, nothing
+from archcalc.verify.check import verify, ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products"}
+SMALL = {"vocab": 9, "d_model": 8, "heads": 2}
+IN_A_MODEL: dict[str, dict[str, Any]] = {
+    "order": {**SMALL, "moe": {"experts": 3, "top": 2, "width": 4}, "decoder": {"pattern": ["attention moe"]}},
+    "shift": {**SMALL, "ffn": 6, "decoder": 1, "head": {"kind": "lm", "mtp": 1}},
+    "zeros": {"family": "recurrent", "cell": "gru", "biases": "two", "vocab": 7, "embedding": 3, "hidden": 4},
+    "append": {**SMALL, "ffn": 6, "decoder": 1},
+}
 TWINNED = sorted({twin.kind for twin in TWINS})
 
 
@@ -81,13 +91,45 @@ def test_a_product_taken_for_something_else_is_noticed(kind: str, monkeypatch: p
     assert _is_noticed(kind)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in TWINNED if KINDS[kind].products])
+@pytest.mark.parametrize("kind", [kind for kind in TWINNED if not KINDS[kind].matrix])
 def test_a_wrong_product_in_the_backward_pass_is_noticed(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of an op that is no matrix product going forward."""
-    products = KINDS[kind].products
-    assert products
+    products = KINDS[kind].products or (lambda op, wants: Count(0))
     monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], products=lambda op, wants: products(op, wants) + Count(1)))
     assert _is_noticed(kind)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in TWINNED for name, *_ in KINDS[kind].beside])
+def test_a_wrong_role_beside_the_output_is_noticed(kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statistic is wider than an activation, a mask narrower."""
+    beside = tuple(
+        (one, ("index" if role == "act" else "act") if one == name else role, like)
+        for one, role, like in KINDS[kind].beside
+    )
+    monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], beside=beside))
+    assert _is_noticed(kind)
+
+
+@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+def test_a_wrong_role_of_the_output_is_noticed(twin: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the type of what PyTorch gives out."""
+    wrong = "act" if KINDS[twin.kind].role in ROLES else "index"
+    monkeypatch.setitem(KINDS, twin.kind, replace(KINDS[twin.kind], role=wrong))
+    with pytest.raises(AssertionError):
+        test_an_op_gives_out_what_pytorch_does(twin)
+
+
+@pytest.mark.parametrize("kind", IN_A_MODEL)
+def test_a_wrong_role_is_noticed_in_a_model(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what goes into no op alone: places, tokens further on, zeros to start from, and what is cached."""
+    monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], role="act" if KINDS[kind].role != "act" else "index"))
+    model = archcalc.load(IN_A_MODEL[kind])
+    assert not verify(model, model.workload(batch=1, seq=3), way=ways(model)[0]).ok
+
+
+def test_every_field_is_broken() -> None:
+    """All that a kind says, but its description."""
+    assert {field.name for field in fields(Kind)} == {"about"} | BROKEN
 
 
 @pytest.mark.parametrize("kind", sorted(WITHOUT_TWIN))
