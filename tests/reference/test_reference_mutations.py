@@ -64,6 +64,20 @@ SPECS: list[Spec] = [
         "mamba": {"kind": "mamba2", "heads": 4, "norm_groups": 2, "state": 2},
         "delta": {"heads": 1, "v_heads": 2, "head_dim": 3, "v_dim": 2},
     },
+    {
+        **SMALL,
+        "decoder": {"pattern": ["attention+lightning ffn", "delta"]},
+        "lightning": {"head_dim": 4},
+        "delta": {"kind": "kda", "heads": 1, "head_dim": 3},
+        "ffn": {"width": 6, "act": "xielu"},
+    },
+    {
+        **DENSE,
+        "heads": 4,
+        "kv_heads": 2,
+        "decoder": 1,
+        "attention": {"experts": 3, "top": 2, "bias": False},
+    },
     {**SMALL, "encoder": {"pattern": ["conv"]}, "conv": {"kernel": 3}, "head": {"kind": "none", "pooler": True}},
     {
         **SMALL,
