@@ -24,12 +24,27 @@ def render(report: Report, *, width: int) -> str:
     explained = [note for note in report.assumptions if note not in left_out.values()]
     narrow = [f"{', '.join(left_out)} left out: the terminal is too narrow"] if left_out else []
     blocks = [
-        [bold(report.title()), bold(answer), *map(dim, worked)],
+        [*map(bold, _title(report.title(), width)), *map(bold, _headline(answer, width)), *map(dim, worked)],
         _figures(figures),
         *(_Layout(table, width).lines() for table, _ in fitted),
         [dim(line) for note in (*explained, *narrow) for line in _note(note, width)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _title(text: str, width: int) -> list[str]:
+    """Broken where a new size begins, never within one."""
+    whole = " · ".join(part.replace(" ", "\xa0") for part in text.split(" · "))
+    return [line.replace("\xa0", " ") for line in _headline(whole, width)]
+
+
+def _headline(text: str, width: int) -> list[str]:
+    """Between words only, as an option is written in one piece."""
+    wrapped = (
+        textwrap.wrap(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        for line in text.split("\n")
+    )
+    return [line for lines in wrapped for line in lines]
 
 
 def _note(note: str, width: int) -> list[str]:

@@ -59,3 +59,11 @@ def test_an_interrupt_ends_quietly() -> None:
         waiting.send_signal(signal.SIGINT)
         assert waiting.communicate(timeout=20) == (b"", b"")
         assert waiting.returncode == 128 + signal.SIGINT
+
+
+def test_headlines_fit_the_terminal() -> None:
+    """Broken between sizes, and never within an option."""
+    lines = shell(f"{ARCHCALC} flops textbook").stdout.splitlines()
+    assert lines[0].endswith("· src_seq 2,048 ·")
+    assert lines[1] == "  tgt_seq 2,048"
+    assert max(map(len, lines)) <= 80
