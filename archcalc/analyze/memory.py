@@ -153,11 +153,14 @@ class Memory:
         return usual if self.case.overhead is None else self.case.overhead
 
     def _left_out(self) -> list[str]:
-        """Modules that a checkpoint says to leave as they are, and that are not found here."""
+        """A format that holds nothing here; modules that a checkpoint leaves as they are, and that are not found."""
         kept = self.case.format
+        places = [Place(param, 1) for module, _ in walk(self._root) for param in module.params.values()]
+        if kept.is_quantised and not any(kept.holds(place) for place in places):
+            return [f"{kept.name} is for layers that this model does not have: its weights stay as they are"]
         if not isinstance(kept, Checkpoint):
             return []
-        names = kept.unfound(Place(param, 1) for module, _ in walk(self._root) for param in module.params.values())
+        names = kept.unfound(places)
         return [f"{kept.source} leaves {names[0]} as it is, and nothing here is called so"] if names else []
 
     def _said(self, work: Workload) -> tuple[str, ...]:

@@ -393,3 +393,12 @@ def test_the_answer_comes_first_and_fits(run: Run, columns: int) -> None:
     assert title == "Llama 3 8B · inference · batch 1 · seq 8,192"
     assert answer == "18.45 GB on one GPU · 18,447,081,472 bytes · 17.18 GiB"
     assert max(map(len, out.splitlines())) <= columns
+
+
+def test_a_format_that_holds_nothing_is_said() -> None:
+    """Engines' formats are for linear layers, experts' for experts: an LSTM has neither."""
+    told = "int4 in groups of 128 is for layers that this model does not have: its weights stay as they are"
+    whole, four = (load("sentiment-lstm").memory(weights=kind) for kind in (None, "int4"))
+    assert whole.parts == four.parts
+    assert told in four.assumptions
+    assert not any("does not have" in words for words in load("gpt2").memory(weights="int4").assumptions)
