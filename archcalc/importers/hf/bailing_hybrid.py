@@ -12,8 +12,8 @@ from archcalc.importers.hf.words import rope
 TYPES = ("bailing_hybrid",)
 USUAL = "causal"
 INERT = (
-    "num_key_value_heads qk_head_dim n_group topk_group routed_scaling_factor norm_topk_prob first_k_dense_replace"
-    " layer_group_size kda_safe_gate kda_lower_bound num_mtp_layers mtp_loss_scaling_factor short_conv_kernel_size"
+    "num_key_value_heads qk_head_dim n_group topk_group routed_scaling_factor norm_topk_prob kda_safe_gate"
+    " kda_lower_bound num_mtp_layers mtp_loss_scaling_factor"
 )
 
 _MIXERS = {"full_attention": "attention", "linear_attention": "delta"}

@@ -15,7 +15,7 @@ TYPES = ("kimi_linear",)
 USUAL = "causal"
 INERT = (
     "num_key_value_heads head_dim qk_head_dim n_group topk_group routed_scaling_factor norm_topk_prob"
-    " max_position_embeddings linear_attn_config first_k_dense_replace"
+    " max_position_embeddings"
 )
 
 _MIXERS = {"full_attention": "attention", "linear_attention": "delta"}

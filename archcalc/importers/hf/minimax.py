@@ -12,7 +12,7 @@ TYPES = ("minimax",)
 USUAL = "causal"
 INERT = (
     "full_attn_alpha_factor full_attn_beta_factor linear_attn_alpha_factor linear_attn_beta_factor mlp_alpha_factor"
-    " mlp_beta_factor block_size"
+    " mlp_beta_factor"
 )
 
 _PARTS = {"full_attention": "attention", "linear_attention": "lightning"}
@@ -25,7 +25,7 @@ def translate(c: Config, task: str) -> Fields:
     if not set(layers) <= set(_PARTS):
         raise c.refused("layer_types")
     parts = [_PARTS[layer] for layer in layers]
-    c.skip("sliding_window")
+    c.skip("sliding_window", "block_size")
     return decoder(
         c,
         task,
