@@ -1,4 +1,4 @@
-"""Held-out figures (measured_more.yaml): those of the same kinds of sources that no rule was written for.
+"""A second set of figures (measured_more.yaml), of the same kinds of sources, looked for once the rules stood.
 
 Every case says the options of `archcalc memory` that a user would type, so that nothing is read between the lines.
 """
@@ -33,7 +33,7 @@ def more() -> list[Case]:
     ]
 
 
-def held_out(*kinds: str) -> Callable[[Case], bool]:
+def second_set(*kinds: str) -> Callable[[Case], bool]:
     return lambda case: case["kind"] in [f"more {kind}" for kind in kinds]
 
 
