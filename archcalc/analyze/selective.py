@@ -41,8 +41,8 @@ def results(block: Module, recompute: str) -> list[Result]:
 
 def _kept(ops: list[tuple[Module, Op]]) -> Iterator[Result]:
     plain = 0
-    for (module, op), (_, following) in zip(ops, [*ops[1:], ops[-1]], strict=True):
-        biased = following.kind == "add" and following.inputs[0] is op.output
+    for (module, op), (owner, following) in zip(ops, [*ops[1:], ops[-1]], strict=True):
+        biased = following.kind == "add" and following.inputs[0] is op.output and owner is module
         biased = biased and isinstance(following.inputs[-1], Param)
         if op.kind in ("flash", "choose") or op.note == SCATTERED:
             yield Result(module, op, (op.output.storage, *op.beside.values()))

@@ -70,6 +70,11 @@ DIFFERENCES: tuple[tuple[Callable[[str], bool], str], ...] = (
         "takes two, as FlashAttention 3 and cuDNN do",
     ),
     (
+        _has("'type': 'Indexer'"),
+        "flash attention behind an indexer: PyTorch has no kernel that looks at chosen positions alone; the reference "
+        "writes one out that is told their places, keeps these, and computes all scores",
+    ),
+    (
         _has("'type': 'MoePart'"),
         "experts: on the meta device every expert is given as many tokens as any other; how many changes no count",
     ),

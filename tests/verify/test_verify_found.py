@@ -70,6 +70,7 @@ TWO_KINDS: Spec = {
 }
 
 STATES: Spec = {"vocab": 5, "d_model": 8, "norm": "rms"}
+LATENT_EXPERTS: Spec = {"experts": 3, "top": 2, "width": 4, "latent": 5, "out_bias": True, "router_bias": True}
 UNEVEN: Spec = {"kind": "mamba2", "inner": 18, "heads": 3, "norm_groups": 2, "state": 3}
 BY_THREES: Spec = {"kernel": 3, "groups": 3}
 SCALED_DOWN: dict[str, Spec] = {
@@ -95,6 +96,11 @@ IN_ONE_WAY: dict[str, tuple[Spec, tuple[str, str], int]] = {
     "one normed table of distances for two kinds of attention": (
         {**POOLED, **TWO_KINDS, "position": {**UNREAD, "terms": ["c2p"]}},
         ("eager", "none"),
+        3,
+    ),
+    "a bias of all experts is no part of a product": (
+        {**STATES, "heads": 2, "bias": False, "moe": LATENT_EXPERTS, "decoder": {"pattern": ["attention moe"]}},
+        ("eager", "ops"),
         3,
     ),
     "one step gives a sequence out": (
