@@ -1,10 +1,10 @@
 """How far archcalc is from what people measured: `python benchmarks/accuracy.py CASES.json [--all] [--alone]`.
 
 CASES.json is a list of cases, each with `id`, `kind`, `model`, `arch`, `measured` and `trust`: figures from start-up
-logs of vLLM and llama.cpp, peaks that torchtitan, torchtune and litgpt report, published counts and FLOPs. To them comes
-a second set of the same kinds (measured_more.yaml), unless CASES.json is to stand alone. Prints the error of each class,
-the worst ten training peaks with what explains them, and what archcalc cannot express, with the reason. Exit code 1 if
-a class misses its target.
+logs of vLLM and llama.cpp, peaks that torchtitan, torchtune and litgpt report, published counts and FLOPs. A second set
+of the same kinds (measured_more.yaml) comes to them, unless CASES.json is to stand alone. Prints the error of each
+class, the worst ten training peaks with what explains them, and what archcalc cannot express, with the reason. Exit
+code 1 if a class misses its target.
 """
 
 from __future__ import annotations
