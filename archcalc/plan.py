@@ -15,7 +15,7 @@ from archcalc.count import Expression, Leaf, Product, Sum
 from archcalc.errors import InputError
 from archcalc.ir import Dim, Module, Param, Tensor, walk
 
-WIDTHS = dict.fromkeys(("heads", "kv_heads", "ffn", "vocab"), "tp")
+WIDTHS = dict.fromkeys(("heads", "kv_heads", "expert_heads", "ffn", "vocab"), "tp")
 STATES = dict.fromkeys(("inner", "inner_b_c", "gate_inner_b_c_dt", "v_heads", "q_k_v", "q_k_v_gate"), "tp")
 SPLIT = WIDTHS | STATES
 SEQUENCES = frozenset({"seq", "src_seq", "tgt_seq"})  # cut where the sequence is divided too

@@ -26,7 +26,7 @@ class KimiDelta(Delta):
         batch, seq, d_model = x.dims
         wide = {"q": self.key, "k": self.key, "v": self.value}
         made = [linear(m[name], x, (self.head, each), bias=False) for name, each in wide.items()]
-        mixed = Dim("q_k_v", self.head.size * (2 * self.key.size + self.value.size))
+        mixed = Dim("q_k_v", 2 * (self.head.size * self.key.size) + self.head.size * self.value.size)
         joined = m.record("concat", *made, to=axes(batch, seq, mixed))
         u = m.record("silu", causal_conv(m["conv"], joined, self.conv, bias=False, work=work))
         forget, rate = self._squeezed(m, "forget", x, self.key), linear(m["rate"], x, self.head, bias=False)
