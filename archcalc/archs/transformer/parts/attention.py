@@ -33,9 +33,8 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part
     used = _positions(said, word, around, cross=cross)
     rope = next((position for position in used if position.kind == "rope"), None)
     kv_heads = _kv_heads(word, heads, said.kv_heads or scope.kv_heads or heads, around)
-    if kv_heads != heads and any(position.kind == "disentangled" for position in used):
-        fact = f"disentangled positions are projected for {heads} heads of keys, not {kv_heads}"
-        raise InputError(fact, "leave kv_heads out", fields=around.places(word, "kv_heads"))
+    if any(position.kind == "disentangled" for position in used):
+        _check_disentangled(said, heads, kv_heads, word, around)
     return AttentionPart(
         name=word,
         norm=around.norm(said.norm),
@@ -112,6 +111,19 @@ def _check_gate(said: Attention, head_dim: int, word: str, around: Surroundings)
     if said.gate is True and said.v_dim not in (None, head_dim):
         fact = f"a gate that comes with the queries is {head_dim} wide, and a value {said.v_dim}"
         raise InputError(fact, "use `gate: own` or `gate: head`", fields=around.places(word, "gate"))
+
+
+def _check_disentangled(said: Attention, heads: int, kv_heads: int, word: str, around: Surroundings) -> None:
+    """Distances go through the projections of queries and keys, which must give a vector for each head and no more."""
+    if kv_heads != heads:
+        fact = f"disentangled positions are projected for {heads} heads of keys, not {kv_heads}"
+        raise InputError(fact, "leave kv_heads out", fields=around.places(word, "kv_heads"))
+    if said.gate is True:
+        fact = "disentangled positions are projected as queries are, and these come with a gate"
+        raise InputError(fact, "use `gate: own` or `gate: head`", fields=around.places(word, "gate"))
+    if said.experts:
+        fact = "disentangled positions are projected as queries are, and these are experts'"
+        raise InputError(fact, "leave experts out", fields=around.places(word, "experts"))
 
 
 def _qk_norm(said: Attention, around: Surroundings) -> QKNorm | None:
