@@ -143,3 +143,12 @@ def test_a_small_twin_keeps_widths_that_are_equal(said: Spec) -> None:
     assert report.ok, report.answer()
     part = twin(model).resolved.decoder.parts["attention"]
     assert (part.v_dim in (None, part.head_dim)) == (said.get("v_dim") != 32)
+
+
+def test_distances_are_not_projected_by_what_makes_a_gate() -> None:
+    """Unless they have a projection of their own."""
+    said = {"kv_heads": 4, "attention": {"gate": True}, "encoder": 1, "ffn": 6}
+    distances: Spec = {"kind": "disentangled", "buckets": 3, "terms": ["p2c"]}
+    with pytest.raises(InputError, match="makes a gate besides"):
+        archcalc.load({**SMALL, **said, "position": distances})
+    assert archcalc.load({**SMALL, **said, "position": {**distances, "project": ["q"]}})
