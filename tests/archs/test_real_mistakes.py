@@ -75,7 +75,6 @@ POSITIONS = [
     (ENCODER + "position: disentangled", "disentangled positions need buckets"),
     (ENCODER + "position: {kind: disentangled, buckets: 4, terms: [c2p], project: [q]}", "is for the term p2c"),
     (ENCODER + "kv_heads: 2\nposition: {kind: disentangled, buckets: 4}", "for 6 heads of keys, not 2"),
-    (ENCODER + "attention: {gate: true}\nposition: {kind: disentangled, buckets: 4}", "these come with a gate"),
     (ENCODER + "position: {kind: disentangled, buckets: 4, terms: [x2p]}", "did you mean c2p?"),
     (ENCODER + "position: {kind: relative, grid: [2, 3, 4]}", "expected one number or [height, width]"),
     (ENCODER + "position: [{kind: relative, buckets: 4}, {kind: relative, buckets: 4}]", "keep one of them"),

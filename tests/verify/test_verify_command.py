@@ -56,7 +56,7 @@ def test_a_difference_is_named_and_exits_with_1(run: Run, tiny: str, monkeypatch
     answer = run("verify", tiny, "--seq", "4")
     assert answer.code == 1
     products = 2 * (4 + 2 + 2) + 1  # four projections, attention's two products and two layers of the FFN; the head
-    assert "the first: training, eager attention: forward FLOPs" in answer.out
+    assert "the first: training, eager attention: forward FLOPs" in " ".join(answer.out.split())
     assert f"✗ +{products}" in answer.out
 
 

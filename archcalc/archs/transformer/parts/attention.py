@@ -29,12 +29,13 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part
     scope, places = around.scope, around.places(word, "position")
     heads = around.needed(said.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
     head_dim = said.head_dim or scope.head_dim or _head_dim(word, heads, around)
+    _check_gate(said, head_dim, word, around)
     used = _positions(said, word, around, cross=cross)
-    _check_gate(said, head_dim, used, word, around)
     rope = next((position for position in used if position.kind == "rope"), None)
     kv_heads = _kv_heads(word, heads, said.kv_heads or scope.kv_heads or heads, around)
-    if any(position.kind == "disentangled" for position in used):
-        _check_disentangled(said, heads, kv_heads, word, around)
+    for position in used:
+        if position.kind == "disentangled":
+            _check_disentangled(position, said, heads, kv_heads, word, around)
     return AttentionPart(
         name=word,
         norm=around.norm(said.norm),
@@ -106,30 +107,26 @@ def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross:
         raise InputError(fact, hint, fields=around.places(word, others[0]))
 
 
-def _check_gate(said: Attention, head_dim: int, used: tuple[Position, ...], word: str, around: Surroundings) -> None:
+def _check_gate(said: Attention, head_dim: int, word: str, around: Surroundings) -> None:
     """One that comes with the queries is as wide as they are, and stands on what is as wide as values."""
-    if said.gate is True and any(
-        "p2c" in one.terms and "q" not in one.project for one in used if one.kind == "disentangled"
-    ):
-        fact = "what projects queries projects distances too, and here it makes a gate besides"
-        hint = "use `gate: own`, or let distances have a projection of their own: `project: [q]`"
-        raise InputError(fact, hint, fields=around.places(word, "gate"))
     if said.gate is True and said.v_dim not in (None, head_dim):
         fact = f"a gate that comes with the queries is {head_dim} wide, and a value {said.v_dim}"
         raise InputError(fact, "use `gate: own` or `gate: head`", fields=around.places(word, "gate"))
 
 
-def _check_disentangled(said: Attention, heads: int, kv_heads: int, word: str, around: Surroundings) -> None:
-    """Distances go through the projections of queries and keys, which must give a vector for each head and no more."""
+def _check_disentangled(
+    position: Position, said: Attention, heads: int, kv_heads: int, word: str, around: Surroundings
+) -> None:
+    """Distances may go through the projections of queries and keys, which then give a vector for each head alone."""
     if kv_heads != heads:
         fact = f"disentangled positions are projected for {heads} heads of keys, not {kv_heads}"
         raise InputError(fact, "leave kv_heads out", fields=around.places(word, "kv_heads"))
-    if said.gate is True:
-        fact = "disentangled positions are projected as queries are, and these come with a gate"
-        raise InputError(fact, "use `gate: own` or `gate: head`", fields=around.places(word, "gate"))
-    if said.experts:
-        fact = "disentangled positions are projected as queries are, and these are experts'"
-        raise InputError(fact, "leave experts out", fields=around.places(word, "experts"))
+    as_queries = "p2c" in position.terms and "q" not in position.project
+    if as_queries and (said.gate is True or said.experts):
+        besides = "makes a gate besides" if said.gate is True else "is experts'"
+        fact = f"what projects queries projects distances too, and here it {besides}"
+        hint = "let distances have a projection of their own: `project: [q]`"
+        raise InputError(fact, hint, fields=around.places(word, "gate" if said.gate is True else "experts"))
 
 
 def _qk_norm(said: Attention, around: Surroundings) -> QKNorm | None:
