@@ -48,10 +48,16 @@ class Delta:
         rates = linear(m["rates"], x, (Dim.of("decay_and_rate", 2), self.head), bias=False)
         u = m.record("silu", causal_conv(m["conv"], made.seen_as(batch, seq, mixed), self.conv, bias=False, work=work))
         found = self._looked_up(m, u, rates, work)
-        normed = m["norm"].record("rms_norm", found, m["norm"].param("weight", self.value))
+        normed = self._normed(m, found)
         gate = m.record("silu", made.seen_as(batch, seq, self.head, self.value))
-        gated = m.record("multiply", normed, gate)
-        joined = m.record("view", gated, to=axes(batch, seq, (self.head, self.value)), name="concat")
+        return self._projected(m, m.record("multiply", normed, gate), d_model)
+
+    def _normed(self, m: Module, found: Tensor) -> Tensor:
+        return m["norm"].record("rms_norm", found, m["norm"].param("weight", self.value))
+
+    def _projected(self, m: Module, found: Tensor, d_model: Dim) -> Tensor:
+        batch, seq, *_ = found.dims
+        joined = m.record("view", found, to=axes(batch, seq, (self.head, self.value)), name="concat")
         return linear(m["out"], joined, d_model, bias=False)
 
     def _looked_up(self, m: Module, u: Tensor, rates: Tensor, work: Workload) -> Tensor:
@@ -63,12 +69,18 @@ class Delta:
         rate = m.record("sigmoid", rates.seen_as(batch, seq, self.head))
         decay = m.record("softplus", m.record("add", rates.seen_as(batch, seq, self.head), bias))
         decay = m.record("multiply", decay, m.record("scale", m.record("exp", slowness)))
-        values = m.record("multiply", u.seen_as(batch, seq, self.head, self.value), rate)
-        corrected = m.record("multiply", k, rate)
+        values = u.seen_as(batch, seq, self.head, self.value)
+        return self._corrected(m, q, k, values, rate, decay, work)
+
+    def _corrected(
+        self, m: Module, q: Tensor, k: Tensor, values: Tensor, rate: Tensor, decay: Tensor, work: Workload
+    ) -> Tensor:
+        """What queries find in the matrices, which keys and values correct at their rate."""
+        values, corrected = m.record("multiply", values, rate), m.record("multiply", k, rate)
         look_up = self._one_step if work.decodes else self._in_chunks
         found, state = look_up(m, q, k, corrected, values, decay)
         if work.keeps_cache:
-            m.record("append", state, to=axes(batch, self.head, self.key, self.value))
+            m.record("append", state, to=axes(q.dims[0], self.head, self.key, self.value))
         return found
 
     @property

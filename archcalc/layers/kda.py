@@ -31,11 +31,9 @@ class KimiDelta(Delta):
         u = m.record("silu", causal_conv(m["conv"], joined, self.conv, bias=False, work=work))
         forget, rate = self._squeezed(m, "forget", x, self.key), linear(m["rate"], x, self.head, bias=False)
         found = self._looked_up_at(m, u, forget, rate, work)
-        normed = m["norm"].record("rms_norm", found, m["norm"].param("weight", self.value))
+        normed = self._normed(m, found)
         gate = m.record("sigmoid", self._squeezed(m, "gate", x, self.value)).seen_as(batch, seq, self.head, self.value)
-        gated = m.record("multiply", normed, gate)
-        joined = m.record("view", gated, to=axes(batch, seq, (self.head, self.value)), name="concat")
-        return linear(m["out"], joined, d_model, bias=False)
+        return self._projected(m, m.record("multiply", normed, gate), d_model)
 
     def _squeezed(self, m: Module, name: str, x: Tensor, each: Dim) -> Tensor:
         if not self.squeeze:
@@ -51,13 +49,8 @@ class KimiDelta(Delta):
         q, rate = m.record("scale", q), m.record("sigmoid", rate)
         decay = m.record("softplus", m.record("add", forget, bias)).seen_as(batch, seq, self.head, self.key)
         decay = m.record("multiply", decay, m.record("scale", m.record("exp", slowness)))
-        values = m.record("multiply", u.seen_as(batch, seq, self.head, self.value), rate)
-        corrected = m.record("multiply", k, rate)
-        look_up = self._one_step if work.decodes else self._in_chunks
-        found, state = look_up(m, q, k, corrected, values, decay)
-        if work.keeps_cache:
-            m.record("append", state, to=axes(batch, self.head, self.key, self.value))
-        return found
+        values = u.seen_as(batch, seq, self.head, self.value)
+        return self._corrected(m, q, k, values, rate, decay, work)
 
     def _in_chunks(
         self, m: Module, q: Tensor, k: Tensor, corrected: Tensor, values: Tensor, decay: Tensor

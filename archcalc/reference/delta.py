@@ -72,9 +72,10 @@ def unit(x: Tensor) -> Tensor:
 
 
 def one_step(q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, start: Tensor, chunk: int) -> Found:
-    """The matrix of every head, (head_dim, v_dim), decayed; then what it gave wrongly for this key is put right."""
+    """The matrix of every head, (head_dim, v_dim), decayed, all at one rate or each row at its own; then what it gave
+    wrongly for this key is put right."""
     q, k, v = (one.transpose(1, 2) for one in (q, k, v))  # (batch, heads, 1, width)
-    state = start * torch.exp(decay[:, 0])[..., None, None]
+    state = start * torch.exp(decay[:, 0]).reshape(*start.shape[:2], -1, 1)
     wrong = (v - k @ state) * rate[:, 0][..., None, None]
     state = state + k.mT @ wrong
     return (q @ state).transpose(1, 2), state

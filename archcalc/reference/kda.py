@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from archcalc.reference import Config
 from archcalc.reference.chunks import chunked, joined
 from archcalc.reference.conv import CausalConv
-from archcalc.reference.delta import handed_on, solved, unit
+from archcalc.reference.delta import handed_on, one_step, solved, unit
 from archcalc.reference.layers import run
 from archcalc.reference.scan import Found, as_kernel, keep, known
 
@@ -78,15 +78,6 @@ def _looked_up(
     """Queries and keys of one length; the decay of every channel as a logarithm."""
     decay = F.softplus(forget + bias).unflatten(-1, (q.shape[2], -1)) * -torch.exp(slowness)[:, None]
     return look_up(unit(q) * q.shape[-1] ** -0.5, unit(k), v, torch.sigmoid(rate), decay, start, chunk)
-
-
-def one_step(q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, start: Tensor, chunk: int) -> Found:
-    """The matrix of every head, (head_dim, v_dim), each row decayed; then what it gave wrongly is put right."""
-    q, k, v = (one.transpose(1, 2) for one in (q, k, v))  # (batch, heads, 1, width)
-    state = start * torch.exp(decay[:, 0])[..., None]
-    wrong = (v - k @ state) * rate[:, 0][..., None, None]
-    state = state + k.mT @ wrong
-    return (q @ state).transpose(1, 2), state
 
 
 def in_chunks(q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, start: Tensor | None, chunk: int) -> Found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf.bert import classifier, encoder, language
+from archcalc.importers.hf.bert import encoder, head
 from archcalc.importers.hf.blocks import Fields
 from archcalc.importers.hf.kinds import attentions
 from archcalc.importers.hf.reading import Config
@@ -23,7 +23,7 @@ def translate(c: Config, task: str) -> Fields:
         "embedding": {"norm": True, "types": c.count("type_vocab_size")},
         "variants": variants,
         "encoder": blocks,
-        "head": _head(c, task),
+        "head": head(c, task),
     }
 
 
@@ -38,12 +38,3 @@ def windows(c: Config, blocks: int) -> tuple[Fields, Fields | None, Any]:
     differ = [{} if one == each[0] else {"window": one} for one in each]
     made = attentions(differ, ["ffn"] * blocks)
     return {"window": each[0], "global_qkv": True}, made["variants"], made["decoder"]
-
-
-def _head(c: Config, task: str) -> Any:
-    c.skip("tie_word_embeddings")
-    if task == "base":
-        return {"kind": "none", "pooler": True}
-    if task == "masked":
-        return language(c, twice=True)
-    return classifier(c, task, {"hidden": c.size("hidden_size")})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.bert import classifier, encoder, language
+from archcalc.importers.hf.bert import encoder, head
 from archcalc.importers.hf.blocks import Fields
 from archcalc.importers.hf.reading import Config
 
@@ -20,14 +20,5 @@ def translate(c: Config, task: str) -> Fields:
         "position": [fields["position"], relative],
         "embedding": {"norm": True},
         "encoder": c.size("num_hidden_layers"),
-        "head": _head(c, task),
+        "head": head(c, task),
     }
-
-
-def _head(c: Config, task: str) -> Fields:
-    c.skip("tie_word_embeddings")
-    if task == "base":
-        return {"kind": "none", "pooler": True}
-    if task == "masked":
-        return language(c, twice=True)
-    return classifier(c, task, {"hidden": c.size("hidden_size")})
