@@ -146,8 +146,10 @@ def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None
         yield "attention by the pairs that a mask leaves, position i seeing i + 1: S(S+1)/2 of S²"
     if len(load.lengths) > 1 and not load.decodes:
         yield "per token: of source and target together"
-    if load.decodes:
+    if load.decodes and any(module.unit == "core" for module, _ in walk(root)):
         yield f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
+    elif load.decodes:
+        yield f"{load.context:,} tokens came before: a state takes the same work after any number of them"
     yield from _one_hot(root)
     yield INTENSITY
     yield from notes_of(root)

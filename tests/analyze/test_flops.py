@@ -221,6 +221,15 @@ def test_scores_and_states_are_called_so(run: Run) -> None:
     assert "attention scores" not in kinds
 
 
+def test_a_state_is_not_said_to_attend() -> None:
+    """One more token of a Mamba costs the same after ten and after ten thousand."""
+    few, many = (load("mamba-130m").flops(mode="decode", context=tokens) for tokens in (10, 10_000))
+    assert few.total == many.total
+    assert "10,000 tokens came before: a state takes the same work after any number of them" in many.assumptions
+    cached = load("gpt2").flops(mode="decode", context=10).assumptions
+    assert "10 tokens are cached: attention runs over 11" in cached
+
+
 def test_what_a_one_hot_product_would_cost_is_said(run: Run) -> None:
     """An embedding is a look-up; the textbook writes it as a product."""
     answer = " ".join(run("flops").out.split())
