@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, ClassVar
 
+from archcalc.analyze.outline import outline
 from archcalc.count import Count
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 
@@ -163,13 +163,9 @@ class FlopsReport(Report):
         return (int(amounts.forward), *back)
 
     def _shown(self) -> Iterator[tuple[Row, int]]:
-        """Layers with products, and how deep they stand: what a row that says nothing new holds takes its place."""
-        left_out: list[str] = []  # all there is of its parent
-        for above, row in pairwise(self.rows):
-            depth = row.depth - sum(row.path.startswith(path) for path in left_out)
-            if row.path.startswith(f"{above.path}.") and row.times == 1 and row.amounts.total == above.amounts.total:
-                left_out.append(f"{row.path}.")
-            elif row.amounts.forward and depth < self.depth:
+        """Layers with products, and how deep they stand."""
+        for row, depth in outline(self.rows, lambda row: row.amounts.total):
+            if row.amounts.forward and depth < self.depth:
                 yield row, depth
 
     def _line(self, row: Row, depth: int) -> Line:

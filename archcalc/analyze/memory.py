@@ -174,10 +174,10 @@ class Memory:
         kept = [] if self.case.trains else [run.op.output for run, _ in inference.cached(self, work)]
         if any(map(inference.window_of, kept)):
             said.append(f"cache of sliding windows: {KV_RULES[self.case.kv_rule]}; --kv-rule changes it")
-        if any(map(inference.is_tail, kept)):
+        if any(map(inference.is_tail, kept)) and self.case.state_format:
             said.append(
-                f"recurrent state in {self.case.activations}, of convolutions kernel − 1 positions;"
-                " transformers keeps states in fp32, and mostly a position more"
+                f"recurrent state in {self.case.state_format.name}, of convolutions kernel − 1 positions; --state-dtype"
+                " changes it: transformers and llama.cpp keep fp32, and transformers mostly a position more"
             )
         if self.case.overhead is None:
             name, source = self._runtime["name"], self._runtime["source"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar
 
 from archcalc.analyze.levels import Instant
 from archcalc.analyze.memory_rows import Row
+from archcalc.analyze.outline import outline
 from archcalc.plan import Plan
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.sizes import binary_bytes, decimal_bytes
@@ -108,12 +108,8 @@ class MemoryReport(Report):
         return number / self.total_bytes if self.total_bytes else 0.0
 
     def _layer_lines(self) -> Iterator[Line]:
-        left_out: list[str] = []  # all there is of its parent: what it holds takes its place
-        for above, row in pairwise(self.rows):
-            depth = row.depth - sum(row.path.startswith(path) for path in left_out)
-            if row.path.startswith(f"{above.path}.") and row.times == 1 and row.bytes == above.bytes:
-                left_out.append(f"{row.path}.")
-            elif row.bytes and depth < self.depth:
+        for row, depth in outline(self.rows, lambda row: row.bytes):
+            if row.bytes and depth < self.depth:
                 sizes = (row.bytes, row.bytes, *self._kept(row))
                 yield Line((row.title, row.times, *sizes, self._share(row.bytes)), depth)
 
