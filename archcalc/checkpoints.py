@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from archcalc.expressions import compiled
 from archcalc.places import Facts, Place
 from archcalc.plan import Plan
 from archcalc.quantisation import Format, Part, plain
@@ -33,6 +34,10 @@ class Names:
     """A list of modules: by names, by parts of names between dots, or by expressions (`re:.*mlp.gate$`, `*gate`)."""
 
     listed: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Expressions are compiled with the file, so that a mistake is told with its name."""
+        _ = self._expressions
 
     @cached_property
     def _words(self) -> frozenset[str]:
@@ -67,10 +72,7 @@ def _expression(word: str) -> re.Pattern[str]:
     raw = word.removeprefix("re:")
     if raw == word and not set(word) & set("\\()|^$+["):
         raw = re.escape(word).replace(r"\*", ".*") + r"(?=\.|$)"
-    try:
-        return re.compile(raw)
-    except re.error:
-        return re.compile(re.escape(raw))
+    return compiled(raw)
 
 
 def _runs(name: str) -> Iterator[str]:

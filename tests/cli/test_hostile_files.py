@@ -118,3 +118,24 @@ def test_a_way_out_is_named(run: Run, arguments: list[str], told: str) -> None:
     assert answer.code == 2
     assert told in answer.err
     assert "choose from" not in answer.err
+
+
+@pytest.mark.parametrize("expression", ["([a-z_.0-9]+)+x$", "((a|[a-z_.0-9])*)*x", "(l|l|.)+x", ".*" * 20 + "x"])
+def test_an_expression_that_never_ends_is_refused(expression: str, run: Run, write: Write) -> None:
+    """Lists of modules may hold expressions, and some take longer to match than the sun shines."""
+    said = {"quant_method": "gptq", "bits": 4, "dynamic": {f"-:{expression}": {}}}
+    answer = run("memory", write(json.dumps({**LLAMA, "quantization_config": said}), "config.json"))
+    assert answer.code == 2
+    assert f"config.json: quantization_config: the expression {expression[:60]} could take forever" in answer.err
+
+
+def test_an_expression_as_people_write_it_is_matched(run: Run, write: Write) -> None:
+    """Alternatives and stars, none within another: the first of two layers keeps its attention as it was."""
+
+    def weights(**rules: Any) -> int:
+        said = {"quant_method": "gptq", "bits": 4, **rules}
+        name = write(json.dumps({**LLAMA, "quantization_config": said}), "config.json")
+        return int(run("memory", name, "--format", "json").json["parts"]["weights"])
+
+    first = weights(dynamic={r"-:.*\.(0|7)\.self_attn\.(?:q|k|v|o)_proj.*": {}})
+    assert first == weights(modules_to_not_convert=["model.layers.0.self_attn"]) > weights()
