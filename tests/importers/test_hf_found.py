@@ -13,6 +13,8 @@ EXACT: list[tuple[str, str, dict[str, Any]]] = [
     ("t5", "T5EncoderModel", {"feed_forward_proj": "relu", "is_gated_act": True}),
     ("t5", "T5EncoderModel", {"feed_forward_proj": "gated-gelu", "is_gated_act": None, "dense_act_fn": "silu"}),
     ("bloom", "BloomForCausalLM", {"n_embed": 48}),
+    ("eurobert", "EuroBertForMaskedLM", {"mlp_bias": True, "tie_word_embeddings": True}),
+    ("eurobert", "EuroBertForMaskedLM", {"mlp_bias": True, "tie_word_embeddings": False}),
     ("gptj", "GPTJForSequenceClassification", {"num_labels": True}),
     ("modernbert", "ModernBertForMaskedLM", {"initializer_cutoff_factor": 3.0}),
     ("gemma2", "Gemma2Model", {"layer_types": ["sliding_attention", "attention", "full_attention"]}),

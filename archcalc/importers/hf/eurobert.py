@@ -43,7 +43,8 @@ def _head(c: Config, task: str) -> Any:
     if task == "base":
         return "none"
     if task == "masked" and c.type == "eurobert":
-        return "tied" if c.flag("tie_word_embeddings") else "lm"
+        kind = "tied" if c.flag("tie_word_embeddings") else "lm"
+        return {"kind": kind, "bias": True} if c.flag("mlp_bias") else kind  # one key for both, in its class
     if task == "sequence":
         hidden = {"hidden": c.size("hidden_size"), "act": "gelu"} if c.type == "eurobert" else {}
         return {"kind": "classifier", "classes": heads.labels(c), "bias": True, "pool": "class", **hidden}
