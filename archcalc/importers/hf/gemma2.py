@@ -23,7 +23,7 @@ def translate(c: Config, task: str) -> Fields:
         position = {"position": rope(c, head_dim(c), layer="full_attention", theta=1_000_000.0)}
         local = {"position": {"kind": "rope", "theta": local_theta(c)}} if head_dim(c) % 2 == 0 else {}
     layers = layer_types(c, every(c, period))
-    return decoder(
+    found = decoder(
         c,
         task,
         attention=attention,
@@ -32,3 +32,9 @@ def translate(c: Config, task: str) -> Fields:
         **position,
         **sliding(c, layers, c.given("sliding_window"), **local),
     )
+    return _both_ways(found) if third and c.flag("use_bidirectional_attention") else found
+
+
+def _both_ways(said: Fields) -> Fields:
+    """EmbeddingGemma sees what comes later too, half a window on each side: an encoder, which keeps no cache."""
+    return {"encoder" if name == "decoder" else name: value for name, value in said.items()}
