@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from archcalc import quantisation
+from archcalc import formats
 from archcalc.errors import InputError, did_you_mean
 from archcalc.optimizers import Optimizer, optimizer
 from archcalc.plan import Plan, plan
@@ -154,7 +154,7 @@ def _training(model: Model, asked: Asked) -> Case:
     made = Case(
         mode="train",
         plan=plan(asked.tp or 1, asked.dp or 1, asked.zero or 0, bool(asked.sp), asked.cp or 1),
-        format=quantisation.weight_format(asked.weights or kept.weights),
+        format=formats.weight_format(asked.weights or kept.weights),
         activations=kept.activations,
         attention=_attention(asked, kept.activations, said),
         recipe=kept,
@@ -197,7 +197,7 @@ def _inference(model: Model, asked: Asked) -> Case:
     activations = "bf16" if computed == "fp8" else computed
     kv = asked.kv_dtype or activations
     said += _unmixed(asked.weights)
-    weights = _as_stored(kept, activations, said) or quantisation.weight_format(asked.weights or computed)
+    weights = _as_stored(kept, activations, said) or formats.weight_format(asked.weights or computed)
     if weights.widened:
         said.append(f"{weights.name}: a matrix is widened to 16 bits while it reads a prompt, as bitsandbytes does it")
     return Case(
@@ -206,9 +206,9 @@ def _inference(model: Model, asked: Asked) -> Case:
         format=weights,
         activations=activations,
         attention=_attention(asked, "bf16", said),
-        kv_format=quantisation.uniform_format(kv, "--kv-dtype"),
+        kv_format=formats.uniform_format(kv, "--kv-dtype"),
         kv_rule=chosen(asked.kv_rule or "window", KV_RULES, "--kv-rule"),
-        state_format=quantisation.uniform_format(asked.state_dtype or activations, "--state-dtype"),
+        state_format=formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
         prefill=asked.prefill,
         overhead=asked.overhead,
         assumptions=tuple(said),
@@ -217,10 +217,10 @@ def _inference(model: Model, asked: Asked) -> Case:
 
 def _unmixed(weights: str | None) -> list[str]:
     """Block formats of GGUF are for all matrices, which files seldom are."""
-    if not weights or quantisation.is_file(weights):
+    if not weights or formats.is_file(weights):
         return []
-    name = quantisation.weight_format(weights).name
-    mixed = [file for file in quantisation.files() if file.startswith(name.lower())]
+    name = formats.weight_format(weights).name
+    mixed = [file for file in formats.files() if file.startswith(name.lower())]
     return [f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"] if mixed else []
 
 

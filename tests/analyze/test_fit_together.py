@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import Run
+
+if TYPE_CHECKING:
+    from conftest import Run
 
 CASES = {
     "a 70B in training, of which one block's activations fit": ("llama-3-70b", "h100", "--mode train --seq 4096"),

@@ -12,9 +12,9 @@ import pytest
 from archcalc import load
 from archcalc.analyze.memory import Memory
 from archcalc.errors import InputError
+from archcalc.formats import names, uniform_format, weight_format
 from archcalc.importers import gguf
 from archcalc.places import Shape
-from archcalc.quantisation import names, uniform_format, weight_format
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.checkpoints import Checkpoint, Group, Names
+from archcalc.formats import weight_format
 from archcalc.importers.stored.layouts import Fields, float8, layout, number, stored, words
-from archcalc.quantisation import Stored, weight_format
+from archcalc.quantisation import Stored
 
 
 def compressed(said: Fields) -> Checkpoint:

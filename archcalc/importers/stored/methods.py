@@ -12,6 +12,7 @@ from typing import Any
 
 from archcalc.checkpoints import LINEAR, Checkpoint, Group, Names
 from archcalc.errors import InputError
+from archcalc.formats import weight_format
 from archcalc.importers.stored.compressed import compressed
 from archcalc.importers.stored.layouts import Fields, float8, grouped, made, number, stored, tiled, words
 from archcalc.importers.stored.rules import (
@@ -24,7 +25,6 @@ from archcalc.importers.stored.rules import (
     told,
     without_bits,
 )
-from archcalc.quantisation import weight_format
 
 
 def quantised(said: Any, field: str = "quantization_config") -> Checkpoint | None:
