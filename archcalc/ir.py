@@ -8,7 +8,7 @@ Names are identity: two dims of one name in a tensor, or one name with two sizes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -55,6 +55,7 @@ class Tensor:
     base: Tensor | None = None
     grad: bool = False
     stops: bool = False  # no gradient goes through it to what it is a view of
+    of: Tensor | None = None  # what it is a view of, which may be a view itself
 
     def __post_init__(self) -> None:
         names = [dim.name for dim in self.dims]
@@ -85,11 +86,18 @@ class Tensor:
 
     def seen_as(self, *items: Dim | Axis) -> Tensor:
         """The same storage under other axes: split, merged, transposed or renamed."""
-        return Tensor(axes(*items), self.role, base=self.storage, stops=self.stops)
+        return Tensor(axes(*items), self.role, base=self.storage, stops=self.stops, of=self)
 
     def detached(self) -> Tensor:
         """The same storage, read by what no loss trains."""
-        return Tensor(self.axes, self.role, base=self.storage, stops=True)
+        return Tensor(self.axes, self.role, base=self.storage, stops=True, of=self)
+
+    def within(self, places: Container[Tensor]) -> Tensor:
+        """The nearest of some tensors that it is, or is a view of; without one its storage."""
+        found = self
+        while found.of is not None and found not in places:
+            found = found.of
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +264,9 @@ class Module:
         if kind not in KINDS:
             raise ValueError(f"unknown kind of op: {kind}")
         base = inputs[0].storage if kind in VIEWS and inputs else None
-        output = Tensor(to if to is not None else inputs[0].axes, KINDS[kind].role, base, stops=_stops(base, inputs))
+        of = inputs[0] if base else None
+        shape = to if to is not None else inputs[0].axes
+        output = Tensor(shape, KINDS[kind].role, base, stops=_stops(base, inputs), of=of)
         _check_sizes((*inputs, output))
         self._attach()
         self.body.append(Op(kind, inputs, output, over, select, name, note, _beside(kind, inputs, output), seen))

@@ -13,7 +13,7 @@ output of the run before: `n` blocks keep what entered the first and `n - 1` out
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from archcalc.analyze.fused import as_op, is_kernel
@@ -77,13 +77,17 @@ class _Keeper:
     policy: Policy
     gradients: Gradients
     recompute: str
+    parts: set[Tensor] = field(default_factory=set)  # views that running modules were given, and hand on as tensors
 
     def all_runs(self, module: Module) -> Bag:
         stages = []
+        entering = {into for into, _ in module.carries if into.base} - self.parts
+        self.parts |= entering
         for cover in self.gradients.stages(module):
             bag = self.one_run(module)
             stages.append((bag, cover()))
-        return _joined(module, stages) if stages else {}
+        self.parts -= entering
+        return _joined(module, stages, {part: part.within(self.parts) for part in entering}) if stages else {}
 
     def one_run(self, module: Module) -> Bag:
         bag: Bag = {}
@@ -107,13 +111,14 @@ class _Keeper:
 
     def _by_op(self, op: Op, module: Module) -> Bag:
         self.gradients.follow(op)
-        tensors = [tensor.storage for tensor in KINDS[op.kind].saves(op, self.gradients.wants, self.policy)]
-        return {tensor: Kept(tensor, Count(1), module, op) for tensor in tensors if not isinstance(tensor, Param)}
+        tensors = [tensor.within(self.parts) for tensor in KINDS[op.kind].saves(op, self.gradients.wants, self.policy)]
+        kept = [tensor for tensor in tensors if not isinstance(tensor.storage, Param)]
+        return {tensor: Kept(tensor, Count(1), module, op) for tensor in kept}
 
 
-def _joined(module: Module, stages: list[tuple[Bag, Count]]) -> Bag:
-    """The bags of all runs as one."""
-    inside, carried = _made_inside(module), {out.storage: into.storage for into, out in module.carries}
+def _joined(module: Module, stages: list[tuple[Bag, Count]], outside: dict[Tensor, Tensor]) -> Bag:
+    """The bags of all runs as one; `outside` is what the parts that entered are parts of."""
+    inside, carried = _made_inside(module), {out.storage: into for into, out in module.carries}
     bag: Bag = {}
     for stage, (once, times) in enumerate(stages):
         for key, kept in once.items():
@@ -123,7 +128,8 @@ def _joined(module: Module, stages: list[tuple[Bag, Count]]) -> Bag:
             if tensor in inside:
                 _add(bag, key, kept, times * kept.number)
             elif stage == 0 or tensor not in carried.values():
-                bag.setdefault(key, kept)
+                whole = outside.get(tensor)
+                bag.setdefault(whole or key, replace(kept, tensor=whole) if whole else kept)
     for out, into in carried.items():
         _add_carried(bag, out, into, stages)
     return bag

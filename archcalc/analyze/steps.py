@@ -89,7 +89,7 @@ class Unrolling:
         """All runs of a module."""
         times = int(module.runs)
         found: list[Node] = []
-        given = {into.storage: (self.cells.get(into.storage), self.gradients.wants(into)) for into, _ in module.carries}
+        given = {into: (self.cells.get(into), self.gradients.wants(into)) for into, _ in module.carries}
         for run in range(min(times, FIRST + 2)):
             self.copies[module] = run // int(module.calls)
             body = self._once(module)
@@ -97,16 +97,17 @@ class Unrolling:
             found.extend([Loop(body, between)] if between > 1 else body)
             self._hand_over(module)
         for tensor, (cells, wanted) in given.items():
-            self.gradients.known[tensor] = wanted
+            self.gradients.known[tensor.storage] = wanted
             if cells:
                 self.cells[tensor] = cells
+            elif tensor.base:
+                self.cells.pop(tensor, None)  # what it is a part of stands there again
         return found
 
     def _hand_over(self, module: Module) -> None:
         """Layers that began with parts of one tensor hand over a tensor each."""
-        for into, _ in module.carries:
-            outs = [out.storage for other, out in module.carries if other.storage is into.storage]
-            self.cells[into.storage] = list(dict.fromkeys(cell for out in outs for cell in self.cells[out]))
+        for into, out in module.carries:
+            self.cells[into] = self.cells[out.storage]
         self.gradients.hand_over(module)
 
     def _once(self, module: Module) -> list[Node]:
@@ -141,11 +142,11 @@ class Unrolling:
         reads = [cell for tensor in inputs for cell in self._read(tensor, module)]
         self.gradients.follow(op)
         makes = [self._made(tensor, module) for tensor in (op.output, *op.beside.values())]
-        saved = dict.fromkeys(tensor.storage for tensor in KINDS[op.kind].saves(op, wants, self.policy))
+        saved = dict.fromkeys(tensor.within(self.cells) for tensor in KINDS[op.kind].saves(op, wants, self.policy))
         keeps = [cell for tensor in saved if not isinstance(tensor, Param) for cell in self.cells[tensor]]
         for cell in reads:
             cell.last_read = number
-        wanting = list(dict.fromkeys(tensor.storage for tensor in op.inputs if wants(tensor)))
+        wanting = list(dict.fromkeys(tensor.within(self.cells) for tensor in op.inputs if wants(tensor)))
         grads: list[tuple[Param, int] | Cell] = []
         for tensor in wanting:
             grads.extend([(tensor, self._copy(tensor))] if isinstance(tensor, Param) else self.cells[tensor])
@@ -162,9 +163,10 @@ class Unrolling:
 
     def _read(self, tensor: Tensor, module: Module) -> list[Cell]:
         """What is read; what no op made entered from outside."""
-        if tensor.storage not in self.cells:
-            self._made(tensor.storage, module)
-        return self.cells[tensor.storage]
+        place = tensor.within(self.cells)
+        if place not in self.cells:
+            self._made(place, module)
+        return self.cells[place]
 
     def _made(self, tensor: Tensor, module: Module) -> Cell:
         made = Cell(tensor, self.size(tensor, module), self.number - 1)

@@ -69,6 +69,8 @@ TWO_KINDS: Spec = {
     "encoder": {"pattern": ["local ffn", "attention ffn"]},
 }
 
+DEEP: Spec = {"family": "recurrent", "cell": "lstm", "vocab": 7, "embedding": 3, "hidden": 4, "layers": 2}
+LOOKING_BEFORE: Spec = {**DEEP, "encoder": {}, "attention": {"score": "general", "when": "before"}}
 STATES: Spec = {"vocab": 5, "d_model": 8, "norm": "rms"}
 LATENT_EXPERTS: Spec = {"experts": 3, "top": 2, "width": 4, "latent": 5, "out_bias": True, "router_bias": True}
 UNEVEN: Spec = {"kind": "mamba2", "inner": 18, "heads": 3, "norm_groups": 2, "state": 3}
@@ -102,6 +104,11 @@ IN_ONE_WAY: dict[str, tuple[Spec, tuple[str, str], int]] = {
         {**STATES, "heads": 2, "bias": False, "moe": LATENT_EXPERTS, "decoder": {"pattern": ["attention moe"]}},
         ("eager", "ops"),
         3,
+    ),
+    "layers that begin with parts of one tensor hand on a tensor each": (
+        {**LOOKING_BEFORE, "decoder": {"start": "encoder"}},
+        ("", "none"),
+        4,
     ),
     "one step gives a sequence out": (
         {"family": "recurrent", "cell": "gru", "vocab": 7, "embedding": 3, "hidden": 3, "bidirectional": True},
