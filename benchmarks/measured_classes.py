@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import measured_more as more
 from measured_asked import Pair, on_cuda
@@ -18,6 +17,7 @@ from measured_peaks import inference_peak, is_reserved, training_peak
 from measured_weights import gguf_size, vllm_weights
 
 from archcalc.analyze.work import work
+from archcalc.ir import Module, walk
 
 
 @dataclass(frozen=True)
@@ -35,20 +35,20 @@ class Class:
 
 
 def parameters(case: Case) -> Iterator[Pair]:
-    """To the unit; published counts of DeepSeek V3 take its router's buffers along."""
+    """To the unit."""
     counted = case["measured"].get("params") or (case.get("arch") or {}).get("params")
     if counted:
-        root = whole(case).build()
-        yield "parameters", counted, _counted(root, with_buffers=counted == 671_026_419_200)
+        yield "parameters", counted, _in_checkpoint(whole(case).build())
 
 
-def _counted(root: Any, *, with_buffers: bool) -> int:
-    from archcalc.ir import walk
+def _in_checkpoint(root: Module) -> int:
+    """What people count are a checkpoint's tensors, among them the corrections of routers, which are buffers."""
+    return sum(int(copies) * _of_one(module) for module, copies in walk(root))
 
-    found = sum(int(copies) * int(param.elements) for module, copies in walk(root) for param in module.params.values())
-    if with_buffers:
-        found += sum(int(copies) * int(t.size) for module, copies in walk(root) for t in module.buffers.values())
-    return found
+
+def _of_one(module: Module) -> int:
+    corrections = [tensor for name, tensor in module.buffers.items() if name == "correction"]
+    return sum(int(param.elements) for param in module.params.values()) + sum(int(one.size) for one in corrections)
 
 
 # Training
