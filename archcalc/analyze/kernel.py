@@ -25,6 +25,8 @@ from archcalc.workload import Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+ON_SCORES = ("alibi", "relative", "disentangled")  # position encodings that are added to scores
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -147,7 +149,13 @@ class Place:
     @property
     def sizes(self) -> tuple[Any, ...]:
         """What its cost depends on."""
-        return self.part.heads // self.part.kv_heads, self.part.head_dim, self.part.feature, self.length
+        widths = self.part.head_dim, self.part.v_dim or self.part.head_dim
+        return self.part.heads // self.part.kv_heads, *widths, self.part.feature, self.length
+
+    @property
+    def added(self) -> list[str]:
+        """Position encodings that softmax attention adds to its scores: a kernel has none to add to."""
+        return [position.kind for position in self.part.positions if position.kind in ON_SCORES]
 
 
 def kernel(model: Any, work: Workload, *, title: str) -> KernelReport:
@@ -161,8 +169,7 @@ def kernel(model: Any, work: Workload, *, title: str) -> KernelReport:
     for place in places:
         alike.setdefault(place.sizes, []).append(place)
     rows = tuple(row for group in alike.values() for row in _rows(group))
-    narrow = any(place.part.sight.window or place.part.sight.chunk for place in places)
-    return KernelReport(model=title, assumptions=_assumptions(rows, work, narrow=narrow), rows=rows)
+    return KernelReport(model=title, assumptions=_assumptions(rows, work, places), rows=rows)
 
 
 def _places(model: Transformer, work: Workload) -> Iterator[Place]:
@@ -172,7 +179,9 @@ def _places(model: Transformer, work: Workload) -> Iterator[Place]:
                 yield Place(f"{stack.name} {part.name}", part, length)
 
 
-def _assumptions(rows: tuple[Row, ...], work: Workload, *, narrow: bool) -> tuple[str, ...]:
+def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place]) -> tuple[str, ...]:
+    narrow = any(place.part.sight.window or place.part.sight.chunk for place in places)
+    added = " and ".join(dict.fromkeys(kind for place in places for kind in place.added))
     lengths = " and ".join(f"{length:,}" for length in dict.fromkeys(row.length for row in rows))
     group = "one head" if all(row.heads == 1 for row in rows) else "the heads that share one key-value head"
     return (
@@ -183,6 +192,7 @@ def _assumptions(rows: tuple[Row, ...], work: Workload, *, narrow: bool) -> tupl
         "from N: the first length at which it costs less than softmax; half: less than half of softmax, as it is "
         "counted where a causal mask's hidden half is skipped",
         *(["softmax over all positions: a window or chunk is not taken off"] if narrow else []),
+        *([f"without the {added} positions that softmax adds to its scores: a kernel has no scores"] if added else []),
         *(note for note in work.assumptions if not note.startswith("batch")),
     )
 
@@ -216,7 +226,8 @@ def _costs(part: AttentionPart, feature: str, work: Workload) -> tuple[Cost, Cos
 
 
 def _traced(part: AttentionPart, feature: str, work: Workload) -> Iterator[Op]:
-    """The ops of one key-value head's attention; position encodings add no products, so they are left out."""
+    """The ops of one key-value head's attention, without position encodings: most add no products, and a kernel has
+    no scores that the others could be added to."""
     group = part.heads // part.kv_heads
     alone = replace(part, feature=feature, heads=group, kv_heads=1, positions=(), rotated=0, cross=False)
     m, sizes = Module("attention"), {"batch": work.batch, **work.lengths, "d_model": group * part.head_dim}

@@ -47,6 +47,7 @@ def kernel_attention(
     bias: frozenset[str],
     rotation: Rotation | None = None,
     causal: bool = False,
+    v_dim: int | None = None,
 ) -> Tensor:
     """Like `attention`, with a feature map in the place of scores and softmax."""
     batch, seq, d_model = x.dims
@@ -55,13 +56,16 @@ def kernel_attention(
     known = Count(0) if work.decodes and memory is not x else Count(1)  # the encoder's output was summed up before
     m["k"].calls = m["v"].calls = known
     q = linear(m["q"], x, (head, each), bias="q" in bias).seen_as(batch, head, seq, each)
-    k, v = (linear(m[n], memory, (kv_head, each), bias=n in bias) for n in "kv")
-    k, v = (t.seen_as(batch, kv_head, looked_at(x, memory), each) for t in (k, v))
+    value = each if v_dim in (None, head_dim) else Dim.of("v_dim", v_dim or 0)
+    widths = {"k": each, "v": value}
+    k, v = (linear(m[n], memory, (kv_head, width), bias=n in bias) for n, width in widths.items())
+    k, v = (t.seen_as(batch, kv_head, looked_at(x, memory), width) for t, width in ((k, each), (v, value)))
     m.show("head", batch, seq, each, note=f"each of {heads} heads")
     core = kernel(m, work) if causal else m.section("core")
     found = Kernel(core, work, feature, rotation, causal, known).look_up(q, k, v)
-    concatenated = m.record("view", found, to=axes(batch, seq, (head, each)), name="concat", note="heads concatenated")
-    describe_heads(m, head, d_model, each)
+    concatenated = m.record("view", found, to=axes(batch, seq, (head, value)), name="concat", note="heads concatenated")
+    if value == each:
+        describe_heads(m, head, d_model, each)
     return linear(m["out"], concatenated, d_model, bias="o" in bias)
 
 

@@ -61,7 +61,8 @@ class KernelAttention(Attention):
         q = split_heads(self.q(x), self.head_dim).transpose(1, 2)
         k = v = None
         if before is None or not self.part["cross"]:  # the encoder's output is summed up once for all tokens
-            k, v = (split_heads(layer(looked_at), self.head_dim).transpose(1, 2) for layer in (self.k, self.v))
+            projected = (self.k, self.head_dim), (self.v, self.value_dim)
+            k, v = (split_heads(layer(looked_at), width).transpose(1, 2) for layer, width in projected)
         rotation = [given[f"{name} {self.part['name']}"] for name in ("cosines", "sines") if self.part["rotated"]]
         padding = given.get("memory padding" if self.part["cross"] else "own padding")
         found = self._summed_up(q, k, v, rotation, padding, before, cache)

@@ -22,7 +22,7 @@ from archcalc.precision import Policy
 from archcalc.verify import names
 from archcalc.verify.plain import plain
 from archcalc.verify.report import Row, VerifyReport
-from archcalc.verify.small import shortened, twin
+from archcalc.verify.small import shortened, twin, within
 from archcalc.workload import Workload
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Subject:
         if family == "weights":
             fact = "a list of weights has no forward pass that PyTorch could run"
             raise InputError(fact, "verify the model's config, or a spec", field=self.model.name)
-        made: Family = importlib.import_module(f"archcalc.reference.{family}").FAMILY(self.config)
+        made: Family = _reference_module(family).FAMILY(self.config)
         return made
 
     def built(self, device: str = "meta", dtype: str = "fp32", **options: str) -> Any:
@@ -73,6 +73,20 @@ class Subject:
         work, like = work or self.work, next(built.parameters())
         given = self.reference.inputs(work.batch, work.lengths, like.device)
         return [tensor.to(like.dtype) if tensor.is_floating_point() else tensor for tensor in given]
+
+
+def _reference_module(family: str) -> Any:
+    """The file of that name in `archcalc.reference`; a family that is new may have none yet."""
+    name = f"archcalc.reference.{family}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name != name:
+            raise
+        fact = f"archcalc has no PyTorch reference of the family {family}, so there is nothing to compare with"
+        raise InputError(
+            fact, f"its other commands work; archcalc/reference/{family}.py would be the reference"
+        ) from None
 
 
 def need_torch() -> None:
@@ -97,7 +111,7 @@ def verify(
     `way` limits training to one way of computing it: how attention is computed, and what is recomputed.
     """
     need_torch()
-    whole = Subject(twin(model) if scale_down else model, work)
+    whole = _twin(model, work) if scale_down else Subject(model, work)
     subject = replace(whole, model=shortened(whole.model)) if quick else whole
     broken = subject.reference.broken()
     steps = list(_steps(whole, subject, way))[: 1 if broken else None]
@@ -107,7 +121,15 @@ def verify(
         rows.extend(step())
     progress(len(steps), len(steps), "")
     left_out = {"all but the parameters": broken} if broken else {}
-    return VerifyReport(model.name, tuple(_said(whole, subject, scale_down)), _setting(work), tuple(rows), left_out)
+    return VerifyReport(
+        model.name, tuple(_said(whole, subject, scale_down)), _setting(whole.work), tuple(rows), left_out
+    )
+
+
+def _twin(model: Model, work: Workload) -> Subject:
+    """The small twin, given no more than it can read: its image, sound and tables of positions are small too."""
+    small = twin(model)
+    return Subject(small, within(small, work))
 
 
 def _setting(work: Workload) -> str:
@@ -119,7 +141,7 @@ def _said(whole: Subject, subject: Subject, scale_down: bool) -> Iterator[str]:
     from archcalc.verify.differences import differences
 
     if scale_down:
-        yield "a small twin was run: the same structure, small sizes"
+        yield "a small twin was run: the same structure, small sizes, and no more to read than its tables hold"
     if subject is not whole:
         yield SHORTENED
     yield "no tolerance: counts are equal to the last digit, or differ"

@@ -10,6 +10,7 @@ from typing import Any
 from archcalc.archs import family_module
 from archcalc.model import Model
 from archcalc.spec import Node
+from archcalc.workload import Longest, Workload
 
 TWICE = 2
 
@@ -63,6 +64,18 @@ def twin(model: Model) -> Model:
         return shortened(_in_proportion(model))
     short = shortened(model).resolved
     return replace(model, resolved=_consistent(short, _mapped(short, _Smaller())))
+
+
+def within(model: Model, work: Workload) -> Workload:
+    """What is asked for, as far as the model can read it: an image has one length, a table of positions an end."""
+    limits = model.resolved.lengths
+    return replace(work, lengths={name: _at_most(limits[name], length) for name, length in work.lengths.items()})
+
+
+def _at_most(limit: Longest, length: int) -> int:
+    if limit.length is None or not (limit.fixed or limit.hard):
+        return length
+    return limit.length if limit.fixed else min(length, limit.length)
 
 
 def _in_proportion(model: Model) -> Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -147,6 +148,45 @@ def test_the_length_from_which_on_a_kernel_is_cheaper(run: Run) -> None:
     at = {n: kernel_rows(run, "gpt2", *set_length, str(n)) for n in (2145, 2146)}
     assert at[2145]["poly2"]["flops"] == at[2145]["softmax"]["flops"]
     assert at[2146]["poly2"]["flops"] < at[2146]["softmax"]["flops"]
+
+
+@pytest.mark.parametrize(("d", "m"), [(8, 4), (8, 12), (4, 16)])
+@pytest.mark.parametrize("feature", FEATURES)
+def test_values_of_another_width_move_the_crossover(feature: str, d: int, m: int) -> None:
+    """N > 2CM / (D + M), by the FLOPs that PyTorch counts of both, at the last length below and the first above."""
+    row = {row.feature: row for row in archcalc.load(spec("softmax", head_dim=d, attention={"v_dim": m})).kernel().rows}
+    c, first = row[feature].features, row[feature].cheaper_from()
+    assert c and first
+    assert row[feature].limit == Fraction(2 * c * m, d + m)
+    assert first == 2 * c * m // (d + m) + 1
+    for n in (first - 1, first):
+        softmax, kernel = counted_flops(n, d, m), counted_flops(n, d, m, c)
+        assert (row["softmax"].products.at(n), row[feature].products.at(n)) == (softmax, kernel)
+        assert (kernel < softmax) == (n == first)
+
+
+def counted_flops(n: int, d: int, m: int, c: int = 0) -> int:
+    """What PyTorch counts of softmax attention of one head, or of a kernel of `c` features."""
+    q, k, v = (torch.empty(n, width, device="meta") for width in (c or d, c or d, m))
+    with FlopCounterMode(display=False) as counter:
+        _ = q @ (k.T @ v) if c else torch.softmax(q @ k.T, dim=1) @ v
+    return int(counter.get_total_flops())
+
+
+def test_heads_with_values_of_two_widths_stand_apart(run: Run) -> None:
+    """A head of 64 with values of 64 crosses at 2,145, with values of 128 at 2 · 2145 · 128 / 192 = 2,860."""
+    changes = ("--set", "head_dim=64", "--set", "decoder.attention.v_dim=128")
+    rows = run("kernel", *changes, "--format", "json").json["rows"]
+    assert [row["attention"] for row in rows[::4]] == ["encoder attention, decoder cross", "decoder attention"]
+    assert [row["cheaper_above"] for row in rows[1::4]] == [2145, 2860]
+
+
+@pytest.mark.parametrize("position", ["alibi", "{kind: relative, buckets: 8}"])
+def test_what_softmax_adds_to_its_scores_is_said_to_be_left_out(run: Run, position: str) -> None:
+    """A kernel has no scores, so that the two are compared without; positions of the embedding change nothing."""
+    left_out = "positions that softmax adds to its scores: a kernel has no scores"
+    assert left_out in " ".join(run("kernel", "gpt2", "--set", f"position={position}").out.split())
+    assert left_out not in " ".join(run("kernel", "gpt2").out.split())
 
 
 def test_the_normaliser_moves_the_crossover(run: Run) -> None:

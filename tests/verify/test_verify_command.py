@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+import archcalc
 from archcalc.count import Count
 from archcalc.ops import KINDS
 
@@ -106,3 +107,34 @@ def test_what_frameworks_do_differently_is_said(run: Run, write: Write) -> None:
     answer = run("verify", write(TINY + "dropout: 0.1\n"), "--seq", "4")
     assert answer.code == 0
     assert "native_dropout" in answer.out
+
+
+@pytest.mark.parametrize("position", ["learned", "rope"])
+def test_a_twin_reads_no_more_than_its_table_holds(run: Run, write: Write, position: str) -> None:
+    """A table of positions of 500 is one of 64 in the twin; where there is none, it reads what is asked."""
+    spec = write(f"{TINY}position: {{kind: {position}, length: 500}}\n")
+    answer = run("verify", spec, "--scale-down", "--seq", "80")
+    assert answer.code == 0
+    assert f"quantities equal PyTorch's · batch 1, seq {64 if position == 'learned' else 80}" in answer.out
+
+
+def test_a_family_without_a_reference_is_answered_in_words(
+    run: Run, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing, and that the rest of archcalc works; no traceback."""
+    monkeypatch.setitem(sys.modules, "archcalc.reference.autoencoder", None)
+    answer = run("verify", "linear-autoencoder")
+    assert answer.code == 2
+    assert "archcalc has no PyTorch reference of the family autoencoder" in " ".join(answer.err.split())
+
+
+def test_a_reference_that_lacks_something_else_is_not_called_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that a reference imports is another mistake, told as it is."""
+    from archcalc.verify.check import Subject
+
+    for name in ("archcalc.reference.autoencoder", "archcalc.reference.family"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "archcalc.reference.family", None)
+    model = archcalc.load("linear-autoencoder")
+    with pytest.raises(ModuleNotFoundError, match=r"archcalc\.reference\.family"):
+        _ = Subject(model, model.workload()).reference

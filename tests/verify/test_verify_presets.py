@@ -13,6 +13,8 @@ import pytest
 pytest.importorskip("torch")
 
 from archcalc.data import presets
+from archcalc.loading import load
+from archcalc.verify.check import verify, workload_of
 from archcalc.verify.presets import verify_preset
 from archcalc.verify.report import VerifyReport
 
@@ -43,6 +45,14 @@ def test_a_preset_equals_pytorch(name: str) -> None:
     """In every row."""
     report = verify_preset(name)
     assert isinstance(report, VerifyReport), report
+    assert report.ok, report.answer()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_small_twin_of_a_preset_equals_pytorch(name: str) -> None:
+    """In every row, at the lengths that the twin can read: its image, its sound, its table of positions."""
+    model = load(name)
+    report = verify(model, workload_of(model, quick=True), scale_down=True, quick=True, way=("eager", "none"))
     assert report.ok, report.answer()
 
 

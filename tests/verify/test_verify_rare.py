@@ -28,6 +28,14 @@ RARE: dict[str, tuple[Spec, tuple[str, str]]] = {
         {"attention": {"v_dim": 2, "gate": "own"}, "decoder": 2},
         ("eager", "none"),
     ),
+    "features beside values wider than keys": (
+        {"attention": {"feature": "poly2", "v_dim": 6}, "encoder": 2, "head": "none"},
+        ("eager", "none"),
+    ),
+    "states of features and values narrower than keys": (
+        {"attention": {"feature": "elu", "v_dim": 3}, "position": "rope", "decoder": 2},
+        ("eager", "none"),
+    ),
     "a table of angles": ({"position": ANGLES, "decoder": 2}, ("eager", "none")),
     "two heads": ({"encoder": 2, "head": {"kind": "tied", "beside": {**CLASSES, "pooler": True}}}, ("eager", "none")),
     "two heads on every position": ({"decoder": 2, "head": {"kind": "lm", "beside": CLASSES}}, ("flash", "block")),

@@ -99,7 +99,7 @@ def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross:
     if len(narrow) == 2:
         raise InputError("a window and a chunk", "keep one of them", fields=around.places(word, "chunk"))
     kernel = said.feature not in (None, "softmax")
-    bends = ("qk_norm", "sinks", "gate", "softcap", "out_norm", "v_dim", "dropout", "global_qkv", "experts")
+    bends = ("qk_norm", "sinks", "gate", "softcap", "out_norm", "dropout", "global_qkv", "experts")
     others = [*narrow, *(name for name in bends if getattr(said, name))]
     if kernel and others:
         fact = f"{said.feature} attention has no {others[0]}"

@@ -99,6 +99,7 @@ class AttentionPart(Part):
             bias=self.bias,
             rotation=self._rotation(x, context),
             causal=self.causal,
+            v_dim=self.v_dim,
         )
 
     def position(self, kind: str) -> Position | None:
