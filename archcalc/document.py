@@ -61,10 +61,11 @@ class Document:
     def _locate(self, error: InputError) -> None:
         error.file = self.file
         written = next((path for path in map(self._as_written, error.fields) if path in self.lines), None)
-        error.line = self.line_of(written or (error.fields[0] if error.fields else ()))
+        lines = self.text.splitlines()
+        error.line = min(self.line_of(written or (error.fields[0] if error.fields else ())), len(lines))
         if written and not error.is_missing:
             error.field = dotted(written)
-        error.excerpt = self.text.splitlines()[error.line - 1][:100] if error.line else ""
+        error.excerpt = lines[error.line - 1][:100] if error.line else ""
 
     def _as_written(self, path: Path) -> Path:
         """A list of one may be written without its brackets: `position[0].theta` then stands at `position.theta`."""

@@ -73,7 +73,8 @@ def _add_states(tally: Tally, memory: Memory) -> None:
     for one in memory.held:
         for kind in KINDS:
             number = getattr(one, kind)
-            _add(tally, one.param.owner.path, kind, number // plan.shards if kind in shared else number)
+            path = one.param.owner.path or one.param.name  # one of the model itself has a row of its own
+            _add(tally, path, kind, number // plan.shards if kind in shared else number)
 
 
 def _add_saved(tally: Tally, root: Module, memory: Memory) -> None:
@@ -92,6 +93,8 @@ def _rows(module: Module, tally: Tally, above: int) -> Iterator[Row]:
         return
     repeat = above * int(module.repeat)
     yield Row(module.path or "model", module.title, int(module.repeat), repeat, parts)
+    if not module.path:
+        yield from (Row(name, name, 1, 1, tally[name]) for name in module.params if name in tally)
     for child in module.children:
         yield from _rows(child, tally, repeat)
 

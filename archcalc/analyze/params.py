@@ -95,14 +95,17 @@ class ParamsReport(Report):
             if row.kind == "module" and not row.total and self.depth <= USUAL_DEPTH:
                 inside = f"{row.path}."
                 tied = (inner.tied_to for inner in self.rows if inner.path.startswith(inside) and inner.tied_to)
-                yield replace(row, tied_to=next(tied))
+                yield replace(row, tied_to=next(tied, None))
             elif row.kind == "module" and _is_all_of(row, above):
                 left_out.append(f"{row.path}.")
             elif row.kind == "module" or self._is_wanted(row):
                 yield row
 
     def _is_wanted(self, row: Row) -> bool:
-        return self.explain if row.kind == "part" else row.kind == "tensor" and self.depth > USUAL_DEPTH
+        """A tensor of the model itself stands in no other line."""
+        if row.kind == "part":
+            return self.explain
+        return self.depth > USUAL_DEPTH or "." not in row.path
 
     def _line(self, row: Row) -> Line:
         share = row.total / self.total if row.kind != "part" and self.total else None

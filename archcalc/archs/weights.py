@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from math import prod
 from typing import Any, Literal
 
 from archcalc.count import Count, product
@@ -18,7 +19,7 @@ from archcalc.ir import Dim, Module, Param, axes
 from archcalc.spec import ModelSpec
 from archcalc.workload import Longest, Workload
 
-_WRITTEN = re.compile(r"([A-Za-z0-9_]+) \[([0-9, ]*)\](?: ([0-9]+) bytes)?")
+_WRITTEN = re.compile(r"([A-Za-z0-9_]+) \[((?:[0-9]{1,18}(?:, ?[0-9]{1,18}){0,63})?)\](?: ([0-9]{1,18}) bytes)?")
 
 
 class Spec(ModelSpec):
@@ -47,13 +48,16 @@ class Stored:
         return said if usual and self.bytes == _bytes(self.shape, usual) else f"{said} {self.bytes} bytes"
 
 
+LARGEST = 2**63  # numbers or bytes of a tensor: offsets in files are 64 bits wide
 BITS = {
-    **dict.fromkeys(("fp8", "fp8_e5m2", "fp8_e8m0", "bool"), 8),
+    **dict.fromkeys(("fp8", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp8_e8m0", "bool"), 8),
     **dict.fromkeys(("bf16", "fp16"), 16),
     **{f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)},
     "fp4": 4,
+    **dict.fromkeys(("fp6_e2m3", "fp6_e3m2"), 6),
     "fp32": 32,
     "fp64": 64,
+    "complex64": 64,
 }
 
 
@@ -62,7 +66,7 @@ def _bytes(shape: tuple[int, ...], bits: int) -> int:
 
 
 def _elements(shape: tuple[int, ...]) -> int:
-    return int(product(Count(size) for size in shape))
+    return prod(shape)
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,11 @@ class Weights:
 
 
 def resolve(spec: Spec) -> Weights:
-    return Weights({name: _read(name, said) for name, said in spec.tensors.items()})
+    found = {name: _read(name, said) for name, said in spec.tensors.items()}
+    if not any(stored.elements for stored in found.values()):
+        held = "its tensors are all empty" if found else "it lists no tensors"
+        raise InputError(f"there are no weights to count: {held}", fields=[("tensors",)])
+    return Weights(found)
 
 
 def _read(name: str, said: str) -> Stored:
@@ -84,6 +92,8 @@ def _read(name: str, said: str) -> Stored:
         hint = "write its format and shape, such as `bf16 [4096, 14336]`"
         raise InputError(f"'{said}' is not a tensor", hint, fields=[("tensors", name), ("tensors",)])
     shape = tuple(int(size) for size in match[2].replace(" ", "").split(",") if size)
+    if prod(shape) > LARGEST:
+        raise InputError("a tensor this large fits no file", fields=[("tensors", name), ("tensors",)])
     return Stored(match[1], shape, int(match[3]) if match[3] else _bytes(shape, BITS[match[1]]))
 
 
@@ -94,6 +104,7 @@ def build(weights: Weights, work: Workload) -> Module:
 
 
 Tree = dict[str, Any]  # names to trees, or to a Stored
+_NUMBERED = re.compile(r"[0-9]{1,18}")
 DEEPEST = 40  # levels of a tree; what a longer name has behind them is one name
 
 
@@ -120,15 +131,20 @@ def _grow(m: Module, tree: Tree) -> None:
 
 def _folded(tree: Tree) -> Iterator[tuple[str, int, Any]]:
     """Numbered neighbours that are equal as one, called by the first and the last number."""
-    ordered = sorted(tree.items(), key=lambda item: (item[0].isdigit(), int(item[0]) if item[0].isdigit() else 0))
+    ordered = sorted(tree.items(), key=lambda item: _number(item[0]))
     for _, same in groupby(ordered, key=lambda item: _alike(*item)):
         names = [name for name, _ in same]
         yield (names[0] if len(names) == 1 else f"{names[0]}–{names[-1]}"), len(names), tree[names[0]]
 
 
+def _number(name: str) -> int:
+    """Numbered modules behind the others, in the order of their numbers."""
+    return int(name) if _NUMBERED.fullmatch(name) else -1
+
+
 def _alike(name: str, inner: Any) -> tuple[str, Any]:
     """Equal for what may be folded: numbered modules that hold the same."""
-    return ("", _frozen(inner)) if name.isdigit() and isinstance(inner, dict) else (name, None)
+    return ("", _frozen(inner)) if _number(name) >= 0 and isinstance(inner, dict) else (name, None)
 
 
 def _frozen(tree: Any) -> Any:

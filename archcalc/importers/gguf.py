@@ -2,18 +2,21 @@
 
     GGUF | version | how many tensors | how many facts | facts: name, type, value | tensors: name, shape, type, place
 
-Integers are little-endian. Lengths are believed only as far as the file reaches.
+Integers are little-endian. Whatever the header claims is believed only as far as the file reaches, and is read with
+ordinary reads: a file that is cut meanwhile ends early, where a mapped one would end the process.
 """
 
 from __future__ import annotations
 
-import mmap
+import os
 import re
 import struct
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from archcalc import document
 from archcalc.archs.weights import Stored
@@ -23,7 +26,11 @@ from archcalc.errors import InputError
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 _SPLIT = re.compile(r"(.*)-\d{5}-of-(\d{5})\.gguf")
-MANY = 1_000_000  # more facts or tensors than any file has
+_FACT, _TENSOR, _WORD = 8, 8, 8  # bytes that each takes at the least, for the length of its name
+MANY = 200_000  # more facts or tensors than any file has
+MANY_WORDS = 4_000_000  # of all lists together; the largest vocabularies have some 300,000, and as many merges
+LONGEST = 65_535  # bytes of a name; a longer text, such as a tokenizer in JSON, is passed over
+SHORT = 4_096  # a list that is kept, with a number for each layer
 
 
 @dataclass(frozen=True)
@@ -50,8 +57,8 @@ def read(file: Path) -> Header:
 
 
 def _read(file: Path) -> Header:
-    with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return _Reader(data).header()
+    with file.open("rb", buffering=1 << 20) as stream:
+        return _Reader(stream).header()
 
 
 def _joined(file: Path, parts: int) -> Header:
@@ -65,47 +72,69 @@ def _joined(file: Path, parts: int) -> Header:
     if missing:
         raise InputError(f"the part {missing[0]} is missing", f"download all {parts} into one folder")
     headers = [_read(part) for part in files]
-    return Header(headers[0].facts, {name: stored for header in headers for name, stored in header.tensors.items()})
+    return Header(headers[0].facts, _each_once([item for header in headers for item in header.tensors.items()]))
 
 
 class _Reader:
     """Walks over the header; what lies beyond the end of the file raises."""
 
-    def __init__(self, data: Any) -> None:
-        self.data = data
-        self.place = 4
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.size = os.fstat(stream.fileno()).st_size
+        self.place = 0
+        self.words = 0
 
     def header(self) -> Header:
-        version = self.number("I")
-        if version not in (2, 3):
-            raise InputError(f"GGUF version {version} is not read", "versions 2 and 3 are; convert the file anew")
+        self.bytes(4)
+        _check_version(self.number("I"))
         tensors, facts = self.number("Q"), self.number("Q")
-        if max(tensors, facts) > MANY:
+        if max(tensors, facts) > MANY or tensors * _TENSOR + facts * _FACT > self.left:
             raise _broken(f"it claims {tensors:,} tensors and {facts:,} facts")
-        told = {self.string(): self.value(self.number("I")) for _ in range(facts)}
+        told = _each_once([(self.name(), self.value(self.number("I"))) for _ in range(facts)])
         listed = [self.tensor() for _ in range(tensors)]
-        self.check_end(listed, int(told.get("general.alignment", 32) or 32))
-        return Header(told, {name: stored for name, stored, _ in listed})
+        found = _each_once([(name, stored) for name, stored, _ in listed])
+        self.check_places(listed, _alignment(told.get("general.alignment", 32)))
+        return Header(told, found)
+
+    @property
+    def left(self) -> int:
+        return self.size - self.place
+
+    def bytes(self, count: int) -> bytes:
+        raw = self.stream.read(count) if count <= self.left else b""
+        if len(raw) < count:
+            raise _broken("it ends within its header")
+        self.place += count
+        return raw
+
+    def skip(self, count: int) -> None:
+        if count > self.left:
+            raise _broken("it ends within its header")
+        self.place = self.stream.seek(count, os.SEEK_CUR)
 
     def number(self, code: str) -> Any:
-        size = struct.calcsize(code)
-        if self.place + size > len(self.data):
-            raise _broken("it ends within its header")
-        (found,) = struct.unpack_from(f"<{code}", self.data, self.place)
-        self.place += size
+        (found,) = struct.unpack(f"<{code}", self.bytes(struct.calcsize(f"<{code}")))
         return found
 
-    def string(self) -> str:
+    def name(self) -> str:
         length = self.number("Q")
-        if self.place + length > len(self.data):
+        if length > min(LONGEST, self.left):
             raise _broken(f"a name claims to be {length:,} bytes long")
-        raw = self.data[self.place : self.place + length]
-        self.place += length
-        return str(raw, "utf-8", "replace")
+        return str(self.bytes(length), "utf-8", "replace")
+
+    def text(self) -> str:
+        """A value in words; one that is too long to be any that is asked for is passed over."""
+        length = self.number("Q")
+        if length <= LONGEST:
+            return str(self.bytes(length), "utf-8", "replace")
+        if length > self.left:
+            raise _broken(f"a text claims to be {length:,} bytes long")
+        self.skip(length)
+        return ""
 
     def value(self, kind: int) -> Any:
         if kind == _STRING:
-            return self.string()
+            return self.text()
         if kind == _ARRAY:
             return self.array(self.number("I"), self.number("Q"))
         if kind not in _NUMBERS:
@@ -114,58 +143,85 @@ class _Reader:
 
     def array(self, kind: int, length: int) -> Any:
         """A short list of numbers as it is; of long ones, and of words, only how many there are."""
-        if length > len(self.data) - self.place:
+        if kind not in _NUMBERS and kind != _STRING:
+            raise _broken("a list holds lists" if kind == _ARRAY else f"a list holds the unknown type {kind}")
+        least = _WORD if kind == _STRING else struct.calcsize(f"<{_NUMBERS[kind]}")
+        if length * least > self.left:
             raise _broken(f"a list claims {length:,} items")
-        if kind in _NUMBERS and length <= 4096:
-            return [self.number(_NUMBERS[kind]) for _ in range(length)]
-        if kind in _NUMBERS:
-            self.place += length * struct.calcsize(_NUMBERS[kind])
-        elif kind == _STRING:
-            self.skip_strings(length)
+        if kind == _STRING:
+            self.skip_words(length)
+        elif length <= SHORT:
+            return list(struct.unpack(f"<{length}{_NUMBERS[kind]}", self.bytes(length * least)))
         else:
-            raise _broken("a list holds lists")
+            self.skip(length * least)
         return length
 
-    def skip_strings(self, length: int) -> None:
+    def skip_words(self, length: int) -> None:
         """A vocabulary has hundreds of thousands of words: only their lengths are read."""
-        data, place, end = self.data, self.place, len(self.data)
-        unpack = struct.Struct("<Q").unpack_from
+        self.words += length
+        if self.words > MANY_WORDS:
+            raise _broken(f"its lists claim {self.words:,} words")
+        read, unpack = self.stream.read, struct.Struct("<Q").unpack
         for _ in range(length):
-            if place + 8 > end:
+            raw = read(_WORD)
+            if len(raw) < _WORD:
                 raise _broken("it ends within its header")
-            place += 8 + unpack(data, place)[0]
-        if place > end:
-            raise _broken("it ends within its header")
-        self.place = place
+            self.place += _WORD
+            self.skip(unpack(raw)[0])
 
     def tensor(self) -> tuple[str, Stored, int]:
-        name, axes = self.string(), self.number("I")
+        name, axes = self.name(), self.number("I")
         if axes > 8:
             raise _broken(f"{name} has {axes} axes")
         shape = tuple(reversed([self.number("Q") for _ in range(axes)]))  # the fastest axis stands first in the file
         kind, offset = self.number("I"), self.number("Q")
         if kind not in types():
             raise InputError(f"{name} is stored as GGML type {kind}, which archcalc does not know")
-        return name, _stored(name, shape, types()[kind]), offset
+        return name, self.stored(name, shape, types()[kind]), offset
 
-    def check_end(self, listed: list[tuple[str, Stored, int]], alignment: int) -> None:
-        """The numbers begin at the next multiple of `alignment`; all tensors must lie within the file."""
-        start = -(-self.place // alignment) * alignment
-        for name, stored, offset in listed:
-            if start + offset + stored.bytes > len(self.data):
-                raise _broken(f"{name} ends at byte {start + offset + stored.bytes:,}, the file at {len(self.data):,}")
+    def stored(self, name: str, shape: tuple[int, ...], kind: dict[str, Any]) -> Stored:
+        block, row = kind["numbers"], shape[-1] if shape else 1
+        if row % block:
+            raise _broken(f"{name} has rows of {row}, which {kind['name']} cannot hold: its blocks are of {block}")
+        taken = prod(shape) // block * kind["bytes"]
+        if taken > self.size:
+            raise _broken(f"{name} claims more bytes than the file has")
+        return Stored(kind["name"], shape, taken)
+
+    def check_places(self, listed: list[tuple[str, Stored, int]], alignment: int) -> None:
+        """The numbers begin at the next multiple of `alignment`; tensors lie within the file, none over another."""
+        start, reached, before = -(-self.place // alignment) * alignment, 0, ""
+        for name, stored, offset in sorted(listed, key=lambda one: (one[2], one[1].bytes)):
+            end = start + offset + stored.bytes
+            if end > self.size:
+                raise _broken(f"{name} ends at byte {end:,}, the file at {self.size:,}")
+            if offset < reached and stored.bytes:
+                raise _broken(f"{name} begins within {before}")
+            if stored.bytes:
+                reached, before = offset + stored.bytes, name
 
 
-def _stored(name: str, shape: tuple[int, ...], kind: dict[str, Any]) -> Stored:
-    elements = 1
-    for size in shape:
-        elements *= size
-    row = shape[-1] if shape else 1
-    if row % kind["numbers"]:
-        raise _broken(
-            f"{name} has rows of {row}, which {kind['name']} cannot hold: its blocks are of {kind['numbers']}"
-        )
-    return Stored(kind["name"], shape, elements // kind["numbers"] * kind["bytes"])
+def _check_version(version: int) -> None:
+    if version and version % 65_536 == 0:  # what 3 is, read from the wrong end
+        hint = "convert it with llama.cpp's gguf_convert_endian.py, or take the usual little-endian file"
+        raise InputError("this GGUF file is big-endian: it was made for machines such as s390x", hint)
+    if version not in (2, 3):
+        raise InputError(f"GGUF version {version} is not read", "versions 2 and 3 are; convert the file anew")
+
+
+def _alignment(said: Any) -> int:
+    if isinstance(said, bool) or not isinstance(said, int) or said < 1 or said & (said - 1):
+        raise _broken("general.alignment is not a power of two")
+    return said
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A name that stands twice would hide one of the two."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise _broken(f"{twice} stands in its header twice")
+    return found
 
 
 def _broken(why: str) -> InputError:

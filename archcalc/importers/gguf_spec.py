@@ -114,8 +114,8 @@ def _config(header: gguf.Header, architecture: str) -> Fields:
 def _latent(header: gguf.Header, experts: int | None, heads: int | None) -> tuple[str, Fields]:
     """DeepSeek V2, V3 and those built like them: widths of latent attention, dense layers first, shared experts."""
     said = {name.removeprefix("deepseek2."): value for name, value in header.facts.items()}
-    rope = said.get("rope.dimension_count", 0)
-    key = said.get("attention.key_length_mla", said.get("attention.key_length", 0))
+    rope = _whole(said.get("rope.dimension_count", 0))
+    key = _whole(said.get("attention.key_length_mla", said.get("attention.key_length", 0)))
     steered = any(name.endswith(_STEERING) for name in header.tensors)
     return "deepseek_v3" if steered else "deepseek_v2", {
         "n_routed_experts": experts,
@@ -129,3 +129,10 @@ def _latent(header: gguf.Header, experts: int | None, heads: int | None) -> tupl
         "num_key_value_heads": heads,
         "head_dim": rope,  # as transformers has it: of the rotated part
     }
+
+
+def _whole(value: Any) -> int:
+    """A size; anything else is no header that llama.cpp writes."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InputError("a size is not a whole number")
+    return value

@@ -7,7 +7,10 @@ the file before it is believed: lengths, shapes, and that tensors lie side by si
 from __future__ import annotations
 
 import json
+import os
+from collections import Counter
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,15 +18,21 @@ from archcalc.archs.weights import BITS, Stored
 from archcalc.errors import InputError
 
 LONGEST = 100_000_000  # bytes of a header; the format itself allows no more
-FORMATS = {
+AXES = 64  # more than any library gives a tensor
+FORMATS = {  # every Dtype of safetensors/src/tensor.rs
     "F64": "fp64",
     "F32": "fp32",
     "F16": "fp16",
     "BF16": "bf16",
     "F8_E4M3": "fp8",
     "F8_E5M2": "fp8_e5m2",
+    "F8_E4M3FNUZ": "fp8_e4m3fnuz",
+    "F8_E5M2FNUZ": "fp8_e5m2fnuz",
     "F8_E8M0": "fp8_e8m0",
+    "F6_E2M3": "fp6_e2m3",
+    "F6_E3M2": "fp6_e3m2",
     "F4": "fp4",
+    "C64": "complex64",
     "BOOL": "bool",
     **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
     **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
@@ -33,8 +42,8 @@ Tensors = dict[str, Stored]
 
 
 def read(file: Path) -> Tensors:
-    size = file.stat().st_size
     with file.open("rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
         return tensors(header(stream, size), size)
 
 
@@ -43,7 +52,10 @@ def header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
     length = int.from_bytes(stream.read(8), "little")
     if not 2 <= length <= min(LONGEST, size - 8):
         raise _broken(f"its header claims to be {length:,} bytes long, and the file has {size:,}")
-    return parsed(stream.read(length)), length + 8
+    raw = stream.read(length)
+    if len(raw) < length:
+        raise _broken("it was cut while it was read")
+    return parsed(raw), length + 8
 
 
 def parsed(raw: bytes) -> dict[str, Any]:
@@ -60,8 +72,8 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The format allows no name twice: one of the two would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _broken(f"{next(name for name in names if names.count(name) > 1)} stands in its header twice")
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise _broken(f"{twice} stands in its header twice")
     return found
 
 
@@ -92,17 +104,18 @@ def _span(name: str, entry: Any) -> tuple[int, int]:
 
 def _stored(name: str, entry: dict[str, Any], span: tuple[int, int]) -> Stored:
     kind, shape = entry.get("dtype"), entry.get("shape")
+    if not isinstance(kind, str):
+        raise _broken(f"{name} has no dtype")
     if kind not in FORMATS:
-        raise _broken(f"{name} has the unknown dtype {kind}")
-    if not (isinstance(shape, list) and all(_is_count(size) for size in shape)):
+        raise InputError(f"{name} has the unknown dtype {kind[:40]}")
+    if not (isinstance(shape, list) and len(shape) <= AXES and all(_is_count(size) for size in shape)):
         raise _broken(f"{name} has no shape")
-    bits = BITS[FORMATS[kind]]
-    elements = 1
-    for size in shape:
-        elements *= size
-    if elements * bits != 8 * (span[1] - span[0]):
-        raise _broken(f"{name} takes {span[1] - span[0]:,} bytes, but {shape} of {kind} takes {elements * bits // 8:,}")
-    return Stored(FORMATS[kind], tuple(shape), span[1] - span[0])
+    taken = span[1] - span[0]
+    bits = prod(shape) * BITS[FORMATS[kind]]
+    if bits != 8 * taken:
+        wanted = f"{bits // 8:,}" if bits < 2**64 else "more than any file has"
+        raise _broken(f"{name} takes {taken:,} bytes, but {shape} of {kind} takes {wanted}")
+    return Stored(FORMATS[kind], tuple(shape), taken)
 
 
 def _is_count(value: Any) -> bool:
@@ -120,7 +133,10 @@ def sharded(index: Mapping[str, Any], folder: Path) -> Tensors:
         raise InputError("the index has no weight_map", "download it again")
     found: Tensors = {}
     for shard in sorted(set(listed.values())):
-        found.update(read(_inside(folder, shard)))
+        held = read(_inside(folder, shard))
+        if twice := found.keys() & held.keys():
+            raise InputError(f"{min(twice)} lies in {shard} and in another shard", "download the shards again")
+        found.update(held)
     missing = sorted(set(listed) - set(found))
     if missing:
         raise InputError(f"the index lists {missing[0]}, which no shard holds", "download the shards again")
