@@ -6,81 +6,20 @@ names that modules have in the checkpoint. Every matrix is asked layer by layer.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from archcalc.expressions import compiled
+from archcalc.errors import InputError
+from archcalc.module_names import Names
 from archcalc.places import Facts, Place
 from archcalc.plan import Plan
 from archcalc.quantisation import Format, Part, plain
 
+HEAD = "lm_head"
 LINEAR = "Linear"  # the target that stands for every linear layer
-_LISTED = re.compile(r"[\w.-]+")  # a name; anything else is an expression
-_ABOVE = re.compile(
-    r"^(model\.|language_model\.|text_model\.|transformer\.|gpt_neox\.|decoder\.|backbone\.)*(layers|h|blocks)\."
-)
-_TOWERS = ("model.language_model", "language_model.model")  # where a language model stands in a larger one
-_FUSED = re.compile(r"(qkv|gate_up)_proj")  # `.*v_proj.*` is not meant for these
-_NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
-_ELSEWHERE = re.compile(  # modules that no linear layer of the text model is, or that are never quantised
-    r"head|embed|norm|router|gate$|vision|visual|image|audio|speech|projector|multi_modal|rotary|conv|mtp|score|bias"
-)
-
-
-@dataclass(frozen=True)
-class Names:
-    """A list of modules: by names, by parts of names between dots, or by expressions (`re:.*mlp.gate$`, `*gate`)."""
-
-    listed: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        """Expressions are compiled with the file, so that a mistake is told with its name."""
-        _ = self._expressions
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset(_ABOVE.sub("model.layers.", word) for word in self.listed if _LISTED.fullmatch(word))
-
-    @cached_property
-    def _expressions(self) -> tuple[re.Pattern[str], ...]:
-        return tuple(_expression(word) for word in self.listed if not _LISTED.fullmatch(word))
-
-    @cached_property
-    def by_layer(self) -> bool:
-        """Whether some layers are named and others not."""
-        return any(r"\d" in word or any(character.isdigit() for character in word) for word in self.listed)
-
-    def hold(self, name: str) -> bool:
-        if any(run in self._words for run in _runs(name)):
-            return True
-        spelled = (name, *(name.replace("model.layers.", f"{above}.layers.") for above in _TOWERS))
-        fused = _FUSED.search(name)
-        meant = [one for one in self._expressions if not fused or fused[1] in one.pattern]
-        return any(expression.match(one) for expression in meant for one in spelled)
-
-    def unfound(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Names in the list that none of these modules has, whatever the number of the layer."""
-        runs = {_NUMBER.sub("#", run) for name in names for run in _runs(name)}
-        listed = [word for word in self.listed if _LISTED.fullmatch(word) and not _ELSEWHERE.search(word)]
-        return tuple(word for word in listed if _NUMBER.sub("#", _ABOVE.sub("model.layers.", word)) not in runs)
-
-
-def _expression(word: str) -> re.Pattern[str]:
-    """`re:` begins an expression; elsewhere a star stands for anything, unless it is plainly an expression."""
-    raw = word.removeprefix("re:")
-    if raw == word and not set(word) & set("\\()|^$+["):
-        raw = re.escape(word).replace(r"\*", ".*") + r"(?=\.|$)"
-    return compiled(raw)
-
-
-def _runs(name: str) -> Iterator[str]:
-    """Every stretch of a dotted name."""
-    parts = name.split(".")
-    for start in range(len(parts)):
-        for end in range(len(parts), start, -1):
-            yield ".".join(parts[start:end])
+MOST_LAYERS = 100_000  # of which each may be kept in its own way
 
 
 @dataclass(frozen=True)
@@ -124,30 +63,56 @@ class Checkpoint:
         return place.is_expert if self.quantises == "experts" else True
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
-        """Bytes of all copies on one GPU."""
+        """Bytes of all copies on one GPU; layers of which the lists say the same are asked once."""
         shape = Part(place.param.axes, place.role).on(plan)
         if not self._by_layer:
             return place.copies * self._format(place, 0).bytes(shape)
-        return sum(self._format(place, layer).bytes(shape) for layer in place.layers or range(place.copies))
+        layers = place.layers or range(place.copies)
+        if len(layers) > MOST_LAYERS:
+            fact = f"{len(layers):,} layers are too many for {self.source}, which has rules for layers by their numbers"
+            raise InputError(fact, "say what to count instead, such as --weights bf16", field="--weights")
+        times = Counter(map(self._of_layer, layers))
+        first = {self._of_layer(layer): layer for layer in reversed(layers)}
+        return sum(times[said] * self._format(place, layer).bytes(shape) for said, layer in first.items())
 
     def unfound(self, places: Iterable[Place]) -> tuple[str, ...]:
         """Modules to be left as they are that the model does not have, or has under another name."""
-        from archcalc.importers.stored.modules import names
+        return self.skipped.unfound(name for place in places if place.is_linear for name in _modules(place))
 
-        return self.skipped.unfound(name for place in places if place.is_linear for name in names(place, 0))
-
-    @property
+    @cached_property
     def _by_layer(self) -> bool:
-        return self.skipped.by_layer or any(group.targets.by_layer for group in self.groups)
+        return any(names.by_layer for names in self._lists)
+
+    @cached_property
+    def _lists(self) -> tuple[Names, ...]:
+        return (self.skipped, *(group.targets for group in self.groups))
+
+    @cached_property
+    def _known(self) -> dict[int, Hashable]:
+        return {}
+
+    def _of_layer(self, layer: int) -> Hashable:
+        """What all lists say of a layer, remembered."""
+        if layer not in self._known:
+            self._known[layer] = tuple(names.of_layer(layer) for names in self._lists)
+        return self._known[layer]
 
     def _format(self, place: Place, layer: int) -> Format:
         """That of the first group that names the module, unless it is left as it is."""
-        from archcalc.importers.stored.modules import names
+        modules = _modules(place)
 
-        called = names(place, layer)
-        if any(self.skipped.hold(name) for name in called):
+        def named(names: Names) -> bool:
+            return names.hold_outside(HEAD) if place.role == "head" else names.hold(layer, modules)
+
+        if named(self.skipped):
             return plain(self.rest)
         for group in self.groups:
-            if group.all_linear or any(group.targets.hold(name) for name in called):
+            if group.all_linear or named(group.targets):
                 return group.format or plain(self.rest)
         return plain(self.rest)
+
+
+def _modules(place: Place) -> tuple[str, ...]:
+    from archcalc.importers.stored.modules import modules
+
+    return modules(place)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.checkpoints import Checkpoint, Group, Names
+from archcalc.checkpoints import Checkpoint, Group
 from archcalc.formats import weight_format
 from archcalc.importers.stored.layouts import Fields, float8, layout, number, stored, words
+from archcalc.module_names import Names
 from archcalc.quantisation import Stored
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from archcalc.checkpoints import LINEAR, Checkpoint, Group, Names
+from archcalc.checkpoints import LINEAR, Checkpoint, Group
 from archcalc.errors import InputError
 from archcalc.formats import weight_format
 from archcalc.importers.stored.compressed import compressed
@@ -25,6 +25,7 @@ from archcalc.importers.stored.rules import (
     told,
     without_bits,
 )
+from archcalc.module_names import Names
 
 
 def quantised(said: Any, field: str = "quantization_config") -> Checkpoint | None:
@@ -67,7 +68,7 @@ def _auto_round(said: Fields) -> Checkpoint:
     rules, kept = auto_round_rules(said.get("extra_config") or {}, bits, group)
     usual = Group(packed(bits, group, 16 + bits))
     skipped = Names((*_skipped(said).listed, *kept))
-    head = any(rule.targets.hold("lm_head") for rule in rules)
+    head = any(rule.targets.hold_outside("lm_head") for rule in rules)
     return Checkpoint(f"auto-round {told(usual, *rules)}", (*rules, usual), skipped, head=head)
 
 

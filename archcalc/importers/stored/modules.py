@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from archcalc.places import Place
 
-_ATTENTION = ("self_attn", "attention", "attn", "self_attention")
+_ATTENTION = ("self_attn", "attention", "attn", "self_attention", "mixer")
 _FUSED = ("qkv_proj", "query_key_value", "c_attn", "Wqkv", "W_pack")
 _PROJECTIONS = {
     "q": ("q_proj", "query", "wq", *_FUSED),
@@ -24,16 +24,17 @@ _FFN = {
     "up": ("up_proj", "w3", "gate_up_proj", "fc1", "c_fc", "dense_h_to_4h"),
     "down": ("down_proj", "w2", "fc2", "c_proj", "dense_4h_to_h"),
 }
-_MIXTURES = ("mlp", "block_sparse_moe", "feed_forward", "moe")
-_DENSE = ("mlp", "feed_forward", "ffn")
+_MIXTURES = ("mlp", "block_sparse_moe", "feed_forward", "moe", "mixer")
+_DENSE = ("mlp", "feed_forward", "ffn", "mixer")
 _BARE = {"up": ("fc1",), "down": ("fc2",)}  # OPT and BART have them directly in a layer
 _INNER = {"mamba": ("mamba", "mixer"), "delta": ("linear_attn",), "moe": ("mlp",), "indexer": ("self_attn.indexer",)}
+_WHOLE = {("indexer", "weights"): ("self_attn.indexers_proj",)}  # GLM 5's lists drop `.weight` wherever it stands
 _OTHER = {
-    "in": ("in_proj", "in_proj_qkvz"),
+    "in": ("in_proj", "in_proj_qkvz", "in_proj_qkv", "in_proj_z"),
     "out": ("out_proj",),
     "select": ("x_proj",),
     "dt": ("dt_proj",),
-    "rates": ("in_proj_ba",),
+    "rates": ("in_proj_ba", "in_proj_a", "in_proj_b"),
     "shared_gate": ("shared_expert_gate",),
     "q": ("wq_b",),
     "k": ("wk",),
@@ -41,11 +42,9 @@ _OTHER = {
 }
 
 
-def names(place: Place, layer: int) -> tuple[str, ...]:
-    """Every spelling of the module that holds a matrix in a layer."""
-    if place.role == "head":
-        return ("lm_head",)
-    return tuple(f"model.layers.{layer}.{tail}" for tail in _tails(place))
+def modules(place: Place) -> tuple[str, ...]:
+    """Every spelling of the module that holds a matrix, as it is called in a layer or, for the head, in the model."""
+    return ("lm_head",) if place.role == "head" else _tails(place)
 
 
 def _tails(place: Place) -> tuple[str, ...]:
@@ -61,7 +60,8 @@ def _tails(place: Place) -> tuple[str, ...]:
         return (*_joined(_DENSE, _FFN[what]), *_BARE.get(what, ()))
     owner = place.param.owner
     above = owner.parent.name if owner.parent else ""
-    return _joined(_INNER.get(above, (above,)), _OTHER.get(owner.name, (owner.name,)))
+    spelled = _joined(_INNER.get(above, (above,)), _OTHER.get(owner.name, (owner.name,)))
+    return (*spelled, *_WHOLE.get((above, owner.name), ()))
 
 
 def _joined(above: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:

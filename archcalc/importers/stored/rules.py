@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from archcalc.checkpoints import Checkpoint, Group, Names
+from archcalc.checkpoints import Checkpoint, Group
 from archcalc.importers.stored.layouts import Fields, grouped, layout, number, stored, tiled
+from archcalc.module_names import Names
 from archcalc.quantisation import Format, Stored
 
 UNQUANTISED = 16  # bits of a width that is none
