@@ -2,6 +2,10 @@
 
 The class that the config names is built on torch's meta device; its parameters are compared in total and tensor by
 tensor, as `archcalc verify` does: fused ones are taken apart, and a matrix counts as its transpose.
+
+One difference is made to what transformers builds: T5, mT5 and UMT5 with `tie_word_embeddings: false` get a head of
+their own, as their checkpoints have it (google/mt5-small: 300,176,768 parameters; google/flan-t5-base: 247,577,856)
+and as transformers keeps it once one is loaded. Built without weights, the class is tied.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from archcalc.verify.hf.tensors import pieces, plain
 transformers.logging.set_verbosity_error()
 
 Shape = tuple[int, ...]
+HEAD_IN_CHECKPOINT = ("t5", "mt5", "umt5")
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,16 @@ def build(said: dict[str, Any]) -> torch.nn.Module:
         config = config_class.from_dict(config_class._decode_special_floats(json.loads(json.dumps(said))))
         with torch.device("meta"):
             model: torch.nn.Module = getattr(transformers, said["architectures"][0])(config)
+            if said["model_type"] in HEAD_IN_CHECKPOINT and said.get("tie_word_embeddings") is False:
+                _untie(model)
     return model
+
+
+def _untie(model: Any) -> None:
+    """Give a head that is the token table a matrix of its own."""
+    head = getattr(model, "lm_head", None)
+    if head is not None:
+        head.weight = torch.nn.Parameter(torch.empty_like(head.weight))
 
 
 def tensors_in(model: torch.nn.Module) -> Counter[Shape]:

@@ -179,13 +179,6 @@ def test_quantised_weights_are_said(run: Run, write: Write) -> None:
     assert "stored quantised (gptq int4, group 128)" in " ".join(answer.out.split())
 
 
-def test_t5_is_tied_whatever_the_file_says(run: Run, write: Write) -> None:
-    said = {"model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "tie_word_embeddings": False}
-    answer = run("params", write(json.dumps(said), "config.json"))
-    assert "transformers ties T5s always" in answer.out
-    assert f"{60_506_624:,}" in answer.out  # T5 small, as the preset and the paper's code have it
-
-
 @pytest.mark.parametrize(
     ("said", "written"),
     [

@@ -112,7 +112,7 @@ def test_weights_beside_their_config_are_compared_with_it(run: Run, write: Write
 
 
 def test_a_head_that_the_config_ties_is_found_in_the_weights(run: Run, write: Write) -> None:
-    """Flan-T5 and others ship their own head though their class ties it: both are right, and told."""
+    """A checkpoint may hold what its config calls tied: both are told."""
     write(json.dumps(CONFIG), "config.json")
     write(file({**WEIGHTS, "lm_head.weight": ("BF16", [100, 8])}), "model.safetensors")
     out = " ".join(run("params", ".").out.split())

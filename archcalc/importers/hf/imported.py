@@ -29,7 +29,13 @@ def document(said: dict[str, Any], file: str) -> Document:
     fields = finished({**translated, "precision": precision(config), "quantization": _quantization(config)})
     config.check_all_read(tuple(module.INERT.split()))
     counted = _counted(said, config, text.task) if text else said
-    return Document(file, data=fields, notes=tuple(dict.fromkeys(config.notes)), config=counted)
+    return Document(
+        file,
+        data=fields,
+        notes=tuple(dict.fromkeys(config.notes)),
+        config=counted,
+        head_in_checkpoint=config.head_in_checkpoint,
+    )
 
 
 def _counted(said: dict[str, Any], config: Config, task: str) -> dict[str, Any]:

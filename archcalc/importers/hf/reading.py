@@ -55,6 +55,7 @@ class Config:
         self.spelled = said
         self.was_read: set[str] = set()
         self.notes: list[str] = []
+        self.head_in_checkpoint = False  # a head of its own, which the class has only once a checkpoint is loaded
 
     def named(self, key: str) -> str:
         """The name that a key goes by in the class."""

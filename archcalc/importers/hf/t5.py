@@ -1,4 +1,10 @@
-"""T5, mT5 and UMT5: relative positions, always one token table for encoder, decoder and head."""
+"""T5, mT5, UMT5 and LongT5: relative positions, one token table for encoder and decoder.
+
+Whether the head is that table too, a config says by `tie_word_embeddings`: T5 v1.1, Flan-T5, mT5 and UMT5 say false,
+and their checkpoints hold a head of their own. transformers 5 ties the head of a class that it builds without weights,
+and leaves that of a loaded checkpoint apart. LongT5's checkpoints hold the table alone, whatever the config says
+(huggingface/transformers, pull request 47620).
+"""
 
 from __future__ import annotations
 
@@ -15,11 +21,13 @@ INERT = (
     "relative_attention_max_distance scale_decoder_outputs tie_word_embeddings"
     " n_positions output_past num_key_value_heads local_radius global_block_size"
 )
+UNTOLD = (
+    "transformers 5 writes tie_word_embeddings: true whatever the checkpoint holds: the head is counted as the token"
+    " table, and a checkpoint with an lm_head.weight of its own has that besides"
+)
 
 
 def translate(c: Config, task: str) -> Fields:
-    if c.given("tie_word_embeddings") is False:
-        c.notes.append("tie_word_embeddings is false, but transformers ties T5s always: one table is counted")
     if c.given("quantization_config"):
         c.notes.append("transformers leaves T5's wo as it is where it quantises; it is counted as the rest is")
     if c.type == "longt5":
@@ -78,10 +86,28 @@ def _head(c: Config, task: str) -> Any:
     if task in ("base", "encoder"):
         return "none"
     if task == "seq2seq":
-        return "tied"
+        return _language_head(c)
     if task == "sequence":
         hidden = c.size("d_model")
         return {"kind": "classifier", "classes": heads.labels(c), "bias": True, "pool": "last", "hidden": hidden}
     if task in ("token", "answer"):
         return {"kind": "classifier", "classes": heads.labels(c), "bias": True}
     raise heads.refuse(c, task)
+
+
+def _language_head(c: Config) -> str:
+    """Of a checkpoint, which may hold a head where the class that is built without one does not."""
+    if c.given("tie_word_embeddings") is not False:
+        c.notes += [UNTOLD] if _says_nothing(c) else []
+        return "tied"
+    if c.type == "longt5":
+        c.notes.append("tie_word_embeddings is false, but LongT5's checkpoints hold one table: that is counted")
+        return "tied"
+    c.head_in_checkpoint = True
+    return "lm"
+
+
+def _says_nothing(c: Config) -> bool:
+    """transformers 5 writes true over a checkpoint's false, which T5 alone keeps under another name."""
+    later = str(c.given("transformers_version") or "").split(".")[0] not in ("", "0", "1", "2", "3", "4")
+    return later and (c.type in ("mt5", "umt5") or c.given("scale_decoder_outputs") is False)

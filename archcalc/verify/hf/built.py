@@ -62,10 +62,17 @@ class Built:
                 if getattr(config, "pad_token_id", None) is None:
                     config.pad_token_id = 0  # classes for sequences ask for one
                 with torch.device("meta"):
-                    return getattr(transformers, self.name)(config).eval().requires_grad_(False)
+                    return self._as_loaded(getattr(transformers, self.name)(config)).eval().requires_grad_(False)
         except Exception as reason:  # a config class and its models raise whatever they like
             fact = f"transformers cannot build {self.name}: {type(reason).__name__}: {str(reason).strip()[:200]}"
             raise InputError(fact, "check the config; transformers must accept it") from None
+
+    def _as_loaded(self, module: Any) -> Any:
+        """With the head that a checkpoint gives a class which is tied as long as none is loaded."""
+        if self.model.document.head_in_checkpoint:
+            head = module.get_output_embeddings()
+            head.weight = torch.nn.Parameter(torch.empty_like(head.weight))
+        return module
 
     @cached_property
     def main_input(self) -> str:

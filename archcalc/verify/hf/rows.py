@@ -31,6 +31,10 @@ NOTES = (
     "layers: all with a weight that transformers calls, by their weight and how many numbers they give out",
 )
 
+HEAD = (
+    "transformers builds this class tied, but the checkpoint of a config with tie_word_embeddings: false holds a"
+    " head of its own, which a loaded class keeps: the class was given one before it was compared"
+)
 AS_ONE = "transformers has its layers in other groups than blocks: compared as a whole"
 
 
@@ -47,6 +51,7 @@ def compared(model: Model, work: Workload) -> Compared:
     """Parameters, then what a forward pass shows."""
     built = Built(model, model.document.config)
     group = f"{built.name} of transformers {needed('transformers').__version__}"
+    group += ", given a head of its own" if model.document.head_in_checkpoint else ""
     work = _as_the_class_wants(built, replace(work, mode="encode"))
     ours = blocks_of(model.build(work))
     one_table = _one_table(ours)
@@ -55,13 +60,14 @@ def compared(model: Model, work: Workload) -> Compared:
     if whole:
         ours, there = as_one(ours), as_one(there)
     parameters = tuple(_parameters(ours, there, built, group))
+    head = [HEAD] if model.document.head_in_checkpoint else []
     try:
         seen, ran = _run(built, work)
     except Exception as reason:  # a class raises whatever it likes
         why = f"{type(reason).__name__}: {' '.join(str(reason).split())[:160]}"
-        return Compared(parameters, NOTES[:1], {f"forward pass of {group}": f"it cannot be run: {why}"})
+        return Compared(parameters, (NOTES[0], *head), {f"forward pass of {group}": f"it cannot be run: {why}"})
     theirs.note_forward(there, built, seen, one_table=one_table)
-    notes = (*NOTES, *_said_of_unused(seen), *([AS_ONE] if whole else []))
+    notes = (*NOTES, *head, *_said_of_unused(seen), *([AS_ONE] if whole else []))
     if ran is not work:
         group += f", on the CPU, {', '.join(f'{name} {size}' for name, size in _sizes(ran).items())}"
         notes = (*notes, f"{built.name} asks tensors for their values, which none has on the meta device")
