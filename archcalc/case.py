@@ -8,16 +8,18 @@ error: an optimizer in inference, LoRA on a layer that is not there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from archcalc import formats
 from archcalc.errors import InputError, did_you_mean
 from archcalc.optimizers import Optimizer, optimizer
+from archcalc.options import checked, chosen
 from archcalc.plan import Plan, plan
 from archcalc.precision import BYTES
 from archcalc.quantisation import Format
 from archcalc.recipes import Recipe, recipe
+from archcalc.workload import ATTENTION
 
 if TYPE_CHECKING:
     from archcalc.checkpoints import Checkpoint
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 MODES = ("infer", "train")
 RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
-ATTENTION = ("eager", "flash")
 COMPILE = ("none", "blocks", "all")
 KV_RULES = {
     "window": "exactly the window",
@@ -119,22 +120,13 @@ class Case:
         return self.mode == "train"
 
 
+@checked(Asked)
 def case(model: Model, **options: Any) -> Case:
     """What is asked of a model's memory, checked and filled in."""
-    said = known_only(options, Asked)
-    asked = Asked(**said)
+    asked = Asked(**options)
     asked.check()
     filled = _training(model, asked) if asked.mode == "train" else _inference(model, asked)
-    return replace(filled, said=frozenset(said))
-
-
-def known_only(options: dict[str, Any], of: type) -> dict[str, Any]:
-    """The options that were given; one that is not known is a mistake."""
-    known = {field.name for field in fields(of)}
-    for name in options:
-        if name not in known:
-            raise InputError(f"no option called {name}", did_you_mean(name, known))
-    return {name: value for name, value in options.items() if value is not None}
+    return replace(filled, said=frozenset(options))
 
 
 def _training(model: Model, asked: Asked) -> Case:
@@ -242,11 +234,3 @@ def _attention(asked: Asked, activations: str, said: list[str]) -> str:
     usual = "flash" if BYTES[activations] == 2 else "eager"
     said.append(f"{usual} attention: --attention changes it")
     return usual
-
-
-def chosen(value: str, choices: Any, option: str) -> str:
-    """One of a few words, or the error that lists them."""
-    if value not in choices:
-        fact = f"expected one of {', '.join(choices)}, found {value}"
-        raise InputError(fact, did_you_mean(value, choices), field=option)
-    return value

@@ -13,10 +13,24 @@ from archcalc.document import MAX_BYTES
 from archcalc.errors import InputError
 from archcalc.importers import files
 from archcalc.model import Model, from_document
+from archcalc.options import checked
+from archcalc.plain_data import plain
 
 DEFAULT = "textbook"
 
 
+def source(model: Any, option: str) -> str | dict[Any, Any]:
+    """What names a model, as text, or the data that is one."""
+    if isinstance(model, Mapping):
+        return dict(plain(model))
+    name = os.fspath(model) if isinstance(model, str | os.PathLike) else None
+    if not isinstance(name, str):
+        hint = "give a preset's name, a path, hf:owner/name or a dict"
+        raise InputError(f"a {type(model).__name__} names no model", hint, field=option)
+    return name
+
+
+@checked(model=source)
 def load(
     model: str | os.PathLike[str] | Mapping[str, Any] = DEFAULT, *, set: Sequence[str] = (), trace: bool = False
 ) -> Model:
@@ -31,7 +45,7 @@ def load(
     changes = tuple(set)
     if isinstance(model, Mapping):
         return from_document(files.of_data(dict(model), trace=trace), "spec", changes)
-    name = os.fspath(model)
+    name = str(model)
     if name == "-":
         raw = sys.stdin.buffer.read(MAX_BYTES + 1)
         return from_document(files.of_bytes(raw, "standard input", trace=trace), "standard input", changes)

@@ -11,6 +11,7 @@ from archcalc.changes import blaming, changed
 from archcalc.document import Document
 from archcalc.errors import InputError
 from archcalc.ir import Module
+from archcalc.options import checked
 from archcalc.spec import ModelSpec
 from archcalc.workload import Workload, workload
 
@@ -68,6 +69,7 @@ class Model:
         published = self.document.data.get("published") or {}
         return str((self.document.config.get("architectures") or [published.get("of", "")])[0])
 
+    @checked()
     def workload(self, **sizes: Any) -> Workload:
         return workload(self.spec, self.resolved.lengths, **sizes)
 
@@ -78,13 +80,22 @@ class Model:
         module.notes[:0] = self.document.notes
         return module
 
-    def params(self, **options: Any) -> ParamsReport:
-        from archcalc.analyze.params import params
+    @checked()
+    def params(self, *, depth: int | None = None, explain: bool = False, names: bool = False) -> ParamsReport:
+        from archcalc.analyze.params import USUAL_DEPTH, params
 
-        said = self.stored.note if self.stored else ""
-        options |= {"stored": self.stored_bytes, "stored_as": said}
-        return params(self.build(), model=self.name, precision=self.spec.precision, **options)
+        return params(
+            self.build(),
+            model=self.name,
+            precision=self.spec.precision,
+            stored=self.stored_bytes,
+            stored_as=self.stored.note if self.stored else "",
+            depth=depth or USUAL_DEPTH,
+            explain=explain,
+            names=names,
+        )
 
+    @checked()
     def shapes(
         self,
         *,
@@ -92,7 +103,9 @@ class Model:
         seq: int | None = None,
         src_seq: int | None = None,
         tgt_seq: int | None = None,
-        **options: Any,
+        symbolic: bool = False,
+        parameters: bool = False,
+        depth: int | None = None,
     ) -> ShapesReport:
         from archcalc.analyze.shapes import shapes
 
@@ -100,20 +113,24 @@ class Model:
             hint = "`archcalc params --depth 9` lists them; for shapes give the model's config.json or a spec"
             raise InputError("a list of weights does not tell what is computed with them", hint, field=self.name)
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
-        return shapes(self.build(work), work, model=self.name, **options)
+        root = self.build(work)
+        return shapes(root, work, model=self.name, symbolic=symbolic, parameters=parameters, depth=depth)
 
+    @checked()
     def flops(self, **options: Any) -> FlopsReport:
         """Options are those of `archcalc flops`: mode, batch, seq, context, causal, recompute, tokens …"""
         from archcalc.analyze.flops import flops
 
         return flops(self, **options)
 
+    @checked()
     def memory(self, **options: Any) -> MemoryReport:
         """Options are those of `archcalc memory`: mode, batch, seq, precision, optimizer, tp …"""
         from archcalc.analyze.memory import memory
 
         return memory(self, **options)
 
+    @checked()
     def kernel(self, *, seq: int | None = None) -> KernelReport:
         from archcalc.analyze.kernel import kernel
 

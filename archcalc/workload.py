@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from archcalc.errors import InputError
+from archcalc.options import checked, chosen
 from archcalc.spec import ModelSpec
 
 USUAL_LENGTH = 2048
+MODES = ("train", "prefill", "decode")
+ATTENTION = ("eager", "flash")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Workload:
         return self.mode in ("prefill", "decode")
 
 
+@checked()
 def workload(
     spec: ModelSpec,
     longest: dict[str, Longest],
@@ -64,6 +68,8 @@ def workload(
     attention: str = "eager",
 ) -> Workload:
     """What the caller asks for, else what the spec says, else the usual, which is then said among the assumptions."""
+    chosen(mode, MODES, "--mode")
+    chosen(attention, ATTENTION, "--attention")
     asked = {"src_seq": src_seq, "tgt_seq": tgt_seq}
     for name, length in asked.items():
         if length and name not in longest:

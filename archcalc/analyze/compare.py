@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from archcalc.analyze.align import Row, aligned, part_of
 from archcalc.analyze.params import USUAL_DEPTH
 from archcalc.errors import InputError, did_you_mean
+from archcalc.options import a_model, checked, size, texts
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Unit
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 LINE = 80  # a headline that is longer calls the models by their letters, and leaves their sizes to the notes
 
 
-Sizes = dict[str, int]  # batch, seq, src_seq, tgt_seq as they were asked for
+SIZES = ("batch", "seq", "src_seq", "tgt_seq")
+Sizes = dict[str, int]  # those of them that were asked for
 
 
 class Measured(NamedTuple):
@@ -182,6 +184,23 @@ def _floats(row: Row) -> tuple[float | None, ...]:
     return tuple(None if ratio is None else float(ratio) for ratio in row.ratio)
 
 
+def labelled(models: Any, option: str) -> Sequence[tuple[str, Model]]:
+    """Models with the labels that they go by."""
+    try:
+        return [(*texts(label, option), a_model(model, option)) for label, model in models]
+    except (TypeError, ValueError):
+        raise InputError("expected labels with models, such as [('A', model), …]", field=option) from None
+
+
+def measured_at(sizes: Any, option: str) -> Sizes:
+    """Batch and lengths by their names."""
+    names = SIZES if isinstance(sizes, Mapping) else ()
+    if not names or not set(sizes) <= set(names):
+        raise InputError(f"expected sizes by name: {', '.join(SIZES)}", field=option)
+    return {name: size(value, f"--{name.replace('_', '-')}") for name, value in sizes.items() if value is not None}
+
+
+@checked(models=labelled, sizes=measured_at, notes=texts)
 def compare(
     models: Sequence[tuple[str, Model]],
     *,

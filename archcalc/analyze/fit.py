@@ -16,7 +16,9 @@ from archcalc.analyze.fit_report import FitReport, Row
 from archcalc.analyze.remedies import Remedy, for_device, more_gpus, remedies
 from archcalc.analyze.solve import UNBOUNDED
 from archcalc.analyze.together import Together, together
+from archcalc.case import Asked
 from archcalc.device import Device, device
+from archcalc.options import checked
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -27,6 +29,7 @@ CAPACITY = "memory: what the driver reports where a source says so, else the nam
 LARGEST = "batch, context: the largest that fit, each with the other left as it is"
 
 
+@checked(Asked)
 def fit(
     model: Model,
     gpus: Sequence[str] | str | None = None,
@@ -39,11 +42,9 @@ def fit(
 ) -> FitReport:
     """Devices by name or memory size; a spread of usual ones if none is named."""
     lengths = {name: length for name, length in (("src_seq", src_seq), ("tgt_seq", tgt_seq)) if length}
-    chosen = {name: value for name, value in options.items() if value is not None}
-    question = Question(model, batch or model.spec.batch or 1, seq or model.spec.seq, lengths, chosen)
-    named = [gpus] if isinstance(gpus, str) else list(gpus or ())
-    devices = dict(device(name) for name in named or SPREAD)
-    if not named:
+    question = Question(model, batch or model.spec.batch or 1, seq or model.spec.seq, lengths, options)
+    devices = dict(device(name) for name in gpus or SPREAD)
+    if not gpus:
         devices = dict(sorted(devices.items(), key=lambda item: item[1].capacity))
     helps = remedies(question, question.report.total_bytes)
     rows = tuple(_row(name, each, question, helps) for name, each in devices.items())

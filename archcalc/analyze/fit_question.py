@@ -28,7 +28,7 @@ class Question:
     model: Model
     batch: int
     seq: int | None
-    lengths: dict[str, int]  # src_seq and tgt_seq, where they were given
+    lengths: dict[str, Any]  # src_seq and tgt_seq, where they were given
     options: dict[str, Any]
     _plans: dict[tuple[int, int, int], int] = field(default_factory=dict)
 

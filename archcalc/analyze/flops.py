@@ -15,19 +15,18 @@ from archcalc.analyze.flops_report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.params import params
 from archcalc.analyze.runs import never
 from archcalc.analyze.work import Piece, Work, work
-from archcalc.case import RECOMPUTE, chosen, known_only
+from archcalc.case import RECOMPUTE
 from archcalc.count import Count, total
 from archcalc.errors import InputError
 from archcalc.ir import Module, Param, Tensor, notes_of, walk, work_notes_of
+from archcalc.options import checked, chosen
 from archcalc.precision import Policy
-from archcalc.workload import Workload
+from archcalc.workload import ATTENTION, MODES, Workload
 
 if TYPE_CHECKING:
     from archcalc.model import Model
 
-MODES = ("train", "prefill", "decode")
 CAUSAL = ("full", "half")
-ATTENTION = ("eager", "flash")
 
 
 @dataclass(frozen=True)
@@ -64,6 +63,7 @@ class Asked:
                 raise InputError(f"{option} is about training", hint, field=option)
 
 
+@checked(Asked)
 def flops(
     model: Model,
     *,
@@ -78,7 +78,7 @@ def flops(
     **options: Any,
 ) -> FlopsReport:
     """Options are those of `archcalc flops`."""
-    asked = Asked(**known_only(options, Asked))
+    asked = Asked(**options)
     asked.check()
     if context is not None and asked.mode != "decode":
         fact = "--context is what is cached when one more token is decoded"

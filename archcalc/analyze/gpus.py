@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from archcalc.device import KINDS, MAKERS, Device, catalog, device
 from archcalc.errors import InputError, did_you_mean
+from archcalc.options import checked, memory_size, word
 from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.sizes import binary_bytes
 
@@ -68,6 +69,7 @@ class GpuReport(GpusReport):
         return Table((Column("what", "name"), Column("figure", "text")), tuple(_facts(self.model, self.device)))
 
 
+@checked(name=word, maker=word, kind=word, min_memory=memory_size)
 def gpus(
     name: str | None = None, *, maker: str | None = None, kind: str | None = None, min_memory: int | None = None
 ) -> GpusReport:

@@ -18,10 +18,11 @@ from archcalc.analyze.memory_rows import rows
 from archcalc.analyze.runs import Trainable, never
 from archcalc.analyze.sense import check_sense
 from archcalc.analyze.states import Held, Keeping, held, totals
-from archcalc.case import KV_RULES, Case, case
+from archcalc.case import KV_RULES, Asked, Case, case
 from archcalc.checkpoints import Checkpoint
 from archcalc.ir import Module, notes_of, walk, work_notes_of
 from archcalc.mixtures import joins
+from archcalc.options import checked
 from archcalc.places import Place, facts
 from archcalc.precision import BYTES
 from archcalc.workload import Workload
@@ -43,12 +44,21 @@ class Memory:
         self.case: Case = case(model, **options)
         self._totals: dict[tuple[Any, ...], int] = {}
 
-    def at(self, batch: int | None = None, seq: int | None = None, **asked: Any) -> MemoryReport:
+    @checked()
+    def at(
+        self,
+        batch: int | None = None,
+        seq: int | None = None,
+        *,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+        depth: int | None = None,
+        timeline: bool = False,
+    ) -> MemoryReport:
         """The whole report; sizes that are left out come from the spec. `depth` and `timeline` say what is shown."""
-        shown = {name: asked.pop(name) for name in ("depth", "timeline") if name in asked}
-        work = self._workload(batch, seq, asked)
+        work = self._workload(batch, seq, src_seq, tgt_seq)
         levels, root = self._levels(work), self.build(work)
-        layers = [LAYERS[self.case.trains]] if "depth" in shown and not shown.get("timeline") else []
+        layers = [LAYERS[self.case.trains]] if depth and not timeline else []
         return MemoryReport(
             model=self.model.name,
             assumptions=(*self._said(work), *notes_of(root), *work_notes_of(root), *layers, *work.assumptions),
@@ -63,14 +73,23 @@ class Memory:
             rows=rows(root, self, work),
             estimates=self.case.estimates,
             weights=self.case.format.name,
-            **shown,
+            depth=depth or USUAL_DEPTH,
+            timeline=timeline,
         )
 
-    def total(self, batch: int | None = None, seq: int | None = None, **lengths: int | None) -> int:
+    @checked()
+    def total(
+        self,
+        batch: int | None = None,
+        seq: int | None = None,
+        *,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+    ) -> int:
         """The bytes alone, remembered."""
-        key = (batch, seq, *lengths.items())
+        key = (batch, seq, src_seq, tgt_seq)
         if key not in self._totals:
-            self._totals[key] = self._levels(self._workload(batch, seq, lengths)).peak.bytes
+            self._totals[key] = self._levels(self._workload(*key)).peak.bytes
         return self._totals[key]
 
     def build(self, work: Workload) -> Module:
@@ -90,8 +109,8 @@ class Memory:
         base["overhead"] = self._overhead
         return training.levels(self, work, base) if self.case.trains else inference.levels(self, work, base)
 
-    def _workload(self, batch: int | None, seq: int | None, lengths: dict[str, int | None]) -> Workload:
-        sizes: dict[str, Any] = {"batch": batch, "seq": seq, **lengths}
+    def _workload(self, batch: int | None, seq: int | None, src_seq: int | None, tgt_seq: int | None) -> Workload:
+        sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
         return self.model.workload(**sizes, mode=self._mode, attention=self.case.attention)
 
     @property
@@ -185,6 +204,7 @@ class Memory:
         return tuple(said)
 
 
+@checked(Asked)
 def memory(
     model: Model,
     *,

@@ -9,6 +9,7 @@ from archcalc import data
 from archcalc.analyze.params import one_copy
 from archcalc.errors import InputError
 from archcalc.loading import load
+from archcalc.options import checked, number, text
 from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
 
 
@@ -42,6 +43,7 @@ class PresetsReport(Report):
         return {"schema_version": SCHEMA_VERSION, "assumptions": list(self.assumptions), "rows": rows}
 
 
+@checked(family=text, min_params=number, max_params=number)
 def presets(family: str = "", min_params: int = 0, max_params: int | None = None) -> PresetsReport:
     """One line each; a file that cannot be read is listed with its mistake, not hidden."""
     rows = tuple(row for row in map(_row, sorted(data.presets())) if _fits(row, family, min_params, max_params))

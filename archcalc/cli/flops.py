@@ -34,11 +34,6 @@ LoraTargets = Annotated[
 ]
 
 
-def names_in(text: str | None) -> tuple[str, ...] | None:
-    """`q,v` as two names."""
-    return tuple(name.strip() for name in text.split(",") if name.strip()) if text else None
-
-
 def flops(
     model: ModelName = "textbook",
     mode: Annotated[
@@ -82,9 +77,9 @@ def flops(
         recompute=recompute,
         attention=attention,
         tokens=tokens,
-        freeze=tuple(freeze or ()),
+        freeze=freeze,
         lora=lora,
-        lora_targets=names_in(lora_targets),
+        lora_targets=lora_targets,
         explain=explain,
         names=names,
         depth=depth or 4,

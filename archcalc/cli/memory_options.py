@@ -11,10 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from archcalc.cli.flops import Attention, Freeze, Lora, LoraTargets, Recompute, names_in
+from archcalc.cli.flops import Attention, Freeze, Lora, LoraTargets, Recompute
 from archcalc.cli.options import Batch, Seq, SrcSeq, TgtSeq, size
-from archcalc.errors import InputError
-from archcalc.sizes import parse_bytes
 
 Mode = Annotated[str, typer.Option(metavar="infer|train", help="Answering, or a training step.")]
 Precision = Annotated[
@@ -84,16 +82,6 @@ Compile = Annotated[
 ]
 
 
-def as_bytes(text: str | None, option: str) -> int | None:
-    """`1GiB`, `500MB` or a number of bytes."""
-    if text is None:
-        return None
-    try:
-        return parse_bytes(text)
-    except ValueError as reason:
-        raise InputError(str(reason), "write 1GiB, 500MB or 0", field=option) from None
-
-
 Options = dict[str, Any]
 
 
@@ -126,11 +114,7 @@ def asked(
     compile: Compile = None,
 ) -> Options:
     """Every option as `archcalc.analyze.memory` takes it."""
-    given = dict(locals())
-    given["freeze"] = tuple(freeze) if freeze else None
-    given["lora_targets"] = names_in(lora_targets)
-    given["overhead"] = as_bytes(overhead, "--overhead")
-    return given
+    return dict(locals())
 
 
 def takes_them(command: Callable[..., None]) -> Callable[..., None]:

@@ -11,7 +11,6 @@ import typer
 
 from archcalc.cli.printing import out
 from archcalc.errors import InputError
-from archcalc.sizes import LARGEST, parse_size
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -22,13 +21,12 @@ NARROWEST = 20  # columns; below that nothing can be laid out
 
 def size(text: str | int) -> int:
     """A size on the command line, as people write them."""
+    from archcalc import options
+
     try:
-        number = parse_size(str(text))
-    except ValueError as reason:
-        raise typer.BadParameter(f"{reason}, found '{text}'") from None
-    if not 1 <= number <= LARGEST:
-        raise typer.BadParameter(f"expected a size from 1 to {LARGEST:.0e}, found '{text}'")
-    return number
+        return options.size(text, "")
+    except InputError as error:
+        raise typer.BadParameter(error.fact) from None
 
 
 def completed_preset(incomplete: str) -> list[str]:

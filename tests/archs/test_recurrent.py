@@ -52,7 +52,7 @@ def pytorch_tensors(module: nn.Module) -> Counter[tuple[str, tuple[int, ...]]]:
     return Counter((name.split("_l")[0], tuple(tensor.shape)) for name, tensor in module.named_parameters())
 
 
-def shapes(model: archcalc.Model, **sizes: int) -> dict[str, tuple[int, ...]]:
+def shapes(model: archcalc.Model, **sizes: Any) -> dict[str, tuple[int, ...]]:
     return {row.path: row.shape for row in model.shapes(**sizes).rows}
 
 
