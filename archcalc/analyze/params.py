@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
@@ -131,7 +131,7 @@ class ParamsReport(Report):
     def _row_record(self, row: Row) -> dict[str, Any]:
         keys = ("path", "kind", "shape", "each", "repeat", "total")
         worked = row.each.worked(names=self.names)
-        return {**{key: asdict(row)[key] for key in keys}, "worked": worked, "tied_to": row.tied_to}
+        return {**{key: getattr(row, key) for key in keys}, "worked": worked, "tied_to": row.tied_to}
 
 
 def _is_all_of(row: Row, above: Row) -> bool:
