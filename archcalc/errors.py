@@ -8,16 +8,24 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from archcalc.visible import shortened, visible
+
 Path = tuple[str | int, ...]
 
 
 class InputError(Exception):
-    """A user's mistake: the fact, what to do about it, and where it stands."""
+    """A user's mistake: the fact, what to do about it (`more` is a second line of that), and where it stands.
 
-    def __init__(self, fact: str, hint: str = "", *, fields: Iterable[Path] = (), field: str = "") -> None:
+    Each of them may repeat what a file says, so each is made visible where the message is put together, and only there.
+    """
+
+    def __init__(
+        self, fact: str, hint: str = "", *, more: str = "", fields: Iterable[Path] = (), field: str = ""
+    ) -> None:
         super().__init__(fact)
         self.fact = fact
         self.hint = hint
+        self.more = more
         self.fields = tuple(fields)  # where the mistake may stand in the spec, likeliest first
         self.is_missing = bool(field)  # the field is named, but stands nowhere
         self.field = field or dotted(self.fields[0] if self.fields else ())
@@ -29,7 +37,8 @@ class InputError(Exception):
         place = f"{self.file}:{self.line}" if self.file and self.line else self.file
         first = ": ".join(part for part in (place, self.field, self.fact) if part)
         quoted = f"  {self.line} | {self.excerpt.rstrip()}" if self.excerpt.strip() else ""
-        return "\n".join(line for line in (first, quoted, f"  {self.hint}" if self.hint else "") if line)
+        lines = (first, quoted, *(f"  {line}" for line in (self.hint, self.more) if line))
+        return "\n".join(visible(shortened(line)) for line in lines if line)
 
 
 class MissingExtra(InputError):

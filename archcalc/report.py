@@ -58,9 +58,17 @@ class Line(NamedTuple):
     heading: bool = False  # groups the lines under it
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True)
+class Table:
+    """Every line has a cell for each column, and none besides."""
+
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
+
+    def __post_init__(self) -> None:
+        for line in self.lines:
+            if len(line.cells) != len(self.columns):
+                raise ValueError(f"{len(line.cells)} cells for {len(self.columns)} columns: {line.cells}")
 
 
 @dataclass(frozen=True)
@@ -77,6 +85,10 @@ class Report:
     def answer(self) -> str:
         """What was asked, in one line; without it the first figure is the answer."""
         return ""
+
+    def beneath(self) -> Sequence[str]:
+        """Further lines of the answer."""
+        return ()
 
     def worked(self) -> str:
         """How the answer was worked out, where that was asked for."""
@@ -101,3 +113,7 @@ class Report:
         """The rows of the record for a spreadsheet, one value a column."""
         rows: list[dict[str, Any]] = self.record()["rows"]
         return rows
+
+    def heads(self) -> list[str]:
+        """What the columns of a spreadsheet are called; those of the table where there is no row to tell."""
+        return list(next(iter(self.flat()), {})) or [column.label for column in self.table().columns]

@@ -23,6 +23,8 @@ from archcalc.errors import InputError, Path, did_you_mean
 from archcalc.precision import PRECISIONS
 from archcalc.sizes import LARGEST, parse_size
 
+MOST_BITS = 1000  # of a number that is worth repeating; Python writes none of more than 4,300 digits
+
 
 def as_size(value: Any) -> int:
     try:
@@ -52,6 +54,8 @@ def shown(value: Any) -> str:
         return words[value]
     if isinstance(value, dict | list):
         return "fields" if isinstance(value, dict) else "a list"
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        return f"a number of {value.bit_length():,} bits"
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 

@@ -95,10 +95,13 @@ class CompareReport(Report):
         return " · ".join(self.labels)
 
     def answer(self) -> str:
-        """Which one is the largest, and by how much; beneath it that sizes differ, since that is a part of why."""
+        """Which one is the largest, and by how much."""
         told = self._told(self.labels)
-        headline = told if len(told) <= LINE else self._told(self.letters)
-        return f"{headline}\n{self.unequal}" if self.unequal else headline
+        return told if len(told) <= LINE else self._told(self.letters)
+
+    def beneath(self) -> Sequence[str]:
+        """That sizes differ, since that is a part of why."""
+        return [self.unequal] if self.unequal else []
 
     def _told(self, names: Sequence[str]) -> str:
         noun, least, most = METRICS[self.metric].noun, min(self.totals), max(self.totals)

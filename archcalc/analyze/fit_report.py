@@ -82,8 +82,13 @@ class FitReport(Report):
         left = binary_bytes(abs(row.capacity_bytes - row.required_bytes))
         if row.fits:
             return f"{needs}: fits {row.gpu} with {left} left"
-        helps = f"; {row.remedy.change.option} would do" if row.remedy else "\n" + "\n".join(self._helps_together())
+        helps = f"; {row.remedy.change.option} would do" if row.remedy else ""
         return f"{needs}: short by {left} on {row.gpu}{helps}"
+
+    def beneath(self) -> Sequence[str]:
+        """What helps together where nothing helps alone."""
+        alone = len(self.rows) > 1 or self.rows[0].fits or self.rows[0].remedy
+        return [] if alone else list(self._helps_together())
 
     def _helps_together(self) -> Iterator[str]:
         """A line for each way, as a user writes it."""

@@ -7,7 +7,7 @@ instant of a step they need not do.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.analyze import inference, training
@@ -24,14 +24,18 @@ OF_LAYERS = (*KINDS, "activations", "logits", "kv_cache", "state")
 
 @dataclass(frozen=True)
 class Row:
-    """A layer in all its copies. `repeat` is how many there are."""
+    """A layer in all its copies. `repeat` is how many there are; `parts` has a number for each kind of memory."""
 
     path: str
     title: str
     times: int
     repeat: int
-    parts: dict[str, int] = field(default_factory=dict)
+    parts: dict[str, int]
     kind: str = "module"
+
+    def __post_init__(self) -> None:
+        if tuple(self.parts) != OF_LAYERS:
+            raise ValueError(f"{self.path} has {', '.join(self.parts)}: a row has {', '.join(OF_LAYERS)}")
 
     @property
     def bytes(self) -> int:
@@ -103,5 +107,6 @@ def _rounding(model: Row, memory: Memory) -> Iterator[Row]:
     """ZeRO-1 and -2 cut one flat buffer of everything: what does not come out even belongs to no layer."""
     if memory.case.plan.zero in (1, 2):
         sums = memory.states
-        rest = {kind: sums[kind] - model.parts[kind] for kind in SHARDED[memory.case.plan.zero]}
+        rest = dict.fromkeys(OF_LAYERS, 0)
+        rest |= {kind: sums[kind] - model.parts[kind] for kind in SHARDED[memory.case.plan.zero]}
         yield Row("padding", "rounding and padding", 1, 1, rest, kind="padding")

@@ -8,6 +8,7 @@ import importlib
 import typer
 
 from archcalc import __version__
+from archcalc.cli.printing import out
 
 COMMANDS = {  # the file, and what stands in the list of commands
     "params": ("questions", "Parameters, layer by layer, with the working."),
@@ -45,7 +46,7 @@ def app(called: str = "") -> typer.Typer:
 
 def _version(asked: bool) -> None:
     if asked:
-        print(f"archcalc {__version__}")
+        out(f"archcalc {__version__}")
         raise typer.Exit
 
 

@@ -93,13 +93,15 @@ def _named(text: str, changes: list[str]) -> Model:
         if change in own:
             error.file = text
         elif change in changes:
-            error.hint = f"{error.hint}\n  this is {text}; to change one model alone, write MODEL:{change}".lstrip()
+            error.more = f"this is {text}; to change one model alone, write MODEL:{change}"
         raise
 
 
 def _split(text: str) -> tuple[str, list[str]]:
     """`gpt2:heads=8,ffn=2048` is gpt2 with two changes."""
-    if Path(text).exists():
+    from archcalc.loading import certainly
+
+    if certainly(Path(text).exists):
         return text, []
     name, *changes = _CHANGES.split(text, maxsplit=1)
     return name, [change for all_of_them in changes for change in _NEXT.split(all_of_them)]

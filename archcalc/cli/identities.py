@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.options import Format, show
+from archcalc.cli.printing import out
 
 
 def _completed(incomplete: str) -> list[str]:
@@ -33,7 +34,7 @@ def identities(
     if list_names:
         from archcalc import identities as known
 
-        typer.echo("\n".join(known.names()))
+        out("\n".join(known.names()))
         return
     from archcalc.analyze.identities import identities as measured
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,6 +25,13 @@ def size(text: str | int) -> int:
         return options.size(text, "")
     except InputError as error:
         raise typer.BadParameter(error.fact) from None
+
+
+def whole(text: str | int) -> int:
+    """A whole number of few digits; which ones make sense is said elsewhere."""
+    if not (str(text).isdecimal() and len(str(text)) < 10):
+        raise typer.BadParameter(f"expected a whole number, found '{text}'")
+    return int(text)
 
 
 def completed_preset(incomplete: str) -> list[str]:
@@ -53,7 +58,7 @@ Batch = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Se
 Seq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequence length (source and target).")]
 SrcSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The encoder's sequence length.")]
 TgtSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The decoder's sequence length.")]
-Depth = Annotated[int | None, typer.Option(min=1, metavar="N", help="How many levels of the tree to show.")]
+Depth = Annotated[int | None, typer.Option(parser=size, metavar="N", help="How many levels of the tree to show.")]
 Trace = Annotated[
     bool,
     typer.Option("--trace", help="Let transformers build a config that archcalc cannot read, and count its tensors."),
@@ -73,14 +78,4 @@ def show(report: Any, format: str) -> None:
     if format not in FORMATS:
         raise InputError(f"no format called {format}", f"choose from: {', '.join(FORMATS)}", field="--format")
     width = max(shutil.get_terminal_size(fallback=(80, 24)).columns, NARROWEST)
-    text = render(report, format, width=width)
-    if sys.stdout and (sys.stdout.isatty() or os.environ.get("FORCE_COLOR")):
-        from rich.console import Console
-
-        from archcalc.render.style import on_terminal
-
-        Console(highlight=False, soft_wrap=True).print(on_terminal(text))
-    else:
-        from archcalc.render.style import unstyled
-
-        out(unstyled(text))
+    out(render(report, format, width=width))

@@ -5,10 +5,15 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
 
+from archcalc.cli import colour
 from archcalc.errors import InputError
+from archcalc.render.style import MARKS, on_terminal, unstyled
+from archcalc.visible import UNSEEN, escaped
 
-_CONTROL = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 _ASCII = str.maketrans("·−–×…█▓▒░▪│✓✗→√²▏▎▍▌▋▊▉", "---x.#=+:o|vx>/2.......")  # one for one, to keep columns in line
 
 
@@ -16,12 +21,53 @@ class Enough(Exception):
     """Whoever reads the answer wants no more of it: `archcalc shapes | head`."""
 
 
-def prepare() -> None:
-    """Characters that the terminal's encoding has not are shown by others."""
+class _Guarded:
+    """Standard output that says what is wrong in our words, whoever writes to it: a command, or typer its help."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        with self._told():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        with self._told():
+            self._stream.flush()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            self._drop_the_rest()
+            raise Enough from None
+        except OSError as reason:
+            self._drop_the_rest()
+            raise InputError(f"the answer cannot be written: {reason.strerror}") from None
+
+    def _drop_the_rest(self) -> None:
+        """Python would write it again when it ends."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+
+@contextmanager
+def prepared() -> Iterator[None]:
+    """Characters that the terminal's encoding has not are shown by others; what cannot be written is told."""
     codecs.register_error("archcalc", _nearest)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="archcalc")
+    before = sys.stdout
+    try:
+        if before is not None:
+            sys.stdout = _Guarded(before)
+        yield
+    finally:
+        sys.stdout = before
 
 
 def _nearest(error: UnicodeError) -> tuple[str, int]:
@@ -30,25 +76,21 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
     return "".join(character if character.isascii() else "?" for character in shown), error.end
 
 
-def harmless(text: str) -> str:
-    """Without what a terminal takes for a command: names come from files that others wrote."""
-    return text.translate(_CONTROL)
+def harmless(text: str, kept: str = "\n\t") -> str:
+    """Lines without what a terminal takes for a command. Whatever has names in it comes without already."""
+    return UNSEEN.sub(lambda found: found[0] if found[0] in kept else escaped(found[0]), text)
 
 
 def out(text: str) -> None:
     """Print an answer."""
     if sys.stdout is None:
         raise InputError("standard output is closed", "let the answer go somewhere, such as > answer.txt")
-    try:
-        print(harmless(text), flush=True)
-    except BrokenPipeError:
-        _drop_the_rest()
-        raise Enough from None
-    except OSError as reason:
-        _drop_the_rest()
-        raise InputError(f"the answer cannot be written: {reason.strerror}") from None
+    styled = harmless(text, "\n\t" + MARKS)
+    print(on_terminal(styled) if colour.wanted() else unstyled(styled), flush=True)
 
 
-def _drop_the_rest() -> None:
-    """Python would write it again when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def complain(text: str) -> None:
+    """On standard error, if anybody listens there."""
+    with suppress(OSError, AttributeError):  # full, or closed and therefore None
+        sys.stderr.write(f"{harmless(text)}\n")
+        sys.stderr.flush()

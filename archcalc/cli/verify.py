@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from archcalc.cli.options import Batch, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, show
+from archcalc.visible import visible
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -85,13 +86,13 @@ def _verify_all(format: str) -> int:
 @contextmanager
 def _progress() -> Iterator[Progress]:
     """A bar on standard error while it works, where a person is looking."""
-    if not sys.stderr.isatty():
+    if not (sys.stderr and sys.stderr.isatty()):
         yield lambda done, steps, label: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    columns = BarColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
-        yield lambda done, steps, label: bar.update(task, completed=done, total=steps, description=label)
+        yield lambda done, steps, label: bar.update(task, completed=done, total=steps, description=visible(label))

@@ -1,4 +1,8 @@
-"""CSV: the rows of the JSON record, one line each, for spreadsheets."""
+r"""CSV: the rows of the JSON record, one line each, for spreadsheets.
+
+CSV has no escapes, so those of `archcalc.visible` stand for what a terminal would obey or what would break a line, and
+a backslash for itself is written twice: `a\nb` is a break, `a\\nb` is not.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,19 @@ import io
 from typing import Any
 
 from archcalc.report import Report
+from archcalc.visible import visible
 
 
 def render(report: Report, *, width: int) -> str:
-    rows = report.flat()
+    heads = report.heads()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0] if rows else [])
-    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    writer.writerow(map(_cell, heads))
+    writer.writerows([_cell(row[head]) for head in heads] for row in report.flat())  # each value under its own head
     return text.getvalue().rstrip("\n")
 
 
 def _cell(value: Any) -> Any:
-    return " × ".join(map(str, value)) if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return " × ".join(str(_cell(item)) for item in value)
+    return visible(value.replace("\\", "\\\\")) if isinstance(value, str) else value

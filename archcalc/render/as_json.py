@@ -1,11 +1,13 @@
-"""JSON: exact ints, stable keys."""
+"""JSON: exact ints, stable keys, and no character that a terminal would obey: JSON has escapes for them."""
 
 from __future__ import annotations
 
 import json
 
 from archcalc.report import Report
+from archcalc.visible import UNSEEN
 
 
 def render(report: Report, *, width: int) -> str:
-    return json.dumps(report.record(), indent=2, ensure_ascii=False)
+    lines = json.dumps(report.record(), indent=2, ensure_ascii=False).split("\n")  # a break within a text is escaped
+    return "\n".join(UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], line) for line in lines)

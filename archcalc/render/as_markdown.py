@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from archcalc.render.page import page
 from archcalc.render.words import cell, figure
 from archcalc.report import Line, Report, Table
 
+_MARKS = re.compile(r"[\\`*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")  # an underscore within a word marks nothing
+_MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `commands`
+
 
 def render(report: Report, *, width: int) -> str:
-    answers = [f"- **{answer.label}**: {' '.join(figure(answer)).strip()}" for answer in report.figures()]
-    notes = [f"- {note}" for note in report.assumptions]
+    shown = page(report)
+    answers = [f"- **{_plain(answer.label)}**: {' '.join(figure(answer)).strip()}" for answer in shown.figures]
     blocks = [
-        [f"### {report.title()}"],
-        [report.answer()] if report.answer() else [],
+        [f"### {_plain(shown.title)}"],
+        ["  \n".join(_sentence(line) for line in shown.answer)] if shown.answer else [],
         answers,
-        *(_table(table) for table in (report.table(), *report.more())),
-        notes,
+        *(_table(table) for table in shown.tables),
+        [f"- {_sentence(note)}" for note in shown.notes],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -24,14 +29,28 @@ def render(report: Report, *, width: int) -> str:
 def _table(table: Table) -> list[str]:
     units = [column.unit for column in table.columns]
     rule = [":---" if unit in ("name", "text", "shape") else "---:" for unit in units]
-    heads = [column.label for column in table.columns]
+    heads = [_plain(column.label) for column in table.columns]
     return [_row(heads), _row(rule), *(_row(_cells(line, units)) for line in table.lines)]
 
 
 def _cells(line: Line, units: Sequence[str]) -> list[str]:
-    cells = [cell(value, unit) for value, unit in zip(line.cells, units, strict=True)]
-    below = f"<br>`{line.below}`" if line.below else ""
-    return ["&emsp;" * line.depth + cells[0].replace("|", "\\|") + below, *cells[1:]]
+    first, *rest = (_plain(cell(value, unit)) for value, unit in zip(line.cells, units, strict=True))
+    below = f"<br>`{_code(line.below)}`" if line.below else ""
+    return ["&emsp;" * line.depth + first + below, *rest]
+
+
+def _plain(text: str) -> str:
+    """Nothing in a name is taken for markup."""
+    return _MARKS.sub(lambda found: f"\\{found[0]}", text)
+
+
+def _sentence(text: str) -> str:
+    return _MARKUP.sub(lambda found: f"\\{found[0]}", text)
+
+
+def _code(text: str) -> str:
+    """Between backticks, in a table."""
+    return text.replace("`", "'").replace("|", "\\|")
 
 
 def _row(cells: list[str]) -> str:

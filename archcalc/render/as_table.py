@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from archcalc.render import cells
+from archcalc.render.page import page
 from archcalc.render.style import bold, coloured, dim
 from archcalc.render.words import cell, figure
 from archcalc.report import Column, Figure, Line, Report, Table
@@ -16,15 +17,17 @@ _LEFT = ("name", "text", "shape", "stack")
 
 
 def render(report: Report, *, width: int) -> str:
-    figures = list(report.figures())
-    answer = report.answer() or " ".join((*figure(figures[0]), figures.pop(0).label))
-    worked = textwrap.wrap(report.worked(), width - 2, initial_indent="= ", subsequent_indent="  ")
-    fitted = [_fitting(table, width) for table in (report.table(), *report.more())]
+    shown = page(report)
+    figures = list(shown.figures)
+    answer = shown.answer or [" ".join((*figure(figures[0]), figures.pop(0).label))]
+    headline = [line for part in answer for line in _headline(part, width)]
+    worked = textwrap.wrap(shown.worked, width - 2, initial_indent="= ", subsequent_indent="  ")
+    fitted = [_fitting(table, width) for table in shown.tables]
     left_out = {column.label: column.about for _, columns in fitted for column in columns}
-    explained = [note for note in report.assumptions if note not in left_out.values()]
+    explained = [note for note in shown.notes if note not in left_out.values()]
     narrow = [f"{', '.join(left_out)} left out: the terminal is too narrow"] if left_out else []
     blocks = [
-        [*map(bold, _title(report.title(), width)), *map(bold, _headline(answer, width)), *map(dim, worked)],
+        [*map(bold, _title(shown.title, width)), *map(bold, headline), *map(dim, worked)],
         _figures(figures),
         *(_Layout(table, width).lines() for table, _ in fitted),
         [dim(line) for note in (*explained, *narrow) for line in _note(note, width)],
@@ -40,11 +43,7 @@ def _title(text: str, width: int) -> list[str]:
 
 def _headline(text: str, width: int) -> list[str]:
     """Between words only, as an option is written in one piece."""
-    wrapped = (
-        textwrap.wrap(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-        for line in text.split("\n")
-    )
-    return [line for lines in wrapped for line in lines]
+    return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _note(note: str, width: int) -> list[str]:

@@ -1,44 +1,30 @@
 """Weight, shade and colour of terminal text.
 
 Styled text carries marks that no font has; `unstyled` takes them out for a pipe, `on_terminal` turns them into what a
-terminal shows. Only the latter needs rich, which is slow to load.
+terminal obeys. The marks are characters that `archcalc.visible` lets no name have.
 """
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-_STYLES = {"\ue000": "bold", "\ue001": "dim", "\ue002": "cyan"}
-_END = "\ue003"
-_STYLED = re.compile(f"([{''.join(_STYLES)}])([^{_END}]*){_END}")
+_BOLD, _DIM, _CYAN, _END = MARKS = "\ue000\ue001\ue002\ue003"
+_CODES = {_BOLD: "\x1b[1m", _DIM: "\x1b[2m", _CYAN: "\x1b[36m", _END: "\x1b[0m"}
 
 
 def bold(text: str) -> str:
-    return f"\ue000{text}{_END}"
+    return f"{_BOLD}{text}{_END}"
 
 
 def dim(text: str) -> str:
-    return f"\ue001{text}{_END}"
+    return f"{_DIM}{text}{_END}"
 
 
 def coloured(text: str) -> str:
-    return f"\ue002{text}{_END}"
+    return f"{_CYAN}{text}{_END}"
 
 
 def unstyled(text: str) -> str:
-    return text.translate(dict.fromkeys(map(ord, (*_STYLES, _END))))
+    return text.translate(dict.fromkeys(map(ord, MARKS)))
 
 
-def on_terminal(text: str) -> Text:
-    """The text as rich prints it."""
-    from rich.text import Text
-
-    shown, end = Text(), 0
-    for found in _STYLED.finditer(text):
-        shown.append(text[end : found.start()]).append(found[2], _STYLES[found[1]])
-        end = found.end()
-    return shown.append(text[end:])
+def on_terminal(text: str) -> str:
+    return text.translate({ord(mark): code for mark, code in _CODES.items()})

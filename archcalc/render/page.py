@@ -1,0 +1,60 @@
+"""A report as people read it: the same layout, with every text in it made visible.
+
+Renderers for people take a page, never a report, so no name from a file reaches a terminal as it stands there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from archcalc.report import Column, Figure, Line, Report, Table
+from archcalc.visible import visible
+
+
+@dataclass(frozen=True)
+class Page:
+    """What stands on it, from top to bottom."""
+
+    title: str
+    answer: Sequence[str]  # its lines; none where the first figure is the answer
+    worked: str
+    figures: Sequence[Figure]
+    tables: Sequence[Table]
+    notes: Sequence[str]
+
+
+def page(report: Report) -> Page:
+    answer = [line for line in (report.answer(), *report.beneath()) if line]
+    return Page(
+        title=visible(report.title()),
+        answer=[visible(line) for line in answer],
+        worked=visible(report.worked()),
+        figures=[_figure(each) for each in report.figures()],
+        tables=[_table(each) for each in (report.table(), *report.more())],
+        notes=[visible(note) for note in report.assumptions],
+    )
+
+
+def _figure(each: Figure) -> Figure:
+    return each._replace(label=visible(each.label), note=visible(each.note))
+
+
+def _table(each: Table) -> Table:
+    return Table(tuple(map(_column, each.columns)), tuple(map(_line, each.lines)))
+
+
+def _column(each: Column) -> Column:
+    return each._replace(label=visible(each.label), about=visible(each.about))
+
+
+def _line(each: Line) -> Line:
+    return each._replace(cells=tuple(map(_cell, each.cells)), below=visible(each.below))
+
+
+def _cell(value: Any) -> Any:
+    """A text, or a shape by the names of its dims."""
+    if isinstance(value, str):
+        return visible(value)
+    return tuple(map(_cell, value)) if isinstance(value, list | tuple) else value
