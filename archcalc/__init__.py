@@ -7,9 +7,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as `typing` says it, which takes longer to load than all that is here
 if TYPE_CHECKING:
+    from typing import Any
+
     from archcalc.analyze.fit import fit
     from archcalc.errors import InputError
     from archcalc.loading import load

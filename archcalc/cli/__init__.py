@@ -1,6 +1,7 @@
 """The command line. Only this package prints, exits, or catches; a command loads, analyzes and renders.
 
-Exit codes: 0 answered, 1 verification found a difference, 2 the input is at fault.
+Exit codes: 0 answered, 1 verification found a difference, 2 the input is at fault, 70 archcalc is at fault (a bug),
+130 interrupted.
 """
 
 from __future__ import annotations
@@ -9,20 +10,53 @@ import sys
 
 from archcalc.errors import InputError
 
+FAULTY_INPUT, BUG = 2, 70  # EX_SOFTWARE of sysexits.h
+
 
 def main() -> None:
     """Run, and turn a user's mistake into one message and exit code 2."""
-    from archcalc.cli.app import app
-    from archcalc.cli.printing import Enough, harmless, prepare
+    from archcalc.cli.printing import prepared
 
-    prepare()
+    with prepared():
+        code = _run(sys.argv[1:])
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    from archcalc.cli.printing import Enough, complain
+
     try:
-        app(sys.argv[1] if len(sys.argv) > 1 else "")()
+        return _called(arguments)
     except InputError as error:
-        if sys.stderr:
-            print(f"error: {harmless(str(error))}", file=sys.stderr)
-        sys.exit(2)
+        complain(f"error: {error}")
+        return FAULTY_INPUT
     except Enough:
-        sys.exit(0)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        return 0
+    except Exception:
+        complain(_bug())
+        return BUG
+
+
+def _called(arguments: list[str]) -> int:
+    """What typer finds wrong with the arguments is told as any other mistake."""
+    from archcalc.cli.app import COMMANDS, app
+    from archcalc.cli.usage import UsageError, mistake, no_command
+
+    called = arguments[0] if arguments else "--help"
+    if called not in COMMANDS and not called.startswith("-"):
+        raise no_command(called, list(COMMANDS))
+    try:
+        return app(called)(None if arguments else [called], standalone_mode=False) or 0
+    except UsageError as error:
+        raise mistake(error, called if called in COMMANDS else "") from None
+
+
+def _bug() -> str:
+    import traceback
+
+    from archcalc import __version__
+
+    return (
+        f"{traceback.format_exc()}error: this is a bug in archcalc {__version__}, not a mistake of yours\n"
+        "  please report it where you got archcalc from, with the command and the lines above"
+    )

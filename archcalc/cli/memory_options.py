@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from archcalc.cli.flops import Attention, Freeze, Lora, LoraTargets, Recompute
-from archcalc.cli.options import Batch, Seq, SrcSeq, TgtSeq, size
+from archcalc.cli.options import Batch, Seq, SrcSeq, TgtSeq, size, whole
 
 Mode = Annotated[str, typer.Option(metavar="infer|train", help="Answering, or a training step.")]
 Precision = Annotated[
@@ -69,7 +69,10 @@ Dp = Annotated[
     int | None, typer.Option("--dp", parser=size, metavar="N", help="Groups of GPUs, each with a batch of its own.")
 ]
 Zero = Annotated[
-    int | None, typer.Option("--zero", metavar="0|1|2|3", help="What data-parallel GPUs divide, as in the ZeRO paper.")
+    int | None,
+    typer.Option(
+        "--zero", parser=whole, metavar="0|1|2|3", help="What data-parallel GPUs divide, as in the ZeRO paper."
+    ),
 ]
 Sp = Annotated[
     bool | None,

@@ -226,7 +226,7 @@ def test_what_is_no_change_is_not_put_down_to_a_file(run: Run, write: Write) -> 
         (["--seq", "2000"], "the position table has 1,024"),
         (["--src-seq", "5"], "use --seq"),
         (["--format", "xml"], "choose from: table, json, csv, markdown"),
-        (["--depth", "0"], "greater than or equal to 1"),
+        (["--depth", "0"], "expected a size from 1"),
         (["--sec", "5"], "--seq"),
     ],
 )

@@ -1,0 +1,49 @@
+"""What typer finds wrong with a command line, told as archcalc tells every mistake.
+
+Which option, what was expected and what it may have meant are attributes of typer's exceptions; the sentences that it
+makes of them differ from version to version.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from archcalc.errors import InputError, did_you_mean
+
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # click's, or that of the click inside typer
+
+
+def no_command(name: str, known: list[str]) -> InputError:
+    return InputError(f"no command is called {name}", did_you_mean(name, known), more="`archcalc --help` lists all")
+
+
+def mistake(error: Any, command: str) -> InputError:
+    """`--seq: expected a whole number …`, and where help is to be had."""
+    where = " ".join(part for part in ("archcalc", command, "--help") if part)
+    close = [f"did you mean {' or '.join(sorted(error.possibilities))}?"] if _has(error, "possibilities") else []
+    hint, more = (*close, f"`{where}` tells what it takes", "")[:2]
+    return InputError(_fact(error), hint, more=more, field=_option(error))
+
+
+def _has(error: Any, name: str) -> bool:
+    return bool(getattr(error, name, None))
+
+
+def _option(error: Any) -> str:
+    """As it was typed, or as the help calls it."""
+    if hasattr(error, "possibilities"):
+        return str(error.option_name)
+    param = getattr(error, "param", None)
+    options = [name for name in getattr(param, "opts", ()) if name.startswith("-")]
+    return options[0] if options else str(getattr(param, "metavar", None) or getattr(param, "name", None) or "")
+
+
+def _fact(error: Any) -> str:
+    if hasattr(error, "possibilities"):
+        return "no such option"
+    if hasattr(error, "param_type"):
+        return "missing"
+    said = str(error.message).rstrip(".")
+    return said[:1].lower() + said[1:]
