@@ -1,9 +1,10 @@
 """Devices: what one is, and how one is found by the name that people type.
 
-    device("h100"), device("RTX 4090"), device("24GiB")
+    device("h100"), device("RTX 4090"), device("24GB")
 
-The catalog is data (`presets/gpus`, then the user's own folders): one file a device. A memory size stands for a device
-of which nothing else is known.
+The catalog is data (`presets/gpus`, then the user's own folders): one file a device. A file that cannot be read is told
+by `unreadable` and to whoever asks for it; the others do not suffer. A memory size stands for a device of which nothing
+else is known.
 """
 
 from __future__ import annotations
@@ -18,23 +19,25 @@ from pydantic import BeforeValidator, Field, ValidationError
 from archcalc import data
 from archcalc.document import MAX_BYTES, read
 from archcalc.errors import InputError, did_you_mean
-from archcalc.sizes import parse_bytes
-from archcalc.spec import Node, mistake, mistake_in
+from archcalc.sizes import Rated, binary_bytes, parse_bytes, parse_rated
+from archcalc.spec import Node, mistake, mistake_in, shown
 
 Amount = Annotated[int, Field(gt=0)]
 Maker = Literal["NVIDIA", "AMD", "Intel", "Google", "Apple"]
 Kind = Literal["datacenter", "workstation", "consumer", "embedded", "tpu", "unified"]
 MAKERS: tuple[str, ...] = Maker.__args__  # type: ignore[attr-defined]
-_SIZE = re.compile(r"[\d.,_]+\s*[kmgt]?i?b", re.IGNORECASE)
 KINDS: tuple[str, ...] = Kind.__args__  # type: ignore[attr-defined]
 
 
 def _as_bytes(value: Any) -> Any:
     """A number of bytes, or a size with its unit."""
+    if not isinstance(value, str):
+        return value
     try:
-        return parse_bytes(value) if isinstance(value, str) else value
+        rated = parse_rated(value)
+        return rated.bytes if rated else parse_bytes(value)
     except ValueError as reason:
-        raise mistake(f"{reason}, found '{value}'") from None
+        raise mistake(f"{reason}, found {shown(value)}") from None
 
 
 Bytes = Annotated[Amount, BeforeValidator(_as_bytes)]
@@ -104,42 +107,54 @@ def names() -> list[str]:
 
 def device(name: str, field: str = "--gpu") -> tuple[str, Device]:
     """The name a device goes by, and the device; a memory size is a device too. Raises with the closest names."""
-    if _SIZE.fullmatch(name.strip()):
-        return name.strip(), _of_size(name)
-    typed = _typed(name)
-    if typed in data.presets("gpus"):
-        return typed, _read(data.presets("gpus")[typed])
-    known = _known()
-    if _letters(name) in known:
-        return known[_letters(name)], catalog()[known[_letters(name)]]
-    raise InputError(f"no device is called {name or 'nothing'}", _closest(typed), field=field)
+    size = rated(name, field)
+    if size:
+        return name.strip(), _of_size(name.strip(), size, field)
+    typed, files = _typed(name), data.presets("gpus")
+    known = typed if typed in files else _known().get(_letters(name))
+    if known:
+        return known, _read(files[known])
+    more = "`archcalc gpus` lists all; a memory size such as 24GB stands for any other"
+    raise InputError(f"no device is called {name or 'nothing'}", _closest(typed), more=more, field=field)
+
+
+def rated(text: str, field: str = "--gpu") -> Rated | None:
+    """The size that stands for a device, or None for a name."""
+    try:
+        return parse_rated(text)
+    except ValueError as reason:
+        raise InputError(f"{reason}, found {shown(text)}", field=field) from None
+
+
+def rating(text: str) -> str:
+    """What must be said of a size that is written as makers write it."""
+    size = rated(text)
+    if not (size and size.by_maker):
+        return ""
+    return f"{text.strip()}: read as {binary_bytes(size.bytes)}, since cards are rated in binary gigabytes"
 
 
 def _closest(typed: str) -> str:
     """A number without its unit may be meant as a memory size."""
-    more = "`archcalc gpus` lists all; a memory size such as 24GiB stands for any other"
     spellings = [*catalog(), *(alias for each in catalog().values() for alias in each.aliases)]
     close = did_you_mean(typed, spellings)
     if not close.startswith("choose"):
-        return f"{close}\n  {more}"
-    return f"did you mean {typed}GiB or {typed}GB?\n  {more}" if typed.isdecimal() else more
+        return close
+    return f"did you mean {typed}GB?" if typed.isdecimal() else ""
 
 
-def _of_size(text: str) -> Device:
-    try:
-        size = parse_bytes(text)
-    except ValueError as reason:
-        raise InputError(f"{reason}, found '{text}'", field="--gpu") from None
-    if not size:
-        raise InputError("a device without memory holds nothing", "write a size such as 24GiB", field="--gpu")
-    return Device(name=text.strip(), memory=Memory(bytes=size))
+def _of_size(name: str, size: Rated, field: str) -> Device:
+    if not size.bytes:
+        raise InputError("a device without memory holds nothing", "write a size such as 24GB", field=field)
+    known = Device(name=name, memory=Memory(bytes=size.bytes))
+    return known.model_copy(update={"note": rating(name)}) if size.by_maker else known
 
 
 @cache
 def _read(file: Path) -> Device:
     """One file of the catalog."""
     try:
-        with file.open("rb") as stream:
+        with data.plain(file).open("rb") as stream:
             document = read(stream.read(MAX_BYTES + 1), str(file))
     except OSError as reason:
         raise InputError(f"cannot be read: {reason.strerror or reason}", field=str(file)) from None
@@ -151,15 +166,30 @@ def _read(file: Path) -> Device:
 
 
 def catalog() -> dict[str, Device]:
-    """Every device by the name of its file."""
-    return {name: _read(file) for name, file in sorted(data.presets("gpus").items())}
+    """Every device that can be read, by the name of its file."""
+    return {name: found for name, found in _tried().items() if isinstance(found, Device)}
+
+
+def unreadable() -> dict[str, InputError]:
+    """What is wrong with each of the others."""
+    return {name: found for name, found in _tried().items() if isinstance(found, InputError)}
+
+
+def _tried() -> dict[str, Device | InputError]:
+    found: dict[str, Device | InputError] = {}
+    for name, file in sorted(data.presets("gpus").items()):
+        try:
+            found[name] = _read(file)
+        except InputError as error:
+            found[name] = error
+    return found
 
 
 def _known() -> dict[str, str]:
     """From every spelling that means a device (file name, alias, title) to the name of its file."""
     spelled = {_letters(each.name): name for name, each in catalog().items()}
     spelled |= {_letters(alias): name for name, each in catalog().items() for alias in each.aliases}
-    return spelled | {_letters(name): name for name in catalog()}
+    return spelled | {_letters(name): name for name in data.presets("gpus")}
 
 
 def _typed(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from typing import NamedTuple
 
 LARGEST = 10**15  # beyond any model, any corpus and any sequence: a slip of the keyboard
 
@@ -11,6 +12,7 @@ _SUFFIX = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9, "t": 10**12}
 _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _WHOLE = r"0|[1-9][\d_]*|[1-9]\d{0,2}(?:,\d{3})+"  # no leading zeros: 010 would be 8 to some readers
 _SIZE = re.compile(rf"({_WHOLE})(\.\d+)?(?:e\+?(\d{{1,2}}))?\s*([kmgbt]i?)?", re.IGNORECASE)
+_RATED = re.compile(r"(\d[\d.,_]*)\s*(?:([kmgt])(i?)b|(g)(i?))", re.IGNORECASE)
 _BYTES = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*(?:([kmgt]i?)?b)?", re.IGNORECASE)
 
 
@@ -30,16 +32,33 @@ def parse_size(text: str) -> int:
 
 
 def parse_bytes(text: str) -> int:
-    """`24GiB`, or `24GB` which is 24 × 10⁹: GB is decimal and GiB binary, everywhere; a bare number is bytes, and parts
-    of a byte are dropped.
+    """`24GiB`, or `24GB` which is 24 × 10⁹: GB is decimal and GiB binary, but for the memory of devices
+    (`parse_rated`); a bare number is bytes, and parts of a byte are dropped.
 
     Raises ValueError.
     """
     match = _BYTES.fullmatch(text.strip())
     if not match:
-        raise ValueError("expected a memory size such as 24GiB (binary) or 24GB (decimal)")
+        raise ValueError("expected a memory size such as 24GiB or 24GB")
     number, unit = match.groups()
     return int(Decimal(number) * (_SUFFIX | _BINARY)[(unit or "").lower()])
+
+
+class Rated(NamedTuple):
+    """The memory of a device as somebody wrote it, and whether that is how makers write it."""
+
+    bytes: int
+    by_maker: bool  # 24GB, which is printed on a card that has 24 GiB
+
+
+def parse_rated(text: str) -> Rated | None:
+    """`24GB` or `24G` as cards are rated, in binary gigabytes; `24GiB` says so itself. None where it is no size: a unit
+    is needed, and a bare `b` is none, since a 910B is a device. Raises ValueError."""
+    match = _RATED.fullmatch(text.strip())
+    if not match:
+        return None
+    number, unit, binary, short, short_binary = match.groups()
+    return Rated(parse_bytes(f"{number}{unit or short}iB"), not (binary or short_binary))
 
 
 def rounded(number: int) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from archcalc.device import catalog, device, names
+from archcalc.device import Memory, catalog, device, names, rated
 from archcalc.errors import InputError
 
 GIB = 2**30
@@ -48,11 +48,33 @@ def test_capacity_is_what_the_driver_reports() -> None:
 
 @pytest.mark.parametrize(
     ("text", "capacity"),
-    [("24GiB", 24 * GIB), ("24GB", 24 * 10**9), ("24 gib", 24 * GIB), ("1.5TB", 1500 * 10**9), ("512MiB", 512 * 2**20)],
+    [
+        ("24GiB", 24 * GIB),
+        ("24GB", 24 * GIB),
+        ("24G", 24 * GIB),
+        ("24 gib", 24 * GIB),
+        ("1.5TB", 1536 * GIB),
+        ("512MiB", 512 * 2**20),
+        ("24000MB", 24000 * 2**20),
+    ],
 )
 def test_a_memory_size_is_a_device(text: str, capacity: int) -> None:
-    """GB is decimal, GiB binary."""
+    """Cards are rated in binary gigabytes, so a card of 24GB has 24 GiB; and so it is in a file of one's own."""
     assert device(text)[1].capacity == capacity
+    assert Memory.model_validate(text).bytes == capacity
+
+
+def test_a_size_as_makers_write_it_is_what_the_catalog_has() -> None:
+    """Every nameplate, read as a size, comes to the bytes that stand beside it."""
+    read = {each.memory.nameplate: each.memory.bytes for each in catalog().values() if each.memory.nameplate}
+    assert len(read) > 20
+    assert {text: device(text)[1].capacity for text in read} == read
+
+
+@pytest.mark.parametrize("text", ["910b", "910B", "24", "780m", "4090", "24b", "k80"])
+def test_a_size_needs_a_unit_of_memory(text: str) -> None:
+    """An Ascend 910B and a Radeon 780M are devices, not 910 bytes and 780 megabytes."""
+    assert rated(text) is None
 
 
 @pytest.mark.parametrize(

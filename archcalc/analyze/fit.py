@@ -17,7 +17,7 @@ from archcalc.analyze.remedies import Remedy, for_device, more_gpus, remedies
 from archcalc.analyze.solve import UNBOUNDED
 from archcalc.analyze.together import Together, together
 from archcalc.case import Asked
-from archcalc.device import Device, device
+from archcalc.device import Device, device, rating
 from archcalc.options import checked
 
 if TYPE_CHECKING:
@@ -48,9 +48,10 @@ def fit(
         devices = dict(sorted(devices.items(), key=lambda item: item[1].capacity))
     helps = remedies(question, question.report.total_bytes)
     rows = tuple(_row(name, each, question, helps) for name, each in devices.items())
+    notes = (CAPACITY, *filter(None, map(rating, named)), *_notes(question, rows))
     return FitReport(
         model=model.name,
-        assumptions=(*question.report.assumptions, CAPACITY, *_notes(question, rows)),
+        assumptions=(*question.report.assumptions, *notes),
         memory=question.report,
         rows=rows,
         remedies=_shown(question, helps, rows),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from archcalc.device import KINDS, MAKERS, Device, catalog, device
+from archcalc import data
+from archcalc.device import KINDS, MAKERS, Device, Memory, catalog, device, rated, unreadable
 from archcalc.errors import InputError, did_you_mean
 from archcalc.options import checked, memory_size, word
 from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
@@ -25,6 +26,7 @@ class GpusReport(Report):
 
     command: ClassVar[str] = "gpus"
     rows: dict[str, Device]
+    unreadable: dict[str, str] = field(default_factory=dict)  # what is wrong with a file, by the device's name
 
     def answer(self) -> str:
         return f"{len(self.rows)} {'device' if len(self.rows) == 1 else 'devices'}"
@@ -40,14 +42,23 @@ class GpusReport(Report):
             Column("year", "text"),
             Column("full name", "text", spare=True),
         )
-        return Table(columns, tuple(_line(name, each) for name, each in self.rows.items()))
+        lines = [_line(name, each) for name, each in self.rows.items()]
+        lines += [Line((name, "not read", *[None] * (len(columns) - 2))) for name in self.unreadable]
+        return Table(columns, tuple(lines))
 
     def record(self) -> dict[str, Any]:
         rows = [_record(name, each) for name, each in self.rows.items()]
-        return {"schema_version": SCHEMA_VERSION, "assumptions": list(self.assumptions), "rows": rows}
+        record = {"schema_version": SCHEMA_VERSION, "assumptions": list(self.assumptions), "rows": rows}
+        return record | {"unreadable": self.unreadable}
 
     def flat(self) -> list[dict[str, Any]]:
-        return [_flat(row) for row in self.record()["rows"]]
+        rows = [_flat(name, each) for name, each in self.rows.items()]
+        blank = dict.fromkeys(self.heads())
+        wrong = self.unreadable.items()
+        return rows + [{**blank, "gpu": name, "name": f"cannot be read: {told}"} for name, told in wrong]
+
+    def heads(self) -> list[str]:
+        return list(_flat("", Device(name="", memory=Memory(bytes=1))))
 
 
 @dataclass(frozen=True)
@@ -71,18 +82,35 @@ class GpuReport(GpusReport):
 
 @checked(name=word, maker=word, kind=word, min_memory=memory_size)
 def gpus(
-    name: str | None = None, *, maker: str | None = None, kind: str | None = None, min_memory: int | None = None
+    name: str | None = None, *, maker: str | None = None, kind: str | None = None, min_memory: str | None = None
 ) -> GpusReport:
-    """All devices, those of a maker or kind or with so many bytes of memory, or the one of that name."""
+    """All devices, those of a maker or kind or with so much memory, or the one of that name."""
     if name is not None:
         known, found = device(name, field="gpus")
         return GpuReport(model=known, assumptions=tuple(_texts(found)), rows={known: found})
     makers = {each.lower(): each for each in MAKERS}
     wanted = makers[_choice(maker.lower(), makers, "--maker")] if maker else None
     kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
-    rows = {name: each for name, each in catalog().items() if each.capacity >= (min_memory or 0)}
+    rows = {name: each for name, each in catalog().items() if _has_room(each, min_memory)}
     rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}
-    return GpusReport(model="devices", assumptions=ASSUMPTIONS, rows=rows)
+    wrong = {name: _told(error) for name, error in unreadable().items()}
+    notes = (*ASSUMPTIONS, *(f"{name} cannot be read: {told}" for name, told in wrong.items()), *data.faults())
+    return GpusReport(model="devices", assumptions=notes, rows=rows, unreadable=wrong)
+
+
+def _told(error: InputError) -> str:
+    """The first line of the message: file, line, field and fact."""
+    return str(error).partition("\n")[0].replace("cannot be read: ", "")
+
+
+def _has_room(each: Device, asked: str | None) -> bool:
+    """What is asked for as makers write it is what they rate it at; else it is what can be used."""
+    if not asked:
+        return True
+    size = rated(asked, "--min-memory")
+    if size is None:
+        raise InputError(f"expected a memory size such as 24GB or 24GiB, found '{asked}'", field="--min-memory")
+    return (each.memory.bytes if size.by_maker else each.capacity) >= size.bytes
 
 
 def _choice(word: str, known: Any, option: str) -> str:
@@ -131,14 +159,13 @@ def _texts(each: Device) -> list[str]:
 
 
 def _record(name: str, each: Device) -> dict[str, Any]:
-    facts = each.model_dump(exclude_none=True)
-    return {"gpu": name, "capacity_bytes": each.capacity, **facts}
+    """Every row has every key; what is not known is null."""
+    return {"gpu": name, "capacity_bytes": each.capacity, **each.model_dump()}
 
 
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
+def _flat(name: str, each: Device) -> dict[str, Any]:
     """The figures of the table; texts and sources stay with JSON."""
-    memory, link = row["memory"], row.get("link", {})
-    columns = {"gpu": row["gpu"], "name": row["name"], "maker": row.get("maker"), "kind": row.get("kind")}
-    columns |= {"year": row.get("year"), "capacity_bytes": row["capacity_bytes"], "nameplate_bytes": memory["bytes"]}
-    columns |= {"bandwidth": row.get("bandwidth"), "link": link.get("bytes_per_second")}
-    return columns | {dtype: row["peak"].get(dtype) for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")}
+    columns = {"gpu": name, "name": each.name, "maker": each.maker, "kind": each.kind, "year": each.year}
+    columns |= {"capacity_bytes": each.capacity, "nameplate_bytes": each.memory.bytes, "bandwidth": each.bandwidth}
+    columns |= {"link": each.link.bytes_per_second if each.link else None}
+    return columns | {dtype: getattr(each.peak, dtype) for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")}

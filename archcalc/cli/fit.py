@@ -16,7 +16,8 @@ Gpus = Annotated[
         "--gpu",
         metavar="NAME|SIZE",
         autocompletion=completed_gpu,
-        help="A device of `archcalc gpus`, or a memory size such as 24GiB. Repeatable. Left out: ten usual ones.",
+        help="A device of `archcalc gpus`, or a memory size: 24GB, as cards are rated, is 24GiB. Repeatable. "
+        "Left out: ten usual ones.",
     ),
 ]
 

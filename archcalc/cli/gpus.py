@@ -7,17 +7,6 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.options import Format, show
-from archcalc.sizes import parse_bytes
-
-
-def memory_size(text: str | int) -> int:
-    """`24GiB` or `24GB` on the command line; a bare 24 would be bytes, which nobody means."""
-    if str(text).strip().isdigit():
-        raise typer.BadParameter(f"expected a unit, such as {text}GiB (binary) or {text}GB (decimal), found '{text}'")
-    try:
-        return parse_bytes(str(text))
-    except ValueError as reason:
-        raise typer.BadParameter(f"{reason}, found '{text}'") from None
 
 
 def completed_gpu(incomplete: str) -> list[str]:
@@ -42,8 +31,12 @@ Kind = Annotated[
     ),
 ]
 MinMemory = Annotated[
-    int | None,
-    typer.Option("--min-memory", parser=memory_size, metavar="SIZE", help="Those with so much memory, such as 24GiB."),
+    str | None,
+    typer.Option(
+        "--min-memory",
+        metavar="SIZE",
+        help="Those rated at so much memory or more (24GB), or with so much to use (24GiB).",
+    ),
 ]
 
 

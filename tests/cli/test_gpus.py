@@ -42,7 +42,8 @@ def test_filters(run: Run) -> None:
     assert listed(run, "--kind", "embedded") == sorted(n for n, each in catalog().items() if each.kind == "embedded")
     large = listed(run, "--min-memory", "140GiB", "--maker", "NVIDIA")
     assert "b200" in large and "h200" not in large  # an H200 reports 139.8 GiB
-    assert "h200" in listed(run, "--min-memory", "150GB")
+    assert "h200" in listed(run, "--min-memory", "141GB")  # as it is rated
+    assert "h200" not in listed(run, "--min-memory", "142GB")
 
 
 def test_one_device_in_full(run: Run) -> None:
@@ -73,7 +74,7 @@ def test_json_and_csv_have_exact_numbers(run: Run) -> None:
         (["h10"], "did you mean h100"),
         (["--maker", "nvida"], "did you mean nvidia"),
         (["--kind", "server"], "choose from"),
-        (["--min-memory", "24"], "24GiB (binary) or 24GB (decimal)"),
+        (["--min-memory", "24"], "such as 24GB or 24GiB"),
     ],
 )
 def test_mistakes_are_told(run: Run, arguments: list[str], told: str) -> None:

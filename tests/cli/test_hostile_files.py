@@ -106,7 +106,7 @@ def test_no_command_for_the_terminal_gets_through(run: Run, write: Write) -> Non
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["fit", "gpt2", "--gpu", "24"], "did you mean 24GiB or 24GB?"),
+        (["fit", "gpt2", "--gpu", "24"], "did you mean 24GB?"),
         (["fit", "gpt2", "--gpu", "zzzzzz"], "`archcalc gpus` lists all"),
         (["gpus", "h1000"], "error: gpus: no device is called h1000\n  did you mean h100"),
         (["memory", "gpt2", "--mode", "train", "--lora", "4", "--freeze", "head"], "leave --freeze out"),
