@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,11 @@ def load(
     if isinstance(model, Mapping):
         return from_document(files.of_data(dict(model), trace=trace), "spec", changes)
     name = str(model)
+    if not name.strip():
+        raise InputError("the model's name is empty", "name a preset or a file; `archcalc presets` lists what ships")
     if name == "-":
-        raw = sys.stdin.buffer.read(MAX_BYTES + 1)
-        return from_document(files.of_bytes(raw, "standard input", trace=trace), "standard input", changes)
+        found = files.of_bytes(_standard_input(), "standard input", trace=trace)
+        return from_document(found, "standard input", changes)
     if name.startswith("hf:"):
         from archcalc.importers import hub
 
@@ -57,19 +60,59 @@ def load(
     return from_document(files.of_path(file, _shown(file), trace=trace), _called(file), changes)
 
 
+def _standard_input() -> bytes:
+    if sys.stdin is None or sys.stdin.closed:
+        raise InputError("standard input is closed", "name the file instead of -")
+    try:
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    except OSError as reason:
+        raise InputError(f"standard input cannot be read: {reason.strerror or reason}") from None
+
+
 def _file(name: str) -> Path:
     """A preset's file, unless the name is plainly a path."""
-    path = Path(name).expanduser()
     presets = data.presets()
-    if name in presets and not path.is_file():
-        return presets[name]
-    if path.exists():
+    if name in presets and not certainly(Path(name).is_file):
+        return data.plain(presets[name])
+    path = _expanded(name)
+    if is_there(path):
         return path
     if path.suffix in (".yaml", ".yml", ".json") or name.count(os.sep) > 1 or name.startswith((os.sep, ".", "~")):
         raise InputError("there is no such file", "check the path; `archcalc presets` lists what ships", field=name)
     from archcalc.likely import hint
 
     raise InputError(f"no preset and no file is called {name}", hint(name, presets))
+
+
+def _expanded(name: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        fact = f"there is no user called {name.partition(os.sep)[0].removeprefix('~')}"
+        if name == "~" or name.startswith(f"~{os.sep}"):
+            fact = "this user has no home folder"
+        raise InputError(fact, "write the path in full", field=name) from None
+
+
+def certainly(test: Callable[[], bool]) -> bool:
+    """Of a file. What cannot be known is not certain: a folder may not be entered, a name may be too long for one."""
+    try:
+        return test()
+    except (OSError, ValueError):
+        return False
+
+
+def is_there(path: Path) -> bool:
+    """Raises where that cannot be known, as in a folder that may not be entered."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError as reason:
+        if reason.errno == errno.ENAMETOOLONG:  # there can be none
+            return False
+        raise InputError(f"cannot be read: {reason.strerror or reason}", field=str(path)) from None
+    return True
 
 
 def _called(file: Path) -> str:

@@ -48,7 +48,7 @@ def fit(
         devices = dict(sorted(devices.items(), key=lambda item: item[1].capacity))
     helps = remedies(question, question.report.total_bytes)
     rows = tuple(_row(name, each, question, helps) for name, each in devices.items())
-    notes = (CAPACITY, *filter(None, map(rating, named)), *_notes(question, rows))
+    notes = (CAPACITY, *filter(None, map(rating, gpus or ())), *_notes(question, rows))
     return FitReport(
         model=model.name,
         assumptions=(*question.report.assumptions, *notes),

@@ -50,7 +50,7 @@ def presets(family: str = "", min_params: int = 0, max_params: int | None = None
     if not rows:
         hint = "`archcalc presets` lists all, with their families"
         raise InputError(f"no preset is {_asked(family, min_params, max_params)}", hint)
-    return PresetsReport(model="presets", assumptions=("every count is exact",), rows=rows)
+    return PresetsReport(model="presets", assumptions=("every count is exact", *data.faults()), rows=rows)
 
 
 def _fits(row: Row, family: str, min_params: int, max_params: int | None) -> bool:
@@ -70,7 +70,7 @@ def _asked(family: str, min_params: int, max_params: int | None) -> str:
 
 def _row(name: str) -> Row:
     try:
-        model = load(str(data.presets()[name]))
+        model = load(data.plain(data.presets()[name]))
         return Row(name, model.kind, int(one_copy(model.build())), model.spec.source or "")
     except InputError as error:
-        return Row(name, "", None, f"cannot be read: {error.fact}")
+        return Row(name, "", None, f"cannot be read: {error.fact.removeprefix('cannot be read: ')}")

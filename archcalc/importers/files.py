@@ -13,6 +13,7 @@ from archcalc.errors import InputError
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
 WEIGHTS = (INDEX, "model.safetensors")
+MAX_INDEX = 10**8  # the longest that are published have a tenth of that
 
 
 def of_path(path: Path, shown: str, *, trace: bool = False) -> Document:
@@ -56,8 +57,9 @@ def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
 
 
 def _file(path: Path, shown: str, trace: bool) -> Document:
-    with path.open("rb") as stream:
-        start = stream.read(MAX_BYTES + 1)
+    start = _start(path)
+    if not path.is_file() and (start[:4] == b"GGUF" or _is_safetensors(start) or _is_index(start)):
+        raise InputError("weights cannot be read from a pipe", "save them to a file, and name that")
     if path.suffix == ".gguf" and start[:4] != b"GGUF":
         raise InputError("not a GGUF file: it does not begin with GGUF", "download it again")
     if start[:4] == b"GGUF":
@@ -68,9 +70,19 @@ def _file(path: Path, shown: str, trace: bool) -> Document:
         from archcalc.importers import safetensors
 
         return of_tensors(safetensors.read(path), shown)
-    if start.lstrip()[:1] == b"{" and b'"weight_map"' in start:
+    if _is_index(start):
         return of_tensors(_sharded(path), shown)
     return of_bytes(start, shown, trace=trace)
+
+
+def _start(path: Path, most: int = MAX_BYTES) -> bytes:
+    """A byte more than is read, at most: the file may be of any size."""
+    with path.open("rb") as stream:
+        return stream.read(most + 1)
+
+
+def _is_index(start: bytes) -> bool:
+    return start.lstrip()[:1] == b"{" and b'"weight_map"' in start
 
 
 def _is_safetensors(start: bytes) -> bool:
@@ -87,8 +99,11 @@ def _sharded(path: Path) -> Any:
 
 def _index(path: Path) -> dict[str, Any]:
     """An index may be longer than any config: it has a line for each tensor."""
+    raw = _start(path, MAX_INDEX)
+    if len(raw) > MAX_INDEX:
+        raise InputError(f"more than {MAX_INDEX:,} bytes are too long for an index", "download it again")
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(raw)
     except (ValueError, RecursionError):
         raise InputError("the index is not JSON", "download it again") from None
     if not isinstance(found, dict):
@@ -116,7 +131,7 @@ def by_format(tensors: Any) -> str:
 def _folder(folder: Path, trace: bool) -> Document:
     config, weights = folder / CONFIG, _weights_in(folder)
     if config.is_file():
-        found = of_bytes(config.read_bytes()[: MAX_BYTES + 1], str(config), trace=trace)
+        found = of_bytes(_start(config), str(config), trace=trace)
         return _beside_weights(found, weights) if weights else found
     if weights:
         return _file(weights, str(weights), trace)
