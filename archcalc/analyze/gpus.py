@@ -10,7 +10,7 @@ from archcalc.device import KINDS, MAKERS, Device, Memory, catalog, device, rate
 from archcalc.errors import InputError, did_you_mean
 from archcalc.options import checked, memory_size, word
 from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
-from archcalc.sizes import binary_bytes
+from archcalc.sizes import Rated, binary_bytes
 
 ASSUMPTIONS = (
     "rated: as it is sold; memory: as a driver reports it, where a source says so; else what the maker prints, in"
@@ -80,9 +80,19 @@ class GpuReport(GpusReport):
         return Table((Column("what", "name"), Column("figure", "text")), tuple(_facts(self.model, self.device)))
 
 
-@checked(name=word, maker=word, kind=word, min_memory=memory_size)
+def _room(value: Any, option: str) -> Rated:
+    """`24GB` as cards are rated, or what can be used: `24GiB`, or a number of bytes."""
+    if not isinstance(value, str):
+        return Rated(memory_size(value, option), by_maker=False)
+    size = rated(value, option)
+    if size is None:
+        raise InputError(f"expected a memory size such as 24GB or 24GiB, found '{value}'", field=option)
+    return size
+
+
+@checked(name=word, maker=word, kind=word, min_memory=_room)
 def gpus(
-    name: str | None = None, *, maker: str | None = None, kind: str | None = None, min_memory: str | None = None
+    name: str | None = None, *, maker: str | None = None, kind: str | None = None, min_memory: Any = None
 ) -> GpusReport:
     """All devices, those of a maker or kind or with so much memory, or the one of that name."""
     if name is not None:
@@ -103,14 +113,10 @@ def _told(error: InputError) -> str:
     return str(error).partition("\n")[0].replace("cannot be read: ", "")
 
 
-def _has_room(each: Device, asked: str | None) -> bool:
-    """What is asked for as makers write it is what they rate it at; else it is what can be used."""
+def _has_room(each: Device, asked: Rated | None) -> bool:
     if not asked:
         return True
-    size = rated(asked, "--min-memory")
-    if size is None:
-        raise InputError(f"expected a memory size such as 24GB or 24GiB, found '{asked}'", field="--min-memory")
-    return (each.memory.bytes if size.by_maker else each.capacity) >= size.bytes
+    return (each.memory.bytes if asked.by_maker else each.capacity) >= asked.bytes
 
 
 def _choice(word: str, known: Any, option: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,17 +22,21 @@ def size(text: str | int) -> int:
     """A size on the command line, as people write them."""
     from archcalc import options
 
-    try:
-        return options.size(text, "")
-    except InputError as error:
-        raise typer.BadParameter(error.fact) from None
+    return _checked(options.size, text)
 
 
 def whole(text: str | int) -> int:
-    """A whole number of few digits; which ones make sense is said elsewhere."""
-    if not (str(text).isdecimal() and len(str(text)) < 10):
-        raise typer.BadParameter(f"expected a whole number, found '{text}'")
-    return int(text)
+    """A number that may be 0."""
+    from archcalc import options
+
+    return _checked(options.number, text)
+
+
+def _checked(check: Callable[[Any, str], int], text: str | int) -> int:
+    try:
+        return check(text, "")
+    except InputError as error:
+        raise typer.BadParameter(error.fact) from None
 
 
 def completed_preset(incomplete: str) -> list[str]:
