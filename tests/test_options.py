@@ -122,7 +122,7 @@ def test_an_empty_text_is_not_an_option_left_out(option: str) -> None:
         GPT2.memory(mode="infer" if option == "kv_dtype" else "train", **{option: ""})
 
 
-@pytest.mark.parametrize("model", [None, 3, b"gpt2", ["gpt2"], object()], ids=repr)
+@pytest.mark.parametrize("model", [None, 3, b"gpt2", ["gpt2"], object()], ids=lambda model: type(model).__name__)
 def test_what_names_no_model_is_said(model: Any) -> None:
     with pytest.raises(InputError, match="names no model"):
         archcalc.load(model)
