@@ -129,6 +129,10 @@ def by_format(tensors: Any) -> str:
 
 
 def _folder(folder: Path, trace: bool) -> Document:
+    from archcalc.importers import gguf_folder
+
+    if model := gguf_folder.chosen(folder):
+        return _file(model, str(model), trace)
     config, weights = folder / CONFIG, _weights_in(folder)
     if config.is_file():
         found = of_bytes(_start(config), str(config), trace=trace)
@@ -141,7 +145,7 @@ def _folder(folder: Path, trace: bool) -> Document:
 
 def _weights_in(folder: Path) -> Path | None:
     named = [folder / name for name in WEIGHTS if (folder / name).is_file()]
-    others = sorted([*folder.glob("*.safetensors"), *folder.glob("*.gguf")])
+    others = sorted(folder.glob("*.safetensors"))
     return named[0] if named else others[0] if len(others) == 1 else None
 
 
@@ -149,8 +153,6 @@ def _beside_weights(found: Document, weights: Path) -> Document:
     """The config's spec, and how the weights that lie beside it agree with it."""
     from archcalc.importers import agreement
 
-    if weights.suffix == ".gguf":
-        return found
     tensors = _sharded(weights) if weights.name == INDEX else _read_one(weights)
     found.notes = (*found.notes, agreement.told(found, tensors, weights.name))
     return found

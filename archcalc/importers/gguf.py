@@ -9,7 +9,6 @@ ordinary reads: a file that is cut meanwhile ends early, where a mapped one woul
 from __future__ import annotations
 
 import os
-import re
 import struct
 from collections import Counter
 from dataclasses import dataclass
@@ -22,10 +21,11 @@ from archcalc import document
 from archcalc.archs.weights import Stored
 from archcalc.data import data_root
 from archcalc.errors import InputError
+from archcalc.importers.gguf_folder import SPLIT
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
-_SPLIT = re.compile(r"(.*)-\d{5}-of-(\d{5})\.gguf")
+_MOST_MISSING = 8  # names of parts in a message
 _FACT, _TENSOR, _WORD = 8, 8, 8  # bytes that each takes at the least, for the length of its name
 MANY = 200_000  # more facts or tensors than any file has
 MANY_WORDS = 4_000_000  # of all lists together; the largest vocabularies have some 300,000, and as many merges
@@ -63,14 +63,16 @@ def _read(file: Path) -> Header:
 
 def _joined(file: Path, parts: int) -> Header:
     """`model-00001-of-00003.gguf` and its neighbours: the first says what the model is, each lists its own tensors."""
-    match = _SPLIT.fullmatch(file.name)
-    if not match or int(match[2]) != parts:
+    match = SPLIT.fullmatch(file.name)
+    if not match or int(match[3]) != parts:
         hint = "give the parts their names back"
         raise InputError(f"one of {parts} parts, but not called so: model-00001-of-{parts:05}.gguf", hint)
     files = [file.with_name(f"{match[1]}-{number:05}-of-{parts:05}.gguf") for number in range(1, parts + 1)]
     missing = [part.name for part in files if not part.is_file()]
     if missing:
-        raise InputError(f"the part {missing[0]} is missing", f"download all {parts} into one folder")
+        names = ", ".join(missing[:_MOST_MISSING]) + (" …" if len(missing) > _MOST_MISSING else "")
+        fact = f"of {parts} parts {names} {'is' if len(missing) == 1 else 'are'} missing"
+        raise InputError(fact, f"download all {parts} into one folder")
     headers = [_read(part) for part in files]
     return Header(headers[0].facts, _each_once([item for header in headers for item in header.tensors.items()]))
 
