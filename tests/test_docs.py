@@ -18,16 +18,24 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FRAGMENTS = {"positions.md"}  # pages whose YAML shows a few fields of a spec, not a whole one
+
+
+def blocks(language: str) -> Iterator[tuple[str, str]]:
+    """Page and text of every block in a language, such as `console`."""
+    for page in PAGES:
+        for found, text in BLOCK.findall(page.read_text(encoding="utf-8")):
+            if found == language:
+                yield page.name, text
 
 
 def examples() -> Iterator[tuple[str, str, str]]:
     """Page, command and the output shown under it."""
-    for page in PAGES:
-        for block in BLOCK.findall(page.read_text(encoding="utf-8")):
-            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-                command, _, shown = part.partition("\n")
-                yield page.name, command, shown.strip("\n")
+    for page, block in blocks("console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, shown = part.partition("\n")
+            yield page, command, shown.strip("\n")
 
 
 @pytest.mark.parametrize(("page", "command", "shown"), list(examples()))
@@ -47,6 +55,26 @@ def test_an_example_prints_what_is_shown(
 def test_there_are_examples() -> None:
     """A pattern that finds nothing would pass everything."""
     assert sum(page == "README.md" for page, _, _ in examples()) >= 5
+
+
+@pytest.mark.parametrize(("page", "text"), list(blocks("python")))
+def test_a_program_runs_when_it_is_copied(page: str, text: str) -> None:
+    """Each on its own, with the imports that it shows."""
+    exec(compile(text, page, "exec"), {})
+
+
+@pytest.mark.parametrize(("page", "text"), [block for block in blocks("yaml") if block[0] not in FRAGMENTS])
+def test_a_spec_answers_when_it_is_copied(run: Run, page: str, text: str, tmp_path: Path) -> None:
+    spec = tmp_path / "spec.yaml"
+    spec.write_text(text, encoding="utf-8")
+    answer = run("params", str(spec))
+    assert answer.code == 0, f"{page}: {answer.err}"
+
+
+def test_there_are_programs_and_specs() -> None:
+    """A pattern that finds nothing would pass everything."""
+    assert len(list(blocks("python"))) >= 4
+    assert len(list(blocks("yaml"))) >= 7
 
 
 @pytest.mark.parametrize("command", COMMANDS)

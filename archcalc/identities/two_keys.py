@@ -50,30 +50,37 @@ def two_keys() -> Findings:
 
 
 def averaged_heads() -> Findings:
-    """A key whose length is 1/2 or 3/2, by the toss of a coin, makes one head jump between v_a and v_b."""
+    """A key k_a = γ·u whose factor γ is drawn by the toss of a coin makes one head jump between v_a and v_b."""
     heads = 4
     normal = gaussian(seed=9)
     keys, values = torch.linalg.qr(normal(D, D)).Q[:N], normal(N, D)
     mean = (values[0] + values[1]) / 2
 
-    def output(q: Tensor, length: float) -> Tensor:
-        return attend(q, torch.cat([length * keys[:1], keys[1:]]), values)
+    def output(q: Tensor, factor: float) -> Tensor:
+        return attend(q, torch.cat([factor * keys[:1], keys[1:]]), values)
 
-    def spread(outcomes: Tensor) -> float:
-        return float(((outcomes - outcomes.mean(0)) ** 2).sum(1).mean())
+    def pointed(factors: tuple[float, ...]) -> Tensor:
+        """Two heads, averaged, each with a query that points at one key; γ·qᵀu > 0 only where γ is positive."""
+        return torch.stack([(output(SHARP * keys[0], f) + output(SHARP * keys[1], f)) / 2 for f in factors])
 
-    lengths = (0.5, 1.5)
-    single = torch.stack([output(SHARP * (keys[0] + keys[1]), length) for length in lengths])
-    tosses = product(range(len(lengths)), repeat=heads)  # each head with a key of its own: all 2⁴ cases
+    positive, of_both_signs = (0.5, 1.5), (-0.5, 2.5)  # each of mean 1
+    single = torch.stack([output(SHARP * (keys[0] + keys[1]), factor) for factor in positive])
+    tosses = product(range(len(positive)), repeat=heads)  # each head with a key of its own: all 2⁴ cases
     averaged = torch.stack([single[list(toss)].mean(0) for toss in tosses])
-    pointed = torch.stack([(output(SHARP * keys[0], s) + output(SHARP * keys[1], s)) / 2 for s in lengths])
+    any_sign = wrong("two heads, q = βu, q = βk_b: no variance, any γ", spread(pointed(of_both_signs)))
     return (
-        right("one head, ‖k_a‖ = 1 ± ½: its mean is (v_a+v_b)/2", gap(single.mean(0), mean)),
+        right("one head, k_a = γu, γ = 1 ± ½: its mean is (v_a+v_b)/2", gap(single.mean(0), mean)),
         right("the average of H independent heads keeps the mean", gap(averaged.mean(0), mean)),
         right(
             "their average has 1/H of the variance (H = 4)",
             abs(spread(averaged) * heads / spread(single) - 1),
         ),
-        right("two heads, q = βk_a and q = βk_b: the same mean", gap(pointed.mean(0), mean)),
-        right("two heads, q = βk_a and q = βk_b: no variance", spread(pointed)),
+        right("two heads, q = βu, q = βk_b, γ > 0: the same mean", gap(pointed(positive).mean(0), mean)),
+        any_sign,
+        corrected("two heads, q = βu, q = βk_b: no variance if γ > 0", spread(pointed(positive)), of=any_sign),
     )
+
+
+def spread(outcomes: Tensor) -> float:
+    """The variance of a vector that takes each of these values equally often, summed over its entries."""
+    return float(((outcomes - outcomes.mean(0)) ** 2).sum(1).mean())
