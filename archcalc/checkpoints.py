@@ -28,6 +28,7 @@ class Group:
 
     format: Format | None
     targets: Names = field(default_factory=lambda: Names((LINEAR,)))
+    whole: int = 0  # matrices whose inputs are no multiple of it stay as they are; 0: all are quantised
 
     @property
     def all_linear(self) -> bool:
@@ -41,7 +42,7 @@ class Checkpoint:
     name: str
     groups: tuple[Group, ...] = ()
     skipped: Names = field(default_factory=lambda: Names(()))
-    quantises: str = "linear"
+    quantises: str = "linear"  # or "experts", or "linear and tables", which is every matrix, the router too
     head: bool = False  # is quantised too
     rest: str = ""
     source: str = "quantization_config"
@@ -58,6 +59,8 @@ class Checkpoint:
 
     def holds(self, place: Place) -> bool:
         """Whether a parameter may be quantised, in some layer; the answer for each is `total`'s."""
+        if self.quantises == "linear and tables":
+            return place.is_linear or bool(place.param.table)
         if not place.is_linear or place.role == "router" or (place.role == "head" and not self.head):
             return False
         return place.is_expert if self.quantises == "experts" else True
@@ -99,17 +102,23 @@ class Checkpoint:
 
     def _format(self, place: Place, layer: int) -> Format:
         """That of the first group that names the module, unless it is left as it is."""
-        modules = _modules(place)
+        modules, outside = _modules(place), not place.layers
 
         def named(names: Names) -> bool:
-            return names.hold_outside(HEAD) if place.role == "head" else names.hold(layer, modules)
+            return any(map(names.hold_outside, modules)) if outside else names.hold(layer, modules)
 
         if named(self.skipped):
             return plain(self.rest)
         for group in self.groups:
             if group.all_linear or named(group.targets):
-                return group.format or plain(self.rest)
+                return self._of_group(group, place)
         return plain(self.rest)
+
+    def _of_group(self, group: Group, place: Place) -> Format:
+        """Plain where the group leaves its modules as they are, or cannot divide their inputs."""
+        columns = Part(place.param.axes, place.role).on(Plan()).columns
+        divides = not group.whole or columns % group.whole == 0
+        return (group.format if divides else None) or plain(self.rest)
 
 
 def _modules(place: Place) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from archcalc import data
-from archcalc.document import MAX_BYTES
 from archcalc.errors import InputError
 from archcalc.importers import files
+from archcalc.importers.beside import CONFIG
+from archcalc.importers.json_object import MAX_JSON
 from archcalc.model import Model, from_document
 from archcalc.options import checked
 from archcalc.plain_data import plain
@@ -64,7 +65,7 @@ def _standard_input() -> bytes:
     if sys.stdin is None or sys.stdin.closed:
         raise InputError("standard input is closed", "name the file instead of -")
     try:
-        return sys.stdin.buffer.read(MAX_BYTES + 1)
+        return sys.stdin.buffer.read(MAX_JSON + 1)
     except OSError as reason:
         raise InputError(f"standard input cannot be read: {reason.strerror or reason}") from None
 
@@ -119,7 +120,7 @@ def _called(file: Path) -> str:
     """A model by its file, but a config.json by the folder that holds it."""
     if file.is_dir():
         return file.resolve().name
-    return file.resolve().parent.name if file.name == files.CONFIG else file.stem
+    return file.resolve().parent.name if file.name == CONFIG else file.stem
 
 
 def _shown(file: Path) -> str:

@@ -23,6 +23,7 @@ MOST_VISITS = (
 _LISTED = re.compile(r"[\w.-]+")  # a name; anything else is an expression
 _TOWER = r"(?:model|language_model|text_model|transformer|gpt_neox|decoder|backbone)"
 _ABOVE = re.compile(rf"^(?:{_TOWER}\.)*(?:layers|h|blocks)\.")
+_OUTSIDE = re.compile(rf"^(?:{_TOWER}\.)+(?=[^.]+$)")  # of a module in no layer: `language_model.lm_head`
 _ESCAPED = re.compile(rf"^\^?(?:{_TOWER}\\\.)*(?:layers|h|blocks)\\\.([0-9]{{1,9}})\\\.(?![*+?{{])")
 _TOWERS = (
     "model.language_model.layers",
@@ -111,7 +112,7 @@ def _entry(entry: str) -> tuple[int | None, str | Expression]:
     """The layer that an entry names, if any, and what it says of that layer's modules."""
     if not _LISTED.fullmatch(entry):
         return _expression(entry)
-    word = _ABOVE.sub("model.layers.", entry)
+    word = _OUTSIDE.sub("", _ABOVE.sub("model.layers.", entry))
     numbered = _NUMBERED.fullmatch(word)
     return (int(numbered[1]), numbered[2] or "") if numbered else (None, word)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from archcalc.document import MAX_BYTES, Document, read
 from archcalc.errors import InputError
+from archcalc.importers import beside
+from archcalc.importers.beside import CONFIG
+from archcalc.importers.json_object import MAX_JSON, json_object
 
-CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
 WEIGHTS = (INDEX, "model.safetensors")
 MAX_INDEX = 10**8  # the longest that are published have a tenth of that
@@ -29,8 +32,16 @@ def of_path(path: Path, shown: str, *, trace: bool = False) -> Document:
 
 def of_bytes(raw: bytes, shown: str, *, trace: bool = False) -> Document:
     """A spec, or a config.json, that is at hand as a whole."""
-    said = _json_object(raw, shown)
+    said = json_object(raw, shown)
     return of_config(said, shown, trace=trace) if said and _CONFIG_KEYS & set(said) else read(raw, shown)
+
+
+def of_files(held: Mapping[str, bytes], shown: str, *, trace: bool = False) -> Document:
+    """A config.json with what lies beside it, by their names: `beside.NAMES` are read, wherever they come from."""
+    said, notes = beside.config(held)
+    found = of_config(said, shown, trace=trace) if _CONFIG_KEYS & set(said) else of_bytes(held[CONFIG], shown)
+    found.notes = (*found.notes, *notes)
+    return found
 
 
 def of_data(said: dict[str, Any], *, trace: bool = False) -> Document:
@@ -57,7 +68,9 @@ def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
 
 
 def _file(path: Path, shown: str, trace: bool) -> Document:
-    start = _start(path)
+    if path.name == CONFIG and path.is_file():
+        return _described(path.parent, shown, trace)
+    start = _text(path)
     if not path.is_file() and (start[:4] == b"GGUF" or _is_safetensors(start) or _is_index(start)):
         raise InputError("weights cannot be read from a pipe", "save them to a file, and name that")
     if path.suffix == ".gguf" and start[:4] != b"GGUF":
@@ -79,6 +92,13 @@ def _start(path: Path, most: int = MAX_BYTES) -> bytes:
     """A byte more than is read, at most: the file may be of any size."""
     with path.open("rb") as stream:
         return stream.read(most + 1)
+
+
+def _text(path: Path) -> bytes:
+    """The start of a file, or the whole of one that may be a long config."""
+    start = _start(path)
+    long_json = len(start) > MAX_BYTES and start[:4].lstrip(b"\xef\xbb\xbf \n\r\t")[:1] == b"{" and path.is_file()
+    return _start(path, MAX_JSON) if long_json and not _is_index(start) else start
 
 
 def _is_index(start: bytes) -> bool:
@@ -133,14 +153,20 @@ def _folder(folder: Path, trace: bool) -> Document:
 
     if model := gguf_folder.chosen(folder):
         return _file(model, str(model), trace)
-    config, weights = folder / CONFIG, _weights_in(folder)
-    if config.is_file():
-        found = of_bytes(_start(config), str(config), trace=trace)
-        return _beside_weights(found, weights) if weights else found
+    weights = _weights_in(folder)
+    if (folder / CONFIG).is_file():
+        return _described(folder, str(folder / CONFIG), trace)
     if weights:
         return _file(weights, str(weights), trace)
     hint = "give a folder with a config.json or weights, or the file that describes the model"
     raise InputError("this folder holds no model", hint)
+
+
+def _described(folder: Path, shown: str, trace: bool) -> Document:
+    """The config of a folder, with all that lies beside it."""
+    held = {name: _text(folder / name) for name in beside.NAMES if (folder / name).is_file()}
+    found, weights = of_files(held, shown, trace=trace), _weights_in(folder)
+    return _beside_weights(found, weights) if weights else found
 
 
 def _weights_in(folder: Path) -> Path | None:
@@ -162,34 +188,3 @@ def _read_one(path: Path) -> Any:
     from archcalc.importers import safetensors
 
     return safetensors.read(path)
-
-
-def _json_object(raw: bytes, shown: str) -> dict[str, Any] | None:
-    """None for what is not JSON, or is too long to be a config."""
-    if raw.lstrip()[:1] != b"{" or len(raw) > MAX_BYTES:
-        return None
-    try:
-        said = json.loads(raw, object_pairs_hook=_unambiguous)
-    except json.JSONDecodeError as reason:
-        if shown.endswith(".json"):
-            raise _not_json(reason) from None
-        return None
-    except (ValueError, RecursionError):
-        return None
-    return said if isinstance(said, dict) else None
-
-
-def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON lets a key stand twice, and readers choose one of its values."""
-    found = dict(pairs)
-    twice = [key for key, value in pairs if found[key] != value and value == value]
-    if twice:
-        raise InputError("given twice, with two values", "keep one of the two", fields=[(twice[0],)])
-    return found
-
-
-def _not_json(reason: json.JSONDecodeError) -> InputError:
-    error = InputError(f"not valid JSON: {reason.msg}", "check commas, brackets and quotes; or download it again")
-    error.line = reason.lineno
-    error.excerpt = reason.doc.split("\n")[reason.lineno - 1][:100]
-    return error

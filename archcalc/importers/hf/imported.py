@@ -46,14 +46,17 @@ def _counted(said: dict[str, Any], config: Config, task: str) -> dict[str, Any]:
 
 def _quantization(config: Config) -> dict[str, Any] | None:
     """How the weights are stored, where they are quantised: it changes bytes and not parameters."""
-    said = config.given("quantization_config") or config.given("compression_config")  # of older files
+    keys = ("quantization_config", "compression_config", "quantization")  # of most, of older ones, of MLX
+    found = [(key, config.given(key)) for key in keys]
+    key, said = next(((key, value) for key, value in found if value), ("", None))
     if not said:
         return None
     from archcalc.importers.stored.methods import quantised
 
-    if not quantised(said):
+    if not quantised(said, key):
         return None
-    if said.get("kv_cache_scheme") or said.get("kv_cache_quant_algo"):
+    inner = said["quantization"] if isinstance(said.get("quantization"), dict) else {}
+    if any(part.get("kv_cache_scheme") or part.get("kv_cache_quant_algo") for part in (said, inner)):
         config.notes.append("the checkpoint holds scales for a cache in fp8: --kv-dtype fp8 counts it so")
     return dict(said)
 

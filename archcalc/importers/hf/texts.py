@@ -14,6 +14,7 @@ from archcalc.importers.hf.reading import unknown_type
 
 Said = dict[str, Any]
 
+_SHARED = ("dtype", "torch_dtype", "quantization_config", "compression_config", "quantization")
 _BESIDE = ("vision_config", "audio_config", "text_config", "architectures", "model_type")
 
 
@@ -42,7 +43,7 @@ def text_of(said: Said) -> Text | None:
     model_type = _type_of(inner, outer, about)
     _check_generates(model_type, outer)
     tie = {} if (tied := _tied(said, inner, about)) is None else {"tie_word_embeddings": tied}
-    shared: Said = {key: said[key] for key in ("dtype", "torch_dtype", "quantization_config") if key in said}
+    shared: Said = {key: said[key] for key in _SHARED if key in said}
     return Text(
         {**shared, **inner, **tie, "model_type": model_type, "architectures": None},
         _task(said),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.checkpoints import Checkpoint, Group
+from archcalc.module_names import Names
 from archcalc.quantisation import Format, Stored
 
 Fields = dict[str, Any]
@@ -63,3 +64,9 @@ def words(value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(str(word) for word in value)
+
+
+def skipped(said: Fields) -> Names:
+    """Modules that are left as they are, under the names that methods have for the list."""
+    keys = ("modules_to_not_convert", "llm_int8_skip_modules", "ignore", "ignored_layers", "exclude_modules", "exclude")
+    return Names(tuple(word for key in keys for word in words(said.get(key))))

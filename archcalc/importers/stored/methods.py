@@ -14,7 +14,10 @@ from archcalc.checkpoints import LINEAR, Checkpoint, Group
 from archcalc.errors import InputError
 from archcalc.formats import weight_format
 from archcalc.importers.stored.compressed import compressed
-from archcalc.importers.stored.layouts import Fields, float8, grouped, made, number, stored, tiled, words
+from archcalc.importers.stored.layouts import Fields, float8, grouped, made, number, skipped, stored, tiled, words
+from archcalc.importers.stored.mlx import is_mlx, mlx
+from archcalc.importers.stored.modelopt import modelopt
+from archcalc.importers.stored.quark import quark
 from archcalc.importers.stored.rules import (
     auto_round_rules,
     gptq_layout,
@@ -45,8 +48,23 @@ def quantised(said: Any, field: str = "quantization_config") -> Checkpoint | Non
 
 
 def _unnamed(said: Fields) -> str:
-    """Old files of bitsandbytes name no method."""
-    return "bitsandbytes" if "load_in_4bit" in said or "load_in_8bit" in said else "an unnamed method"
+    """The method by its fields: old files and files beside config.json name none, and MLX never does."""
+    named = next((method for method, fields in _FIELDS.items() if fields & said.keys()), "an unnamed method")
+    return "mlx" if is_mlx(said) else named
+
+
+_FIELDS: dict[str, set[str]] = {  # of one method alone, asked in this order
+    "bitsandbytes": {"load_in_4bit", "load_in_8bit"},
+    "modelopt": {"quant_algo", "producer", "quantized_layers", "quantization"},
+    "compressed-tensors": {"config_groups", "sparsity_config"},
+    "gptq": {"desc_act", "damp_percent", "true_sequential", "checkpoint_format"},
+    "awq": {"w_bit", "zero_point", "q_group_size"},
+    "fp8": {"weight_block_size", "activation_scheme"},
+    "quark": {"global_quant_config"},
+    "torchao": {"quant_type"},
+    "aqlm": {"num_codebooks"},
+    "hqq": {"quant_config", "dynamic_config"},
+}
 
 
 def _gptq(said: Fields) -> Checkpoint:
@@ -59,7 +77,7 @@ def _gptq(said: Fields) -> Checkpoint:
     if only and any(rule.format for rule in rules):
         return Checkpoint("gptq", unknown="modules_in_block_to_quantize and widths in dynamic are not counted together")
     usual = Group(gptq_layout(bits, group), Names(only or (LINEAR,)))
-    return Checkpoint(f"gptq {told(usual, *rules)}", (*rules, usual), _skipped(said), head=bool(said.get("lm_head")))
+    return Checkpoint(f"gptq {told(usual, *rules)}", (*rules, usual), skipped(said), head=bool(said.get("lm_head")))
 
 
 def _auto_round(said: Fields) -> Checkpoint:
@@ -67,24 +85,25 @@ def _auto_round(said: Fields) -> Checkpoint:
     bits, group = number(said, "bits", 4), number(said, "group_size", 128)
     rules, kept = auto_round_rules(said.get("extra_config") or {}, bits, group)
     usual = Group(packed(bits, group, 16 + bits))
-    skipped = Names((*_skipped(said).listed, *kept))
+    left = Names((*skipped(said).listed, *kept))
     head = any(rule.targets.hold_outside("lm_head") for rule in rules)
-    return Checkpoint(f"auto-round {told(usual, *rules)}", (*rules, usual), skipped, head=head)
+    return Checkpoint(f"auto-round {told(usual, *rules)}", (*rules, usual), left, head=head)
 
 
 def _awq(said: Fields) -> Checkpoint:
     """AutoAWQ: packed weights, an fp16 scale and a zero for each group."""
-    bits, group = number(said, "bits", number(said, "w_bit", 0)), number(said, "group_size", 128)
+    bits, group = number(said, "bits", number(said, "w_bit", 0)), number(said, "q_group_size", 128)
+    group = number(said, "group_size", group)
     if not bits:
         return without_bits("awq")
     found = made(f"awq int{bits}, {grouped(group)}", tiled(bits, group, 16 + bits))
-    return replace(found, skipped=_skipped(said))
+    return replace(found, skipped=skipped(said))
 
 
 def _bitsandbytes(said: Fields) -> Checkpoint | None:
     """Neither in 8 bits nor in 4 is not quantised."""
     if said.get("load_in_8bit") or said.get("_load_in_8bit"):
-        return replace(made("bitsandbytes int8", *weight_format("int8").stores), skipped=_skipped(said))
+        return replace(made("bitsandbytes int8", *weight_format("int8").stores), skipped=skipped(said))
     if not (said.get("load_in_4bit") or said.get("_load_in_4bit")):
         return None
     kind = str(said.get("bnb_4bit_quant_type", "fp4")).lower()
@@ -93,63 +112,61 @@ def _bitsandbytes(said: Fields) -> Checkpoint | None:
     double = bool(said.get("bnb_4bit_use_double_quant"))
     kept = weight_format("nf4_dq" if double else "nf4")
     name = f"bitsandbytes {kind}" + (" with double quantisation" if double else "")
-    return replace(made(name, *kept.stores), skipped=_skipped(said), widened=kept.widened)
+    return replace(made(name, *kept.stores), skipped=skipped(said), widened=kept.widened)
 
 
 def _fp8(said: Fields) -> Checkpoint:
     """In blocks with an fp32 scale each, or one for a matrix, and one for what enters it where that is fixed."""
+    if said.get("quantized_layers"):
+        return _over(modelopt(said), _fp8({**said, "quantized_layers": None}))
     block = said.get("weight_block_size")
     layout, scales = float8("block" if block else "tensor", 32, block)
     fixed = (stored(32, "a scale of the inputs", tile=(0, 0)),) if said.get("activation_scheme") == "static" else ()
-    return replace(made(f"fp8, {scales}", *layout, *fixed), skipped=_skipped(said))
+    return replace(made(f"fp8, {scales}", *layout, *fixed), skipped=skipped(said))
+
+
+def _over(listed: Checkpoint, usual: Checkpoint) -> Checkpoint:
+    """Layers that another method lists, and one for all others: DeepSeek's fp8 with experts in NVFP4."""
+    if listed.unknown:
+        return listed
+    groups = (*listed.groups, *usual.groups)
+    return replace(usual, name=f"{listed.name}, else {usual.name}", groups=groups, skipped=Names(()))
 
 
 def _fbgemm(said: Fields) -> Checkpoint:
     layout, scales = float8("channel", 32)
-    return replace(made(f"fbgemm fp8, {scales}", *layout), skipped=_skipped(said))
+    return replace(made(f"fbgemm fp8, {scales}", *layout), skipped=skipped(said))
 
 
 def _eetq(said: Fields) -> Checkpoint:
     layout = (stored(8, "the weight"), stored(16, "an fp16 scale of the row", tile=(1, 0)))
-    return replace(made("eetq int8, a scale a row", *layout), skipped=_skipped(said))
+    return replace(made("eetq int8, a scale a row", *layout), skipped=skipped(said))
 
 
 def _mxfp4(said: Fields) -> Checkpoint:
     """gpt-oss: experts alone."""
     found = made("mxfp4 of experts, group 32", *weight_format("mxfp4").stores)
-    return replace(found, quantises="experts", skipped=_skipped(said))
+    return replace(found, quantises="experts", skipped=skipped(said))
 
 
 def _mxfp8(said: Fields) -> Checkpoint:
     layout = (stored(8, "the weight"), stored(8, "a shared exponent", tile=(1, 32)))
-    return replace(made("mxfp8, group 32", *layout), skipped=_skipped(said))
+    return replace(made("mxfp8, group 32", *layout), skipped=skipped(said))
 
 
 def _nvfp4(said: Fields) -> Checkpoint:
-    return replace(made("nvfp4, group 16", *weight_format("nvfp4").stores), skipped=_skipped(said))
-
-
-def _modelopt(said: Fields) -> Checkpoint:
-    """NVIDIA's ModelOpt: scales of whole matrices and of what enters them beside those of groups."""
-    algorithm = str(said.get("quant_algo") or (said.get("quantization") or {}).get("quant_algo") or "").upper()
-    inputs = stored(32, "a scale of the inputs", tile=(0, 0))
-    if algorithm == "FP8":
-        layout, scales = float8("tensor", 32)
-        return replace(made(f"modelopt fp8, {scales}", *layout, inputs), skipped=_skipped(said))
-    if algorithm == "NVFP4":
-        return replace(made("modelopt nvfp4, group 16", *weight_format("nvfp4").stores, inputs), skipped=_skipped(said))
-    return Checkpoint(f"modelopt {algorithm}", unknown=f"how modelopt keeps {algorithm or 'them'} is not known here")
+    return replace(made("nvfp4, group 16", *weight_format("nvfp4").stores), skipped=skipped(said))
 
 
 def _hqq(said: Fields) -> Checkpoint:
     """A scale and a zero of 16 bits for each group; settings are for all layers, or for each by its name."""
     inner = said.get("quant_config") or said.get("dynamic_config") or {}
-    skipped = Names(words(said.get("skip_modules")))
+    left = Names(words(said.get("skip_modules")))
     if inner and "weight_quant_params" not in inner:
         rules = hqq_rules(inner)
-        return Checkpoint(f"hqq {told(*rules)}, by layer", rules, skipped)
+        return Checkpoint(f"hqq {told(*rules)}, by layer", rules, left)
     usual = Group(hqq_layout(inner.get("weight_quant_params") or said.get("weights") or {}))
-    return Checkpoint(f"hqq {told(usual)}", (usual,), skipped)
+    return Checkpoint(f"hqq {told(usual)}", (usual,), left)
 
 
 def _quanto(said: Fields) -> Checkpoint:
@@ -163,7 +180,7 @@ def _quanto(said: Fields) -> Checkpoint:
     }
     if kind not in layouts:
         return Checkpoint(f"quanto {kind}", unknown=f"quanto has no weights in {kind}")
-    return replace(made(f"quanto {kind}", *layouts[kind]), skipped=_skipped(said))
+    return replace(made(f"quanto {kind}", *layouts[kind]), skipped=skipped(said))
 
 
 def _torchao(said: Fields) -> Checkpoint:
@@ -173,13 +190,13 @@ def _torchao(said: Fields) -> Checkpoint:
     kind = str(inner.get("_type", "")).lower().replace("_", "")
     data: Fields = inner.get("_data") or said.get("quant_type_kwargs") or {}
     group = number(data, "group_size", 128)
-    skipped = _skipped(said)
+    left = skipped(said)
     if "int4" in kind:
-        return replace(made(f"torchao int4, {grouped(group)}", tiled(4, group, 32)), skipped=skipped)
+        return replace(made(f"torchao int4, {grouped(group)}", tiled(4, group, 32)), skipped=left)
     if "int8" in kind or "float8" in kind:
         name = "int8" if "int8" in kind else "float8"
         layout = (stored(8, "the weight"), stored(32, "a scale of the row", tile=(1, 0)))
-        return replace(made(f"torchao {name}, a scale a row", *layout), skipped=skipped)
+        return replace(made(f"torchao {name}, a scale a row", *layout), skipped=left)
     return Checkpoint(f"torchao {asked}", unknown=f"how torchao keeps {kind or 'them'} is not known to archcalc")
 
 
@@ -199,13 +216,7 @@ def _aqlm(said: Fields) -> Checkpoint:
 
 def _bitnet(said: Fields) -> Checkpoint:
     layout = (stored(2, "a ternary weight"), stored(16, "a scale of the matrix", tile=(0, 0)))
-    return replace(made("bitnet, 2 bits", *layout), skipped=_skipped(said))
-
-
-def _skipped(said: Fields) -> Names:
-    """Modules that are left as they are, under the names that methods have for the list."""
-    keys = ("modules_to_not_convert", "llm_int8_skip_modules", "ignore", "ignored_layers", "exclude_modules")
-    return Names(tuple(word for key in keys for word in words(said.get(key))))
+    return replace(made("bitnet, 2 bits", *layout), skipped=skipped(said))
 
 
 METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
@@ -220,7 +231,11 @@ METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
     "mxfp4": _mxfp4,
     "mxfp8": _mxfp8,
     "nvfp4": _nvfp4,
-    "modelopt": _modelopt,
+    "modelopt": modelopt,
+    "modelopt-fp4": modelopt,
+    "modelopt-mixed": modelopt,
+    "mlx": mlx,
+    "quark": quark,
     "compressed-tensors": compressed,
     "hqq": _hqq,
     "quanto": _quanto,

@@ -29,7 +29,9 @@ _DENSE = ("mlp", "feed_forward", "ffn", "mixer")
 _BARE = {"up": ("fc1",), "down": ("fc2",)}  # OPT and BART have them directly in a layer
 _INNER = {"mamba": ("mamba", "mixer"), "delta": ("linear_attn",), "moe": ("mlp",), "indexer": ("self_attn.indexer",)}
 _WHOLE = {("indexer", "weights"): ("self_attn.indexers_proj",)}  # GLM 5's lists drop `.weight` wherever it stands
+_TABLES = ("embed_tokens", "wte", "word_embeddings", "tok_embeddings", "embeddings")
 _OTHER = {
+    "router": ("gate", "router"),
     "in": ("in_proj", "in_proj_qkvz", "in_proj_qkv", "in_proj_z"),
     "out": ("out_proj",),
     "select": ("x_proj",),
@@ -44,7 +46,9 @@ _OTHER = {
 
 def modules(place: Place) -> tuple[str, ...]:
     """Every spelling of the module that holds a matrix, as it is called in a layer or, for the head, in the model."""
-    return ("lm_head",) if place.role == "head" else _tails(place)
+    if place.role == "head":
+        return ("lm_head",)
+    return _TABLES if place.param.table else _tails(place)
 
 
 def _tails(place: Place) -> tuple[str, ...]:

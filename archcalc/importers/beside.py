@@ -1,0 +1,44 @@
+"""Small files beside config.json that say how the weights are stored, taken into the config: files by name → config.
+
+ModelOpt writes hf_quant_config.json, AutoGPTQ wrote quantize_config.json, AutoAWQ quant_config.json. Where config.json
+says it too, that goes first, as in vLLM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from archcalc.errors import InputError
+from archcalc.importers.json_object import json_object
+
+CONFIG = "config.json"
+QUANTISED = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
+NAMES = (CONFIG, *QUANTISED)  # what `config` reads, wherever the files come from
+_KEYS = ("quantization_config", "compression_config", "quantization")
+
+
+def config(held: Mapping[str, bytes]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The config with its quantisation, and what to say of that; `held` has config.json and what lies beside it."""
+    said = json_object(held[CONFIG], CONFIG) or {}
+    name = next((name for name in QUANTISED if name in held), None)
+    if name is None or _says_quantised(said):
+        return said, ()
+    return {**said, "quantization_config": _quantised(held[name], name)}, (f"how the weights are stored: from {name}",)
+
+
+def _says_quantised(said: dict[str, Any]) -> bool:
+    inner = said.get("text_config")
+    parts = (said, inner) if isinstance(inner, dict) else (said,)
+    return any(part.get(key) for part in parts for key in _KEYS)
+
+
+def _quantised(raw: bytes, name: str) -> dict[str, Any]:
+    try:
+        found = json_object(raw, name)
+        if found is None:
+            raise InputError("expected a JSON object", "download it again, or delete it")
+    except InputError as error:
+        error.file = name
+        raise
+    return found

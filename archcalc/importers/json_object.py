@@ -1,0 +1,44 @@
+"""A file that is one JSON object, such as a config.json, as a dict."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from archcalc.errors import InputError
+
+MAX_JSON = 32_000_000  # bytes; configs that list every expert of every layer have some millions
+_MARK = b"\xef\xbb\xbf"  # a byte-order mark, which editors on Windows write
+
+
+def json_object(raw: bytes, shown: str) -> dict[str, Any] | None:
+    """None for what is not JSON; a file that is called .json must be."""
+    if raw.removeprefix(_MARK).lstrip()[:1] != b"{":
+        return None
+    if len(raw) > MAX_JSON:
+        raise InputError(f"more than {MAX_JSON:,} bytes are too long for a config", "download it again")
+    try:
+        said = json.loads(raw, object_pairs_hook=_unambiguous)
+    except json.JSONDecodeError as reason:
+        if shown.endswith(".json"):
+            raise _not_json(reason) from None
+        return None
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """JSON lets a key stand twice, and readers choose one of its values."""
+    found = dict(pairs)
+    twice = [key for key, value in pairs if found[key] != value and value == value]
+    if twice:
+        raise InputError("given twice, with two values", "keep one of the two", fields=[(twice[0],)])
+    return found
+
+
+def _not_json(reason: json.JSONDecodeError) -> InputError:
+    error = InputError(f"not valid JSON: {reason.msg}", "check commas, brackets and quotes; or download it again")
+    error.line = reason.lineno
+    error.excerpt = reason.doc.split("\n")[reason.lineno - 1][:100]
+    return error
