@@ -41,6 +41,7 @@ class Document:
     notes: tuple[str, ...] = ()  # of an importer: what a reader of any report must know
     weights: Any = None  # of an importer: how they are kept, as `archcalc.checkpoints` says it
     config: dict[str, Any] = field(default_factory=dict)  # the config.json that it was translated from
+    whole: str = ""  # of an importer that read a part of the model: what counts the whole
     head_in_checkpoint: bool = False  # transformers' class gets its own head from a checkpoint, and is tied without one
 
     def line_of(self, path: Path) -> int:

@@ -12,6 +12,7 @@ from archcalc.document import Document
 from archcalc.errors import InputError
 from archcalc.ir import Module
 from archcalc.options import checked
+from archcalc.scope import WHOLE, LeftOut, Scope
 from archcalc.spec import ModelSpec
 from archcalc.workload import Workload, workload
 
@@ -58,6 +59,15 @@ class Model:
         return Memory(self).states["weights"]
 
     @property
+    def scope(self) -> Scope:
+        """Which part of a model this is, where the spec says that it is one."""
+        said = self.spec.scope
+        if said is None:
+            return WHOLE
+        left_out = tuple(LeftOut(each.part, each.parameters) for each in said.left_out)
+        return Scope(said.part, said.of or "", left_out, self.document.whole)
+
+    @property
     def kind(self) -> str:
         """The family, and which kind of it: `encoder-decoder transformer`."""
         kind = getattr(self.resolved, "kind", "")
@@ -88,6 +98,7 @@ class Model:
             self.build(),
             model=self.name,
             precision=self.spec.precision,
+            scope=self.scope,
             stored=self.stored_bytes,
             stored_as=self.stored.note if self.stored else "",
             depth=depth or USUAL_DEPTH,
@@ -114,7 +125,9 @@ class Model:
             raise InputError("a list of weights does not tell what is computed with them", hint, field=self.name)
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         root = self.build(work)
-        return shapes(root, work, model=self.name, symbolic=symbolic, parameters=parameters, depth=depth)
+        return shapes(
+            root, work, model=self.name, scope=self.scope, symbolic=symbolic, parameters=parameters, depth=depth
+        )
 
     @checked()
     def flops(self, **options: Any) -> FlopsReport:

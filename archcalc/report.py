@@ -6,8 +6,10 @@ A Report serves every renderer: `record` is what programs read (JSON, CSV), `fig
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
+
+from archcalc.scope import WHOLE, Scope
 
 SCHEMA_VERSION = 1
 GLYPHS = "█▓▒░▪"  # the parts of a stacked bar, in their order
@@ -78,6 +80,7 @@ class Report:
     command: ClassVar[str]
     model: str
     assumptions: tuple[str, ...]
+    scope: Scope = field(default=WHOLE, kw_only=True)  # how much of the model is counted
 
     def title(self) -> str:
         return self.model

@@ -38,6 +38,11 @@ def as_size(value: Any) -> int:
     return number
 
 
+def as_tuple(value: Any) -> Any:
+    """A list, or the one thing that stands for a list of one."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
 def mistake(fact: str) -> PydanticCustomError:
     return PydanticCustomError("mistake", "{fact}", {"fact": fact})
 
@@ -157,6 +162,22 @@ class Published(Node):
     differs: str | None = None  # why archcalc's count is another, where it is
 
 
+class LeftOutPart(Node):
+    """A part of the model that the spec does not describe."""
+
+    main: ClassVar[str] = "part"
+    part: str
+    parameters: Size | None = None
+
+
+class Partial(Node):
+    """A spec that describes a part of a model: which one, of what, and what it leaves out."""
+
+    part: str
+    of: str | None = None
+    left_out: Annotated[tuple[LeftOutPart, ...], BeforeValidator(as_tuple), Field(min_length=1)]
+
+
 class ModelSpec(Node):
     """The fields of every family."""
 
@@ -165,6 +186,7 @@ class ModelSpec(Node):
     about: str | None = None
     source: str | None = None
     published: Published | None = None
+    scope: Partial | None = None
     precision: Literal[*PRECISIONS] | None = None  # type: ignore[valid-type]
     quantization: Quantization | None = None  # how weights are stored, word for word as a config's quantization_config
     batch: Size | None = None

@@ -12,6 +12,7 @@ from archcalc.analyze.params import USUAL_DEPTH
 from archcalc.errors import InputError, did_you_mean
 from archcalc.options import a_model, checked, size, texts
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Unit
+from archcalc.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -77,6 +78,7 @@ class CompareReport(Report):
     labels: tuple[str, ...]
     names: tuple[str, ...]
     rows: tuple[Row, ...]
+    scopes: tuple[Scope, ...]
     depth: int = USUAL_DEPTH
     unequal: str = ""  # batches and lengths, where models are not measured at the same
 
@@ -90,18 +92,26 @@ class CompareReport(Report):
         """What each model measures as a whole."""
         return tuple(value or 0 for value in self.rows[0].values)
 
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The models as the figures are to be read: `qwen3-vl-2b (text model alone)` where a part is counted."""
+        return tuple(_counted(label, scope) for label, scope in zip(self.labels, self.scopes, strict=True))
+
     def title(self) -> str:
         """The models, in the order in which they were named."""
         return " · ".join(self.labels)
 
     def answer(self) -> str:
         """Which one is the largest, and by how much."""
-        told = self._told(self.labels)
-        return told if len(told) <= LINE else self._told(self.letters)
+        told = self._told(self.counted)
+        lettered = tuple(_counted(letter, scope) for letter, scope in zip(self.letters, self.scopes, strict=True))
+        return told if len(told) <= LINE else self._told(lettered)
 
     def beneath(self) -> Sequence[str]:
-        """That sizes differ, since that is a part of why."""
-        return [self.unequal] if self.unequal else []
+        """That a part of a model is compared, or that sizes differ, since that is a part of why."""
+        named = zip(self.letters, self.scopes, strict=True)
+        partial = [f"{letter}: {scope.headline()}" for letter, scope in named if scope.is_partial]
+        return [*partial, *([self.unequal] if self.unequal else [])]
 
     def _told(self, names: Sequence[str]) -> str:
         noun, least, most = METRICS[self.metric].noun, min(self.totals), max(self.totals)
@@ -115,7 +125,7 @@ class CompareReport(Report):
 
     def figures(self) -> Sequence[Figure]:
         """The letters, with what each model comes to."""
-        named = zip(self.letters, self.labels, self.totals, strict=True)
+        named = zip(self.letters, self.counted, self.totals, strict=True)
         unit = METRICS[self.metric].unit
         return tuple(Figure(f"{letter}  {label}", total, unit) for letter, label, total in named)
 
@@ -144,11 +154,14 @@ class CompareReport(Report):
 
     def record(self) -> dict[str, Any]:
         """`difference` and `ratio` have an entry for each model but the first; a part that is not there is null."""
-        models = zip(self.labels, self.names, self.totals, strict=True)
+        models = zip(self.labels, self.names, self.totals, self.scopes, strict=True)
         return {
             "schema_version": SCHEMA_VERSION,
             "metric": self.metric,
-            "models": [{"label": label, "model": name, "total": int(total)} for label, name, total in models],
+            "models": [
+                {"label": label, "model": name, "total": int(total), **scope.record()}
+                for label, name, total, scope in models
+            ],
             "assumptions": list(self.assumptions),
             "rows": [_row_record(row) for row in self.rows],
         }
@@ -159,10 +172,21 @@ class CompareReport(Report):
 
     def _flat_row(self, row: Row) -> dict[str, Any]:
         first, *others = self.letters
-        heads = [f"{letter} {label}" for letter, label in zip(self.letters, self.labels, strict=True)]
+        heads = [f"{letter} {label}" for letter, label in zip(self.letters, self.counted, strict=True)]
         differences = dict(zip((f"{name} - {first}" for name in others), row.difference, strict=True))
         ratios = dict(zip((f"{name} / {first}" for name in others), _floats(row), strict=True))
         return {"path": row.path, **dict(zip(heads, row.values, strict=True)), **differences, **ratios}
+
+
+def _counted(label: str, scope: Scope) -> str:
+    return f"{label} ({scope.part} alone)" if scope.is_partial else label
+
+
+def _exact(scopes: Sequence[Scope]) -> str:
+    partial = [letter for letter, scope in zip(ascii_uppercase, scopes, strict=False) if scope.is_partial]
+    if not partial:
+        return "every count is exact"
+    return f"exact for what is counted, which is a part alone of {' and '.join(partial)}"
 
 
 def _line(row: Row, depth: int) -> Line:
@@ -224,13 +248,15 @@ def compare(
     missing = "a part that a model does not have counts as 0 in differences"
     missed = (missing,) if any(None in row.values for row in rows) else ()
     labels = tuple(label for label, _ in models)
+    scopes = tuple(model.scope for _, model in models)
     return CompareReport(
         model=" · ".join(labels),
-        assumptions=("every count is exact", *notes, *said, *at, *missed),
+        assumptions=(_exact(scopes), *notes, *said, *at, *missed),
         metric=metric,
         labels=labels,
         names=tuple(model.name for _, model in models),
         rows=tuple(rows),
+        scopes=scopes,
         depth=depth,
         unequal=_unequal(measured),
     )

@@ -52,6 +52,7 @@ def fit(
     return FitReport(
         model=model.name,
         assumptions=(*question.report.assumptions, *notes),
+        scope=model.scope,
         memory=question.report,
         rows=rows,
         remedies=_shown(question, helps, rows),

@@ -141,6 +141,7 @@ class FitReport(Report):
         asked = self.memory.record()
         return {
             **{key: asked[key] for key in ("schema_version", "model", "mode", "batch", *self.memory.lengths, *ASKED)},
+            **self.scope.record(),
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
             "assumptions": list(self.assumptions),

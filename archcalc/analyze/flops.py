@@ -95,6 +95,7 @@ def flops(
     return FlopsReport(
         model=model.name,
         assumptions=tuple(_assumptions(asked, load, root, context)),
+        scope=model.scope,
         mode=asked.mode,
         batch=load.batch,
         lengths=load.lengths,

@@ -180,6 +180,7 @@ class FlopsReport(Report):
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
+            **self.scope.record(),
             "mode": self.mode,
             "batch": self.batch,
             **self.lengths,

@@ -62,6 +62,7 @@ class Memory:
         return MemoryReport(
             model=self.model.name,
             assumptions=(*self._said(work), *notes_of(root), *work_notes_of(root), *layers, *work.assumptions),
+            scope=self.model.scope,
             mode=self.case.mode,
             batch=work.batch,
             lengths=work.lengths,

@@ -133,6 +133,7 @@ class MemoryReport(Report):
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
+            **self.scope.record(),
             "mode": self.mode,
             "batch": self.batch,
             **self.lengths,

@@ -11,6 +11,7 @@ from archcalc.count import Count, total
 from archcalc.ir import Module, Param, fold, notes_of, walk
 from archcalc.precision import BYTES
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.scope import WHOLE, Scope
 
 USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
@@ -122,6 +123,7 @@ class ParamsReport(Report):
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
+            **self.scope.record(),
             **{name: int(getattr(self, name)) for name in figures},
             **({"stored_bytes": self.stored} if self.stored is not None else {}),
             "assumptions": list(self.assumptions),
@@ -152,6 +154,7 @@ def params(
     *,
     model: str,
     precision: str | None,
+    scope: Scope = WHOLE,
     stored: int | None = None,
     stored_as: str = "",
     depth: int = USUAL_DEPTH,
@@ -164,7 +167,8 @@ def params(
     assumed = () if precision or in_file else ("fp32 weights: the spec names no precision",)
     return ParamsReport(
         model=model,
-        assumptions=("every count is exact", *notes_of(root), *([stored_as] if stored_as else []), *assumed),
+        assumptions=(scope.exact("count"), *notes_of(root), *([stored_as] if stored_as else []), *assumed),
+        scope=scope,
         total=counted,
         trainable=_where(root, lambda param: param.trainable),
         non_embedding=_where(root, _is_inside),

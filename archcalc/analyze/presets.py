@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ class Row:
     family: str
     parameters: int | None  # None where the file is at fault
     source: str
+    scope: str = ""  # which part of the model the preset describes; empty for the whole
 
 
 @dataclass(frozen=True)
@@ -30,17 +32,26 @@ class PresetsReport(Report):
         return f"{len(self.rows)} {'preset' if len(self.rows) == 1 else 'presets'}"
 
     def table(self) -> Table:
-        columns = (
-            Column("name", "name"),
-            Column("family", "text"),
-            Column("parameters", "count"),
-            Column("source", "text"),
-        )
-        return Table(columns, tuple(Line((row.name, row.family, row.parameters, row.source), 0) for row in self.rows))
+        """What a count leaves out has a column where there is such a preset."""
+        partial = any(row.scope for row in self.rows)
+        scope = [Column("of", "text")] if partial else []
+        columns = (Column("name", "name"), Column("family", "text"), Column("parameters", "count"), *scope)
+        return Table((*columns, Column("source", "text")), tuple(_line(row, partial=partial) for row in self.rows))
 
     def record(self) -> dict[str, Any]:
         rows = [vars(row) for row in self.rows]
         return {"schema_version": SCHEMA_VERSION, "assumptions": list(self.assumptions), "rows": rows}
+
+
+def _line(row: Row, *, partial: bool) -> Line:
+    return Line((row.name, row.family, row.parameters, *([row.scope] if partial else []), row.source))
+
+
+def _exact(rows: Sequence[Row]) -> str:
+    partial = [row.name for row in rows if row.scope]
+    if not partial:
+        return "every count is exact"
+    return f"exact for what is counted, which is a part alone of {', '.join(partial)}"
 
 
 @checked(family=text, min_params=number, max_params=number)
@@ -50,7 +61,7 @@ def presets(family: str = "", min_params: int = 0, max_params: int | None = None
     if not rows:
         hint = "`archcalc presets` lists all, with their families"
         raise InputError(f"no preset is {_asked(family, min_params, max_params)}", hint)
-    return PresetsReport(model="presets", assumptions=("every count is exact", *data.faults()), rows=rows)
+    return PresetsReport(model="presets", assumptions=(_exact(rows), *data.faults()), rows=rows)
 
 
 def _fits(row: Row, family: str, min_params: int, max_params: int | None) -> bool:
@@ -71,6 +82,7 @@ def _asked(family: str, min_params: int, max_params: int | None) -> str:
 def _row(name: str) -> Row:
     try:
         model = load(data.plain(data.presets()[name]))
-        return Row(name, model.kind, int(one_copy(model.build())), model.spec.source or "")
+        scope = model.scope.name if model.scope.is_partial else ""
+        return Row(name, model.kind, int(one_copy(model.build())), model.spec.source or "", scope)
     except InputError as error:
         return Row(name, "", None, f"cannot be read: {error.fact.removeprefix('cannot be read: ')}")

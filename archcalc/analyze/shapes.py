@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from archcalc.count import Count
 from archcalc.ir import Axes, Module, Op, Tensor, notes_of
 from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.scope import WHOLE, Scope
 from archcalc.workload import Workload
 
 
@@ -61,6 +62,7 @@ class ShapesReport(Report):
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
+            **self.scope.record(),
             "batch": self.batch,
             **self.lengths,
             "assumptions": list(self.assumptions),
@@ -73,13 +75,15 @@ def shapes(
     work: Workload,
     *,
     model: str,
+    scope: Scope = WHOLE,
     symbolic: bool = False,
     parameters: bool = False,
     depth: int | None = None,
 ) -> ShapesReport:
     return ShapesReport(
         model=model,
-        assumptions=("every shape is exact", *notes_of(root), *work.assumptions),
+        assumptions=(scope.exact("shape"), *notes_of(root), *work.assumptions),
+        scope=scope,
         batch=work.batch,
         lengths=work.lengths,
         rows=tuple(_rows(root, Count(1), parameters)),

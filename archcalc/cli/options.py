@@ -66,7 +66,10 @@ TgtSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="T
 Depth = Annotated[int | None, typer.Option(parser=size, metavar="N", help="How many levels of the tree to show.")]
 Trace = Annotated[
     bool,
-    typer.Option("--trace", help="Let transformers build a config that archcalc cannot read, and count its tensors."),
+    typer.Option(
+        "--trace",
+        help="Let transformers build a config that archcalc does not read, or reads in part, and count its tensors.",
+    ),
 ]
 
 

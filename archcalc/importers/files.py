@@ -53,18 +53,27 @@ _CONFIG_KEYS = {"model_type", "architectures", "transformers_version"}  # of eve
 
 
 def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Document:
-    """What a translator makes of it; what none reads, transformers may build, if that is asked for."""
+    """What a translator makes of it; what none reads, or reads in part, transformers builds where that is asked for."""
     from archcalc.importers.hf import imported
 
     try:
-        return imported.document(said, shown)
+        found = imported.document(said, shown)
     except InputError as error:
         error.file = error.file or shown
         if not trace:
             raise
-        from archcalc.importers import trace as traced
+        return _traced(said, shown, error.fact)
+    return _traced(said, shown, "a part of it alone") if trace and found.whole else found
 
-        return traced.document(said, shown, error.fact)
+
+def _traced(said: dict[str, Any], shown: str, why: str) -> Document:
+    """The whole model, but for what transformers does not build either."""
+    from archcalc.importers import trace
+    from archcalc.importers.hf.partial import untraced
+
+    found = trace.document(said, shown, why)
+    found.data |= untraced(said)
+    return found
 
 
 def _file(path: Path, shown: str, trace: bool) -> Document:

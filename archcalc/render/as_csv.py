@@ -15,11 +15,13 @@ from archcalc.visible import visible
 
 
 def render(report: Report, *, width: int) -> str:
-    heads = report.heads()
+    scope = report.scope.columns()
+    heads = [*report.heads(), *scope]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(_cell, heads))
-    writer.writerows([_cell(row[head]) for head in heads] for row in report.flat())  # each value under its own head
+    rows = ({**row, **scope} for row in report.flat())
+    writer.writerows([_cell(row[head]) for head in heads] for row in rows)  # each value under its own head
     return text.getvalue().rstrip("\n")
 
 

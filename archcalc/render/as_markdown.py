@@ -19,6 +19,7 @@ def render(report: Report, *, width: int) -> str:
     blocks = [
         [f"### {_plain(shown.title)}"],
         ["  \n".join(_sentence(line) for line in shown.answer)] if shown.answer else [],
+        [f"**{_sentence(shown.scope)}**"] if shown.scope else [],
         answers,
         *(_table(table) for table in shown.tables),
         [f"- {_sentence(note)}" for note in shown.notes],

@@ -19,6 +19,7 @@ class Page:
 
     title: str
     answer: Sequence[str]  # its lines; none where the first figure is the answer
+    scope: str  # what a partial count leaves out; empty where the whole model is counted
     worked: str
     figures: Sequence[Figure]
     tables: Sequence[Table]
@@ -30,6 +31,7 @@ def page(report: Report) -> Page:
     return Page(
         title=visible(report.title()),
         answer=[visible(line) for line in answer],
+        scope=visible(report.scope.headline()),
         worked=visible(report.worked()),
         figures=[_figure(each) for each in report.figures()],
         tables=[_table(each) for each in (report.table(), *report.more())],

@@ -75,6 +75,7 @@ class VerifyReport(Report):
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
+            "scope": self.scope.name,
             "ok": self.ok,
             "setting": self.setting,
             "assumptions": list(self.assumptions),

@@ -26,7 +26,7 @@ def is_of_language(value: object) -> bool:
 
 
 FIELDS = sorted({field for node in of_parts() for field in node.model_fields} - EVERYWHERE)
-ABOUT_THE_FILE = {"family", "name", "about", "source", "published", "precision", "batch", "seq"}
+ABOUT_THE_FILE = {"family", "name", "about", "source", "published", "scope", "precision", "batch", "seq"}
 
 
 @pytest.mark.parametrize("field", [field for field in FIELDS if field not in ABOUT_THE_FILE])

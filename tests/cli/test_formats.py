@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FIGURES = ["total", "trainable", "non_embedding", "without_head", "active", "active_non_embedding"]
 FIGURES += ["bytes", "buffers"]
-PARAMS_KEYS = ["schema_version", "model", *FIGURES, "assumptions", "rows"]
+PARAMS_KEYS = ["schema_version", "model", "scope", "left_out", *FIGURES, "assumptions", "rows"]
 ROW_KEYS = ["path", "kind", "shape", "each", "repeat", "total", "worked", "tied_to"]
 
 

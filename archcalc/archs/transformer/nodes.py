@@ -5,11 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.spec import Node, Size, as_size, mistake
-
-
-def _one_or_more(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list | tuple) else (value,)
+from archcalc.spec import Node, Size, as_size, as_tuple, mistake
 
 
 def _as_tuple(value: Any) -> Any:
@@ -102,4 +98,4 @@ class _OneOrMore:
         return {"anyOf": [several["items"], several]}
 
 
-Positions = Annotated[tuple[Position, ...], BeforeValidator(_one_or_more), _OneOrMore()]
+Positions = Annotated[tuple[Position, ...], BeforeValidator(as_tuple), _OneOrMore()]

@@ -176,7 +176,7 @@ _USUAL: Fields = {  # what the spec's language takes for granted
     "embedding": {"types": 0, "channels": 3},
 }
 _ORDER = (
-    *("name", "vocab", "d_model", "heads", "kv_heads", "head_dim"),
+    *("name", "scope", "vocab", "d_model", "heads", "kv_heads", "head_dim"),
     *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "lightning", "conv"),
     *("norm", "bias", "parallel", "layer_scale", "position", "embedding", "dropout", "variants"),
     *("encoder", "decoder", "head", "spare", "precision"),

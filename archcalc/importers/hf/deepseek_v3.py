@@ -31,8 +31,6 @@ def translate(c: Config, task: str) -> Fields:
         decoder=stack(["attention ffn"] * dense + ["attention moe"] * (blocks - dense)),
     )
     c.skip("intermediate_size", "moe_intermediate_size", "n_routed_experts", "n_shared_experts", "num_experts_per_tok")
-    if c.given("num_mtp_layers") and c.type == "deepseek_v3":
-        c.notes.append("layers that predict further tokens are not built by transformers, and not counted")
     return fields
 
 

@@ -27,8 +27,6 @@ def translate(c: Config, task: str) -> Fields:
         position=rope(c, head_dim(c), fraction=1.0 if solar else 0.5),
         decoder=stack([f"attention {part}" for part in parts]),
     )
-    if c.given("num_mtp_layers"):
-        c.notes.append("layers that predict further tokens are not built by transformers, and not counted")
     return fields
 
 

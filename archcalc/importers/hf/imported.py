@@ -10,6 +10,7 @@ from archcalc.errors import InputError
 from archcalc.importers.hf import heads, translator, translators
 from archcalc.importers.hf.blocks import finished
 from archcalc.importers.hf.dropout import with_dropout
+from archcalc.importers.hf.partial import scope
 from archcalc.importers.hf.reading import Config, unknown_type
 from archcalc.importers.hf.texts import Text, text_of
 from archcalc.importers.hf.words import precision
@@ -26,6 +27,7 @@ def document(said: dict[str, Any], file: str) -> Document:
     if text:
         config.notes.append(text.note)
     translated = with_dropout(config, _translated(module, config, text))
+    translated["scope"] = scope(config, text, translated)
     fields = finished({**translated, "precision": precision(config), "quantization": _quantization(config)})
     config.check_all_read(tuple(module.INERT.split()))
     counted = _counted(said, config, text.task) if text else said
@@ -34,6 +36,7 @@ def document(said: dict[str, Any], file: str) -> Document:
         data=fields,
         notes=tuple(dict.fromkeys(config.notes)),
         config=counted,
+        whole="`params --trace` counts all that transformers builds" if text and text.traceable else "",
         head_in_checkpoint=config.head_in_checkpoint,
     )
 

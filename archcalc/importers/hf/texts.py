@@ -26,6 +26,9 @@ class Text:
     task: str
     name: str
     note: str
+    left_out: tuple[str, ...]  # the other parts of the model
+    outer: str  # the type of the whole
+    traceable: bool  # transformers has the whole of it
 
 
 def text_of(said: Said) -> Text | None:
@@ -49,7 +52,20 @@ def text_of(said: Said) -> Text | None:
         _task(said),
         f"text model of {outer}",
         f"{outer} reads more than text: its text_config ({model_type}) alone is counted, the rest of the model is not",
+        _others(said),
+        str(outer),
+        bool(about),
     )
+
+
+_ENCODERS = {"vision_config": "vision encoder with projector", "audio_config": "audio encoder with projector"}
+
+
+def _others(said: Said) -> tuple[str, ...]:
+    """By the configs beside text_config; a file that leaves them to their defaults may name none."""
+    keys = [key for key, value in said.items() if key.endswith("_config") and isinstance(value, dict)]
+    others = [key for key in keys if key not in ("text_config", "quantization_config", "compression_config")]
+    return tuple(_ENCODERS.get(key, f"what {key} describes") for key in others) or ("all that is not text",)
 
 
 @cache

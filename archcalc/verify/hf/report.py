@@ -23,7 +23,9 @@ def verify_config(model: Model, work: Workload, *, quick: bool, progress: Progre
     rows = (*first.rows, *map(_under_heading, second.rows))
     notes = (*notes, *(f"in plain PyTorch {note}" if note == SHORTENED else note for note in second.assumptions))
     left_out = {**first.left_out, **second.left_out}
-    return VerifyReport(model.name, notes, second.setting, rows, left_out, "transformers' and PyTorch's")
+    return VerifyReport(
+        model.name, notes, second.setting, rows, left_out, "transformers' and PyTorch's", scope=model.scope
+    )
 
 
 def _under_heading(row: Row) -> Row:

@@ -1,0 +1,47 @@
+"""What a translator leaves out of the model that a config describes: encoders of images and sounds, further heads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.texts import Text
+
+MTP = (  # fields of published configs that count the layers which predict further tokens
+    "num_nextn_predict_layers",  # DeepSeek, GLM, MiMo, Nemotron
+    "num_mtp_layers",
+    "_num_mtp_layers",  # EXAONE 4.5
+    "mtp_num_hidden_layers",  # Qwen 3.5
+    "mtp_num_layers",
+    "num_mtp_modules",  # MiniMax
+)
+
+
+def scope(c: Config, text: Text | None, fields: dict[str, Any]) -> dict[str, Any] | None:
+    """The spec's `scope`; None where the whole model is counted."""
+    c.skip(*MTP)
+    head = fields.get("head")
+    counted = isinstance(head, dict) and "mtp" in head
+    further = [] if counted else _further(c.spelled)
+    left_out = [*(text.left_out if text else ()), *further]
+    if not left_out:
+        return None
+    part = ("text model", text.outer) if text else ("main model", c.type)
+    return {"part": part[0], "of": part[1], "left_out": left_out}
+
+
+def untraced(said: dict[str, Any]) -> dict[str, Any]:
+    """The same of a model that transformers builds."""
+    inner = said.get("text_config")
+    further = _further(said) or _further(inner if isinstance(inner, dict) else {})
+    return {"scope": {"part": "main model", "of": said.get("model_type"), "left_out": further}} if further else {}
+
+
+def _further(said: dict[str, Any]) -> list[str]:
+    """Heads that predict further tokens: transformers builds none, and skips their tensors in a checkpoint."""
+    layers = next((said[key] for key in MTP if _is_some(said.get(key))), 0)
+    return [f"multi-token prediction ({layers} {'layer' if layers == 1 else 'layers'})"] if layers else []
+
+
+def _is_some(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
