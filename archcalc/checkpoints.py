@@ -50,6 +50,7 @@ class Checkpoint:
     widened: int = 0  # copies in 16 bits that products of several tokens make of a matrix
 
     is_quantised = True
+    has_buffers = False
 
     @property
     def note(self) -> str:

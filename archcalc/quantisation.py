@@ -119,6 +119,8 @@ class Format:
         """Of a large matrix, whose rows' and own scales are nothing."""
         return sum((_bits(stored) for stored in self.stores), Fraction(0))
 
+    has_buffers = False  # only a file of weights counts them among its bytes
+
     @property
     def is_quantised(self) -> bool:
         return self.quantises != "everything"

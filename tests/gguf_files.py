@@ -2,10 +2,53 @@
 
 from __future__ import annotations
 
+import json
+import re
 import struct
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 Tensor = tuple[int, list[int]]  # GGML type, shape as PyTorch has it
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What llama.cpp's convert_hf_to_gguf.py made of a small model that transformers built from a config."""
+
+    name: str
+    config: dict[str, Any]
+    facts: dict[str, Any]
+    tensors: dict[str, Tensor]
+
+    @property
+    def raw(self) -> bytes:
+        return file(self.facts, self.tensors)
+
+    @property
+    def bytes(self) -> int:
+        return sum(size(*tensor) for tensor in self.tensors.values())
+
+
+def recorded() -> dict[str, Recorded]:
+    """The headers in `data/gguf_headers.jsonl`, with matrices in fp16 and the rest in fp32."""
+    lines = (Path(__file__).parent / "data" / "gguf_headers.jsonl").read_text().splitlines()
+    return {one.name: one for one in map(_recorded, map(json.loads, lines))}
+
+
+def _recorded(said: dict[str, Any]) -> Recorded:
+    facts = {"general.architecture": said["architecture"], **said["facts"]}
+    return Recorded(said["name"], said["config"], facts, _unfolded(said["tensors"]))
+
+
+def _unfolded(shapes: dict[str, list[int]]) -> dict[str, Tensor]:
+    """`blk.{0,2}.attn_q.weight` stands for two tensors."""
+    found: dict[str, Tensor] = {}
+    for name, shape in shapes.items():
+        match = re.fullmatch(r"(.*)\{(.*)\}(.*)", name)
+        names = [f"{match[1]}{layer}{match[3]}" for layer in match[2].split(",")] if match else [name]
+        found |= {one: (F16 if len(shape) > 1 else F32, shape) for one in names}
+    return found
 
 
 def text(word: str) -> bytes:
@@ -17,8 +60,13 @@ def fact(name: str, value: Any) -> bytes:
         return text(name) + struct.pack("<I", 8) + text(value)
     if isinstance(value, float):
         return text(name) + struct.pack("<If", 6, value)
-    if isinstance(value, list):
+    if isinstance(value, bool):
+        return text(name) + struct.pack("<I?", 7, value)
+    if isinstance(value, list) and isinstance(value[0], str):
         return text(name) + struct.pack("<IIQ", 9, 8, len(value)) + b"".join(map(text, value))
+    if isinstance(value, list):
+        code, kind = {bool: ("?", 7), int: ("i", 5), float: ("f", 6)}[type(value[0])]
+        return text(name) + struct.pack(f"<IIQ{len(value)}{code}", 9, kind, len(value), *value)
     return text(name) + struct.pack("<II", 4, value)
 
 
@@ -40,11 +88,11 @@ def size(kind: int, shape: list[int]) -> int:
     elements = 1
     for side in shape:
         elements *= side
-    blocks = {0: (1, 4), 8: (32, 34), 12: (256, 144), 14: (256, 210)}
+    blocks = {0: (1, 4), 1: (1, 2), 8: (32, 34), 12: (256, 144), 14: (256, 210)}
     return elements // blocks[kind][0] * blocks[kind][1]
 
 
-Q8_0, Q4_K, Q6_K, F32 = 8, 12, 14, 0
+Q8_0, Q4_K, Q6_K, F32, F16 = 8, 12, 14, 0, 1
 FACTS = {
     "general.architecture": "llama",
     "llama.embedding_length": 256,

@@ -157,7 +157,9 @@ class Memory:
 
     @cached_property
     def _buffers(self) -> int:
-        """Kept once for each copy of a layer."""
+        """Kept once for each copy of a layer, unless they are among the bytes of a file."""
+        if self.case.format.has_buffers:
+            return 0
         found = [(tensor, copies) for module, copies in walk(self._root) for tensor in module.buffers.values()]
         return sum(int(copies) * int(tensor.size) * BYTES[self.case.activations] for tensor, copies in found)
 

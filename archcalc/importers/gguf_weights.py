@@ -1,33 +1,45 @@
-"""The weights of a GGUF file as it keeps them: every matrix in the bytes of its own tensor, layer by layer.
+"""The weights of a GGUF file as it keeps them: every parameter in the bytes of its own tensor, layer by layer.
 
-Tensors have the same names in all architectures: `blk.3.attn_q.weight`. What no name here matches (norms, biases) takes
-its share of the bytes that are left.
+Tensors have the same names in all architectures: `blk.3.attn_q.weight`. A tensor that holds several matrices is divided
+among them; what no name here matches goes by its size; and whatever else a layer of the file holds is shared out, so
+that the sum is that of the file to the byte.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 from archcalc.archs.weights import Stored
-from archcalc.ir import Module, walk
+from archcalc.importers.gguf_config import Facts as Header
+from archcalc.importers.gguf_layers import OUTSIDE, Group, group_of, groups_of, places
+from archcalc.ir import Module, Param
 from archcalc.places import Facts, Place
 from archcalc.plan import Plan
 
-_NAMES = {
-    "attention.q": ("attn_q",),
-    "attention.k": ("attn_k",),
-    "attention.v": ("attn_v",),
-    "attention.out": ("attn_output",),
-    "attention.q_down": ("attn_q_a",),
-    "attention.q_up": ("attn_q_b",),
-    "attention.kv_down": ("attn_kv_a_mqa",),
-    "attention.kv_up": ("attn_kv_b", "attn_k_b", "attn_v_b"),  # at once, or in two, or both
-    "router": ("ffn_gate_inp",),
+Key = tuple[str, str, tuple[int, ...]]  # a parameter's module, its name and its shape
+
+_NAMES = {  # of a matrix by what it does: the tensors that hold it, or else those that hold it with others
+    "attention.q": (("attn_q",), ("attn_qkv",)),
+    "attention.k": (("attn_k",), ("attn_qkv",)),
+    "attention.v": (("attn_v",), ("attn_qkv",)),
+    "attention.out": (("attn_output",), ("attn_o",)),
+    "attention.q_down": (("attn_q_a",),),
+    "attention.q_up": (("attn_q_b",),),
+    "attention.kv_down": (("attn_kv_a_mqa",),),
+    "attention.kv_up": (("attn_kv_b", "attn_k_b", "attn_v_b"),),  # at once, or in two, or both
+    "router": (("ffn_gate_inp",),),
+    "ffn.gate": (("ffn_gate",), ("ffn_gate_up",), ("ffn_up",)),
+    "ffn.up": (("ffn_up",), ("ffn_gate_up",)),
+    "ffn.down": (("ffn_down",),),
+    "head": (("output",),),
+    "table.token": (("token_embd",),),
+    "table.position": (("position_embd",),),
+    "table.type": (("token_types",),),
 }
-_FUSED = {"attention.q": "attn_qkv", "attention.k": "attn_qkv", "attention.v": "attn_qkv", "ffn.gate": "ffn_up"}
 
 
 @dataclass(frozen=True)
@@ -35,12 +47,13 @@ class FileWeights:
     """What `archcalc.quantisation.Format` is for a format, this is for a file."""
 
     tensors: Mapping[str, Stored]
-    claimed: frozenset[str] = frozenset()
+    taken: Mapping[Key, int] = field(default_factory=dict)
     rest: str = ""
     unknown: str = ""
     source: str = "the file's tensors"
 
     is_quantised = True
+    has_buffers = True
     widened = 0
 
     @property
@@ -63,59 +76,83 @@ class FileWeights:
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes of all copies on one GPU."""
         whole = int(place.param.size)
-        taken = sum((self._bytes(place, layer) for layer in _layers(place)), Fraction(0))
-        return int(taken * plan.size(place.param) / whole)
-
-    def _bytes(self, place: Place, layer: int) -> Fraction:
-        elements = int(place.param.size)
-        own = [self.tensors[name] for name in _called(place, layer) if name in self.tensors]
-        if own:
-            return Fraction(sum(stored.bytes for stored in own))
-        if fused := self.tensors.get(_fused(place, layer)):
-            return Fraction(fused.bytes * elements, fused.elements)
-        return elements * (self._matrix if len(place.param.axes) > 1 else self._vector)
+        taken = self.taken.get(_key(place.param), place.copies * whole * self._each)
+        return int(Fraction(taken) * plan.size(place.param) / whole)
 
     @cached_property
-    def _vector(self) -> Fraction:
-        """Bytes of a number that is in no matrix."""
-        return _each([stored for stored in self.tensors.values() if len(stored.shape) < 2])
-
-    @cached_property
-    def _matrix(self) -> Fraction:
-        """Bytes of a number of the matrices that no name here matches."""
-        return _each([one for name, one in self.tensors.items() if len(one.shape) > 1 and name not in self.claimed])
+    def _each(self) -> Fraction:
+        """Bytes of a number, for what the file does not have, such as an adapter."""
+        numbers = sum(stored.elements for stored in self.tensors.values())
+        return Fraction(sum(stored.bytes for stored in self.tensors.values()), max(numbers, 1))
 
 
-def file_weights(root: Module, tensors: Mapping[str, Stored]) -> FileWeights:
-    """The tensors, and which of them a matrix of the spec is."""
-    places = [Place(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
-    claimed = {
-        name for place in places for layer in _layers(place) for name in (*_called(place, layer), _fused(place, layer))
-    }
-    return FileWeights(tensors, frozenset(claimed))
+def file_weights(root: Module, header: Header) -> FileWeights:
+    """Every tensor of the file, shared out among the parameters of the spec."""
+    spec: dict[Group, list[Place]] = defaultdict(list)
+    for place in places(root):
+        for group in groups_of(place, header):
+            spec[group].append(place)
+    file: dict[Group, dict[str, Stored]] = defaultdict(dict)
+    for name, stored in header.header.tensors.items():
+        group = group_of(name, header)
+        file[group if spec[group] else OUTSIDE][name] = stored
+    taken = {_key(place.param): Fraction(0) for several in spec.values() for place in several}
+    for group, tensors in file.items():
+        for place, share in _shares(spec[group], tensors):
+            taken[_key(place.param)] += share
+    return FileWeights(header.header.tensors, _whole(taken))
 
 
-def _each(several: list[Stored]) -> Fraction:
-    elements = sum(stored.elements for stored in several)
-    return Fraction(sum(stored.bytes for stored in several), elements) if elements else Fraction(4)
+def _shares(here: list[Place], tensors: dict[str, Stored]) -> Iterator[tuple[Place, Fraction]]:
+    """The bytes of each tensor for those parameters that it holds; of the rest for those that none was found for."""
+    owners: dict[str, list[Place]] = {name: [] for name in tensors}
+    left = [place for place in here if not _claim(place, tensors, owners)]
+    free: dict[int, list[str]] = defaultdict(list)
+    for name, stored in tensors.items():
+        if not owners[name]:
+            free[stored.elements].append(name)
+    for place in list(left):
+        if same := free[int(place.param.size)]:
+            owners[same.pop(0)].append(place)
+            left.remove(place)
+    for name, stored in tensors.items():
+        yield from _divided(stored.bytes, owners[name] or left or here)
 
 
-def _layers(place: Place) -> Sequence[int]:
-    return place.layers or range(place.copies)
+def _claim(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> bool:
+    """Enter a parameter as an owner of the tensors that are called after it, if there are any."""
+    for names in _called(place):
+        found = [name for name in tensors if name.removesuffix(".weight").rsplit(".", 1)[-1] in names]
+        for name in (one for one in found if one.endswith(".weight")):
+            owners[name].append(place)
+        if found:
+            return True
+    return False
 
 
-def _fused(place: Place, layer: int) -> str:
-    return f"blk.{layer}.{_FUSED.get(place.role, '')}.weight"
+def _called(place: Place) -> Iterator[set[str]]:
+    """What the tensors of a matrix may be called, the likeliest first."""
+    kind = place.role.partition(".")[0]
+    tail = "_exps" if place.is_expert else "_shexp" if place.is_shared else ""
+    before = "cross_" if ".cross." in f".{place.param.owner.path}." else ""
+    for names in _NAMES.get(place.role, ()):
+        yield {f"{before}{name}{tail}" if kind in ("ffn", "attention") else name for name in names}
 
 
-def _called(place: Place, layer: int) -> tuple[str, ...]:
-    """The tensor of a matrix; several, where llama.cpp keeps one in parts."""
-    if place.role == "head":
-        return ("output.weight",)
-    if place.role == "table.token":
-        return ("token_embd.weight",)
-    kind, _, what = place.role.partition(".")
-    if kind == "ffn":
-        tail = "_exps" if place.is_expert else "_shexp" if place.is_shared else ""
-        return (f"blk.{layer}.ffn_{what}{tail}.weight",)
-    return tuple(f"blk.{layer}.{name}.weight" for name in _NAMES.get(place.role, ()))
+def _divided(taken: int, owners: list[Place]) -> Iterator[tuple[Place, Fraction]]:
+    whole = sum(int(place.param.size) for place in owners)
+    for place in owners:
+        yield place, Fraction(taken * int(place.param.size), whole)
+
+
+def _whole(taken: dict[Key, Fraction]) -> dict[Key, int]:
+    """Whole bytes with the same sum: what is cut off one goes to the next."""
+    found, before = {}, Fraction(0)
+    for key, share in taken.items():
+        found[key] = int(before + share) - int(before)
+        before += share
+    return found
+
+
+def _key(param: Param) -> Key:
+    return param.owner.path, param.name, param.shape

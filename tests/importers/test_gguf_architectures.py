@@ -1,0 +1,71 @@
+"""Every architecture of llama.cpp that has a translator is read as the spec that its config.json stands for.
+
+The headers are those that llama.cpp's own converter writes for small models that transformers built, so that neither
+side was made by archcalc: `data/gguf_headers.jsonl`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from gguf_files import Recorded, recorded
+
+import archcalc
+from archcalc.importers.gguf_config import table
+from archcalc.model import Model
+
+if TYPE_CHECKING:
+    from conftest import Write
+
+HEADERS = recorded()
+UNKNOWN = ("gemma3n", "gemma4")  # no translator reads them
+NOT_WRITTEN = {  # what the converter leaves out of the file, so that the file alone cannot tell it
+    **dict.fromkeys(("mistral", "mixtral", "starcoder2"), ("attention",)),  # a window that llama.cpp does not use
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta"), ("head", "position")),  # the pooler; rows that no token uses
+    **dict.fromkeys(("llama4_text", "llama4_dense"), ("variants",)),  # how long a chunk is: the class's 8,192
+    **dict.fromkeys(("falcon", "falcon40", "glm"), ("position",)),  # how long sequences were
+    **dict.fromkeys(
+        ("minimax_m2", "nemotron", "solar_open", "bamba"), ("position",)
+    ),  # another share of a head to rotate
+    "gemma_embedding": ("decoder", "encoder"),  # the architecture sees both ways, the config here does not say so
+    "hunyuan_v1_moe": ("moe",),  # lists for each layer, which the class does not have
+    "t5_v11": ("head",),  # transformers ties the heads of models that it makes anew
+}
+
+
+def load(header: Recorded, write: Write) -> Model:
+    return archcalc.load(write(header.raw, "model.gguf"))
+
+
+def said(model: Model, without: tuple[str, ...]) -> dict[str, Any]:
+    """The fields of a spec; a GGUF file names no class and keeps its cache in fp16."""
+    fields = model.spec.model_dump(exclude_none=True)
+    return {name: value for name, value in fields.items() if name not in ("name", "precision", *without)}
+
+
+@pytest.mark.parametrize("name", [name for name in HEADERS if name not in UNKNOWN])
+def test_a_header_is_read_as_its_config_is(write: Write, name: str) -> None:
+    header = HEADERS[name]
+    model, config = load(header, write), archcalc.load(header.config)
+    without = NOT_WRITTEN.get(name, ())
+    assert said(model, without) == said(config, without)
+
+
+@pytest.mark.parametrize("name", [name for name in HEADERS if name not in UNKNOWN])
+def test_the_weights_take_the_bytes_of_the_file(write: Write, name: str) -> None:
+    """However tensors are fused, and whatever the file holds besides parameters."""
+    header = HEADERS[name]
+    memory = load(header, write).memory(seq=16)
+    assert memory.parts["weights"] == header.bytes
+
+
+def test_every_architecture_of_the_table_was_compared() -> None:
+    """Except those that are built like a Llama or a Qwen under another name, and those no small model was made of."""
+    seen = {str(header.facts["general.architecture"]) for header in HEADERS.values()}
+    like = {
+        name for name, ways in table()["architectures"].items() if ways[0]["type"] in ("llama", "qwen3", "ernie4_5")
+    }
+    without = {"bitnet", "dbrx", "jina-bert-v3", "kimi-linear", "mimo2", "mistral3", "nomic-bert"}
+    again = {"nemotron_h", "hunyuan_vl"}  # built as nemotron_h_moe and hunyuan-dense are
+    assert set(table()["architectures"]) - seen - like == without | again
