@@ -18,8 +18,13 @@ if TYPE_CHECKING:
     from conftest import Run, Write
 
 TEXT = {
-    **{"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2, "head_dim": 16},
-    **{"vocab_size": 512, "intermediate_size": 96},
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "num_hidden_layers": 2,
+    "head_dim": 16,
+    "vocab_size": 512,
+    "intermediate_size": 96,
 }
 VISION = {"hidden_size": 32, "intermediate_size": 48, "depth": 2, "num_heads": 2, "out_hidden_size": 64}
 SEES: dict[str, Any] = {
@@ -48,8 +53,8 @@ def sees(write: Write) -> str:
 def test_every_format_of_every_report_says_it(command: tuple[str, ...], run: Run, sees: str) -> None:
     """In the headline for people, in fields of its own for programs; and nothing calls the whole exact."""
     name, *options = command
-    for format in ("table", "markdown"):
-        shown = " ".join(run(name, sees, *options, "--format", format).out.split())
+    for style in ("table", "markdown"):
+        shown = " ".join(run(name, sees, *options, "--format", style).out.split())
         assert LABEL in shown
         assert "every count is exact" not in shown
         assert "every shape is exact" not in shown

@@ -16,7 +16,7 @@ INERT = "n_group topk_group routed_scaling_factor norm_topk_prob num_mtp_layers"
 def translate(c: Config, task: str) -> Fields:
     solar = c.type == "solar_open"
     parts = ["moe"] * c.size("num_hidden_layers") if solar else first_dense(c)
-    fields = decoder(
+    return decoder(
         c,
         task,
         attention={
@@ -27,7 +27,6 @@ def translate(c: Config, task: str) -> Fields:
         position=rope(c, head_dim(c), fraction=1.0 if solar else 0.5),
         decoder=stack([f"attention {part}" for part in parts]),
     )
-    return fields
 
 
 def _experts(c: Config) -> Fields:
