@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf import heads, translator, translators
+from archcalc.importers.hf import heads, translator
 from archcalc.importers.hf.blocks import Fields, finished
-from archcalc.importers.hf.reading import Config, unknown_type
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.resembling import unknown_type
 
 TYPES = ("encoder-decoder", "vision-encoder-decoder")
 USUAL = "seq2seq"
@@ -39,7 +40,7 @@ def _read(c: Config, name: str, task: str, usual: Fields) -> Fields:
         raise c.wrong(name, "a config of its own, with its model_type")
     module = translator(said["model_type"])
     if module is None:
-        raise unknown_type(said["model_type"], translators())
+        raise unknown_type(said)
     inner = Config(said["model_type"], said)
     found = finished(module.translate(inner, task))
     inner.check_all_read(tuple(module.INERT.split()))

@@ -7,11 +7,12 @@ from typing import Any
 
 from archcalc.document import Document
 from archcalc.errors import InputError
-from archcalc.importers.hf import heads, translator, translators
+from archcalc.importers.hf import heads, translator
 from archcalc.importers.hf.blocks import finished
 from archcalc.importers.hf.dropout import with_dropout
 from archcalc.importers.hf.partial import scope
-from archcalc.importers.hf.reading import Config, unknown_type
+from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf.resembling import readable_type, unknown_type
 from archcalc.importers.hf.texts import Text, text_of
 from archcalc.importers.hf.words import precision
 
@@ -20,12 +21,9 @@ def document(said: dict[str, Any], file: str) -> Document:
     """The spec that a config stands for, as a document that `from_document` takes."""
     text = text_of(said)
     said = text.said if text else said
-    module = translator(said["model_type"]) if isinstance(said.get("model_type"), str) else None
-    if module is None:
-        raise unknown_type(said.get("model_type"), translators(), said.get("architectures"))
+    said, module, note = _read_as(said)
     config = Config(said["model_type"], said)
-    if text:
-        config.notes.append(text.note)
+    config.notes += [*([text.note] if text else []), *([note] if note else [])]
     translated = with_dropout(config, _translated(module, config, text))
     translated["scope"] = scope(config, text, translated)
     fields = finished({**translated, "precision": precision(config), "quantization": _quantization(config)})
@@ -39,6 +37,18 @@ def document(said: dict[str, Any], file: str) -> Document:
         whole="`params --trace` counts all that transformers builds" if text and text.traceable else "",
         head_in_checkpoint=config.head_in_checkpoint,
     )
+
+
+def _read_as(said: dict[str, Any]) -> tuple[dict[str, Any], ModuleType, str]:
+    """The config with the type that it is read as, and a note where the file calls it something else."""
+    model_type, like = said.get("model_type"), readable_type(said)
+    module = translator(like)
+    if module is None:
+        raise unknown_type(said)
+    if like == model_type:
+        return said, module, ""
+    note = f"model_type {model_type} is read as {like}, whose class {said['architectures'][0]} the config names"
+    return {**said, "model_type": like}, module, note
 
 
 def _counted(said: dict[str, Any], config: Config, task: str) -> dict[str, Any]:

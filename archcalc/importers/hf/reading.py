@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -155,18 +154,3 @@ def _declared_first(said: dict[str, Any], declared: dict[str, Any]) -> dict[str,
 
 def _same(value: Any, default: Any) -> bool:
     return bool(value == default) and isinstance(value, bool) == isinstance(default, bool)
-
-
-KINDS = {"MaskedLM": "bert", "ConditionalGeneration": "t5", "Image": "vit"}  # what such a class is most like
-
-
-def unknown_type(model_type: Any, known: Any, classes: Any = ()) -> InputError:
-    """A model type that no translator reads, and the closest that one does: by its name, else by its class."""
-    if not isinstance(model_type, str):
-        hint = 'add it, such as `"model_type": "llama"`'
-        return InputError("this config names no model_type", hint, field="model_type")
-    like = next((like for word, like in KINDS.items() if word in str(classes)), "llama")
-    closest = " or ".join(get_close_matches(model_type.lower(), known, n=3) or [like])
-    trace = "`params --trace` counts this one with transformers, if that is installed"
-    hint = f"the closest that is read is {closest}; {trace}"
-    return InputError(f"archcalc reads no model_type {model_type}", hint, field="model_type")

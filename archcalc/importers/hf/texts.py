@@ -9,8 +9,8 @@ from typing import Any
 
 from archcalc.data import data_root
 from archcalc.errors import InputError
-from archcalc.importers.hf import translator, translators
-from archcalc.importers.hf.reading import unknown_type
+from archcalc.importers.hf import translator
+from archcalc.importers.hf.resembling import readable_type, unknown_type
 
 Said = dict[str, Any]
 
@@ -36,7 +36,7 @@ def text_of(said: Said) -> Text | None:
     outer, inner = said.get("model_type"), said.get("text_config")
     about = known().get(outer, {}) if isinstance(outer, str) else {}
     if about is None:
-        raise unknown_type(outer, translators())
+        raise unknown_type(said)
     if not about and not isinstance(inner, dict):
         return None
     if not isinstance(inner, dict):
@@ -84,7 +84,7 @@ def _type_of(inner: Said, outer: Any, about: Said) -> str:
     """Some classes take their own text config whatever the file calls it."""
     if about and (about["fixed"] or not inner.get("model_type")):
         return str(about["text"])
-    return str(inner.get("model_type") or f"{outer}_text")
+    return readable_type({**inner, "model_type": str(inner.get("model_type") or f"{outer}_text")})
 
 
 def _check_generates(model_type: str, outer: Any) -> None:
