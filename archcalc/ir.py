@@ -56,6 +56,7 @@ class Tensor:
     grad: bool = False
     stops: bool = False  # no gradient goes through it to what it is a view of
     of: Tensor | None = None  # what it is a view of, which may be a view itself
+    stored: int | None = None  # bytes in the file of weights that it was read from
 
     def __post_init__(self) -> None:
         names = [dim.name for dim in self.dims]
@@ -113,7 +114,6 @@ class Param(Tensor):
     elements: Count = field(default_factory=lambda: Count(1))
     table: str = ""
     trainable: bool = True
-    stored: int | None = None  # bytes in the file of weights that it was read from
     active: Count | None = None
 
 
@@ -168,6 +168,7 @@ class Module:
         self.buffers: dict[str, Tensor] = {}
         self.parts: list[Part] = []
         self.notes: list[str] = []  # what a reader must know, said under every report on the model
+        self.doubts: list[str] = []  # why a count of its parameters is not exact
         self.work_notes: list[str] = []  # the same under reports of what it costs to run
         self.body: list[Op | Module] = []
         self._named: dict[str, Module] = {}
@@ -313,6 +314,11 @@ def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, C
 def notes_of(module: Module) -> tuple[str, ...]:
     """What a reader of any report on it must know."""
     return tuple(note for node, _ in walk(module) for note in node.notes)
+
+
+def doubts_of(module: Module) -> tuple[str, ...]:
+    """Why its parameters are not counted exactly; nothing where they are."""
+    return tuple(doubt for node, _ in walk(module) for doubt in node.doubts)
 
 
 def work_notes_of(module: Module) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from archcalc.analyze.sense import check_sense
 from archcalc.analyze.states import Held, Keeping, held, totals
 from archcalc.case import KV_RULES, Asked, Case, case
 from archcalc.checkpoints import Checkpoint
-from archcalc.ir import Module, notes_of, walk, work_notes_of
+from archcalc.ir import Module, Tensor, notes_of, walk, work_notes_of
 from archcalc.mixtures import joins
 from archcalc.options import checked
 from archcalc.places import Place, facts
@@ -161,7 +161,11 @@ class Memory:
         if self.case.format.has_buffers:
             return 0
         found = [(tensor, copies) for module, copies in walk(self._root) for tensor in module.buffers.values()]
-        return sum(int(copies) * int(tensor.size) * BYTES[self.case.activations] for tensor, copies in found)
+        return sum(int(copies) * self._held_by(tensor) for tensor, copies in found)
+
+    def _held_by(self, buffer: Tensor) -> int:
+        """As a file of weights stores it, else in the precision of the activations."""
+        return buffer.stored if buffer.stored is not None else int(buffer.size) * BYTES[self.case.activations]
 
     @cached_property
     def _runtime(self) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
 from archcalc.count import Count, total
-from archcalc.ir import Module, Param, fold, notes_of, walk
+from archcalc.ir import Module, Param, Tensor, doubts_of, fold, notes_of, walk
+from archcalc.packed import SCALE
 from archcalc.precision import BYTES
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.scope import WHOLE, Scope
@@ -52,6 +53,7 @@ class ParamsReport(Report):
     precision: str
     rows: tuple[Row, ...]
     stored: int | None = None  # bytes as a quantised checkpoint keeps them
+    scales: Count = field(default_factory=lambda: Count(0))  # with zeros and indices, beside packed weights of a file
     depth: int = USUAL_DEPTH
     explain: bool = False
     names: bool = False
@@ -63,7 +65,8 @@ class ParamsReport(Report):
         frozen = [Figure("trainable", self.trainable)] if self.trainable != self.total else []
         active = [Figure("active per token", self.active)] if self.active != self.total else []
         active_non_embedding = [Figure("non-embedding, active", self.active_non_embedding)] if active else []
-        buffers = [Figure("buffers", self.buffers, note="not counted as parameters")] if self.buffers else []
+        beside = {"scales and zeros": self.scales, "buffers": self.buffers}
+        others = [Figure(name, count, note="not counted as parameters") for name, count in beside.items() if count]
         return (
             Figure("parameters", self.total),
             *active,
@@ -73,7 +76,7 @@ class ParamsReport(Report):
             *active_non_embedding,
             Figure(f"bytes in {self.precision}", self.bytes, "bytes"),
             *([Figure("bytes as stored", self.stored, "bytes")] if self.stored is not None else []),
-            *buffers,
+            *others,
         )
 
     def table(self) -> Table:
@@ -126,6 +129,7 @@ class ParamsReport(Report):
             **self.scope.record(),
             **{name: int(getattr(self, name)) for name in figures},
             **({"stored_bytes": self.stored} if self.stored is not None else {}),
+            **({"scales": int(self.scales)} if self.scales else {}),
             "assumptions": list(self.assumptions),
             "rows": [self._row_record(row) for row in self.rows],
         }
@@ -163,11 +167,12 @@ def params(
 ) -> ParamsReport:
     """`stored` is what a quantised checkpoint takes, `stored_as` the words for it."""
     counted = one_copy(root)
-    in_file = fold(root, lambda module: sum(param.stored or 0 for param in module.params.values()))
+    in_file = fold(root, lambda module: sum(tensor.stored or 0 for tensor in _held(module)))
+    exact = tuple(f"not exact: {doubt}" for doubt in doubts_of(root)) or (scope.exact("count"),)
     assumed = () if precision or in_file else ("fp32 weights: the spec names no precision",)
     return ParamsReport(
         model=model,
-        assumptions=(scope.exact("count"), *notes_of(root), *([stored_as] if stored_as else []), *assumed),
+        assumptions=(*exact, *notes_of(root), *([stored_as] if stored_as else []), *assumed),
         scope=scope,
         total=counted,
         trainable=_where(root, lambda param: param.trainable),
@@ -176,7 +181,8 @@ def params(
         active=_active(root),
         active_non_embedding=_active(root, _is_inside),
         bytes=in_file or Count(int(counted) * BYTES[precision or "fp32"]),
-        buffers=fold(root, lambda module: sum(_elements(tensor.shape) for tensor in module.buffers.values())),
+        buffers=_beside(root, lambda tensor: tensor.role != SCALE),
+        scales=_beside(root, lambda tensor: tensor.role == SCALE),
         groups={label: _where(root, lambda param, group=group: param.owner.group == group) for group, label in _GROUPS},
         precision=precision or ("the file" if in_file else "fp32"),
         rows=tuple(_rows(root, Count(1))),
@@ -185,6 +191,16 @@ def params(
         explain=explain,
         names=names,
     )
+
+
+def _held(module: Module) -> tuple[Tensor, ...]:
+    """All that a file stores for a module."""
+    return (*module.params.values(), *module.buffers.values())
+
+
+def _beside(root: Module, wanted: Callable[[Tensor], bool]) -> Count:
+    """Numbers that stand beside the parameters."""
+    return fold(root, lambda module: sum(_elements(one.shape) for one in module.buffers.values() if wanted(one)))
 
 
 _GROUPS = (("embedding", "embeddings"), ("blocks", "blocks"), ("head", "head"))

@@ -10,16 +10,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from math import prod
 from typing import Any, Literal
 
 from archcalc.count import Count, product
 from archcalc.errors import InputError
-from archcalc.ir import Dim, Module, Param, axes
+from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.packed import PARAMETER, UNKNOWN, Use, uses
 from archcalc.spec import ModelSpec
+from archcalc.stored_tensors import LARGEST, Stored, read
 from archcalc.workload import Longest, Workload
-
-_WRITTEN = re.compile(r"([A-Za-z0-9_]+) \[((?:[0-9]{1,18}(?:, ?[0-9]{1,18}){0,63})?)\](?: ([0-9]{1,18}) bytes)?")
 
 
 class Spec(ModelSpec):
@@ -27,46 +26,6 @@ class Spec(ModelSpec):
 
     family: Literal["weights"] = "weights"
     tensors: dict[str, str]
-
-
-@dataclass(frozen=True)
-class Stored:
-    """One tensor: how its numbers are kept, and how many bytes that takes."""
-
-    format: str
-    shape: tuple[int, ...]
-    bytes: int
-
-    @property
-    def elements(self) -> int:
-        return _elements(self.shape)
-
-    def written(self) -> str:
-        """As the spec has it."""
-        usual = BITS.get(self.format)
-        said = f"{self.format} [{', '.join(map(str, self.shape))}]"
-        return said if usual and self.bytes == _bytes(self.shape, usual) else f"{said} {self.bytes} bytes"
-
-
-LARGEST = 2**63  # numbers or bytes of a tensor: offsets in files are 64 bits wide
-BITS = {
-    **dict.fromkeys(("fp8", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp8_e8m0", "bool"), 8),
-    **dict.fromkeys(("bf16", "fp16"), 16),
-    **{f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    "fp4": 4,
-    **dict.fromkeys(("fp6_e2m3", "fp6_e3m2"), 6),
-    "fp32": 32,
-    "fp64": 64,
-    "complex64": 64,
-}
-
-
-def _bytes(shape: tuple[int, ...], bits: int) -> int:
-    return -(-_elements(shape) * bits // 8)
-
-
-def _elements(shape: tuple[int, ...]) -> int:
-    return prod(shape)
 
 
 @dataclass(frozen=True)
@@ -87,44 +46,64 @@ def resolve(spec: Spec) -> Weights:
 
 
 def _read(name: str, said: str) -> Stored:
-    match = _WRITTEN.fullmatch(said)
-    if not match or not (match[3] or match[1] in BITS):
+    found = read(said)
+    if found is None:
         hint = "write its format and shape, such as `bf16 [4096, 14336]`"
         raise InputError(f"'{said}' is not a tensor", hint, fields=[("tensors", name), ("tensors",)])
-    shape = tuple(int(size) for size in match[2].replace(" ", "").split(",") if size)
-    if prod(shape) > LARGEST:
+    if max(found.elements, found.weights or 0) > LARGEST:
         raise InputError("a tensor this large fits no file", fields=[("tensors", name), ("tensors",)])
-    return Stored(match[1], shape, int(match[3]) if match[3] else _bytes(shape, BITS[match[1]]))
+    return found
 
 
 def build(weights: Weights, work: Workload) -> Module:
-    root = Module("model")
-    _grow(root, _tree(weights.tensors))
+    root, used = Module("model"), uses(weights.tensors)
+    _grow(root, _tree({name: Leaf(stored, used[name]) for name, stored in weights.tensors.items()}))
+    root.doubts.extend(_doubts(used))
     return root
 
 
-Tree = dict[str, Any]  # names to trees, or to a Stored
+def _doubts(used: dict[str, Use]) -> list[str]:
+    unknown = {name: use.weights for name, use in used.items() if use.role == UNKNOWN}
+    if not unknown:
+        return []
+    counted = (
+        f"{sum(unknown.values()):,} numbers are counted as they are stored, such as those of {next(iter(unknown))}"
+    )
+    return [f"{counted}: names and shapes do not tell how many weights each of them holds"]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A tensor, and what it is for."""
+
+    stored: Stored
+    use: Use
+
+
+Tree = dict[str, Any]  # names to trees, or to a Leaf
 _NUMBERED = re.compile(r"[0-9]{1,18}")
 DEEPEST = 40  # levels of a tree; what a longer name has behind them is one name
 
 
-def _tree(tensors: dict[str, Stored]) -> Tree:
+def _tree(tensors: dict[str, Leaf]) -> Tree:
     tree: Tree = {}
-    for name, stored in tensors.items():
+    for name, leaf in tensors.items():
         *path, last = name.split(".", DEEPEST)
         inner = tree
         for key in path:
-            if isinstance(inner.get(key), Stored):  # `a` and `a.b` are both tensors
+            if isinstance(inner.get(key), Leaf):  # `a` and `a.b` are both tensors
                 inner[f"{key} (tensor)"] = inner.pop(key)
             inner = inner.setdefault(key, {})
-        inner[last if not isinstance(inner.get(last), dict) else f"{last} (tensor)"] = stored
+        inner[last if not isinstance(inner.get(last), dict) else f"{last} (tensor)"] = leaf
     return tree
 
 
 def _grow(m: Module, tree: Tree) -> None:
     for name, times, inner in _folded(tree):
-        if isinstance(inner, Stored):
+        if isinstance(inner, Leaf) and inner.use.role in (PARAMETER, UNKNOWN):
             m.params[name] = _param(m, name, inner)
+        elif isinstance(inner, Leaf):
+            m.buffers[name] = Tensor(axes(*_dims(inner.stored)), inner.use.role, stored=inner.stored.bytes)
         else:
             _grow(m.child(name, repeat=Count(times)), inner)
 
@@ -151,15 +130,17 @@ def _frozen(tree: Any) -> Any:
     return tuple((name, _frozen(inner)) for name, inner in tree.items()) if isinstance(tree, dict) else tree
 
 
-def _param(m: Module, name: str, stored: Stored) -> Param:
-    """Its axes have no names in a file; a matrix has rows and columns."""
+def _param(m: Module, name: str, leaf: Leaf) -> Param:
+    """As it is stored; a packed one has more elements than numbers."""
+    dims = _dims(leaf.stored)
+    elements = product(dim.size for dim in dims)
+    times, rest = divmod(leaf.use.weights, max(1, int(elements)))
+    if leaf.use.weights != elements:
+        elements = Count(leaf.use.weights) if rest else Count(times) * elements
+    return Param(axes(*dims), "param", name=name, owner=m, elements=elements, stored=leaf.stored.bytes)
+
+
+def _dims(stored: Stored) -> list[Dim]:
+    """Axes have no names in a file; a matrix has rows and columns."""
     names = ["rows", "columns"] if len(stored.shape) == 2 else [f"axis_{n}" for n in range(len(stored.shape))]
-    dims = [Dim.of(label, size) for label, size in zip(names, stored.shape, strict=True)]
-    return Param(
-        axes(*dims),
-        "param",
-        name=name,
-        owner=m,
-        elements=product(dim.size for dim in dims),
-        stored=stored.bytes,
-    )
+    return [Dim.of(label, size) for label, size in zip(names, stored.shape, strict=True)]

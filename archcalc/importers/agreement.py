@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from archcalc.archs.weights import Stored
 from archcalc.document import Document
 from archcalc.model import from_document
+from archcalc.stored_tensors import Stored
 
 PACKED = ("int", "uint", "fp8_e8m0", "fp4")  # formats in which one number may stand for several weights
 

@@ -13,6 +13,7 @@ from archcalc.errors import InputError
 from archcalc.importers import beside
 from archcalc.importers.beside import CONFIG
 from archcalc.importers.json_object import MAX_JSON, json_object
+from archcalc.packed import BUFFER, PARAMETER, SCALE, UNKNOWN, uses
 
 INDEX = "model.safetensors.index.json"
 WEIGHTS = (INDEX, "model.safetensors")
@@ -143,7 +144,26 @@ def _index(path: Path) -> dict[str, Any]:
 def of_tensors(tensors: Any, shown: str, *notes: str) -> Document:
     """A file of weights with nothing to say what is computed with them."""
     data = {"family": "weights", "tensors": {name: stored.written() for name, stored in tensors.items()}}
-    return Document(shown, data=data, notes=(f"in the file: {by_format(tensors)}", *notes))
+    return Document(shown, data=data, notes=(f"in the file: {contents(tensors)}", *notes))
+
+
+def contents(tensors: Any) -> str:
+    """What of a file are parameters, and what stands beside them, with the bytes of each."""
+    used = uses(tensors)
+
+    def those(role: str, *, packed: bool = False) -> dict[str, Any]:
+        wanted = {name for name, use in used.items() if use.role == role and use.packed == packed}
+        return {name: tensors[name] for name in tensors if name in wanted}
+
+    plain = {**those(PARAMETER), **those(UNKNOWN)}
+    words = [by_format(plain)] if plain else []
+    if packed := those(PARAMETER, packed=True):
+        weights = sum(used[name].weights for name in packed)
+        words.append(f"{weights:,} weights packed into {by_format(packed)}")
+    for name, role in {"scales and zeros of quantised weights": SCALE, "buffers": BUFFER}.items():
+        if held := those(role):
+            words.append(f"{name}: {by_format(held)}")
+    return "; ".join(words) or "nothing"
 
 
 def by_format(tensors: Any) -> str:

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from archcalc import document
-from archcalc.archs.weights import Stored
 from archcalc.data import data_root
 from archcalc.errors import InputError
 from archcalc.importers.gguf_folder import SPLIT
+from archcalc.stored_tensors import Stored
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9

@@ -14,11 +14,11 @@ from operator import add, floordiv, mul, sub, truediv
 from typing import Any
 
 from archcalc import document
-from archcalc.archs.weights import Stored
 from archcalc.data import data_root
 from archcalc.errors import InputError
 from archcalc.importers import gguf
 from archcalc.importers.hf.reading import described
+from archcalc.stored_tensors import Stored
 
 Fields = dict[str, Any]
 

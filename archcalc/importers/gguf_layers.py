@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from archcalc.archs.weights import Stored
 from archcalc.ir import Module, walk
 from archcalc.places import Place
+from archcalc.stored_tensors import Stored
 
 if TYPE_CHECKING:
     from archcalc.importers.gguf_config import Facts

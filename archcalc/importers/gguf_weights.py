@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from archcalc.archs.weights import Stored
 from archcalc.importers.gguf_config import Facts as Header
 from archcalc.importers.gguf_layers import OUTSIDE, Group, group_of, groups_of, places
 from archcalc.ir import Module, Param
 from archcalc.places import Facts, Place
 from archcalc.plan import Plan
+from archcalc.stored_tensors import Stored
 
 Key = tuple[str, str, tuple[int, ...]]  # a parameter's module, its name and its shape
 

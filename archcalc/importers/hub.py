@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from archcalc.archs.weights import Stored
 from archcalc.document import Document
 from archcalc.errors import InputError, MissingExtra
 from archcalc.importers import agreement, files, safetensors
+from archcalc.stored_tensors import Stored
 
 _NAME = re.compile(r"hf:([\w.-]+/[\w.-]+|[\w.-]+)(?:@([\w./-]+))?")
 T = TypeVar("T")

@@ -10,12 +10,13 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from archcalc.archs.weights import BITS, Stored
 from archcalc.errors import InputError
+from archcalc.stored_tensors import BITS, Stored
 
 LONGEST = 100_000_000  # bytes of a header; the format itself allows no more
 AXES = 64  # more than any library gives a tensor
@@ -44,7 +45,31 @@ Tensors = dict[str, Stored]
 def read(file: Path) -> Tensors:
     with file.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
-        return tensors(header(stream, size), size)
+        found = header(stream, size)
+        return _with_shapes(tensors(found, size), found, stream)
+
+
+_SHAPE, _PACKED = ".weight_shape", ".weight_packed"  # of compressed-tensors: two int64, and the words they describe
+
+
+def _with_shapes(held: Tensors, found: tuple[dict[str, Any], int], stream: BinaryIO) -> Tensors:
+    """Packed tensors with the number of weights that their file says in 16 bytes beside them."""
+    entries, start = found
+    packed = dict(held)
+    for name, shape in held.items():
+        whole = name.removesuffix(_SHAPE) + _PACKED
+        if name.endswith(_SHAPE) and shape.format == "int64" and shape.shape == (2,) and whole in held:
+            stream.seek(start + entries[name]["data_offsets"][0])
+            packed[whole] = _of_shape(held[whole], stream.read(16))
+    return packed
+
+
+def _of_shape(packed: Stored, raw: bytes) -> Stored:
+    """A shape that cannot be: neither a bit nor more than 16 for each weight: is not believed."""
+    rows, columns = (int.from_bytes(part, "little", signed=True) for part in (raw[:8], raw[8:]))
+    weights, bits = rows * columns, 8 * packed.bytes
+    plausible = rows > 0 and columns > 0 and weights <= bits <= 16 * weights
+    return replace(packed, weights=weights) if plausible else packed
 
 
 def header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from archcalc.archs.weights import Stored
 from archcalc.document import Document
 from archcalc.errors import InputError, MissingExtra
 from archcalc.importers.files import of_tensors
+from archcalc.stored_tensors import Stored
 
 _FORMATS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8"}
 

@@ -1,0 +1,65 @@
+"""A tensor in a file of weights: how its numbers are kept, and how it is written in a spec."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import prod
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One tensor: how its numbers are kept, and how many bytes that takes."""
+
+    format: str
+    shape: tuple[int, ...]
+    bytes: int
+    weights: int | None = None  # how many a packed tensor stands for, where its file says so
+
+    @property
+    def elements(self) -> int:
+        return elements_of(self.shape)
+
+    def written(self) -> str:
+        """As the spec has it."""
+        usual = BITS.get(self.format)
+        said = f"{self.format} [{', '.join(map(str, self.shape))}]"
+        said = said if usual and self.bytes == bytes_of(self.shape, usual) else f"{said} {self.bytes} bytes"
+        return said if self.weights is None else f"{said} of {self.weights} weights"
+
+
+LARGEST = 2**63  # numbers or bytes of a tensor: offsets in files are 64 bits wide
+BITS = {
+    **dict.fromkeys(("fp8", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp8_e8m0", "bool"), 8),
+    **dict.fromkeys(("bf16", "fp16"), 16),
+    **{f"{sign}int{bits}": bits for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "fp4": 4,
+    **dict.fromkeys(("fp6_e2m3", "fp6_e3m2"), 6),
+    "fp32": 32,
+    "fp64": 64,
+    "complex64": 64,
+}
+
+
+def bytes_of(shape: tuple[int, ...], bits: int) -> int:
+    return -(-elements_of(shape) * bits // 8)
+
+
+def elements_of(shape: tuple[int, ...]) -> int:
+    return prod(shape)
+
+
+_WRITTEN = re.compile(
+    r"([A-Za-z0-9_]+) \[((?:[0-9]{1,18}(?:, ?[0-9]{1,18}){0,63})?)\]"
+    r"(?: ([0-9]{1,18}) bytes)?(?: of ([0-9]{1,18}) weights)?"
+)
+
+
+def read(said: str) -> Stored | None:
+    """A tensor as it is written; None for what is no tensor."""
+    match = _WRITTEN.fullmatch(said)
+    if not match or not (match[3] or match[1] in BITS):
+        return None
+    shape = tuple(int(size) for size in match[2].replace(" ", "").split(",") if size)
+    held = int(match[3]) if match[3] else bytes_of(shape, BITS[match[1]])
+    return Stored(match[1], shape, held, int(match[4]) if match[4] else None)
