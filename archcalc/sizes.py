@@ -13,6 +13,7 @@ _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _WHOLE = r"0|[1-9][\d_]*|[1-9]\d{0,2}(?:,\d{3})+"  # no leading zeros: 010 would be 8 to some readers
 _SIZE = re.compile(rf"({_WHOLE})(\.\d+)?(?:e\+?(\d{{1,2}}))?\s*([kmgbt]i?)?", re.IGNORECASE)
 _RATED = re.compile(r"(\d[\d.,_]*)\s*(?:([kmgt])(i?)b|(g)(i?))", re.IGNORECASE)
+_EXACT = re.compile(r"(\d{1,15})\s*bytes?", re.IGNORECASE)
 _BYTES = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*(?:([kmgt]i?)?b)?", re.IGNORECASE)
 
 
@@ -52,8 +53,11 @@ class Rated(NamedTuple):
 
 
 def parse_rated(text: str) -> Rated | None:
-    """`24GB` or `24G` as cards are rated, in binary gigabytes; `24GiB` says so itself. None where it is no size: a unit
-    is needed, and a bare `b` is none, since a 910B is a device. Raises ValueError."""
+    """`24GB` or `24G` as cards are rated, in binary gigabytes; `24GiB` says so itself; `25769803776 bytes` are exact.
+    None where it is no size: a unit is needed, and a bare `b` is none, since a 910B is a device. Raises ValueError."""
+    exact = _EXACT.fullmatch(text.strip())
+    if exact:
+        return Rated(int(exact[1]), by_maker=False)
     match = _RATED.fullmatch(text.strip())
     if not match:
         return None

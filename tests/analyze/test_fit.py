@@ -235,7 +235,7 @@ def test_a_smaller_micro_batch_keeps_the_gradients_of_those_before() -> None:
     one, two = (needed("llama-3-8b", {**options, "accumulate": 64 // size}, batch=size) for size in (1, 2))
     assert needed("llama-3-8b", options, batch=1) <= 130 * GIB < one
     assert only(archcalc.fit(model, gpus=["130GiB"], **options)).remedy is None
-    report = archcalc.fit(model, gpus=[f"{two}B"], **options)
+    report = archcalc.fit(model, gpus=[f"{two} bytes"], **options)
     assert report.remedies[0] == only(report).remedy
     assert (report.remedies[0].change.option, report.remedies[0].required) == ("--batch 2 --accumulate 32", two)
 

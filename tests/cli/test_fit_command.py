@@ -40,7 +40,7 @@ def test_json_has_the_promised_keys(run: Run) -> None:
     record = run("fit", "gpt2", "--gpu", "h100", "--gpu", "24GB", "--format", "json").json
     assert [row["gpu"] for row in record["rows"]] == ["h100", "24GB"]
     assert list(record["rows"][0])[: len(KEYS)] == KEYS
-    assert record["rows"][1]["capacity_bytes"] == 24 * 10**9
+    assert record["rows"][1]["capacity_bytes"] == 24 * 2**30
     assert record["rows"][0]["required_bytes"] == sum(record["parts"].values())
 
 
