@@ -121,7 +121,7 @@ def tensors_in(model: torch.nn.Module) -> Counter[Shape]:
 def tensors_of(model: Model) -> Counter[Shape]:
     counted: Counter[Shape] = Counter()
     for row in model.params().rows:
-        if row.kind == "tensor" and row.tied_to is None:
+        if row.kind == "tensor" and row.tied_to is None and row.each:
             counted[plain(row.shape or ())] += int(row.repeat)
     return counted
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, every, head_dim, kv_heads, layer_types
+from archcalc.importers.hf.blocks import Fields, decoder, every, head_dim, kv_heads, layer_types, window
 from archcalc.importers.hf.kinds import attentions
 from archcalc.importers.hf.mixtures import first_dense, listed, mixture, used
 from archcalc.importers.hf.reading import Config
@@ -40,7 +40,7 @@ def _gate(c: Config) -> str:
 def _experts(c: Config) -> Fields:
     width, number = c.size("moe_intermediate_size"), c.size("num_experts")
     afmoe = c.type == "afmoe"
-    shared = c.count("num_shared_experts") * width if afmoe else c.size("shared_expert_intermediate_size")
+    shared = c.count("num_shared_experts") * width if afmoe else c.count("shared_expert_intermediate_size")
     return mixture(c, number, width, shared=shared, correction="frozen")
 
 
@@ -53,7 +53,7 @@ def _layers(c: Config, usual: list[str]) -> list[str]:
 
 def _afmoe(c: Config) -> list[Fields]:
     """Only local blocks have positions."""
-    local, free = {"window": c.size("sliding_window")}, {"position": "none"}
+    local, free = window(c), {"position": "none"}
     layers = _layers(c, every(c, c.size("global_attn_every_n_layers")))
     return [local if layer == "sliding_attention" else free for layer in layers]
 
@@ -62,7 +62,7 @@ def _laguna(c: Config) -> list[Fields]:
     """Local blocks turn whole heads, by a base of their own; blocks may differ in how many heads they have."""
     blocks = c.size("num_hidden_layers")
     position = rope(c, head_dim(c), layer="sliding_attention", theta=10_000.0, fraction=1.0)
-    local: Fields = {"window": c.size("sliding_window"), "position": position}
+    local: Fields = {**window(c), "position": position}
     heads = c.get("num_attention_heads_per_layer") or [c.size("num_attention_heads")] * blocks
     layers = _layers(c, ["full_attention"] * blocks)
     usual = c.size("num_attention_heads")

@@ -53,7 +53,7 @@ def _experts(c: Config, *, bias: bool) -> Fields:
     width = c.size("moe_intermediate_size")
     if c.type in ("kolibri1", "flint"):
         steered: Fields = {"correction": True} if c.type == "kolibri1" else {}
-        return mixture(c, number, width, shared=c.size("shared_expert_intermediate_size"), **steered)
+        return mixture(c, number, width, shared=c.count("shared_expert_intermediate_size"), **steered)
     if c.type == "mellum":
         return mixture(c, number, width)
     several = c.count("n_shared_experts" if c.type == "dots1" else "num_shared_experts")
@@ -83,6 +83,6 @@ def _layers(c: Config, parts: list[str]) -> Fields:
 def _every(c: Config) -> list[str]:
     if c.type == "kolibri1":
         return every(c, 5)
-    if c.given("sliding_window") is None:
-        raise c.refused("sliding_window", "the class divides by zero here: name the layer_types")
+    if c.given("sliding_window") is None:  # transformers divides by zero here
+        return ["full_attention"] * c.size("num_hidden_layers")
     return every(c, c.get("sliding_window_pattern") or 1)

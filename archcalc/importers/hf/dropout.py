@@ -23,9 +23,24 @@ def with_dropout(c: Config, fields: dict[str, Any]) -> dict[str, Any]:
     _say_what_differs(c, branches)
     if branches:
         fields = {**fields, "dropout": branches}
-    if attention is not None and attention != branches:
+    if attention is not None and attention != branches and _attends(fields):
         fields = {**fields, "attention": {**(fields.get("attention") or {}), "dropout": attention}}
     return fields
+
+
+def _attends(fields: dict[str, Any]) -> bool:
+    """Whether a block has attention: a stack of recurrent layers alone has no weights of attention to drop."""
+    variants = fields.get("variants") or {}
+    words = {"attention", *(word for word, said in variants.items() if said.get("like") == "attention")}
+    return any(words & set(line.split()) for name in ("encoder", "decoder") for line in _lines(fields.get(name)))
+
+
+def _lines(stack: Any) -> list[str]:
+    """The lines of a pattern; a stack without one has usual blocks."""
+    pattern = stack.get("pattern") if isinstance(stack, dict) else None
+    if pattern is None:
+        return [] if stack is None else ["attention"]
+    return [line for item in pattern for line in ([item] if isinstance(item, str) else _lines(item))]
 
 
 def _rate(c: Config, *keys: str) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, biased, decoder, head_dim, kv_heads, layer_types
+from archcalc.importers.hf.blocks import Fields, biased, decoder, head_dim, kv_heads, layer_types, window
 from archcalc.importers.hf.kinds import attentions
 from archcalc.importers.hf.mixtures import listed, mixture, used
 from archcalc.importers.hf.reading import Config
@@ -42,7 +42,7 @@ def _kinds(c: Config) -> list[Fields]:
     wide = c.given("sliding_window_size")
     local = {
         "kv_heads": 2 * kv_heads(c),
-        "window": wide + 1 if wide is not None else c.size("sliding_window"),
+        **({"window": wide + 1} if wide is not None else window(c)),
         "sinks": True,
         "position": rope(c, head_dim(c), layer="sliding_attention", theta=10_000.0, fraction=0.334),
     }

@@ -70,7 +70,7 @@ def _ffn(c: Config) -> Fields:
 def _experts(c: Config) -> Fields:
     act, bias, number = activation(c, "mlp_hidden_act"), c.flag("mlp_bias"), c.size("n_routed_experts")
     latent = c.get("moe_latent_size")
-    shared = c.size("moe_shared_expert_intermediate_size")
+    shared = c.count("moe_shared_expert_intermediate_size") or c.size("intermediate_size")  # as the class takes 0
     return {
         "experts": number,
         "top": top(c, number),

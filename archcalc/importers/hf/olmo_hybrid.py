@@ -12,7 +12,6 @@ INERT = "linear_a_log_min linear_a_log_max linear_dt_min linear_dt_max linear_dt
 
 
 def translate(c: Config, task: str) -> Fields:
-    behind = {"kind": "rms", "place": "out"}
     layers = layer_types(c, _usual(c))
     if not set(layers) <= {"linear_attention", "full_attention"}:
         raise c.refused("layer_types")
@@ -20,11 +19,17 @@ def translate(c: Config, task: str) -> Fields:
     return decoder(
         c,
         task,
-        attention={"bias": c.flag("attention_bias"), "qk_norm": "all", "norm": behind},
-        delta=_delta(c),
-        variants={"behind": {"like": "ffn", "norm": behind}},
+        **(_attention(c) if "full_attention" in layers else {}),
+        delta=_delta(c) if "linear_attention" in layers else None,
         decoder=stack(lines),
     )
+
+
+def _attention(c: Config) -> Fields:
+    """Norms stand behind the branches of blocks with attention."""
+    behind = {"kind": "rms", "place": "out"}
+    attention = {"bias": c.flag("attention_bias"), "qk_norm": "all", "norm": behind}
+    return {"attention": attention, "variants": {"behind": {"like": "ffn", "norm": behind}}}
 
 
 def _usual(c: Config) -> list[str]:

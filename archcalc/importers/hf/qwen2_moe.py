@@ -36,7 +36,7 @@ def experts(c: Config) -> Fields:
     }
     if c.type in THIRD:
         return moe
-    shared = {"width": c.size("shared_expert_intermediate_size"), "act": activation(c)}
+    shared = {"width": c.count("shared_expert_intermediate_size"), "act": activation(c)}
     return {**moe, "shared": shared, "shared_gate": True}
 
 

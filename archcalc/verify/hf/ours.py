@@ -60,7 +60,7 @@ def blocks_of(root: Module) -> list[Block]:
             blocks.append(Block(name, output=given_out.get(name, ()), flops=flops.get(module, 0)))
             inside = True
         block = blocks[-1] if inside else outside
-        block.tensors |= {names.under(name, key): param.shape for key, param in module.params.items()}
+        block.tensors |= {names.under(name, key): param.shape for key, param in module.params.items() if param.elements}
         block.layers += [layer] if (layer := _layer(name, module)) else []
     made = names.given_out(root)
     outside.output = made.shape if made else ()
@@ -102,6 +102,8 @@ def _layer(name: str, module: Module) -> Layer | None:
     if read is None or f".{EXPERTS}" in f".{name}":
         return None
     op, weight = read
+    if not weight.elements:
+        return None
     is_lookup = op.kind == "lookup" or (op.kind == "add" and bool(weight.table))
     return Layer(name, weight.shape, op.output.shape, is_lookup)
 

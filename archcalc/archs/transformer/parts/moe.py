@@ -13,17 +13,24 @@ from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.errors import InputError
 from archcalc.ir import Module, Tensor
 from archcalc.layers.moe import Ffn, Mixture
-from archcalc.spec import Node, Size
+from archcalc.spec import Node, Size, as_size
 
 _CORRECTION_SCHEMA = {"enum": [True, False, "frozen"]}
 Correction = Annotated[Any, BeforeValidator(flag_or("frozen")), WithJsonSchema(_CORRECTION_SCHEMA)]
+
+
+def _width(value: Any) -> int:
+    return 0 if value == 0 and not isinstance(value, bool) else as_size(value)
+
+
+SizeOrNone = Annotated[int, BeforeValidator(_width), WithJsonSchema({"type": "integer", "minimum": 0})]
 
 
 class Shared(Node):
     """The expert that every token visits; what it does not say is as in the other experts."""
 
     main: ClassVar[str] = "width"
-    width: Size | None = None
+    width: SizeOrNone | None = None  # 0: there is none, though its gate and its bias are
     act: Activation | None = None
     gated: bool | None = None
     bias: bool | None = None
