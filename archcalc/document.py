@@ -27,6 +27,7 @@ _WORDS: dict[str, Any] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
     **dict.fromkeys((".inf", "+.inf", ".Inf"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf"), float("-inf")),
 }
 
 
@@ -38,7 +39,10 @@ class Document:
     text: str = ""
     data: dict[str, Any] = field(default_factory=dict)
     lines: dict[Path, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # of an importer: what a reader of any report must know
+    notes: tuple[
+        str, ...
+    ] = ()  # of an importer: what a reader of any report must know, whatever is changed in the spec
+    file_notes: tuple[str, ...] = ()  # of an importer: what holds for the file as it is, and for no changed spec
     weights: Any = None  # of an importer: how they are kept, as `archcalc.checkpoints` says it
     config: dict[str, Any] = field(default_factory=dict)  # the config.json that it was translated from
     whole: str = ""  # of an importer that read a part of the model: what counts the whole

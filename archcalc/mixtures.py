@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from typing import TYPE_CHECKING
 
-from archcalc.data import data_root
-from archcalc.document import read
 from archcalc.places import Facts
 
 if TYPE_CHECKING:
@@ -48,13 +45,3 @@ CONDITIONS = {  # of llama.cpp: n_gqa, n_expert and, for the last, the 80 layers
     "8 experts": lambda model, depth: model.experts == 8,
     "70B": lambda model, depth: depth == 80 and model.grouping > 1,
 }
-
-
-def joins(hf_class: str) -> bool:
-    """Whether files keep queries, keys and values of such a model in one matrix."""
-    return hf_class in _joined()
-
-
-@cache
-def _joined() -> frozenset[str]:
-    return frozenset(read((data_root() / "gguf" / "joined.yaml").read_bytes(), "joined.yaml").data["classes"])

@@ -14,6 +14,7 @@ from archcalc.ir import Module
 from archcalc.options import checked
 from archcalc.scope import WHOLE, LeftOut, Scope
 from archcalc.spec import ModelSpec
+from archcalc.visible import SURROGATES, UNSEEN, escaped
 from archcalc.workload import Workload, workload
 
 if TYPE_CHECKING:
@@ -73,12 +74,6 @@ class Model:
         kind = getattr(self.resolved, "kind", "")
         return f"{kind} {self.spec.family}".strip()
 
-    @property
-    def hf_class(self) -> str:
-        """The class of transformers that has these parameters; empty where nothing says it."""
-        published = self.document.data.get("published") or {}
-        return str((self.document.config.get("architectures") or [published.get("of", "")])[0])
-
     @checked()
     def workload(self, **sizes: Any) -> Workload:
         return workload(self.spec, self.resolved.lengths, **sizes)
@@ -87,7 +82,7 @@ class Model:
         """The traced model: the tree that every number is read from."""
         module = family_module(self.spec.family).build(self.resolved, work or self.workload())
         assert isinstance(module, Module)
-        module.notes[:0] = self.document.notes
+        module.notes[:0] = (*self._file_notes, *self.spec.notes)
         return module
 
     @checked()
@@ -149,14 +144,19 @@ class Model:
 
         return kernel(self.resolved, self.workload(seq=seq), title=self.name)
 
+    @property
+    def _file_notes(self) -> tuple[str, ...]:
+        """What a file says holds for the file: nothing of it does once the spec is changed."""
+        return () if self.edited else self.document.file_notes
+
     def yaml(self) -> str:
-        """The spec as it was written, or what became of it once it was changed."""
-        if self.document.text and not self.edited:
-            return self.document.text
+        """The spec as it was written; or as YAML of ours, where it was changed or something in it cannot be shown."""
+        written = self.document.text.replace("\r\n", "\n")
+        if written and not self.edited and not UNSEEN.search(written.replace("\n", "").replace("\t", "")):
+            return written
         from archcalc.writing import to_yaml
 
-        notes = "".join(f"# {note}\n" for note in self.document.notes)
-        return notes + to_yaml(self.spec, order=self.document.data)
+        return to_yaml(self.spec, order=self.document.data, comments=self._file_notes)
 
 
 def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) -> Model:
@@ -169,8 +169,15 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
                 spec = changed(spec, change)
             if changes:  # what was published is not what is counted now
                 spec = spec.model_copy(update={"published": None})
+            spec = _noted(spec, document.notes)
             resolved = family.resolve(spec)
             title = ", ".join((spec.name or name, *changes))
             model = Model(title, spec, resolved, document, edited=bool(changes))
             _ = model.stored  # a mistake in it is told with its line, as any other
     return model
+
+
+def _noted(spec: ModelSpec, notes: tuple[str, ...]) -> ModelSpec:
+    """An importer's notes are the spec's own, so that what `show` prints has them too."""
+    own = tuple(SURROGATES.sub(lambda found: escaped(found[0]), note) for note in notes)  # which no file can hold
+    return spec.model_copy(update={"notes": (*own, *spec.notes)}) if own else spec

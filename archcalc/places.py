@@ -78,10 +78,10 @@ class Facts:
     experts: int = 0
     grouping: int = 1  # query heads for each key-value head
     tied: bool = False  # the head multiplies with the token table
-    joined: bool = False  # a GGUF file keeps queries, keys and values in one matrix
+    fused_qkv: bool = False  # a GGUF file keeps queries, keys and values in one matrix
 
 
-def facts(root: Module, *, joined: bool = False) -> Facts:
+def facts(root: Module, *, fused_qkv: bool = False) -> Facts:
     sizes: dict[str, int] = {}
     for module, _ in walk(root):
         for param in module.params.values():
@@ -89,7 +89,7 @@ def facts(root: Module, *, joined: bool = False) -> Facts:
                 sizes[dim.name] = max(sizes.get(dim.name, 0), int(dim.size))
     heads = sizes.get("heads", 1)
     tied = not any(_is_head(param) for module, _ in walk(root) for param in module.params.values())
-    return Facts(sizes.get("experts", 0), heads // sizes.get("kv_heads", heads), tied, joined)
+    return Facts(sizes.get("experts", 0), heads // sizes.get("kv_heads", heads), tied, fused_qkv)
 
 
 def _is_head(param: Param) -> bool:

@@ -142,7 +142,7 @@ def _called(role: str, model: Facts) -> str:
     """What a rule calls a matrix that a file keeps for two uses, or together with others."""
     if model.tied and role == "table.token":
         return "head"
-    return "attention.qkv" if model.joined and role in ("attention.q", "attention.k", "attention.v") else role
+    return "attention.qkv" if model.fused_qkv and role in ("attention.q", "attention.k", "attention.v") else role
 
 
 def _bits(stored: Stored) -> Fraction:

@@ -153,11 +153,24 @@ _METHOD_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "object"}]}
 Quantization = Annotated[dict[str, Any], BeforeValidator(_as_method), WithJsonSchema(_METHOD_SCHEMA)]
 
 
+def _published_count(value: Any) -> Any:
+    """An exact count, or as many digits as the source prints: `124M`, which stays a text."""
+    as_size(value)
+    return value
+
+
+Parameters = Annotated[int | str, BeforeValidator(_published_count), WithJsonSchema(_SIZE_SCHEMA)]
+
+
+_SENTENCES_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+Sentences = Annotated[tuple[str, ...], BeforeValidator(as_tuple), WithJsonSchema(_SENTENCES_SCHEMA)]
+
+
 class Published(Node):
     """What the source says the model counts: an exact number, or one rounded to the digits it prints."""
 
     main: ClassVar[str] = "parameters"
-    parameters: Annotated[int | str, Field(union_mode="left_to_right")] | None = None
+    parameters: Parameters | None = None
     of: str | None = None  # the class or checkpoint that was counted, head included
     differs: str | None = None  # why archcalc's count is another, where it is
 
@@ -189,6 +202,7 @@ class ModelSpec(Node):
     scope: Partial | None = None
     precision: Literal[*PRECISIONS] | None = None  # type: ignore[valid-type]
     quantization: Quantization | None = None  # how weights are stored, word for word as a config's quantization_config
+    notes: Sentences = ()  # what every report repeats: what a reader of the numbers must know
     batch: Size | None = None
     seq: Size | None = None
 

@@ -14,6 +14,7 @@ UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ue000-\uf8ff\ufeff"
     "\ufff0-\uffff\U000e0000-\U000e0fff]"
 )
+SURROGATES = re.compile("[\ud800-\udfff]")  # halves of pairs: no text to YAML, JSON or UTF-8
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 LONGEST_WORD, LONGEST_LINE, KEPT = 250, 1000, 60  # characters; a path in a message may be long
 

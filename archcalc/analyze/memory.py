@@ -21,7 +21,6 @@ from archcalc.analyze.states import Held, Keeping, held, totals
 from archcalc.case import KV_RULES, Asked, Case, case
 from archcalc.checkpoints import Checkpoint
 from archcalc.ir import Module, Tensor, notes_of, walk, work_notes_of
-from archcalc.mixtures import joins
 from archcalc.options import checked
 from archcalc.places import Place, facts
 from archcalc.precision import BYTES
@@ -142,7 +141,8 @@ class Memory:
     def keeping(self) -> Keeping:
         case = self.case
         rest = case.format.rest or (case.recipe.weights if case.recipe else case.activations)
-        model, as_stored = facts(self._root, joined=joins(self.model.hf_class)), "weights" not in case.said
+        fused = getattr(self.model.spec, "fused_qkv", False)  # of transformers alone
+        model, as_stored = facts(self._root, fused_qkv=fused), "weights" not in case.said
         return Keeping(case.plan, case.format, rest, self.trainable, case.recipe, case.optimizer, model, as_stored)
 
     @cached_property

@@ -35,20 +35,20 @@ def show(model: ModelName = "textbook", set: Set = [], trace: Trace = False) -> 
 
 
 def init(
-    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    file: Annotated[str, typer.Argument(help="The file to write; - prints it instead.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there.")] = False,
 ) -> None:
-    """Write a commented spec to start from. Never overwrites without --force."""
+    """Write a commented spec to start from. Never overwrites without --force, and never through a link."""
+    from archcalc.cli.new_file import write
     from archcalc.data import data_root
 
     starter = (data_root() / "starter.yaml").read_text(encoding="utf-8")
-    try:
-        with file.open("w" if force else "x", encoding="utf-8") as stream:
-            stream.write(starter)
-    except FileExistsError:
-        raise InputError("the file is there already", "choose another name, or add --force", field=str(file)) from None
-    except OSError as reason:
-        raise InputError(f"cannot be written: {reason.strerror or reason}", field=str(file)) from None
+    if file == "-":
+        out(starter.rstrip("\n"))
+        return
+    if not file.strip():
+        raise InputError("the name of the file is empty", "name one, such as model.yaml", field="FILE")
+    write(Path(file), starter, replace=force)
     out(f"wrote {file}; try `archcalc params {file}`")
 
 

@@ -144,7 +144,7 @@ def _index(path: Path) -> dict[str, Any]:
 def of_tensors(tensors: Any, shown: str, *notes: str) -> Document:
     """A file of weights with nothing to say what is computed with them."""
     data = {"family": "weights", "tensors": {name: stored.written() for name, stored in tensors.items()}}
-    return Document(shown, data=data, notes=(f"in the file: {contents(tensors)}", *notes))
+    return Document(shown, data=data, notes=notes, file_notes=(f"in the file: {contents(tensors)}",))
 
 
 def contents(tensors: Any) -> str:
@@ -209,7 +209,7 @@ def _beside_weights(found: Document, weights: Path) -> Document:
     from archcalc.importers import agreement
 
     tensors = _sharded(weights) if weights.name == INDEX else _read_one(weights)
-    found.notes = (*found.notes, agreement.told(found, tensors, weights.name))
+    found.file_notes = (*found.file_notes, agreement.told(found, tensors, weights.name))
     return found
 
 

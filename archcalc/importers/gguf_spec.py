@@ -25,7 +25,7 @@ PROJECTOR = "clip"  # the architecture of a file that reads images or sound for 
 def document(path: Path, shown: str) -> Document:
     facts = Facts(gguf.read(path))
     found = _read(facts, shown)
-    found.notes = (*found.notes, *_beside(path))
+    found.file_notes = (*found.file_notes, *_beside(path))
     return found
 
 
@@ -45,7 +45,7 @@ def _read(facts: Facts, shown: str) -> Document:
     differs = difference(model.build(), facts)
     if differs:
         return _of_tensors(facts, shown, f"it is not read as a {way['type']}, from which it differs: {differs}")
-    found.notes = (f"in the file: {by_format(header.tensors)}", *found.notes)
+    found.file_notes = (f"in the file: {by_format(header.tensors)}", *found.file_notes)
     found.weights = file_weights(model.build(), facts)
     return found
 

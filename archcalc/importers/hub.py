@@ -35,7 +35,7 @@ def document(name: str, *, trace: bool = False) -> Document:
         return files.of_tensors(tensors, name)
     found = files.of_config(said, name, trace=trace)
     if tensors and found.data.get("family") != "weights":
-        found.notes = (*found.notes, agreement.told(found, tensors, "the repository"))
+        found.file_notes = (*found.file_notes, agreement.told(found, tensors, "the repository"))
     return found
 
 

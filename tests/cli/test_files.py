@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -13,8 +16,6 @@ from archcalc import data
 from archcalc.document import read
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Run, Write
 
 TINY = "vocab: 100\nd_model: 8\nheads: 2\nffn: 16\ndecoder: 1\n"
@@ -121,3 +122,90 @@ def _schema(run: Run) -> dict[str, Any]:
     schema = json.loads(run("schema").out)
     assert isinstance(schema, dict)
     return schema
+
+
+def test_init_writes_through_no_link(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even when it is told to overwrite: the file behind the link may be anybody's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "link").symlink_to("precious")
+    (tmp_path / "dangling").symlink_to("nothing")
+    for link in ("link", "dangling"):
+        answer = run("init", link, "--force")
+        assert (answer.code, "symbolic link" in answer.err) == (2, True)
+    assert (tmp_path / "precious").read_text() == "precious"
+    assert not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device"])
+def test_init_writes_plain_files_alone(run: Run, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "there"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)  # opening it would wait for a reader
+    else:
+        path = Path("/dev/null")
+    answer = run("init", str(path), "--force")
+    assert (answer.code, f"this is a {kind}" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize("reason", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
+def test_init_that_fails_half_way_loses_nothing(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: BaseException
+) -> None:
+    """The old file is whole, and nothing lies beside it."""
+    (tmp_path / "mine.yaml").write_text("precious")
+
+    def fail(*_: object) -> None:
+        raise reason
+
+    monkeypatch.setattr(os, "fsync", fail)
+    assert run("init", str(tmp_path / "mine.yaml"), "--force").code != 0
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.yaml"]
+    assert (tmp_path / "mine.yaml").read_text() == "precious"
+
+
+def test_init_keeps_permissions_and_follows_the_umask(run: Run, tmp_path: Path) -> None:
+    old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    old.write_text("mine")
+    old.chmod(0o640)
+    before = os.umask(0o027)
+    try:
+        assert run("init", str(old), "--force").code == run("init", str(new)).code == 0
+    finally:
+        os.umask(before)
+    assert (old.stat().st_mode & 0o777, new.stat().st_mode & 0o777) == (0o640, 0o640)
+
+
+def test_init_to_a_dash_prints_the_spec(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a dash means everywhere; no file is called so."""
+    monkeypatch.chdir(tmp_path)
+    printed = run("init", "-").out
+    assert run("params", "-", stdin=printed).code == 0
+    assert not list(tmp_path.iterdir())
+
+
+PUBLISHED = {
+    "124M": True,
+    "{parameters: 124_439_808, of: GPT2LMHeadModel}": True,
+    "{parameters: 7.3B}": True,
+    "{parameters: -5}": False,
+    "{parameters: 0}": False,
+    "{parameters: many}": False,
+    "{parameters: 1.5}": False,
+    "{parameters: true}": False,
+    "{parameters: [1]}": False,
+    "{parameters: 1, of: 3}": False,
+    "{count: 1}": False,
+    "[1, 2]": False,
+}
+
+
+@pytest.mark.parametrize("command", ["params", "memory", "fit"])
+@pytest.mark.parametrize(("published", "taken"), PUBLISHED.items())
+def test_published_counts_are_checked(run: Run, write: Write, published: str, taken: bool, command: str) -> None:
+    """They are data like any other field: read, or refused with their line."""
+    answer = run(command, write(f"{TINY}published: {published}\n"))
+    assert answer.code == (0 if taken else 2)
+    assert taken or "model.yaml:6: published" in answer.err

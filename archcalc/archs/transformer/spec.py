@@ -198,6 +198,7 @@ class Spec(Scope, ModelSpec):
     encoder: Stack | None = None
     decoder: Stack | None = None
     head: Head = Head.model_construct()
+    fused_qkv: bool = False  # a GGUF file keeps queries, keys and values in one matrix, for which mixtures have a rule
 
 
 SCOPE_FIELDS = tuple(Scope.model_fields)

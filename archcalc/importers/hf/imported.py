@@ -10,6 +10,7 @@ from archcalc.errors import InputError
 from archcalc.importers.hf import heads, translator
 from archcalc.importers.hf.blocks import finished
 from archcalc.importers.hf.dropout import with_dropout
+from archcalc.importers.hf.fused import fused_qkv
 from archcalc.importers.hf.partial import scope
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.resembling import readable_type, unknown_type
@@ -26,7 +27,8 @@ def document(said: dict[str, Any], file: str) -> Document:
     config.notes += [*([text.note] if text else []), *([note] if note else [])]
     translated = with_dropout(config, _translated(module, config, text))
     translated["scope"] = scope(config, text, translated)
-    fields = finished({**translated, "precision": precision(config), "quantization": _quantization(config)})
+    stored = {"fused_qkv": fused_qkv(config) or None, "quantization": _quantization(config)}
+    fields = finished({**translated, "precision": precision(config), **stored})
     config.check_all_read(tuple(module.INERT.split()))
     counted = _counted(said, config, text.task) if text else said
     return Document(

@@ -1,0 +1,84 @@
+"""A file written whole or not at all: a full disk or an interrupt leaves whatever stood there as it was."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from archcalc.errors import InputError
+
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def write(path: Path, text: str, *, replace: bool) -> None:
+    """Write beside the path, then move it there; a file that is there already is replaced only where that is asked."""
+    try:
+        mode = _mode_there(path, replace)
+        _moved(path, text, mode)
+    except FileExistsError:
+        raise InputError("the file is there already", "choose another name, or add --force", field=str(path)) from None
+    except OSError as reason:
+        raise InputError(f"cannot be written: {reason.strerror or reason}", field=str(path)) from None
+
+
+def _mode_there(path: Path, replace: bool) -> int | None:
+    """The permissions of the file that is to be replaced; None where there is none."""
+    try:
+        there = path.lstat()
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(there.st_mode):
+        hint = "name the file that it points to, or remove the link"
+        raise InputError("this is a symbolic link, which archcalc does not write through", hint, field=str(path))
+    if not stat.S_ISREG(there.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(there.st_mode), "no plain file")
+        raise InputError(f"this is {kind}", "name a file; `archcalc init -` prints to standard output", field=str(path))
+    if not replace:
+        raise FileExistsError
+    if not os.access(path, os.W_OK):
+        raise InputError("cannot be written: the file is read-only", "choose another name", field=str(path))
+    return stat.S_IMODE(there.st_mode)
+
+
+def _moved(path: Path, text: str, mode: int | None) -> None:
+    handle, name = tempfile.mkstemp(prefix=".archcalc-", dir=path.parent)
+    beside = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.chmod(_usual_mode() if mode is None else mode)
+        _put(beside, path, new=mode is None)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _put(beside: Path, path: Path, *, new: bool) -> None:
+    """Where no file was there, one that was made meanwhile is kept: a link is refused where a move would replace it."""
+    if not new:
+        beside.replace(path)
+        return
+    try:
+        path.hardlink_to(beside)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if path.exists():
+            raise FileExistsError from None
+        beside.replace(path)
+
+
+def _usual_mode() -> int:
+    """As the user's umask has it for new files, which `mkstemp` does not ask."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
