@@ -41,7 +41,7 @@ def load(header: Recorded, write: Write) -> Model:
 def said(model: Model, without: tuple[str, ...]) -> dict[str, Any]:
     """The fields of a spec; a GGUF file names no class, keeps its cache in fp16 and its weights in formats of its own."""
     fields = model.spec.model_dump(exclude_none=True)
-    own = ("name", "notes", "precision", "quantization", *without)
+    own = ("name", "notes", "precision", "quantization", "scope", *without)
     return {name: value for name, value in fields.items() if name not in own}
 
 
