@@ -2,56 +2,91 @@
 
 from __future__ import annotations
 
-import importlib
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from archcalc.document import Document
 from archcalc.errors import InputError, MissingExtra
 from archcalc.importers.files import of_tensors
+from archcalc.importers.meta.cleaned import cleaned
 from archcalc.stored_tensors import Stored
 
+SECONDS = 300  # by the clock: on a busy machine the imports alone take half a minute
 _FORMATS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8"}
+_ENVIRONMENT = {  # the process that builds needs neither a network nor a GPU, and one thread
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "USE_HUB_KERNELS": "0",
+    "CUDA_VISIBLE_DEVICES": "",
+    "OMP_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+}
 
 
 def document(said: dict[str, Any], shown: str, why: str) -> Document:
     """`why` says what kept archcalc from reading the config itself."""
-    torch, transformers = _needed("torch"), _needed("transformers")
-    model = _built(said, torch, transformers)
-    tensors = {name: _stored(parameter) for name, parameter in model.named_parameters()}
+    for name in ("torch", "transformers"):
+        if find_spec(name) is None:
+            raise MissingExtra(f"{name}, which --trace builds the model with,", "trace")
+    dtype = _dtype(said)
+    answer = _answer({"config": cleaned(said), "dtype": dtype})
+    tensors = {
+        name: Stored(_FORMATS.get(kind, kind), tuple(shape), size)
+        for name, (kind, shape, size) in answer["tensors"].items()
+    }
     note = (
-        f"traced: {type(model).__name__} as transformers {transformers.__version__} builds it; archcalc itself does"
+        f"traced: {answer['class']} as transformers {answer['version']} builds it; archcalc itself does"
         f" not read it ({why}), so there is no forward pass behind these tensors"
     )
     made = of_tensors(tensors, shown)
-    made.data["precision"] = _FORMATS.get(_dtype(said), "fp32")
+    made.data["precision"] = _FORMATS.get(dtype, "fp32")
     quantised = ("bytes are those of the unquantised model, whatever quantization_config says",)
     return Document(shown, data=made.data, notes=(note, *(quantised if said.get("quantization_config") else ())))
 
 
-def _needed(name: str) -> Any:
+def _answer(asked: dict[str, Any]) -> dict[str, Any]:
+    """Of a process of its own, which is ended after a while, on Ctrl-C, and where it takes too much memory."""
+    command = [sys.executable, "-P", "-m", "archcalc.importers.meta.child"]
+    given = json.dumps(asked).encode()
     try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise MissingExtra(f"--trace builds the model with {name}, which", "trace") from None
+        ran = subprocess.run(
+            command, input=given, capture_output=True, env=_environment(), timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise InputError(f"transformers was still building it after {SECONDS} s", "check the config's sizes") from None
+    except OSError as reason:
+        fact = f"--trace starts Python once more, which failed: {reason.strerror or reason}"
+        raise InputError(fact, "run archcalc with a Python that can be started") from None
+    return _checked(ran)
 
 
-def _built(said: dict[str, Any], torch: Any, transformers: Any) -> Any:
-    transformers.logging.set_verbosity_error()
+def _checked(ran: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            config = transformers.CONFIG_MAPPING[said["model_type"]].from_dict(said)
-            made = _class_of(said, config, transformers)
-            with torch.device("meta"), _default_dtype(torch, _dtype(said)):
-                return made(config)
-    except InputError:
-        raise
-    except Exception as reason:  # a config class and its models raise whatever they like
-        fact = f"transformers cannot build it: {type(reason).__name__}: {str(reason).strip()[:200]}"
-        raise InputError(fact, "check the config; --trace needs one that transformers accepts") from None
+        found: dict[str, Any] = json.loads(ran.stdout)
+    except ValueError:
+        last = ran.stderr.decode(errors="replace").strip().splitlines()[-1:] or [f"exit code {ran.returncode}"]
+        fact = f"transformers did not finish building it: {last[0][:200]}"
+        raise InputError(fact, "check the config's sizes") from None
+    if "fact" in found:
+        raise InputError(found["fact"], found["hint"], field=found["field"])
+    return found
+
+
+def _environment() -> dict[str, str]:
+    """Modules are found where this process finds them, but never in the current folder, which may be a stranger's."""
+    import archcalc
+
+    home, here = str(Path(archcalc.__file__).parent.parent), str(Path.cwd())
+    paths = [path for path in sys.path if path == home or path not in ("", here)]
+    paths = paths if home in paths else [home, *paths]
+    kept = {name: value for name, value in os.environ.items() if name not in ("HF_TOKEN", "PYTHONINSPECT")}
+    return {**kept, **_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _dtype(said: dict[str, Any]) -> str:
@@ -61,27 +96,3 @@ def _dtype(said: dict[str, Any]) -> str:
     named = (str(place.get(key) or "") for place in places for key in ("dtype", "torch_dtype"))
     found = next((name.removeprefix("torch.") for name in named if name), "float32")
     return found if found in ("float16", "bfloat16", "float64") else "float32"
-
-
-@contextmanager
-def _default_dtype(torch: Any, name: str) -> Iterator[None]:
-    """As transformers builds a class for a dtype; what a class wants in fp32 stays so."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(getattr(torch, name))
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
-
-
-def _class_of(said: dict[str, Any], config: Any, transformers: Any) -> Any:
-    """The class that the config names; without one, the type's bare model."""
-    named = said.get("architectures") or []
-    if named:
-        return getattr(transformers, named[0])
-    return transformers.AutoModel._model_mapping[type(config)]
-
-
-def _stored(parameter: Any) -> Stored:
-    kind = str(parameter.dtype).removeprefix("torch.")
-    return Stored(_FORMATS.get(kind, kind), tuple(parameter.shape), parameter.numel() * parameter.element_size())

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import json
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import torch
 
-from archcalc.errors import InputError, MissingExtra
 from archcalc.importers.hf import translator
 from archcalc.importers.hf.reading import described
+from archcalc.importers.meta import build
+from archcalc.importers.meta.cleaned import cleaned
 from archcalc.model import Model
 from archcalc.workload import Workload
 
@@ -27,7 +25,6 @@ PLAIN = {  # how a class is run, whatever the file says: attention step by step,
     "output_attentions": False,
     "output_router_logits": False,
 }
-LEFT_OUT = ("quantization_config",)  # how weights are stored, not what is computed
 
 
 @dataclass(frozen=True)
@@ -49,23 +46,9 @@ class Built:
     @cached_property
     def module(self) -> Any:
         """Built on the meta device: shapes without memory."""
-        transformers = needed("transformers")
-        transformers.logging.set_verbosity_error()
-        said = {key: value for key, value in self.config.items() if key not in LEFT_OUT}
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                config_class = transformers.CONFIG_MAPPING[said["model_type"]]
-                config = config_class.from_dict(config_class._decode_special_floats(json.loads(json.dumps(said))))
-                for key, value in PLAIN.items():
-                    setattr(config, _private(key), value)
-                if getattr(config, "pad_token_id", None) is None:
-                    config.pad_token_id = 0  # classes for sequences ask for one
-                with torch.device("meta"):
-                    return self._as_loaded(getattr(transformers, self.name)(config)).eval().requires_grad_(False)
-        except Exception as reason:  # a config class and its models raise whatever they like
-            fact = f"transformers cannot build {self.name}: {type(reason).__name__}: {str(reason).strip()[:200]}"
-            raise InputError(fact, "check the config; transformers must accept it") from None
+        kept, transformers = cleaned(self.config), needed("transformers")
+        made = build.built(kept, torch=torch, transformers=transformers, name=self.name, prepare=_as_run)
+        return self._as_loaded(made).eval().requires_grad_(False)
 
     def _as_loaded(self, module: Any) -> Any:
         """With the head that a checkpoint gives a class which is tied as long as none is loaded."""
@@ -130,6 +113,13 @@ class Built:
         return widths[0] if widths else None
 
 
+def _as_run(config: Any) -> None:
+    for key, value in PLAIN.items():
+        setattr(config, _private(key), value)
+    if getattr(config, "pad_token_id", None) is None:
+        config.pad_token_id = 0  # classes for sequences ask for one
+
+
 def _private(key: str) -> str:
     """Implementations are kept under names with an underscore."""
     return f"_{key}" if key.endswith("_implementation") else key
@@ -145,7 +135,4 @@ def _strides(module: Any) -> int:
 
 def needed(name: str) -> Any:
     """transformers, or a part of it, of the `verify` extra."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise MissingExtra("transformers, which verify compares a config with,", "verify") from None
+    return build.needed(name, "verify compares a config with", "verify")

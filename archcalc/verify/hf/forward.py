@@ -18,6 +18,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import FlopCounterMode
 
+from archcalc.importers.meta.contained import contained
 from archcalc.verify.hf.built import Built, needed
 from archcalc.workload import Workload
 
@@ -48,6 +49,7 @@ def forward(built: Built, work: Workload, device: str = "meta") -> Forward:
     counter = FlopCounterMode(display=False)
     module, given, seen = built.module, built.inputs(work, device), Forward()
     with ExitStack() as stack:
+        stack.enter_context(contained())
         stack.enter_context(_without_values())
         stack.enter_context(_weights_on(device, module))
         for name, inner in module.named_modules():

@@ -1,0 +1,93 @@
+"""A config without the fields that lead out of the file: to other repositories, to code, to kernels, to weights.
+
+The fields are those that transformers 5.0 to 5.22 and timm act on when a class is built from a config.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NewType
+
+from archcalc.errors import InputError
+from archcalc.importers.meta.limits import check_sizes
+
+Cleaned = NewType("Cleaned", dict[str, Any])
+DROPPED = {
+    "auto_map",  # code of a repository, by the name of its class
+    "custom_pipelines",
+    "trust_remote_code",
+    "_name_or_path",  # a repository or a folder
+    "name_or_path",
+    "_commit_hash",
+    "quantization_config",  # how weights are stored: it can replace layers, and is counted elsewhere
+    "compression_config",
+    "attn_implementation",  # may name a repository of kernels
+    "_attn_implementation",
+    "_attn_implementation_internal",
+    "_attn_implementation_autoset",
+    "experts_implementation",
+    "_experts_implementation",
+    "_experts_implementation_internal",
+    "use_kernels",
+    "kernel_config",
+    "use_pretrained_backbone",  # weights
+    "pretrained",  # of timm.create_model, as are the next five
+    "pretrained_cfg",
+    "pretrained_cfg_overlay",
+    "pretrained_strict",
+    "checkpoint_path",
+    "cache_dir",
+}
+MAX_DEPTH = 40  # real configs nest three or four deep
+_TIMM_NAME = re.compile(r"[\w.-]+")  # `hf-hub:owner/name` and `local-dir:…` would make timm look there
+_HINT = "--trace reads this file alone: write the backbone's own config into backbone_config"
+
+
+def cleaned(config: dict[str, Any]) -> Cleaned:
+    """A copy that names nothing outside of itself. A backbone that is only named is refused, not replaced."""
+    kept = _object(config, 0)
+    check_sizes(kept)
+    return Cleaned({**kept, "use_pretrained_backbone": False})
+
+
+def _value(value: Any, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise InputError(f"the config is nested more than {MAX_DEPTH} deep")
+    if isinstance(value, dict):
+        return _object(value, depth)
+    return [_value(item, depth + 1) for item in value] if isinstance(value, list) else value
+
+
+def _object(fields: dict[str, Any], depth: int) -> dict[str, Any]:
+    kept = {key: _value(value, depth + 1) for key, value in fields.items() if key not in DROPPED}
+    if kept.get("model_type") == "timm_wrapper":
+        _timm_name(kept.get("architecture"))
+    if kept.get("model_type") == "timm_backbone":
+        _timm_name(kept.get("backbone"))
+        return kept
+    return _with_backbone(kept)
+
+
+def _with_backbone(fields: dict[str, Any]) -> dict[str, Any]:
+    """A backbone by its config, or an architecture of timm, which is built without weights.
+
+    Of a name with keyword arguments transformers asks the Hub first whether it is a repository's, and then gives it to
+    timm. Here that is decided by `use_timm_backbone`.
+    """
+    named, arguments = fields.pop("backbone", None), fields.pop("backbone_kwargs", None)
+    if named is None or isinstance(fields.get("backbone_config"), dict):
+        return fields
+    if fields.get("use_timm_backbone") is False:
+        raise InputError(f"the config names the backbone {named} and does not hold its config", _HINT)
+    _timm_name(named)
+    if not arguments:
+        return {**fields, "backbone": named}
+    if not isinstance(arguments, dict):
+        raise InputError("backbone_kwargs is not a JSON object", _HINT)
+    made = {**arguments, "model_type": "timm_backbone", "backbone": named}
+    return {**fields, "backbone_config": made, "use_timm_backbone": False}
+
+
+def _timm_name(named: Any) -> None:
+    if named is not None and not (isinstance(named, str) and _TIMM_NAME.fullmatch(named)):
+        raise InputError(f"the config names the backbone {named} and does not hold its config", _HINT)
