@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from archcalc.options import checked
 from archcalc.plain_data import plain
 
 DEFAULT = "textbook"
+_ADDRESS = re.compile(r"hf:|[a-z][a-z0-9+.-]*://|(www\.)?(huggingface|hf)\.co/", re.IGNORECASE)  # no path is so written
 
 
 def source(model: Any, option: str) -> str | dict[Any, Any]:
@@ -53,10 +55,11 @@ def load(
     if name == "-":
         found = files.of_bytes(_standard_input(), "standard input", trace=trace)
         return from_document(found, "standard input", changes)
-    if name.startswith("hf:"):
+    if _ADDRESS.match(name):
         from archcalc.importers import hub
 
-        return from_document(hub.document(name, trace=trace), name.removeprefix("hf:"), changes)
+        wanted = hub.repository(name)
+        return from_document(hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:"), changes)
     file = _file(name)
     return from_document(files.of_path(file, _shown(file), trace=trace), _called(file), changes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +132,10 @@ def _index(path: Path) -> dict[str, Any]:
     raw = _start(path, MAX_INDEX)
     if len(raw) > MAX_INDEX:
         raise InputError(f"more than {MAX_INDEX:,} bytes are too long for an index", "download it again")
+    return index_of(raw)
+
+
+def index_of(raw: bytes) -> dict[str, Any]:
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError):
@@ -199,17 +203,27 @@ def _described(folder: Path, shown: str, trace: bool) -> Document:
 
 
 def _weights_in(folder: Path) -> Path | None:
-    named = [folder / name for name in WEIGHTS if (folder / name).is_file()]
-    others = sorted(folder.glob("*.safetensors"))
+    name = chosen({file.name for file in folder.iterdir() if file.is_file()})
+    return folder / name if name else None
+
+
+def chosen(names: Collection[str]) -> str | None:
+    """The weights, of all names in a folder or at the top of a repository."""
+    named = [name for name in WEIGHTS if name in names]
+    others = [name for name in names if name.endswith(".safetensors")]
     return named[0] if named else others[0] if len(others) == 1 else None
 
 
 def _beside_weights(found: Document, weights: Path) -> Document:
+    tensors = _sharded(weights) if weights.name == INDEX else _read_one(weights)
+    return with_weights(found, tensors, weights.name)
+
+
+def with_weights(found: Document, tensors: Any, where: str) -> Document:
     """The config's spec, and how the weights that lie beside it agree with it."""
     from archcalc.importers import agreement
 
-    tensors = _sharded(weights) if weights.name == INDEX else _read_one(weights)
-    found.file_notes = (*found.file_notes, agreement.told(found, tensors, weights.name))
+    found.file_notes = (*found.file_notes, agreement.told(found, tensors, where))
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod
 from pathlib import Path
@@ -152,26 +152,37 @@ def _broken(why: str) -> InputError:
 
 
 def sharded(index: Mapping[str, Any], folder: Path) -> Tensors:
-    """All shards that an index names, each by its own header; the index must list what they hold."""
+    """All shards that an index names, each by its own header."""
+    return joined(index, lambda shard: read(_inside(folder, shard)))
+
+
+def shards(index: Mapping[str, Any]) -> list[str]:
+    """The files that an index names. They stand beside it: an index must not lead elsewhere."""
     listed = index.get("weight_map")
     if not isinstance(listed, dict) or not all(isinstance(shard, str) for shard in listed.values()):
         raise InputError("the index has no weight_map", "download it again")
+    for shard in set(listed.values()):
+        if Path(shard).name != shard:
+            fact = f"the index names {shard}, which is not beside it"
+            raise InputError(fact, "shards and index belong in one folder")
+    return sorted(set(listed.values()))
+
+
+def joined(index: Mapping[str, Any], held_by: Callable[[str], Tensors]) -> Tensors:
+    """What the shards hold together, which must be what the index lists."""
     found: Tensors = {}
-    for shard in sorted(set(listed.values())):
-        held = read(_inside(folder, shard))
+    for shard in shards(index):
+        held = held_by(shard)
         if twice := found.keys() & held.keys():
             raise InputError(f"{min(twice)} lies in {shard} and in another shard", "download the shards again")
         found.update(held)
-    missing = sorted(set(listed) - set(found))
+    missing = sorted(set(index["weight_map"]) - set(found))
     if missing:
         raise InputError(f"the index lists {missing[0]}, which no shard holds", "download the shards again")
     return found
 
 
 def _inside(folder: Path, shard: str) -> Path:
-    """A shard stands beside its index: an index must not lead elsewhere."""
-    if Path(shard).name != shard:
-        raise InputError(f"the index names {shard}, which is not beside it", "shards and index belong in one folder")
     if not (folder / shard).is_file():
         raise InputError(f"the shard {shard} is missing", f"download it into {folder}")
     return folder / shard

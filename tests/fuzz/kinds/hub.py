@@ -113,7 +113,7 @@ _ONE_LINE = dict.fromkeys((*range(32), 127), " ")
 
 @cache
 def _endpoint() -> str:
-    """Started once in a process, since huggingface_hub reads its environment once."""
+    """Started once in a process."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     server.daemon_threads = True
     Thread(target=server.serve_forever, daemon=True).start()

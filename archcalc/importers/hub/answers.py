@@ -1,0 +1,64 @@
+"""What a status of the Hub means, and what to do about it."""
+
+from __future__ import annotations
+
+from archcalc.errors import InputError
+from archcalc.importers.hub.address import Repository
+from archcalc.importers.hub.web import Answer
+
+NO_FILE = ("", "EntryNotFound")
+
+
+def body(found: Answer, repository: Repository, *, token: bool) -> bytes | None:
+    """None for a file that the repository does not have."""
+    code = found.headers.get("x-error-code", "")
+    if found.status in (200, 206):
+        return found.body
+    if found.status == 404 and code in NO_FILE:
+        return None
+    raise told(found, repository, code, token=token)
+
+
+def told(found: Answer, repository: Repository, code: str, *, token: bool) -> InputError:
+    """One sentence for each of what can be done."""
+    status = found.status
+    if code == "GatedRepo":
+        fact, hint = _gated(repository, token=token)
+    elif code == "RevisionNotFound":
+        fact, hint = f"it has no revision {repository.revision or 'main'}", "name a branch, a tag or a commit"
+    elif code == "DisabledRepo":
+        fact, hint = "this repository has been disabled", f"see {repository.page}"
+    elif status == 401 and token and code != "RepoNotFound":
+        fact, hint = "the Hub does not accept the token", "log in with `hf auth login`, or set HF_TOKEN anew"
+    elif status in (401, 404):
+        fact, hint = "there is no such repository, or it is private", _spelling(token=token)
+    else:
+        fact, hint = _refused(found)
+    return InputError(f"{fact} ({status})", hint, field=repository.shown)
+
+
+def _gated(repository: Repository, *, token: bool) -> tuple[str, str]:
+    accept = f"accept its licence on {repository.page}"
+    if token:
+        return "this repository is gated, and the token's account has no access", f"{accept} with that account"
+    return "this repository is gated", f"{accept}, then log in with `hf auth login` or set HF_TOKEN"
+
+
+def _spelling(*, token: bool) -> str:
+    if token:
+        return "check the spelling; a private one is read only with a token of its owner"
+    return "check the spelling; a private one needs `hf auth login` or HF_TOKEN"
+
+
+def _refused(found: Answer) -> tuple[str, str]:
+    if found.status == 403:
+        return "the Hub refuses to show this repository", "check what the token may read: HF_TOKEN, `hf auth login`"
+    if found.status == 429:
+        after = found.headers.get("retry-after", "")
+        wait = f"wait {after} s" if after.isascii() and after.isdigit() and len(after) < 6 else "wait some minutes"
+        return "the Hub was asked too often", f"{wait}; with HF_TOKEN set it allows more"
+    if found.status == 451:
+        return "the repository may not be shown for legal reasons", "the Hub says no more"
+    if found.status >= 500:
+        return "the Hub has a fault", "try again later"
+    return "the Hub gives an answer that archcalc does not know", "check HF_ENDPOINT and proxies"

@@ -1,0 +1,81 @@
+"""A repository as the Hub serves it, at one commit: which files it has, a small one whole, the start of a large one."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from archcalc.errors import InputError
+from archcalc.importers import beside
+from archcalc.importers.files import WEIGHTS
+from archcalc.importers.hub import answers, settings
+from archcalc.importers.hub.address import Repository
+from archcalc.importers.hub.cache import COMMIT
+from archcalc.importers.hub.web import Answer, Question
+
+MOST_LISTED = 20_000_000  # bytes of JSON: some hundred thousand files
+_RANGE = re.compile(r"bytes 0-\d{1,18}/(\d{1,18})", re.ASCII)
+
+
+class Start(NamedTuple):
+    """The first bytes of a file, and the length of all of it where the Hub tells it."""
+
+    raw: bytes
+    size: int | None
+
+
+class Remote:
+    """Names are those of files at the top of the repository."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.repository, self.token, self.commit = repository, settings.token(), ""
+        raw = self._body(Question(repository.listing, most=MOST_LISTED, token=self.token).answer())
+        self.names = {*beside.NAMES, *WEIGHTS} if raw is None else self._listed(raw)  # an endpoint may lack the list
+
+    def whole(self, name: str, most: int) -> bytes | None:
+        """None for a file that is not there."""
+        if name not in self.names:
+            return None
+        with_name = Question(self._url(name), most=most, token=self.token)
+        try:
+            return self._body(with_name.answer())
+        except InputError as error:
+            error.file = error.file or name
+            raise
+
+    def ask(self, name: str, most: int) -> Question:
+        """For the first bytes, at most so many. It is under way when this returns."""
+        return Question(self._url(name), most=most, cut=True, token=self.token, span=f"0-{most - 1}")
+
+    def start(self, question: Question) -> Start | None:
+        """None for a file that is not there."""
+        found = question.answer()
+        raw = b"" if found.status == 416 else self._body(found)  # an empty file has no first byte
+        return None if raw is None else Start(raw, _length(found))
+
+    def _url(self, name: str) -> str:
+        return self.repository.file(name, self.commit)
+
+    def _body(self, found: Answer) -> bytes | None:
+        return answers.body(found, self.repository, token=bool(self.token))
+
+    def _listed(self, raw: bytes) -> set[str]:
+        try:
+            said = json.loads(raw)
+            names = {entry["rfilename"] for entry in said["siblings"]}
+            commit = str(said.get("sha", ""))
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
+            fact = "the Hub's list of the repository's files cannot be read"
+            raise InputError(fact, "check HF_ENDPOINT and proxies", field=self.repository.shown) from None
+        self.commit = commit if COMMIT.fullmatch(commit) else ""
+        return {name for name in names if isinstance(name, str) and "/" not in name}
+
+
+def _length(found: Answer) -> int | None:
+    """Behind the stroke in `bytes 0-99999/123456`, or that of an answer that ignores the range."""
+    if found.status == 200:
+        told = found.headers.get("content-length", "")
+        return int(told) if re.fullmatch(r"[0-9]{1,18}", told) else None
+    match = _RANGE.fullmatch(found.headers.get("content-range", ""))
+    return int(match[1]) if match else None

@@ -1,0 +1,82 @@
+"""Headers of a repository's weights, by range requests: checked as those of a file are. Weights are never fetched."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+
+from archcalc.errors import InputError
+from archcalc.importers import files, safetensors
+from archcalc.importers.hub.remote import Remote, Start
+from archcalc.importers.hub.web import Question
+
+FIRST = 100_000  # bytes: the whole header of most files
+AT_ONCE = 8
+MOST_SHARDS = 2000
+_DAMAGED = "the file in the repository is damaged; its owner can mend it"
+
+
+def tensors(remote: Remote) -> safetensors.Tensors | None:
+    """Every tensor that the headers list; None where there are none."""
+    chosen = files.chosen(remote.names)
+    if chosen is None:
+        return None
+    if chosen != files.INDEX:
+        return _headers(remote, [chosen]).get(chosen)
+    raw = remote.whole(chosen, files.MAX_INDEX)
+    return None if raw is None else _sharded(remote, raw)
+
+
+def _sharded(remote: Remote, raw: bytes) -> safetensors.Tensors:
+    index = files.index_of(raw)
+    shards = safetensors.shards(index)
+    if len(shards) > MOST_SHARDS:
+        raise InputError(f"the index names {len(shards):,} shards", f"at most {MOST_SHARDS:,} are read")
+    held = _headers(remote, shards)
+    missing = [shard for shard in shards if shard not in held]
+    if missing:
+        raise InputError(f"the shard {missing[0]} is missing", _DAMAGED)
+    return safetensors.joined(index, held.__getitem__)
+
+
+def _headers(remote: Remote, names: Sequence[str]) -> dict[str, safetensors.Tensors]:
+    """Of those that are there."""
+    found = {}
+    for name, question in _asked(remote, names):
+        try:
+            start = remote.start(question)
+            if start is not None:
+                found[name] = _read(_whole(remote, name, start))
+        except InputError as error:
+            error.file = error.file or name
+            raise
+    return found
+
+
+def _asked(remote: Remote, names: Sequence[str]) -> Iterator[tuple[str, Question]]:
+    """Some are under way at a time."""
+    waiting: deque[tuple[str, Question]] = deque()
+    for name in names:
+        waiting.append((name, remote.ask(name, FIRST)))
+        if len(waiting) == AT_ONCE:
+            yield waiting.popleft()
+    yield from waiting
+
+
+def _whole(remote: Remote, name: str, start: Start) -> Start:
+    """With all of a header that is longer than most."""
+    length = 8 + int.from_bytes(start.raw[:8], "little")
+    if not FIRST <= len(start.raw) < length <= 8 + safetensors.LONGEST:
+        return start
+    again = remote.start(remote.ask(name, length))
+    return start if again is None else Start(again.raw, start.size)
+
+
+def _read(start: Start) -> safetensors.Tensors:
+    size = 8 + safetensors.LONGEST if start.size is None else start.size
+    try:
+        return safetensors.tensors(safetensors.header(BytesIO(start.raw), size), start.size)
+    except InputError as error:
+        error.hint = _DAMAGED
+        raise
