@@ -120,7 +120,7 @@ class Lazy:
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         self.node.model_rebuild()
-        return self.node.with_scalar(handler(self.node.__pydantic_core_schema__))
+        return self.node.with_scalar(handler.resolve_ref_schema(handler(self.node.__pydantic_core_schema__)))
 
 
 def merged(base: N, nearer: N) -> N:
