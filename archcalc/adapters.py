@@ -6,7 +6,7 @@ They change the tree itself, so that every fold sees them: parameters, FLOPs, wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from archcalc.count import product
 from archcalc.errors import InputError, did_you_mean
@@ -30,6 +30,8 @@ def all_but(root: Module, patterns: Iterable[str]) -> Callable[[Param], bool]:
             known = {name for path in paths for name in path.split(".")}
             raise InputError(f"no layer is called {pattern}", did_you_mean(pattern, known), field="--freeze")
     frozen = {path for path in paths if any(matches(path, pattern) for pattern in patterns)}
+    if not frozen:
+        return lambda param: param.trainable
     return lambda param: param.trainable and param.owner.path not in frozen
 
 
@@ -45,6 +47,17 @@ def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
     for module, op in found:
         if any(target == EVERY_LINEAR or matches(module.path, target) for target in wanted):
             _adapt(module, op, Dim.of("lora_rank", rank))
+
+
+@dataclass(frozen=True)
+class Lora:
+    """The same as a change that `Model.build` takes."""
+
+    rank: int
+    targets: tuple[str, ...] = ()
+
+    def __call__(self, root: Module) -> None:
+        add_lora(root, self.rank, self.targets)
 
 
 def _is_linear(module: Module, op: Op) -> bool:

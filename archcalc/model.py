@@ -14,6 +14,7 @@ from archcalc.ir import Module
 from archcalc.options import checked
 from archcalc.scope import WHOLE, LeftOut, Scope
 from archcalc.spec import ModelSpec
+from archcalc.traces import Change, Traces
 from archcalc.visible import SURROGATES, UNSEEN, escaped
 from archcalc.workload import Workload, workload
 
@@ -78,9 +79,16 @@ class Model:
     def workload(self, **sizes: Any) -> Workload:
         return workload(self.spec, self.resolved.lengths, **sizes)
 
-    def build(self, work: Workload | None = None) -> Module:
-        """The traced model: the tree that every number is read from."""
-        module = family_module(self.spec.family).build(self.resolved, work or self.workload())
+    def build(self, work: Workload | None = None, changes: tuple[Change, ...] = ()) -> Module:
+        """The traced model, with some changes made to it: the tree that every number is read from. It is shared."""
+        return self._traces.of(work or self.workload(), changes)
+
+    @cached_property
+    def _traces(self) -> Traces:
+        return Traces(self._traced)
+
+    def _traced(self, work: Workload) -> Module:
+        module = family_module(self.spec.family).build(self.resolved, work)
         assert isinstance(module, Module)
         module.notes[:0] = (*self._file_notes, *self.spec.notes)
         return module

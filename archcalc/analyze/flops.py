@@ -87,10 +87,10 @@ def flops(
         _check_decodes(model)
     sizes: dict[str, Any] = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq, "context": context}
     load = model.workload(**sizes, mode=asked.mode, attention=asked.attention)
-    root = model.build(load)
-    if not root.body:
+    if model.spec.family == "weights":
         hint = "give the model's config.json or a spec"
         raise InputError("a file of weights does not tell what is computed with them", hint)
+    root = model.build(load, (adapters.Lora(asked.lora, tuple(asked.lora_targets)),) if asked.lora else ())
     done = _work(root, asked)
     return FlopsReport(
         model=model.name,
@@ -124,8 +124,6 @@ def _check_decodes(model: Model) -> None:
 
 
 def _work(root: Module, asked: Asked) -> Work:
-    if asked.lora:
-        adapters.add_lora(root, asked.lora, asked.lora_targets)
     trainable = adapters.is_adapter if asked.lora else adapters.all_but(root, asked.freeze)
     trainable = trainable if asked.mode == "train" else never
     return work(root, trainable=trainable, recompute=RECOMPUTE[asked.recompute], causal=asked.causal)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.levels import Levels
-from archcalc.analyze.runs import Run, never, runs
+from archcalc.analyze.runs import never
 from archcalc.analyze.sense import check_cache
 from archcalc.analyze.steps import Unrolling, unrolled
 from archcalc.analyze.timeline import Holding, Timeline
@@ -41,14 +41,13 @@ NOTHING = Holding(
 
 def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
     """Memory over reading the prompt, with the whole cache in place."""
-    kept = [(grows(run.op.output, work), size) for run, size in cached(memory, work)]
+    kept = [(grows(one.tensor, work), size) for one, size in cached(memory, work)]
     check_cache({grown for grown, _ in kept}, memory.case)
     for grown, size in kept:
         base["kv_cache" if grown else "state"] += size
     prompt = _prompt(memory, work)
     root = memory.build(prompt)
-    decodes = bool(cache_runs(root))
-    unrolling = Unrolling(Policy(memory.case.activations), never, "none", _sizes(memory, work, decodes))
+    unrolling = Unrolling(Policy(memory.case.activations), never, "none", _sizes(memory, work, memory.keeps_cache))
     played = Timeline(unrolled(unrolling, root), replace(NOTHING, copy=_widened(memory, prompt)), trains=False)
     return Levels(dict(base), stretch).play(played.sink)
 
@@ -87,14 +86,14 @@ def _sizes(memory: Memory, work: Workload, decodes: bool) -> Callable[[Tensor, M
     return size
 
 
-def cached(memory: Memory, work: Workload) -> list[tuple[Run, int]]:
+def cached(memory: Memory, work: Workload) -> list[tuple[Cached, int]]:
     """What a decoder keeps after so many tokens, op by op, with its bytes on one GPU."""
-    if not cache_runs(memory.build(work)):
+    if not memory.keeps_cache:
         return []
     *_, last = work.lengths
     step = replace(work, mode="decode", context=work.lengths[last] - 1, lengths={**work.lengths, last: 1})
-    found = cache_runs(memory.build(step))
-    return [(run, int(run.times) * _kept(run.op.output, memory.case, work, step.context + 1)) for run in found]
+    found = caches(memory.build(step))
+    return [(one, one.times * _kept(one.tensor, memory.case, work, step.context + 1)) for one in found]
 
 
 def _kept(tensor: Tensor, case: Case, work: Workload, length: int) -> int:
@@ -124,8 +123,23 @@ def _positions(window: int, case: Case, length: int) -> int:
     return min(kept[case.kv_rule], length) if case.kv_rule in kept else pages * LLAMA_CPP_PAGE
 
 
-def cache_runs(root: Module) -> list[Run]:
-    return [run for run in runs(root, trainable=never) if run.op.output.role == "cache" and not run.op.output.base]
+@dataclass(frozen=True)
+class Cached:
+    """What one op of a module keeps for later tokens, so many times."""
+
+    tensor: Tensor
+    module: Module
+    times: int
+
+
+def caches(module: Module, times: int = 1) -> Iterator[Cached]:
+    """Everything that is kept, in the order in which it is computed."""
+    times *= int(module.runs)
+    for item in module.body if times else ():
+        if isinstance(item, Module):
+            yield from caches(item, times)
+        elif item.output.role == "cache" and not item.output.base:
+            yield Cached(item.output, module, times)
 
 
 def is_tail(tensor: Tensor) -> bool:

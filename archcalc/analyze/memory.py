@@ -24,6 +24,7 @@ from archcalc.ir import Module, Tensor, notes_of, walk, work_notes_of
 from archcalc.options import checked
 from archcalc.places import Place, facts
 from archcalc.precision import BYTES
+from archcalc.traces import Change
 from archcalc.workload import Workload
 
 if TYPE_CHECKING:
@@ -94,14 +95,18 @@ class Memory:
 
     def build(self, work: Workload) -> Module:
         """The traced model, with adapters and the loss as the case wants them, and its part of the sequence."""
-        root = self.model.build(sequence.one_part(work, self.case.plan.cp))
-        if self.case.lora:
-            adapters.add_lora(root, self.case.lora, self.case.lora_targets)
-        if self.case.trains and self.case.compile != "all" and BYTES[self.case.activations] < BYTES["fp32"]:
-            adapters.widen_loss(root)
-        if self.case.plan.sp:
-            sequence.split_sequence(root)
-        return root
+        return self.model.build(sequence.one_part(work, self.case.plan.cp), self._changes)
+
+    @cached_property
+    def _changes(self) -> tuple[Change, ...]:
+        case, found = self.case, list[Change]()
+        if case.lora:
+            found.append(adapters.Lora(case.lora, case.lora_targets))
+        if case.trains and case.compile != "all" and BYTES[case.activations] < BYTES["fp32"]:
+            found.append(adapters.widen_loss)
+        if case.plan.sp:
+            found.append(sequence.split_sequence)
+        return tuple(found)
 
     def _levels(self, work: Workload) -> Levels:
         base = dict.fromkeys(PARTS, 0) | self.states
@@ -128,6 +133,11 @@ class Memory:
             sequence.check_context(root)
         check_sense(root, self.case)
         return root
+
+    @cached_property
+    def keeps_cache(self) -> bool:
+        """Whether something is kept for later tokens."""
+        return any(inference.caches(self._root))
 
     @cached_property
     def trainable(self) -> Trainable:
@@ -197,7 +207,7 @@ class Memory:
             said = [words for words in said if "the spec names no precision" not in words]
             said.append("a file of weights: neither a cache nor activations, since it does not tell what is computed")
         said += self._left_out()
-        kept = [] if self.case.trains else [run.op.output for run, _ in inference.cached(self, work)]
+        kept = [] if self.case.trains else [one.tensor for one, _ in inference.cached(self, work)]
         if any(map(inference.window_of, kept)):
             said.append(f"cache of sliding windows: {KV_RULES[self.case.kv_rule]}; --kv-rule changes it")
         if any(map(inference.is_tail, kept)) and self.case.state_format:

@@ -87,8 +87,8 @@ def _add_saved(tally: Tally, root: Module, memory: Memory) -> None:
 
 
 def _add_cache(tally: Tally, memory: Memory, work: Workload) -> None:
-    for run, size in inference.cached(memory, work):
-        _add(tally, run.module.path, "kv_cache" if inference.grows(run.op.output, work) else "state", size)
+    for one, size in inference.cached(memory, work):
+        _add(tally, one.module.path, "kv_cache" if inference.grows(one.tensor, work) else "state", size)
 
 
 def _rows(module: Module, tally: Tally, above: int) -> Iterator[Row]:
