@@ -91,15 +91,9 @@ class Checkpoint:
     def _lists(self) -> tuple[Names, ...]:
         return (self.skipped, *(group.targets for group in self.groups))
 
-    @cached_property
-    def _known(self) -> dict[int, Hashable]:
-        return {}
-
     def _of_layer(self, layer: int) -> Hashable:
-        """What all lists say of a layer, remembered."""
-        if layer not in self._known:
-            self._known[layer] = tuple(names.of_layer(layer) for names in self._lists)
-        return self._known[layer]
+        """What all lists say of a layer."""
+        return tuple(names.of_layer(layer) for names in self._lists)
 
     def _format(self, place: Place, layer: int) -> Format:
         """That of the first group that names the module, unless it is left as it is."""

@@ -83,12 +83,28 @@ class Names:
 
     def of_layer(self, layer: int) -> Hashable:
         """What the list says of a layer; of two layers with the same, it holds the same modules."""
-        usual, special = self._rules
-        states = tuple(one.after(name) for one in usual.expressions for name in _above(layer))
-        return special.get(layer), layer if None in states else states
+        if layer not in self._layers:
+            usual, special = self._rules
+            states = tuple(one.after(name) for one in usual.expressions for name in _above(layer))
+            self._layers[layer] = special.get(layer), layer if None in states else states
+        return self._layers[layer]
 
     def hold(self, layer: int, modules: tuple[str, ...]) -> bool:
         """Whether one of these modules of a layer is in the list: what a module is called behind `model.layers.3.`"""
+        key = self.of_layer(layer), modules
+        if key not in self._answers:
+            self._answers[key] = self._hold(layer, modules)
+        return self._answers[key]
+
+    @cached_property
+    def _layers(self) -> dict[int, Hashable]:
+        return {}
+
+    @cached_property
+    def _answers(self) -> dict[Hashable, bool]:
+        return {}
+
+    def _hold(self, layer: int, modules: tuple[str, ...]) -> bool:
         usual, special = self._rules
         if not (usual.words.isdisjoint(stretches(modules)) and usual.words.isdisjoint(_EVERYWHERE)):
             return True
