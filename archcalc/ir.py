@@ -172,6 +172,7 @@ class Module:
         self.work_notes: list[str] = []  # the same under reports of what it costs to run
         self.body: list[Op | Module] = []
         self._named: dict[str, Module] = {}
+        self._is_attached = False  # stands in its parent's body
 
     def __getitem__(self, name: str) -> Module:
         """The child of that name, made on first use."""
@@ -201,7 +202,7 @@ class Module:
         """How often its ops run for one run of its parent."""
         return self.repeat * self.calls
 
-    @property
+    @cached_property
     def path(self) -> str:
         above = self.parent.path if self.parent else ""
         if self.is_section:
@@ -211,7 +212,7 @@ class Module:
     @property
     def children(self) -> tuple[Module, ...]:
         """In the order of their first op; those that record none (kept, read by nothing) come last."""
-        used = [item for item in self.body if isinstance(item, Module)]
+        used = dict.fromkeys(item for item in self.body if isinstance(item, Module))
         return (*used, *(child for child in self._named.values() if child not in used))
 
     @property
@@ -278,7 +279,8 @@ class Module:
         self.record("show", to=axes(*items), name=name, note=note)
 
     def _attach(self) -> None:
-        if self.parent and self not in self.parent.body:
+        if self.parent and not self._is_attached:
+            self._is_attached = True
             self.parent._attach()
             self.parent.body.append(self)
 

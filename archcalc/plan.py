@@ -67,6 +67,8 @@ class Plan:
 
     def size(self, tensor: Tensor) -> int:
         """Elements of a tensor on one GPU."""
+        if self.tp == 1:
+            return prod(int(dim.size) for dim in tensor.dims)
         number, along = 1, self._along_sequence(tensor)
         for dim in tensor.dims:
             number *= -(-int(dim.size) // self.tp) if along and dim.name in SEQUENCES else self.part(dim)
@@ -74,8 +76,10 @@ class Plan:
 
     def _along_sequence(self, tensor: Tensor) -> bool:
         """Activations of the residual stream; what has no batch, such as a table of rotations, is whole."""
+        if not self.sp or tensor.role not in ("act", "stat", "mask"):
+            return False
         names = {dim.name for dim in tensor.dims}
-        return self.sp and tensor.role in ("act", "stat", "mask") and "batch" in names and not names & set(SPLIT)
+        return "batch" in names and names.isdisjoint(SPLIT)
 
     def sharded(self, param: Param) -> int:
         """Elements of a parameter on one GPU of FSDP2: rows are dealt out, every GPU allocates the ceiling."""

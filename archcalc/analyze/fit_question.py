@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,16 +31,25 @@ class Question:
     seq: int | None
     lengths: dict[str, Any]  # src_seq and tgt_seq, where they were given
     options: dict[str, Any]
-    _plans: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    memories: dict[Hashable, Memory] = field(default_factory=dict)  # by their options, shared by changed questions
+    _plans: dict[tuple[int, int, int], int] = field(default_factory=dict, init=False)
 
     def changed(self, change: Change) -> Question:
         """The same question with one thing done differently."""
         options = {**self.options, **change.options}
-        return Question(self.model, change.batch or self.batch, self.seq, self.lengths, options)
+        return replace(self, batch=change.batch or self.batch, options=options)
 
     @cached_property
     def memory(self) -> Memory:
-        return Memory(self.model, **self.options)
+        return self._with({})
+
+    def _with(self, options: dict[str, Any]) -> Memory:
+        """Under these options besides; whoever asks twice is told what was found before."""
+        said = {name: value for name, value in {**self.options, **options}.items() if value is not None}
+        key = tuple(sorted((name, str(value)) for name, value in said.items()))
+        if key not in self.memories:
+            self.memories[key] = Memory(self.model, **said)
+        return self.memories[key]
 
     @cached_property
     def report(self) -> MemoryReport:
@@ -59,7 +69,7 @@ class Question:
         """Bytes by the number of sequences at a time; in training the gradients of those before are there as well."""
         if not self.trains:
             return self.by_batch
-        memory = Memory(self.model, **{**self.options, "accumulate": 2})  # more than two parts need no more
+        memory = self._with({"accumulate": 2})  # more than two parts need no more
         return Curve(lambda batch: memory.total(batch, self.seq, **self.lengths))
 
     @cached_property
@@ -116,14 +126,16 @@ class Question:
     def on(self, tp: int, dp: int, cp: int) -> int:
         """Bytes on each of `tp` × `dp` × `cp` GPUs, training with ZeRO-3; no end where the model cannot be split so."""
         if (tp, dp, cp) not in self._plans:
-            mesh = {"tp": tp, "dp": dp, "cp": cp if cp > 1 else None, "sp": self.options.get("sp") if tp > 1 else None}
-            zero = 3 if self.trains and dp * cp > 1 else None
-            try:
-                memory = Memory(self.model, **{**self.options, **mesh, "zero": zero})
-                self._plans[tp, dp, cp] = memory.total(self.batch, self.seq, **self.lengths)
-            except InputError:
-                self._plans[tp, dp, cp] = TOO_MUCH
+            self._plans[tp, dp, cp] = self._spread(tp, dp, cp)
         return self._plans[tp, dp, cp]
+
+    def _spread(self, tp: int, dp: int, cp: int) -> int:
+        mesh = {name: number if number > 1 else None for name, number in (("tp", tp), ("dp", dp), ("cp", cp))}
+        sp, zero = self.options.get("sp") if tp > 1 else None, 3 if self.trains and dp * cp > 1 else None
+        try:
+            return self._with({**mesh, "sp": sp, "zero": zero}).total(self.batch, self.seq, **self.lengths)
+        except InputError:
+            return TOO_MUCH
 
     def fewest(self, capacity: int) -> int | None:
         """The fewest such devices, however many were asked for; None if no number is enough.

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from archcalc.ir import Module
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """So many bytes more, or fewer, of one part."""
 
     part: str
@@ -50,6 +50,7 @@ class Levels:
     stretch: Callable[[Module], Module]  # the part of the model under whose name an instant is remembered
     instants: list[Instant] = field(default_factory=list)
     number: int = 0
+    known: dict[Module, Module] = field(default_factory=dict)  # the stretch of every module that was met
 
     def __post_init__(self) -> None:
         self.number = sum(self.parts.values())
@@ -76,7 +77,7 @@ class Levels:
             self.play(repeated.changes)
 
     def _remember(self, change: Change) -> None:
-        where = self.stretch(change.module)
+        where = self.known.get(change.module) or self.known.setdefault(change.module, self.stretch(change.module))
         last = self.instants[-1] if self.instants else None
         same = last is not None and last.phase == change.phase and last.module is where
         if same and last and last.bytes >= self.number:
