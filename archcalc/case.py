@@ -134,7 +134,7 @@ def _training(model: Model, asked: Asked) -> Case:
     kept, adam = recipe(name, sharded=asked.zero == 3 and not asked.lora), optimizer(asked.optimizer or "adamw")
     said = [f"{name}: {kept.about}" + ("" if asked.precision else "; --precision changes it")]
     said += [] if asked.optimizer else ["adamw: --optimizer changes it"]
-    if model.stored and not asked.weights:
+    if model.stored and model.stored.is_quantised and not asked.weights:
         said.append(f"weights are trained unquantised, not as they are stored ({model.stored.name})")
     if asked.weights and not asked.lora:
         hint = "add --lora 16 (QLoRA), or leave --weights out"
@@ -179,7 +179,7 @@ def _unverified(made: Case) -> list[str]:
 
 def _inference(model: Model, asked: Asked) -> Case:
     said: list[str] = []
-    kept = None if asked.weights else model.stored
+    kept = None if asked.weights else _kept(model, asked)
     computed = asked.precision or model.spec.precision or ("fp16" if kept else "fp32")
     if asked.precision and asked.precision not in BYTES:
         fact = f"no number format called {asked.precision}"
@@ -189,7 +189,7 @@ def _inference(model: Model, asked: Asked) -> Case:
     activations = "bf16" if computed == "fp8" else computed
     kv = asked.kv_dtype or activations
     said += _unmixed(asked.weights)
-    weights = _as_stored(kept, activations, said) or formats.weight_format(asked.weights or computed)
+    weights = _as_stored(kept, activations, said, asked.tp or 1) or formats.weight_format(asked.weights or computed)
     if weights.widened:
         said.append(f"{weights.name}: a matrix is widened to 16 bits while it reads a prompt, as bitsandbytes does it")
     return Case(
@@ -216,7 +216,13 @@ def _unmixed(weights: str | None) -> list[str]:
     return [f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"] if mixed else []
 
 
-def _as_stored(kept: Checkpoint | None, activations: str, said: list[str]) -> Checkpoint | None:
+def _kept(model: Model, asked: Asked) -> Checkpoint | None:
+    """Plain weights are loaded in a precision that is asked for; quantised ones stay as they are."""
+    stored = model.stored
+    return None if stored and asked.precision and not stored.is_quantised else stored
+
+
+def _as_stored(kept: Checkpoint | None, activations: str, said: list[str], tp: int) -> Checkpoint | None:
     """As the model's own files keep its weights, where they say so."""
     if kept is None:
         return None
@@ -224,6 +230,7 @@ def _as_stored(kept: Checkpoint | None, activations: str, said: list[str]) -> Ch
         hint = "say what to count instead, such as --weights int4 or --weights bf16"
         raise InputError(f"the weights are stored by {kept.name}: {kept.unknown}", hint, field="--weights")
     said.append(f"weights: {kept.name}, from {kept.source}; --weights changes it")
+    said += [kept.estimate] if tp > 1 and kept.estimate else []
     return replace(kept, rest=activations)
 
 

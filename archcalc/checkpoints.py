@@ -51,6 +51,7 @@ class Checkpoint:
 
     is_quantised = True
     has_buffers = False
+    estimate = ""  # how a GPU's share is worked out, where that is an assumption
 
     @property
     def note(self) -> str:

@@ -110,7 +110,7 @@ class Memory:
 
     def _levels(self, work: Workload) -> Levels:
         base = dict.fromkeys(PARTS, 0) | self.states
-        base["weights"] += self._buffers
+        base["weights"] += self.buffers
         base["overhead"] = self._overhead
         return training.levels(self, work, base) if self.case.trains else inference.levels(self, work, base)
 
@@ -166,7 +166,7 @@ class Memory:
         return totals(self.held, self.keeping)
 
     @cached_property
-    def _buffers(self) -> int:
+    def buffers(self) -> int:
         """Kept once for each copy of a layer, unless they are among the bytes of a file."""
         if self.case.format.has_buffers:
             return 0

@@ -223,8 +223,7 @@ def with_weights(found: Document, tensors: Any, where: str) -> Document:
     """The config's spec, and how the weights that lie beside it agree with it."""
     from archcalc.importers import agreement
 
-    found.file_notes = (*found.file_notes, agreement.told(found, tensors, where))
-    return found
+    return agreement.with_weights(found, tensors, where)
 
 
 def _read_one(path: Path) -> Any:

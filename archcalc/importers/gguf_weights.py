@@ -55,6 +55,7 @@ class FileWeights:
     is_quantised = True
     has_buffers = True
     widened = 0
+    estimate = ""
 
     @property
     def note(self) -> str:

@@ -494,4 +494,4 @@ def test_a_folder_of_packed_weights_is_compared_in_bytes(tmp_path: Path) -> None
     expected = weights(tmp_path, config, quantised)
     (tmp_path / "model.safetensors").write_bytes(file(stored))
     notes = " ".join(load(tmp_path).memory(seq=32).assumptions)
-    assert f"model.safetensors takes {expected:,} bytes, as quantization_config says" in notes
+    assert f"as the config says, and takes {expected:,} bytes, as quantization_config says" in notes

@@ -109,17 +109,3 @@ def test_weights_beside_their_config_are_compared_with_it(run: Run, write: Write
     write(json.dumps(CONFIG), "config.json")
     write(file(WEIGHTS), "model.safetensors")
     assert f"model.safetensors holds {COUNTED:,} weights, as the config says" in run("params", ".").out
-
-
-def test_a_head_that_the_config_ties_is_found_in_the_weights(run: Run, write: Write) -> None:
-    """A checkpoint may hold what its config calls tied: both are told."""
-    write(json.dumps(CONFIG), "config.json")
-    write(file({**WEIGHTS, "lm_head.weight": ("BF16", [100, 8])}), "model.safetensors")
-    out = " ".join(run("params", ".").out.split())
-    assert f"holds {COUNTED + 800:,} weights, 800 more than the config says: lm_head.weight is as large as that" in out
-
-
-def test_packed_weights_are_not_compared(run: Run, write: Write) -> None:
-    write(json.dumps(CONFIG), "config.json")
-    write(file({**WEIGHTS, "model.layers.0.qweight": ("I32", [1, 8])}), "model.safetensors")
-    assert "packed numbers" in run("params", ".").out

@@ -1,0 +1,83 @@
+"""What a checkpoint holds beyond the model that is counted, by names and shapes.
+
+Copies of a tied head and layers that predict further tokens, which transformers skips when it loads, and encoders of
+images and sounds that a count of the text model leaves out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from archcalc.ir import Param, walk
+from archcalc.model import Model
+from archcalc.packed import PARAMETER, Use
+from archcalc.places import Place
+from archcalc.stored_tensors import Stored
+
+Tensors = dict[str, Stored]
+
+HEAD_COPY = "a copy of the tied head"
+FURTHER = "layers that predict further tokens"
+OTHER_PARTS = "the parts that the count leaves out"
+_HEAD = re.compile(r"(^|\.)(lm_head|output|embed_out|head|proj_out|decoder|output_projection|embed_tokens)(\.|$)")
+_FURTHER = re.compile(r"(^|\.)(mtp|nextn|mtp_\w+)(\.|$)")
+_LAYER = re.compile(r"(?:^|\.)(?:layers|h|blocks)\.([0-9]{1,9})\.")
+_OTHER = re.compile(
+    r"(^|\.)(visual|vit|v?q?vae|\w*(vision|image|audio|speech|projector|resampler)\w*|connector|merger|mm_\w+|aligner"
+    r"|talker|token2wav|code2wav|conformer\w*|perceiver\w*)(\.|$)"
+)
+
+
+def surplus(model: Model, tensors: Tensors, used: Mapping[str, Use]) -> dict[str, Tensors]:
+    """By what it is; nothing where the files hold the model alone."""
+    left = dict(tensors)
+    found: dict[str, Tensors] = {}
+    if model.scope.is_partial:
+        found[OTHER_PARTS] = _taken(left, [name for name in left if _OTHER.search(name)])
+    found[FURTHER] = _taken(left, _further(model, left))
+    found[HEAD_COPY] = _taken(left, _copies(model, left, used))
+    return {name: held for name, held in found.items() if held}
+
+
+def _taken(left: Tensors, names: list[str]) -> Tensors:
+    return {name: left.pop(name) for name in names}
+
+
+def _further(model: Model, tensors: Tensors) -> list[str]:
+    """Under names of their own, or as layers behind the last one; a model that counts them has them itself."""
+    root = model.build()
+    if any(module.name == "mtp" for module, _ in walk(root)):
+        return []
+    depth = max((max(place.layers, default=-1) + 1 for place in _places(model)), default=0)
+
+    def is_behind(name: str) -> bool:
+        layer = _LAYER.search(name)
+        return bool(layer and depth and int(layer[1]) >= depth and not _OTHER.search(name))
+
+    return [name for name in tensors if _FURTHER.search(name) or is_behind(name)]
+
+
+def _places(model: Model) -> list[Place]:
+    return [Place(param, int(copies)) for module, copies in walk(model.build()) for param in module.params.values()]
+
+
+def _copies(model: Model, tensors: Tensors, used: Mapping[str, Use]) -> list[str]:
+    """Tensors as large as the token table, of which the model has fewer than the files: those of the head first."""
+    params = [place.param for place in _places(model)]
+    table = next((param for param in params if param.table == "token"), None)
+    if table is None:
+        return []
+    size = int(table.size)
+    own = sum(int(param.size) == size for param in params)
+    alike = [name for name in tensors if used[name].role == PARAMETER and used[name].weights == size]
+    heads = sorted((name for name in alike if _HEAD.search(name)), key=_is_table)
+    return heads[: max(0, len(alike) - own)] if _is_tied(params) else []
+
+
+def _is_table(name: str) -> bool:
+    return "embed" in name
+
+
+def _is_tied(params: list[Param]) -> bool:
+    return not any(param.owner.group == "head" and any(dim.name == "vocab" for dim in param.dims) for param in params)
