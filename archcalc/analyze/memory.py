@@ -203,9 +203,10 @@ class Memory:
         attends = any(module.unit == "core" for module, _ in walk(self._root))
         assumed = [words for words in self.case.assumptions if attends or "attention" not in words]
         said = [*(f"estimate: {words}" for words in self.case.estimates), *assumed]
-        if not self._root.body:
+        if self.model.spec.family == "weights":
             said = [words for words in said if "the spec names no precision" not in words]
-            said.append("a file of weights: neither a cache nor activations, since it does not tell what is computed")
+            left_out = "activations are not counted" if self._root.body else "neither a cache nor activations"
+            said.append(f"a file of weights: {left_out}, since it does not tell what is computed")
         said += self._left_out()
         kept = [] if self.case.trains else [one.tensor for one, _ in inference.cached(self, work)]
         if any(map(inference.window_of, kept)):

@@ -184,7 +184,7 @@ def params(
         buffers=_beside(root, lambda tensor: tensor.role != SCALE),
         scales=_beside(root, lambda tensor: tensor.role == SCALE),
         groups={label: _where(root, lambda param, group=group: param.owner.group == group) for group, label in _GROUPS},
-        precision=precision or ("the file" if in_file else "fp32"),
+        precision="the file" if in_file else precision or "fp32",
         rows=tuple(_rows(root, Count(1))),
         stored=stored,
         depth=depth,

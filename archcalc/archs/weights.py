@@ -10,22 +10,28 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator
 
 from archcalc.count import Count, product
 from archcalc.errors import InputError
 from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.kept_cache import Kept, keep
 from archcalc.packed import PARAMETER, UNKNOWN, Use, uses
-from archcalc.spec import ModelSpec
+from archcalc.spec import ModelSpec, Size, as_tuple
 from archcalc.stored_tensors import LARGEST, Stored, read
 from archcalc.workload import Longest, Workload
 
 
 class Spec(ModelSpec):
-    """`tensors`: what each is called, and `bf16 [4096, 14336]`, with its bytes where they do not follow from that."""
+    """`tensors`: what each is called, and `bf16 [4096, 14336]`, with its bytes where they do not follow from that.
+    `cache`: what the file tells of it, though not what is computed; `length`: of the longest sequence."""
 
     family: Literal["weights"] = "weights"
     tensors: dict[str, str]
+    cache: Annotated[tuple[Kept, ...], BeforeValidator(as_tuple)] = ()
+    length: Size | None = None
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,8 @@ class Weights:
 
     tensors: dict[str, Stored]
     kind: str = ""
-    lengths: dict[str, Longest] = field(default_factory=dict)  # nothing is computed, so no length is chosen
+    lengths: dict[str, Longest] = field(default_factory=dict)  # chosen only where a cache grows with it
+    cache: tuple[Kept, ...] = ()
 
 
 def resolve(spec: Spec) -> Weights:
@@ -42,7 +49,8 @@ def resolve(spec: Spec) -> Weights:
     if not any(stored.elements for stored in found.values()):
         held = "its tensors are all empty" if found else "it lists no tensors"
         raise InputError(f"there are no weights to count: {held}", fields=[("tensors",)])
-    return Weights(found)
+    lengths = {"seq": Longest(spec.length)} if spec.cache else {}
+    return Weights(found, lengths=lengths, cache=spec.cache)
 
 
 def _read(name: str, said: str) -> Stored:
@@ -59,6 +67,7 @@ def build(weights: Weights, work: Workload) -> Module:
     root, used = Module("model"), uses(weights.tensors)
     _grow(root, _tree({name: Leaf(stored, used[name]) for name, stored in weights.tensors.items()}))
     root.doubts.extend(_doubts(used))
+    keep(root, weights.cache, work)
     return root
 
 

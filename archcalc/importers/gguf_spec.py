@@ -13,6 +13,7 @@ from archcalc.document import Document
 from archcalc.errors import InputError
 from archcalc.importers import gguf, gguf_folder
 from archcalc.importers.files import by_format, of_tensors
+from archcalc.importers.gguf_cache import cache, longest, told
 from archcalc.importers.gguf_config import Facts, Fields, config
 from archcalc.importers.gguf_layers import difference
 from archcalc.importers.gguf_weights import file_weights
@@ -62,7 +63,12 @@ def _counted(found: Document, facts: Facts) -> Model:
 
 
 def _of_tensors(facts: Facts, shown: str, why: str) -> Document:
-    return of_tensors(facts.header.tensors, shown, f"the tensors of the file: {why}")
+    """The tensors, and the cache that goes with them."""
+    kept = cache(facts)
+    found = of_tensors(facts.header.tensors, shown, f"the tensors of the file: {why}", told(facts, kept))
+    if kept:
+        found.data |= {"cache": kept, "precision": "fp16", **longest(facts)}
+    return found
 
 
 def _told(facts: Facts) -> str:
