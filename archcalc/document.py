@@ -45,7 +45,7 @@ class Document:
     file_notes: tuple[str, ...] = ()  # of an importer: what holds for the file as it is, and for no changed spec
     weights: Any = None  # of an importer: how they are kept, as `archcalc.checkpoints` says it
     config: dict[str, Any] = field(default_factory=dict)  # the config.json that it was translated from
-    whole: str = ""  # of an importer that read a part of the model: what counts the whole
+    whole: dict[str, Any] = field(default_factory=dict)  # the config that transformers builds more of than was read
     head_in_checkpoint: bool = False  # transformers' class gets its own head from a checkpoint, and is tied without one
 
     def line_of(self, path: Path) -> int:

@@ -12,7 +12,7 @@ from archcalc.document import Document
 from archcalc.errors import InputError
 from archcalc.ir import Module
 from archcalc.options import checked
-from archcalc.scope import WHOLE, LeftOut, Scope
+from archcalc.scope import TRACED, WHOLE, LeftOut, Scope
 from archcalc.spec import ModelSpec
 from archcalc.traces import Change, Traces
 from archcalc.visible import SURROGATES, UNSEEN, escaped
@@ -67,7 +67,7 @@ class Model:
         if said is None:
             return WHOLE
         left_out = tuple(LeftOut(each.part, each.parameters) for each in said.left_out)
-        return Scope(said.part, said.of or "", left_out, self.document.whole)
+        return Scope(said.part, said.of or "", left_out, TRACED if self.document.whole else "")
 
     @property
     def kind(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from archcalc.sizes import rounded
 
 WHOLE_MODEL = "whole model"
+TRACED = "`params --trace` counts all that transformers builds"
 
 
 class LeftOut(NamedTuple):

@@ -11,7 +11,7 @@ from archcalc.importers.hf import heads, translator
 from archcalc.importers.hf.blocks import finished
 from archcalc.importers.hf.dropout import with_dropout
 from archcalc.importers.hf.fused import fused_qkv
-from archcalc.importers.hf.partial import scope
+from archcalc.importers.hf.partial import scope, untied
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.resembling import readable_type, unknown_type
 from archcalc.importers.hf.texts import Text, text_of
@@ -20,7 +20,7 @@ from archcalc.importers.hf.words import precision
 
 def document(said: dict[str, Any], file: str) -> Document:
     """The spec that a config stands for, as a document that `from_document` takes."""
-    text = text_of(said)
+    text, whole = text_of(said), said
     said = text.said if text else said
     said, module, note = _read_as(said)
     config = Config(said["model_type"], said)
@@ -28,6 +28,7 @@ def document(said: dict[str, Any], file: str) -> Document:
     translated = with_dropout(config, _translated(module, config, text))
     translated["scope"] = scope(config, text, translated)
     stored = {"fused_qkv": fused_qkv(config) or None, "quantization": _quantization(config)}
+    config.notes += untied(translated)
     fields = finished({**translated, "precision": precision(config), **stored})
     config.check_all_read(tuple(module.INERT.split()))
     counted = _counted(said, config, text.task) if text else said
@@ -36,7 +37,7 @@ def document(said: dict[str, Any], file: str) -> Document:
         data=fields,
         notes=tuple(dict.fromkeys(config.notes)),
         config=counted,
-        whole="`params --trace` counts all that transformers builds" if text and text.traceable else "",
+        whole=whole if text and text.traceable else {},
         head_in_checkpoint=config.head_in_checkpoint,
     )
 

@@ -30,6 +30,17 @@ def scope(c: Config, text: Text | None, fields: dict[str, Any]) -> dict[str, Any
     return {"part": part[0], "of": part[1], "left_out": left_out}
 
 
+def untied(fields: dict[str, Any]) -> list[str]:
+    """Where transformers 5 builds more tables than the files of earlier versions hold."""
+    embedding = fields.get("embedding")
+    if not (isinstance(embedding, dict) and embedding.get("spare")):
+        return []
+    return [
+        "tie_word_embeddings is false: counted as transformers 5 builds it, with a table for each stack and a spare one;"
+        " files that earlier versions wrote hold one table for both stacks"
+    ]
+
+
 def untraced(said: dict[str, Any]) -> dict[str, Any]:
     """The same of a model that transformers builds."""
     inner = said.get("text_config")

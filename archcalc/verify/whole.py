@@ -1,0 +1,20 @@
+"""How much of a model is left out by what archcalc reads of it: transformers builds the whole, and it is counted."""
+
+from __future__ import annotations
+
+from archcalc.errors import InputError
+from archcalc.model import Model, from_document
+
+
+def left_out(model: Model) -> tuple[str, ...]:
+    """A note with both numbers; none for a model that is read as a whole."""
+    if not model.document.whole or model.edited:
+        return ()
+    from archcalc.importers import trace
+
+    try:
+        traced = trace.document(model.document.whole, model.document.file, "a part of it alone")
+    except InputError as reason:
+        return (f"how much is left out is not known: {reason.fact}",)
+    whole, counted = int(from_document(traced, "whole").params().total), int(model.params().total)
+    return (f"transformers builds {whole:,} parameters in all: {whole - counted:,} are left out here",)
