@@ -43,6 +43,7 @@ def verify(
     A Hugging Face config is compared with the class of transformers that it names, too.
     """
     from archcalc.verify.check import need_torch, workload_of
+    from archcalc.verify.whole import left_out
 
     if all:
         need_torch()
@@ -52,6 +53,7 @@ def verify(
     work = workload_of(chosen, quick=quick and not any(sizes.values()), **sizes)
     with _progress() as progress:
         report = _verified(chosen, work, quick=quick, scale_down=scale_down, progress=progress)
+        report = replace(report, scope=chosen.scope, assumptions=(*report.assumptions, *left_out(chosen)))
     show(report, format)
     if not report.ok:
         raise typer.Exit(DIFFERENT)

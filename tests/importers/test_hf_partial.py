@@ -107,6 +107,15 @@ def test_trace_counts_the_whole(run: Run, sees: str) -> None:
     assert (answer["scope"], answer["left_out"]) == ("whole model", [])
 
 
+def test_verify_counts_what_is_left_out(run: Run, sees: str) -> None:
+    """Transformers is at hand there, so that the number can be named."""
+    whole = run("params", sees, "--trace", "--format", "json").json["total"]
+    part = run("params", sees, "--format", "json").json["total"]
+    shown = " ".join(run("verify", sees, "--quick").out.split())
+    assert LABEL in shown
+    assert f"transformers builds {whole:,} parameters in all: {whole - part:,} are left out here" in shown
+
+
 @pytest.mark.parametrize(
     ("key", "layers", "words"),
     [

@@ -36,7 +36,7 @@ def untied(fields: dict[str, Any]) -> list[str]:
     if not (isinstance(embedding, dict) and embedding.get("spare")):
         return []
     return [
-        "tie_word_embeddings is false: counted as transformers 5 builds it, with a table for each stack and a spare one;"
+        "tie_word_embeddings is false: counted as transformers 5 builds it, a table for each stack and a spare one;"
         " files that earlier versions wrote hold one table for both stacks"
     ]
 

@@ -23,9 +23,7 @@ def verify_config(model: Model, work: Workload, *, quick: bool, progress: Progre
     rows = (*first.rows, *map(_under_heading, second.rows))
     notes = (*notes, *(f"in plain PyTorch {note}" if note == SHORTENED else note for note in second.assumptions))
     left_out = {**first.left_out, **second.left_out}
-    return VerifyReport(
-        model.name, notes, second.setting, rows, left_out, "transformers' and PyTorch's", scope=model.scope
-    )
+    return VerifyReport(model.name, notes, second.setting, rows, left_out, "transformers' and PyTorch's")
 
 
 def _under_heading(row: Row) -> Row:
