@@ -36,6 +36,17 @@ def test_the_text_model_is_that_of_the_class(model_type: str) -> None:
         assert verdict.outcome == "exact", verdict
 
 
+def test_a_text_config_by_its_former_type(run: Run, write: Write) -> None:
+    """EXAONE 4.5 was released with a type for its text model that transformers has renamed since."""
+    sizes = {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 4}
+    named = [
+        {"model_type": "exaone4_5", "text_config": {**sizes, "model_type": model_type}}
+        for model_type in ("exaone4_5_text", "exaone4")
+    ]
+    first, second = (total(run, write(json.dumps(said), "config.json")) for said in named)
+    assert first == second
+
+
 def total(run: Run, path: str) -> int:
     answer = run("params", path, "--format", "json")
     assert answer.code == 0, answer.err

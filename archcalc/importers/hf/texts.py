@@ -10,7 +10,7 @@ from typing import Any
 from archcalc.data import data_root
 from archcalc.errors import InputError
 from archcalc.importers.hf import translator
-from archcalc.importers.hf.resembling import readable_type, unknown_type
+from archcalc.importers.hf.resembling import built_by_transformers, readable_type, unknown_type
 
 Said = dict[str, Any]
 
@@ -84,7 +84,9 @@ def _type_of(inner: Said, outer: Any, about: Said) -> str:
     """Some classes take their own text config whatever the file calls it."""
     if about and (about["fixed"] or not inner.get("model_type")):
         return str(about["text"])
-    return readable_type({**inner, "model_type": str(inner.get("model_type") or f"{outer}_text")})
+    found = readable_type({**inner, "model_type": str(inner.get("model_type") or f"{outer}_text")})
+    renamed = about and not translator(found) and found not in built_by_transformers()
+    return str(about["text"]) if renamed else found  # as exaone4_5_text, which transformers now calls exaone4
 
 
 def _check_generates(model_type: str, outer: Any) -> None:
