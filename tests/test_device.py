@@ -56,6 +56,7 @@ def test_capacity_is_what_the_driver_reports() -> None:
         ("1.5TB", 1536 * GIB),
         ("512MiB", 512 * 2**20),
         ("24000MB", 24000 * 2**20),
+        ("25769803776 bytes", 24 * GIB),
     ],
 )
 def test_a_memory_size_is_a_device(text: str, capacity: int) -> None:
