@@ -6,11 +6,11 @@ facts that every architecture of llama.cpp writes under the same names (llama-hp
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections import Counter
 from typing import Any
 
-from archcalc.stored_tensors import Stored
 from archcalc.importers.gguf_config import Facts, Fields, table
+from archcalc.stored_tensors import Stored
 
 _LATENT = "attn_kv_a_mqa.weight"
 _RECURRENT = ("ssm_", "shortconv.", "time_mix_")  # how the tensors of a state begin
@@ -19,12 +19,11 @@ _TOKEN_SHIFTS = 2  # of RWKV, where the header does not say how many
 
 
 def cache(facts: Facts) -> list[Fields]:
-    """What the layers keep for each sequence, neighbours that keep the same taken together; nothing without a cache."""
+    """What the layers keep for each sequence, those that keep the same taken together; nothing without a cache."""
     if facts.architecture in table()["without_cache"] or facts.raw("attention.causal") is False or facts.has_two_stacks:
         return []
-    kept = [{**_positions(facts, n), **_state(facts, n)} for n in range(len(facts.layers))]
-    folded = [(fields, len(list(same))) for fields, same in groupby(kept)]
-    return [{"layers": layers, **fields} for fields, layers in folded if fields]
+    kept = Counter(tuple({**_positions(facts, n), **_state(facts, n)}.items()) for n in range(len(facts.layers)))
+    return [{"layers": layers, **dict(fields)} for fields, layers in kept.items() if fields]
 
 
 def longest(facts: Facts) -> Fields:

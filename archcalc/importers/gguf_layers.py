@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from archcalc.ir import Module, walk
@@ -61,13 +61,14 @@ def groups_of(place: Place, facts: Facts) -> list[Group]:
     return [(name, layer) for layer in place.layers] or [OUTSIDE] * place.copies
 
 
-def difference(root: Module, facts: Facts) -> str:
-    """Empty where every layer agrees; else how many do not, and the tensors of the first that one side alone has."""
+def difference(root: Module, facts: Facts, without: Collection[int] = ()) -> str:
+    """Empty where every layer agrees, but for those `without` which the spec is compared; else how many do not, and the
+    tensors of the first that one side alone has."""
     spec, file, steering = _spec(root, facts), _file(facts), _steering(facts)
     unlike = [
         group
         for group in sorted({*spec, *file})
-        if _sum(spec[group]) not in (_sum(file[group]), _sum(file[group]) + steering[group])
+        if group[1] not in without and _sum(spec[group]) not in (_sum(file[group]), _sum(file[group]) + steering[group])
     ]
     return _told(spec[unlike[0]], file[unlike[0]], len(unlike)) if unlike else ""
 

@@ -40,26 +40,46 @@ def _read(facts: Facts, shown: str) -> Document:
     try:
         found = imported.document(config(facts), shown)
         found.data.update(way.get("spec", {}))
-        model = _counted(found, facts)
+        model = from_document(found, "model")
     except InputError as error:
         return _of_tensors(facts, shown, f"it is not read as a {way['type']}: {error.fact}")
-    differs = difference(model.build(), facts)
+    differs = difference(model.build(), facts, without=facts.further)
     if differs:
         return _of_tensors(facts, shown, f"it is not read as a {way['type']}, from which it differs: {differs}")
     found.file_notes = (f"in the file: {by_format(header.tensors)}", *found.file_notes)
+    model = _with_further(found, facts) or model
     found.weights = file_weights(model.build(), facts)
     return found
 
 
-def _counted(found: Document, facts: Facts) -> Model:
-    """With the layers that predict further tokens, if the file holds any."""
+def _with_further(found: Document, facts: Facts) -> Model | None:
+    """With the layers that predict further tokens, if the file holds any and they are built as specs have them."""
     if not facts.further:
-        return from_document(found, "model")
-    head: Any = found.data["head"]
+        return None
+    head: Any = found.data.get("head", "lm")
     fields: Fields = dict(head) if isinstance(head, dict) else {"kind": head}
     tables = any(name.endswith("nextn.embed_tokens.weight") for name in facts.header.tensors)
-    found.data["head"] = {**fields, "mtp": {"blocks": len(facts.further), "own_tables": tables}}
-    return from_document(found, "model")
+    wider = {**found.data, "head": {**fields, "mtp": {"blocks": len(facts.further), "own_tables": tables}}}
+    try:
+        model = from_document(Document(found.file, data=wider), "model")
+    except InputError:
+        model = None
+    if model is None or difference(model.build(), facts):
+        found.file_notes = (*found.file_notes, _not_counted(facts))
+        return None
+    found.data["head"] = wider["head"]
+    return model
+
+
+def _not_counted(facts: Facts) -> str:
+    names = [f"blk.{number}" for number in facts.further]
+    starts = tuple(f"{name}." for name in names)
+    several = [stored for name, stored in facts.header.tensors.items() if name.startswith(starts)]
+    numbers, taken = sum(one.elements for one in several), sum(one.bytes for one in several)
+    return (
+        f"multi-token prediction ({', '.join(names)}): {numbers:,} numbers that are not counted as parameters;"
+        f" their {taken:,} bytes are among those of the weights"
+    )
 
 
 def _of_tensors(facts: Facts, shown: str, why: str) -> Document:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from gguf_files import Recorded, recorded
+from gguf_files import F16, F32, Recorded, Tensor, file, recorded, size
 
 import archcalc
 from archcalc.importers.gguf_config import table
@@ -39,7 +39,7 @@ def load(header: Recorded, write: Write) -> Model:
 
 
 def said(model: Model, without: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of a spec; a GGUF file names no class, keeps its cache in fp16 and its weights in formats of its own."""
+    """The fields of a spec; a GGUF file names no class, has a cache in fp16 and weights in formats of its own."""
     fields = model.spec.model_dump(exclude_none=True)
     own = ("name", "notes", "precision", "quantization", "scope", *without)
     return {name: value for name, value in fields.items() if name not in own}
@@ -70,3 +70,35 @@ def test_every_architecture_of_the_table_was_compared() -> None:
     without = {"bitnet", "dbrx", "jina-bert-v3", "kimi-linear", "mimo2", "mistral3", "nomic-bert"}
     again = {"nemotron_h", "hunyuan_vl"}  # built as nemotron_h_moe and hunyuan-dense are
     assert set(table()["architectures"]) - seen - like == without | again
+
+
+def further(header: Recorded, like: int, *, tables: bool) -> dict[str, Tensor]:
+    """The tensors of a layer behind the last that predicts one token further, its block like one of the others."""
+    number = max(int(name.split(".")[1]) for name in header.tensors if name.startswith("blk.")) + 1
+    d_model = header.tensors["output_norm.weight"][1][0]
+    block = {name: one for name, one in header.tensors.items() if name.startswith(f"blk.{like}.")}
+    own: dict[str, Tensor] = {"eh_proj": (F16, [d_model, 2 * d_model])}
+    own |= {name: (F32, [d_model]) for name in ("enorm", "hnorm", "shared_head_norm")}
+    own |= {name: header.tensors["output.weight"] for name in ("embed_tokens", "shared_head_head") if tables}
+    made = {name.replace(f"blk.{like}.", f"blk.{number}."): one for name, one in block.items()}
+    return {**made, **{f"blk.{number}.nextn.{name}.weight": one for name, one in own.items()}}
+
+
+@pytest.mark.parametrize("tables", [False, True])
+@pytest.mark.parametrize(("name", "like", "is_counted"), [("glm4_moe", 2, True), ("qwen3_next", 3, False)])
+def test_multi_token_prediction_is_no_layer_of_the_model(
+    write: Write, name: str, like: int, is_counted: bool, tables: bool
+) -> None:
+    """Its parameters are counted where specs have such a block, its bytes always; and it has no part in the cache."""
+    header = HEADERS[name]
+    more = further(header, like, tables=tables)
+    plain = load(header, write)
+    model = archcalc.load(write(file(header.facts, {**header.tensors, **more}), "further.gguf"))
+    added = [one for key, one in more.items() if "exp_probs_b" not in key]
+    numbers = sum(size(*one) // (2 if one[0] == F16 else 4) for one in added)
+    assert int(model.params().total) - int(plain.params().total) == (numbers if is_counted else 0)
+    assert model.memory(seq=16).parts["kv_cache"] == plain.memory(seq=16).parts["kv_cache"]
+    taken = sum(size(*one) for one in more.values())
+    assert model.memory(seq=16).parts["weights"] - plain.memory(seq=16).parts["weights"] == taken
+    said = " ".join(model.document.file_notes)
+    assert ("not counted as parameters" in said) != is_counted

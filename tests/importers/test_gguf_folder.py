@@ -81,3 +81,21 @@ def test_one_gguf_is_what_a_folder_with_its_config_holds(run: Run, put: Write) -
     put(b'{"model_type": "gpt2"}', "one/config.json")
     put(PROJECTOR, "one/mmproj-model-f16.gguf")
     assert total(run, "one") == total(run, "one/model.gguf")
+
+
+def test_what_reads_images_beside_a_model_is_named_with_its_bytes(run: Run, put: Write) -> None:
+    """llama.cpp loads it only if it is told to, so that it is said and not added."""
+    put(WHOLE, "one/model.gguf")
+    alone = run("memory", "one", "--format", "json").json
+    put(PROJECTOR, "one/mmproj-model-f16.gguf")
+    both = run("memory", "one", "--format", "json").json
+    assert both["parts"] == alone["parts"]
+    assert any(
+        f"mmproj-model-f16.gguf lies beside it, {len(PROJECTOR):,} bytes" in said for said in both["assumptions"]
+    )
+
+
+def test_a_projector_itself_is_counted_and_called_so(run: Run, put: Write) -> None:
+    answer = run("params", put(PROJECTOR, "one/mmproj-model-f16.gguf"), "--format", "json").json
+    assert answer["total"] == 32 * 32
+    assert any("a multimodal projector" in said for said in answer["assumptions"])

@@ -552,7 +552,10 @@ def test_without_a_network_the_cache_answers_and_says_so(hub: type[Hub], monkeyp
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     model = archcalc.load("hf:owner/name")
     assert model.params().total == counted
-    assert any("refuses the connection: read from the cache" in note for note in (*model.document.notes, *model.document.file_notes))
+    assert any(
+        "refuses the connection: read from the cache" in note
+        for note in (*model.document.notes, *model.document.file_notes)
+    )
     assert "refuses the connection" in refused("hf:owner/other")
     assert "refuses the connection" in refused("hf:owner/name@v2")
 
