@@ -62,13 +62,19 @@ def _positions(facts: Facts, number: int) -> Fields:
         return {"heads": 1, "k_dim": _rows(layer, _LATENT) + _rows(layer, "indexer.attn_k.weight")}
     if "attn_k.weight" not in layer and ("attn_qkv.weight" not in layer or _is_recurrent(layer)):
         return {}
-    heads, local = _of_layer(facts.raw("attention.head_count_kv"), number) or 0, _is_local(facts, number)
-    heads = heads or _of_layer(facts.raw("attention.head_count"), number) or 1
+    if isinstance(facts.raw("attention.head_count_kv"), list) and _is_recurrent(layer) and not _heads(facts, number):
+        return {}  # it makes keys and values for its state
+    heads = _heads(facts, number) or _of_layer(facts.raw("attention.head_count"), number) or 1
+    local = _is_local(facts, number)
     keys = _rows(layer, "attn_k.weight") or heads * _width(facts, "key", local)
     values = _rows(layer, "attn_v.weight") or _rows(layer, "attn_k.weight") or heads * _width(facts, "value", local)
     heads = heads if keys % heads == values % heads == 0 else 1
     window = {"window": facts.raw("attention.sliding_window")} if local else {}
     return {"heads": heads, "k_dim": keys // heads, "v_dim": values // heads, **window} if keys and values else {}
+
+
+def _heads(facts: Facts, number: int) -> int:
+    return _of_layer(facts.raw("attention.head_count_kv"), number)
 
 
 def _width(facts: Facts, what: str, local: bool) -> int:

@@ -192,8 +192,13 @@ def config(facts: Facts) -> Fields:
         **{name: value for name, value in found.items() if value is not None or name in unsaid},
         "torch_dtype": "float16",  # llama.cpp's own choice for the cache
         "model_type": model_type,
-        "architectures": [entry["class"]] if "class" in entry else None,
+        "architectures": [entry.get("class") or _writes_text(about["classes"])],
     }
+
+
+def _writes_text(classes: dict[str, str]) -> str:
+    """The class with the head of a language model, as nearly all files hold one."""
+    return next((name for name, task in classes.items() if task == "causal"), next(iter(classes)))
 
 
 def _predicts_further(tensors: dict[str, Stored]) -> bool:
