@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from archcalc.document import MAX_BYTES, Document, read
 from archcalc.errors import InputError
-from archcalc.importers import beside
+from archcalc.importers import beside, others, params_json, weight_names
 from archcalc.importers.beside import CONFIG
 from archcalc.importers.json_object import MAX_JSON, json_object
 from archcalc.packed import BUFFER, PARAMETER, SCALE, UNKNOWN, uses
 
-INDEX = "model.safetensors.index.json"
-WEIGHTS = (INDEX, "model.safetensors")
+WEIGHTS = (weight_names.INDEX, "model.safetensors")
 MAX_INDEX = 10**8  # the longest that are published have a tenth of that
 
 
 def of_path(path: Path, shown: str, *, trace: bool = False) -> Document:
     """The spec in a file or folder, or the one that another kind of file stands for."""
     try:
-        return _folder(path, trace) if path.is_dir() else _file(path, shown, trace)
+        if path.is_dir():
+            from archcalc.importers import folders
+
+            return folders.document(path, trace)
+        return of_file(path, shown, trace)
     except InputError as error:
         error.file = error.file or shown
         raise
@@ -34,20 +37,33 @@ def of_path(path: Path, shown: str, *, trace: bool = False) -> Document:
 def of_bytes(raw: bytes, shown: str, *, trace: bool = False) -> Document:
     """A spec, or a config.json, that is at hand as a whole."""
     said = json_object(raw, shown)
-    return of_config(said, shown, trace=trace) if said and _CONFIG_KEYS & set(said) else read(raw, shown)
+    return (said and of_object(said, shown, trace=trace)) or read(raw, shown)
+
+
+def of_object(said: dict[str, Any], shown: str, *, trace: bool = False) -> Document | None:
+    """A config of transformers, or what stands for one; None for what may be a spec. Others are refused in words."""
+    if other := others.recognised(said):
+        error = InputError(other.fact, other.hint, field=other.field)
+        error.file = shown
+        raise error
+    if params_json.is_params(said):
+        found = of_config(params_json.config(said), shown, trace=trace)
+        found.notes = (*found.notes, *params_json.NOTES)
+        return found
+    return of_config(said, shown, trace=trace) if _CONFIG_KEYS & set(said) else None
 
 
 def of_files(held: Mapping[str, bytes], shown: str, *, trace: bool = False) -> Document:
     """A config.json with what lies beside it, by their names: `beside.NAMES` are read, wherever they come from."""
     said, notes = beside.config(held)
-    found = of_config(said, shown, trace=trace) if _CONFIG_KEYS & set(said) else of_bytes(held[CONFIG], shown)
+    found = (said and of_object(said, shown, trace=trace)) or read(held[CONFIG], shown)
     found.notes = (*found.notes, *notes)
     return found
 
 
 def of_data(said: dict[str, Any], *, trace: bool = False) -> Document:
     """The same, as a dict."""
-    return of_config(said, "config", trace=trace) if _CONFIG_KEYS & set(said) else Document("spec", data=said)
+    return of_object(said, "config", trace=trace) or Document("spec", data=said)
 
 
 _CONFIG_KEYS = {"model_type", "architectures", "transformers_version"}  # of every config.json, and of no spec
@@ -77,10 +93,12 @@ def _traced(said: dict[str, Any], shown: str, why: str) -> Document:
     return found
 
 
-def _file(path: Path, shown: str, trace: bool) -> Document:
+def of_file(path: Path, shown: str, trace: bool) -> Document:
     if path.name == CONFIG and path.is_file():
-        return _described(path.parent, shown, trace)
-    start = _text(path)
+        from archcalc.importers import folders
+
+        return folders.described(path, shown, trace)
+    start = text(path)
     if not path.is_file() and (start[:4] == b"GGUF" or _is_safetensors(start) or _is_index(start)):
         raise InputError("weights cannot be read from a pipe", "save them to a file, and name that")
     if path.suffix == ".gguf" and start[:4] != b"GGUF":
@@ -92,10 +110,18 @@ def _file(path: Path, shown: str, trace: bool) -> Document:
     if _is_safetensors(start) or path.suffix == ".safetensors":
         from archcalc.importers import safetensors
 
-        return of_tensors(safetensors.read(path), shown)
+        return of_tensors(safetensors.read(path), shown, *_of_shard(path.name))
     if _is_index(start):
-        return of_tensors(_sharded(path), shown)
+        from archcalc.importers import safetensors
+
+        return of_tensors(safetensors.sharded(index_in(path), path.parent), shown)
+    weight_names.check(path.name, start)
     return of_bytes(start, shown, trace=trace)
+
+
+def _of_shard(name: str) -> tuple[str, ...]:
+    shard = weight_names.SHARD.fullmatch(name)
+    return (f"shard {int(shard[2])} of {int(shard[3])}: the others are not counted; name the index",) if shard else ()
 
 
 def _start(path: Path, most: int = MAX_BYTES) -> bytes:
@@ -104,7 +130,7 @@ def _start(path: Path, most: int = MAX_BYTES) -> bytes:
         return stream.read(most + 1)
 
 
-def _text(path: Path) -> bytes:
+def text(path: Path) -> bytes:
     """The start of a file, or the whole of one that may be a long config."""
     start = _start(path)
     long_json = len(start) > MAX_BYTES and start[:4].lstrip(b"\xef\xbb\xbf \n\r\t")[:1] == b"{" and path.is_file()
@@ -120,14 +146,7 @@ def _is_safetensors(start: bytes) -> bool:
     return start[8:9] == b"{" and b"\0" in start[:8]
 
 
-def _sharded(path: Path) -> Any:
-    from archcalc.importers import safetensors
-
-    index = _index(path)
-    return safetensors.sharded(index, path.parent)
-
-
-def _index(path: Path) -> dict[str, Any]:
+def index_in(path: Path) -> dict[str, Any]:
     """An index may be longer than any config: it has a line for each tensor."""
     raw = _start(path, MAX_INDEX)
     if len(raw) > MAX_INDEX:
@@ -181,52 +200,8 @@ def by_format(tensors: Any) -> str:
     return "; ".join(parts) or "nothing"
 
 
-def _folder(folder: Path, trace: bool) -> Document:
-    from archcalc.importers import gguf_folder
-
-    if model := gguf_folder.chosen(folder):
-        return _file(model, str(model), trace)
-    weights = _weights_in(folder)
-    if (folder / CONFIG).is_file():
-        return _described(folder, str(folder / CONFIG), trace)
-    if weights:
-        return _file(weights, str(weights), trace)
-    hint = "give a folder with a config.json or weights, or the file that describes the model"
-    raise InputError("this folder holds no model", hint)
-
-
-def _described(folder: Path, shown: str, trace: bool) -> Document:
-    """The config of a folder, with all that lies beside it."""
-    held = {name: _text(folder / name) for name in beside.NAMES if (folder / name).is_file()}
-    found, weights = of_files(held, shown, trace=trace), _weights_in(folder)
-    return _beside_weights(found, weights) if weights else found
-
-
-def _weights_in(folder: Path) -> Path | None:
-    name = chosen({file.name for file in folder.iterdir() if file.is_file()})
-    return folder / name if name else None
-
-
-def chosen(names: Collection[str]) -> str | None:
-    """The weights, of all names in a folder or at the top of a repository."""
-    named = [name for name in WEIGHTS if name in names]
-    others = [name for name in names if name.endswith(".safetensors")]
-    return named[0] if named else others[0] if len(others) == 1 else None
-
-
-def _beside_weights(found: Document, weights: Path) -> Document:
-    tensors = _sharded(weights) if weights.name == INDEX else _read_one(weights)
-    return with_weights(found, tensors, weights.name)
-
-
 def with_weights(found: Document, tensors: Any, where: str) -> Document:
     """The config's spec, and how the weights that lie beside it agree with it."""
     from archcalc.importers import agreement
 
     return agreement.with_weights(found, tensors, where)
-
-
-def _read_one(path: Path) -> Any:
-    from archcalc.importers import safetensors
-
-    return safetensors.read(path)

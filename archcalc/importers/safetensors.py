@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from archcalc.errors import InputError
+from archcalc.importers import weight_names
 from archcalc.stored_tensors import BITS, Stored
 
 LONGEST = 100_000_000  # bytes of a header; the format itself allows no more
@@ -45,8 +46,21 @@ Tensors = dict[str, Stored]
 def read(file: Path) -> Tensors:
     with file.open("rb") as stream:
         size = os.fstat(stream.fileno()).st_size
+        weight_names.check_fetched(stream.read(FIRST))
+        stream.seek(0)
         found = header(stream, size)
         return _with_shapes(tensors(found, size), found, stream)
+
+
+FIRST = 64  # bytes, which tell what a file is
+
+
+def is_pointer(file: Path) -> bool:
+    """Whether Git LFS has left its pointer in the place of a file."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as stream:
+        return stream.read(FIRST).startswith(weight_names.POINTER)
 
 
 _SHAPE, _PACKED = ".weight_shape", ".weight_packed"  # of compressed-tensors: two int64, and the words they describe
@@ -170,15 +184,22 @@ def shards(index: Mapping[str, Any]) -> list[str]:
 
 def joined(index: Mapping[str, Any], held_by: Callable[[str], Tensors]) -> Tensors:
     """What the shards hold together, which must be what the index lists."""
-    found: Tensors = {}
-    for shard in shards(index):
-        held = held_by(shard)
-        if twice := found.keys() & held.keys():
-            raise InputError(f"{min(twice)} lies in {shard} and in another shard", "download the shards again")
-        found.update(held)
+    weight_names.of_shards(shards(index))
+    found = together(shards(index), held_by)
     missing = sorted(set(index["weight_map"]) - set(found))
     if missing:
         raise InputError(f"the index lists {missing[0]}, which no shard holds", "download the shards again")
+    return found
+
+
+def together(names: Sequence[str], held_by: Callable[[str], Tensors]) -> Tensors:
+    """What several files hold, each tensor in one of them."""
+    found: Tensors = {}
+    for name in names:
+        held = held_by(name)
+        if twice := found.keys() & held.keys():
+            raise InputError(f"{min(twice)} lies in {name} and in another shard", "download the shards again")
+        found.update(held)
     return found
 
 

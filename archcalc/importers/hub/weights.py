@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from io import BytesIO
 
 from archcalc.errors import InputError
-from archcalc.importers import files, safetensors
+from archcalc.importers import files, safetensors, weight_names
 from archcalc.importers.hub.remote import Remote, Start
 from archcalc.importers.hub.web import Question
 
@@ -19,11 +19,12 @@ _DAMAGED = "the file in the repository is damaged; its owner can mend it"
 
 def tensors(remote: Remote) -> safetensors.Tensors | None:
     """Every tensor that the headers list; None where there are none."""
-    chosen = files.chosen(remote.names)
+    chosen = weight_names.chosen(remote.names)
     if chosen is None:
         return None
-    if chosen != files.INDEX:
-        return _headers(remote, [chosen]).get(chosen)
+    if not weight_names.is_index(chosen):
+        held = _headers(remote, weight_names.parts(chosen, remote.names))
+        return safetensors.together(list(held), held.__getitem__) if held else None
     raw = remote.whole(chosen, files.MAX_INDEX)
     return None if raw is None else _sharded(remote, raw)
 

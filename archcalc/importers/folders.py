@@ -1,0 +1,104 @@
+"""A folder as a model: what describes it, with the weights that lie beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from archcalc.document import Document
+from archcalc.errors import InputError
+from archcalc.importers import beside, files, gguf_folder, safetensors, weight_names
+from archcalc.importers.beside import CONFIG
+
+DESCRIBING = (CONFIG, "params.json", "model_index.json", "adapter_config.json", "open_clip_config.json")
+_UNREAD = (
+    "model_type",
+    "architectures",
+    "_class_name",
+    "architecture",
+    "vision_cfg",
+    "peft_type",
+)  # fields of configs that no translator reads
+
+
+def document(folder: Path, trace: bool) -> Document:
+    if model := gguf_folder.chosen(folder):
+        return files.of_file(model, str(model), trace)
+    names = _names(folder)
+    name = next((name for name in DESCRIBING if name in names), None)
+    if name:
+        return described(folder / name, str(folder / name), trace)
+    if weights := weight_names.chosen(names):
+        return files.of_tensors(read(folder / weights), str(folder / weights))
+    hint = "give a folder with a config.json or weights, or the file that describes the model"
+    raise InputError(weight_names.unread(names) or "this folder holds no model", hint)
+
+
+def described(config: Path, shown: str, trace: bool) -> Document:
+    """A config, or what stands for one, with all that lies beside it."""
+    names = _names(config.parent)
+    wanted = beside.NAMES if config.name == CONFIG else ()
+    held = {name: files.text(config.parent / name) for name in wanted if name in names}
+    weights = weight_names.chosen(names)
+    try:
+        found = files.of_files({**held, CONFIG: files.text(config)}, shown, trace=trace)
+    except InputError as error:
+        if not weights or error.field not in _UNREAD:
+            raise
+        return _tensors_alone(config.parent / weights, error)
+    if weights:
+        return _with_weights(found, config.parent / weights)
+    if words := weight_names.unread(names):
+        found.file_notes = (*found.file_notes, f"{words}; bytes are as the config says")
+    return found
+
+
+def _names(folder: Path) -> set[str]:
+    return {file.name for file in folder.iterdir() if file.is_file()}
+
+
+def _tensors_alone(weights: Path, error: InputError) -> Document:
+    """A model that archcalc does not read, by the tensors that it has."""
+    try:
+        tensors = read(weights)
+    except InputError:
+        raise error from None
+    why = f"the tensors of {weights.name}, without a forward pass: {error.fact}"
+    return files.of_tensors(tensors, str(weights), why)
+
+
+def _with_weights(found: Document, weights: Path) -> Document:
+    """Weights that are not all here leave the config's word; a damaged file is a mistake."""
+    if words := _absent(weights):
+        found.file_notes = (*found.file_notes, f"{words}; bytes are as the config says")
+        return found
+    return files.with_weights(found, read(weights), weights.name)
+
+
+def _absent(weights: Path) -> str:
+    """Why weights cannot be read here, where that is no damage: shards that were not fetched."""
+    if safetensors.is_pointer(weights):
+        return f"{weights.name} is a pointer of Git LFS, not the weights"
+    if not weight_names.is_index(weights.name):
+        return ""
+    index = files.index_in(weights)
+    shards = safetensors.shards(index)
+    gone = [name for name in shards if not (weights.parent / name).is_file()]
+    pointers = [name for name in shards if name not in gone and safetensors.is_pointer(weights.parent / name)]
+    if not (gone or pointers):
+        return ""
+    metadata = index.get("metadata")
+    total = metadata.get("total_size") if isinstance(metadata, dict) else None
+    size = f", {total:,} bytes in all" if isinstance(total, int) and not isinstance(total, bool) else ""
+    return f"{len(gone) + len(pointers)} of the {len(shards)} shards that {weights.name} lists{size}, are not here"
+
+
+def read(weights: Path) -> safetensors.Tensors:
+    """All tensors of a file, of an index, or of the shards that belong to one without an index."""
+    try:
+        if weight_names.is_index(weights.name):
+            return safetensors.sharded(files.index_in(weights), weights.parent)
+        parts = weight_names.parts(weights.name, _names(weights.parent))
+        return safetensors.together(parts, lambda name: safetensors.read(weights.parent / name))
+    except InputError as error:
+        error.file = error.file or str(weights)
+        raise

@@ -1,0 +1,98 @@
+"""JSON files of other libraries, known by their fields, and answered in words: what it is, and what to give instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Said = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Other:
+    """What a file is, and what to do."""
+
+    fact: str
+    hint: str
+    field: str = ""  # that tells what it is; empty for what is no description of a model
+
+
+def recognised(said: Said) -> Other | None:
+    """None for a config of transformers, a spec, and whatever else is not known."""
+    return next((found for kind in _KINDS if (found := kind(said))), None)
+
+
+def _diffusers(said: Said) -> Other | None:
+    """A pipeline lists its parts as pairs of a library and a class; a part has a class of its own."""
+    name = said.get("_class_name")
+    if not isinstance(name, str):
+        return None
+    parts = [key for key, value in said.items() if _is_pair(value)]
+    if parts:
+        fact = f"this describes a diffusers pipeline ({name:.60}), which is several models: {', '.join(parts)[:200]}"
+        return Other(fact, "give the folder of one of them; its weights in safetensors are counted")
+    if "Scheduler" in name:
+        return Other(f"this describes a diffusers scheduler ({name:.60}), which has no weights", _GIVE_CONFIG)
+    return Other(
+        f"this describes a diffusers model ({name:.60}), whose classes archcalc does not read",
+        _COUNT_WEIGHTS,
+        "_class_name",
+    )
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(word, str) for word in value)
+
+
+def _peft(said: Said) -> Other | None:
+    if "peft_type" not in said:
+        return None
+    base, rank = said.get("base_model_name_or_path"), said.get("r")
+    of = f" of rank {rank}" if isinstance(rank, int) else ""
+    fact = f"this describes a PEFT adapter ({said['peft_type']!s:.20}{of}) for {base or 'an unnamed model'!s:.100}"
+    train = f"`memory MODEL --mode train --lora {rank}`" if isinstance(rank, int) else "`memory MODEL --mode train`"
+    return Other(fact, f"give the base model: {train}; adapter_model.safetensors is counted by itself", "peft_type")
+
+
+def _timm(said: Said) -> Other | None:
+    if not isinstance(said.get("architecture"), str) or not {"pretrained_cfg", "num_classes"} & said.keys():
+        return None
+    return Other(
+        f"this describes a timm model ({said['architecture']:.60}), which archcalc does not read",
+        _COUNT_WEIGHTS,
+        "architecture",
+    )
+
+
+def _open_clip(said: Said) -> Other | None:
+    inner = said.get("model_cfg", said)
+    if not (isinstance(inner, dict) and {"vision_cfg", "text_cfg"} <= inner.keys()):
+        return None
+    return Other("this describes an open_clip model, which archcalc does not read", _COUNT_WEIGHTS, "vision_cfg")
+
+
+def _beside_a_model(said: Said) -> Other | None:
+    """Files that lie beside a config.json."""
+    if "model_type" in said:
+        return None
+    for what, keys in _BESIDE.items():
+        if keys & said.keys():
+            return Other(f"this is {what}, not the description of a model", _GIVE_CONFIG)
+    return None
+
+
+_COUNT_WEIGHTS = "give its weights in safetensors, or the folder that holds them: these are counted"
+_GIVE_CONFIG = "give the model's config.json, or the folder that holds it"
+_BESIDE = {
+    "a tokenizer's config": {"tokenizer_class", "added_tokens_decoder", "model_max_length"},
+    "a tokenizer": {"added_tokens", "pre_tokenizer"},
+    "the config of an image, sound or text processor": {
+        "image_processor_type",
+        "feature_extractor_type",
+        "processor_class",
+    },
+    "a generation config": {"_from_model_config", "do_sample", "max_new_tokens", "temperature", "top_p"},
+    "a quantisation config": {"quant_algo", "producer", "damp_percent", "w_bit"},
+}
+_KINDS: tuple[Callable[[Said], Other | None], ...] = (_diffusers, _peft, _timm, _open_clip, _beside_a_model)

@@ -1,0 +1,109 @@
+"""Files of weights by their names: which of them are read, and what is said of the others. Pickles are never opened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from archcalc.errors import InputError
+
+INDEX = "model.safetensors.index.json"
+_INDEX = re.compile(r".+\.safetensors\.index(\.\w+)?\.json")
+SHARD = re.compile(r"(.+)-([0-9]{5})-of-([0-9]{5})(.*)\.safetensors")
+_TAKES = "can run a program when it is opened, so archcalc never does"
+_CONVERT = "give weights in safetensors, or the model's config.json"
+_KINDS = {
+    re.compile(r".+\.(bin|pt|pth|ckpt|pkl|pickle|th)"): f"a pickle of PyTorch, which {_TAKES}",
+    re.compile(r".+\.(h5|keras)"): "weights of Keras",
+    re.compile(r".+\.msgpack"): "weights of Flax",
+    re.compile(r".+\.(onnx|ort|tflite|pb|mlmodel|engine|plan|pdparams|nemo|npz|npy|ot)"): "weights of another library",
+}
+_MAGIC = {
+    b"PK\x03\x04": f"a zip archive, as PyTorch pickles are, which {_TAKES}",
+    b"\x89HDF": "weights of Keras (HDF5)",
+}
+POINTER = b"version https://git-lfs"
+_MOST_LISTED = 8
+
+
+def is_index(name: str) -> bool:
+    return _INDEX.fullmatch(name) is not None
+
+
+def chosen(names: Collection[str]) -> str | None:
+    """The weights, of all names in a folder or at the top of a repository; None where there are none, or several."""
+    found = sorted(name for name in names if name.endswith(".safetensors") or is_index(name))
+    for usual in (INDEX, "model.safetensors", "diffusion_pytorch_model.safetensors.index.json"):
+        if usual in found:
+            return usual
+    first = {_model(name): name for name in reversed(found)}  # an index stands behind its shards
+    indices = [name for name in found if is_index(name)]
+    return next(iter(indices or first.values())) if len(first) == 1 else None
+
+
+def parts(name: str, names: Collection[str]) -> list[str]:
+    """All shards of the model that a shard belongs to; any other file by itself."""
+    shard = SHARD.fullmatch(name)
+    if not shard:
+        return [name]
+    number = int(shard[3])
+    wanted = [f"{shard[1]}-{part:05}-of-{shard[3]}{shard[4]}.safetensors" for part in range(1, number + 1)]
+    gone = [name for name in wanted if name not in names]
+    if gone:
+        raise InputError(f"the shard {gone[0]} is missing", "download it; all shards belong in one folder")
+    return wanted
+
+
+def _model(name: str) -> str:
+    """What all shards of a model and their index are called by."""
+    shard = SHARD.fullmatch(name)
+    if shard:
+        return f"{shard[1]}{shard[4]}"
+    if is_index(name):
+        stem, _, variant = name.removesuffix(".json").partition(".safetensors.index")
+        return f"{stem}{variant}"
+    return name.removesuffix(".safetensors")
+
+
+def unread(names: Collection[str]) -> str:
+    """Words for weights that lie there and are not read; nothing where there are none."""
+    tensors = sorted(name for name in names if name.endswith(".safetensors"))
+    if tensors:
+        return f"several files of weights lie here ({_listed(tensors)})"
+    for name in sorted(names):
+        if what := kind(name):
+            return f"{name} is {what}"
+    return ""
+
+
+def kind(name: str, start: bytes = b"") -> str:
+    """What weights are, by their name and first bytes; nothing for what may be read."""
+    if start.startswith(b"\x80") and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        return f"a pickle, which {_TAKES}"
+    magic = next((words for opening, words in _MAGIC.items() if start.startswith(opening)), "")
+    return magic or next((words for pattern, words in _KINDS.items() if pattern.fullmatch(name.lower())), "")
+
+
+def check(name: str, start: bytes) -> None:
+    """Refuse weights that are not read, in words."""
+    check_fetched(start)
+    if what := kind(name, start):
+        raise InputError(f"this is {what}", _CONVERT)
+
+
+def check_fetched(start: bytes) -> None:
+    """A pointer of Git LFS stands for a file, and is not it."""
+    if start.startswith(POINTER):
+        raise InputError("this is a pointer of Git LFS, not the file itself", "run `git lfs pull` in its folder")
+
+
+def of_shards(listed: Collection[str]) -> None:
+    """An index may list pickles."""
+    name = next((name for name in sorted(listed) if not name.endswith(".safetensors") and kind(name)), None)
+    if name:
+        raise InputError(f"the index lists {name}, {kind(name)}", _CONVERT)
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return ", ".join(names[:_MOST_LISTED]) + more
