@@ -70,3 +70,11 @@ def test_a_type_of_a_repository_is_read_by_its_class() -> None:
     assert "model_type own is read as llama, whose class LlamaForCausalLM the config names" in model.document.notes
     with pytest.raises(InputError, match="archcalc reads no model_type own"):
         archcalc.load(own)
+
+
+@pytest.mark.parametrize("changes", [{"hidden_size": ...}, {"n_embd": 64}, {"block_configs": []}], ids=str)
+def test_a_type_of_a_repository_that_says_other_things_is_refused(changes: dict[str, Any]) -> None:
+    """Its config class may have other defaults and other fields: phi-msft counts its layers as n_layer."""
+    said = {**GROUPED, "model_type": "own", "architectures": ["LlamaForCausalLM"], "auto_map": {}, **changes}
+    with pytest.raises(InputError, match="archcalc reads no model_type own"):
+        archcalc.load({key: value for key, value in said.items() if value is not ...})

@@ -51,7 +51,17 @@ def readable_type(said: Said) -> str:
         return ""
     if "auto_map" not in said or translator(model_type) or model_type in built_by_transformers():
         return model_type
-    return of_class(said) or model_type
+    like = of_class(said)
+    return like if like and _is_spelled_out(said, like) else model_type
+
+
+def _is_spelled_out(said: Said, like: str) -> bool:
+    """Whether a file says all of a type's sizes, by their names, and nothing else: its class may have any default."""
+    about, module = described(like), translators()[like]
+    named = {about["aliases"].get(key, key) for key in said}
+    sizes = {key for key, value in about["defaults"].items() if type(value) is int and _tells(key)}
+    others = {key for key in said if _tells(key)} - _declared()[like] - set(module.INERT.split())
+    return {about["aliases"].get(key, key) for key in sizes} <= named and not others
 
 
 def of_class(said: Said) -> str | None:
@@ -136,7 +146,9 @@ def _declared() -> dict[str, frozenset[str]]:
     """By type, the fields of its class that matter, by every name they go by."""
     known = {like: described(like) for like in translators()}
     return {
-        like: frozenset(key for key in (*about["defaults"], *about["aliases"]) if _tells(key))
+        like: frozenset(
+            key for key in (*about["defaults"], *about["aliases"], *about["aliases"].values()) if _tells(key)
+        )
         for like, about in known.items()
     }
 
