@@ -86,6 +86,8 @@ def _compressed(stored: Stored, beside: Beside) -> int | None:
 
 def _weight(stored: Stored, beside: Beside) -> int | None:
     """`weight` in few bits, with scales that tell how many weights a number holds."""
+    if stored.format not in (*_BYTES, "uint32"):
+        return None
     scales = beside("scales")
     if stored.format == "uint32" and scales:
         return stored.weights if stored.weights is not None else _mlx(stored, scales)
@@ -161,8 +163,10 @@ _LAYOUTS: dict[str, Callable[[Stored, Beside], int | None]] = {
 
 def _fused(leaf: str, stored: Stored, beside: Beside) -> int | None:
     """Experts in one tensor, with scales under a longer name: `gate_up_proj_weight_scale`."""
+    if stored.format not in _BYTES:
+        return None
     scale = next((found for word in _OF_FUSED if (found := beside(f"{leaf}_{word}"))), None)
-    if not scale or stored.format not in _BYTES:
+    if not scale:
         return None
     return _halves(stored, scale) if stored.format == "uint8" else stored.elements
 
@@ -211,12 +215,13 @@ def _plain(name: str, stored: Stored, quantised: set[str]) -> Use:
 
 def _belongs(name: str, quantised: set[str]) -> bool:
     """Whether it stands beside a quantised matrix under a name that such tensors have."""
-    return any(name[:end] in quantised and _beside_name(name[:end], name[end:]) for end in _ends(name))
+    return any(name[:end] in quantised and _beside_name(name[:end], name[end:]) for end in _ends(name, quantised))
 
 
-def _ends(name: str) -> list[int]:
-    """Behind every dot and underscore of a name, where the name of a matrix may end."""
-    return [match.end() for match in re.finditer(r"[._]", name)]
+def _ends(name: str, quantised: set[str]) -> list[int]:
+    """Behind the last dot, else behind every dot and underscore: where the name of a matrix may end."""
+    last = name.rfind(".") + 1
+    return [last] if name[:last] in quantised else [match.end() for match in re.finditer(r"[._]", name)]
 
 
 def _beside_name(owner: str, rest: str) -> bool:
