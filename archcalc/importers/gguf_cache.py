@@ -59,7 +59,8 @@ def _positions(facts: Facts, number: int) -> Fields:
     """Keys and values of one layer for every position."""
     layer = facts.layers[number]
     if _LATENT in layer:
-        return {"heads": 1, "k_dim": _rows(layer, _LATENT) + _rows(layer, "indexer.attn_k.weight")}
+        width = _rows(layer, _LATENT) + _rows(layer, "indexer.attn_k.weight")
+        return {"heads": 1, "k_dim": width} if width else {}
     if "attn_k.weight" not in layer and ("attn_qkv.weight" not in layer or _is_recurrent(layer)):
         return {}
     if isinstance(facts.raw("attention.head_count_kv"), list) and _is_recurrent(layer) and not _heads(facts, number):
@@ -69,7 +70,7 @@ def _positions(facts: Facts, number: int) -> Fields:
     keys = _rows(layer, "attn_k.weight") or heads * _width(facts, "key", local)
     values = _rows(layer, "attn_v.weight") or _rows(layer, "attn_k.weight") or heads * _width(facts, "value", local)
     heads = heads if keys % heads == values % heads == 0 else 1
-    window = {"window": facts.raw("attention.sliding_window")} if local else {}
+    window = {"window": _whole(facts.raw("attention.sliding_window"))} if local else {}
     return {"heads": heads, "k_dim": keys // heads, "v_dim": values // heads, **window} if keys and values else {}
 
 
@@ -130,4 +131,4 @@ def _of_layer(said: Any, number: int) -> int:
 
 def _whole(value: Any) -> int:
     """A size; what is none, or none that a model has, counts as unsaid."""
-    return value if isinstance(value, int) and 0 < value <= _LARGEST else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _LARGEST else 0

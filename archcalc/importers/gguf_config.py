@@ -15,7 +15,6 @@ from typing import Any
 
 from archcalc import document
 from archcalc.data import data_root
-from archcalc.errors import InputError
 from archcalc.importers import gguf
 from archcalc.importers.hf.reading import described
 from archcalc.stored_tensors import Stored
@@ -206,7 +205,5 @@ def _predicts_further(tensors: dict[str, Stored]) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Sizes; a header with anything else in their place is none that llama.cpp writes."""
-    if isinstance(value, str | list):
-        raise InputError("a size in the header is not a number")
+    """A header with anything else in the place of a size does not tell it."""
     return isinstance(value, int | float) and not isinstance(value, bool)
