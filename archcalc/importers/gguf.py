@@ -178,14 +178,15 @@ class _Reader:
         shape = tuple(reversed([self.number("Q") for _ in range(axes)]))  # the fastest axis stands first in the file
         kind, offset = self.number("I"), self.number("Q")
         if kind not in types():
-            raise InputError(f"{name} is stored as GGML type {kind}, which archcalc does not know")
+            hint = "it may come from a newer llama.cpp or a fork of it: take a file in another format"
+            raise InputError(f"{name} is stored as GGML type {kind}, which archcalc does not know", hint)
         return name, self.stored(name, shape, types()[kind]), offset
 
     def stored(self, name: str, shape: tuple[int, ...], kind: dict[str, Any]) -> Stored:
         block, row = kind["numbers"], shape[-1] if shape else 1
         if row % block:
             raise _broken(f"{name} has rows of {row}, which {kind['name']} cannot hold: its blocks are of {block}")
-        taken = prod(shape) // block * kind["bytes"]
+        taken = prod(shape) // block * kind["bytes"] + prod(shape[:-1]) * kind.get("row", 0)
         if taken > self.size:
             raise _broken(f"{name} claims more bytes than the file has")
         return Stored(kind["name"], shape, taken)

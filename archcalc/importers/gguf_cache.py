@@ -91,8 +91,9 @@ def _is_local(facts: Facts, number: int) -> bool:
     pattern, window = facts.raw("attention.sliding_window_pattern"), facts.raw("attention.sliding_window")
     if not _whole(window):
         return False
-    every = _whole(pattern)
-    return number % every < every - 1 if every else bool(_of_layer(pattern, number))
+    if isinstance(pattern, list):
+        return number < len(pattern) and bool(pattern[number])
+    return number % max(_whole(pattern), 1) < _whole(pattern) - 1
 
 
 def _state(facts: Facts, number: int) -> Fields:

@@ -126,6 +126,20 @@ def test_rows_that_are_no_whole_blocks_are_refused(run: Run, write: Write) -> No
     assert "odd.weight has rows of 255" in answer.err
 
 
+def test_rows_may_have_a_scale_of_their_own(run: Run, write: Write) -> None:
+    """IQ4_KS of ik_llama.cpp: 136 bytes for 256 weights, and 4 for each row (ggml.c's row_meta_size)."""
+    header = file({}, {"x.weight": (Q4_K, [8, 512])})
+    raw = header.replace(struct.pack("<IQ", Q4_K, 0), struct.pack("<IQ", 144, 0))
+    assert run("params", write(raw, "model.gguf"), "--format", "json").json["bytes"] == 8 * (2 * 136 + 4)
+
+
+def test_an_unknown_format_is_refused_by_its_number(run: Run, write: Write) -> None:
+    raw = file({}, {"x.weight": (Q4_K, [8, 512])}).replace(struct.pack("<IQ", Q4_K, 0), struct.pack("<IQ", 4242, 0))
+    answer = run("params", write(raw, "model.gguf"))
+    assert answer.code == 2
+    assert "x.weight is stored as GGML type 4242, which archcalc does not know" in answer.err
+
+
 def test_block_sizes_are_whole_bytes_and_named_once() -> None:
     """Bits a weight, as llama.cpp prints them: 4.5 for Q4_K, 6.5625 for Q6_K, 8.5 for Q8_0."""
     kinds = {kind["name"]: 8 * kind["bytes"] / kind["numbers"] for kind in gguf.types().values()}
