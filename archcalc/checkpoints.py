@@ -45,7 +45,7 @@ class Checkpoint:
     quantises: str = "linear"  # or "experts", or "linear and tables", which is every matrix, the router too
     head: bool = False  # is quantised too
     rest: str = ""
-    source: str = "quantization_config"
+    source: str = ""  # where it is said, where that is not in the spec
     unknown: str = ""
     widened: int = 0  # copies in 16 bits that products of several tokens make of a matrix
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from archcalc.checkpoints import Checkpoint
 
 
+BY_RULE = "weights: the spec was changed, so their bytes are counted by rule, no longer by the tensors of the file"
+
+
 @dataclass(frozen=True)
 class Model:
     """Made by `archcalc.load`. Sizes are given as ints; whatever is left out comes from the spec."""
@@ -39,8 +42,11 @@ class Model:
 
     @cached_property
     def stored(self) -> Checkpoint | None:
-        """How the model's files keep its weights; None where that is plainly, in the spec's precision."""
-        if self.document.weights is not None:
+        """How the model's files keep its weights; None where that is plainly, in the spec's precision.
+
+        What a file's tensors say holds for the file: once the spec is changed, the spec's own words decide.
+        """
+        if self.document.weights is not None and not self.edited:
             file: Checkpoint = self.document.weights  # or what a file of weights has in its place
             return file
         if not self.spec.quantization:
@@ -49,7 +55,7 @@ class Model:
 
         source = "quantization_config" if self.document.config else "the spec"
         found = quantised(self.spec.quantization, "quantization")
-        return replace(found, source=source) if found else None
+        return replace(found, source=found.source or source) if found else None
 
     @property
     def stored_bytes(self) -> int | None:
@@ -164,7 +170,22 @@ class Model:
             return written
         from archcalc.writing import to_yaml
 
-        return to_yaml(self.spec, order=self.document.data, comments=self._file_notes)
+        spec = _noted(self.spec, self._left_behind)
+        return to_yaml(spec, order=self.document.data, comments=self._file_notes)
+
+    @property
+    def _left_behind(self) -> tuple[str, ...]:
+        """What a spec does not take along from the tensors of its file: bytes that do not follow by rule."""
+        if self.document.weights is None or self.edited:
+            return ()
+        from archcalc.analyze.memory import Memory
+
+        file, rule = (Memory(model).weights for model in (self, replace(self, edited=True)))
+        if file == rule:
+            return ()
+        return (
+            f"weights: {rule:,} bytes by rule; the file that the spec was taken from has {file:,} bytes of tensors",
+        )
 
 
 def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) -> Model:
@@ -177,7 +198,8 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
                 spec = changed(spec, change)
             if changes:  # what was published is not what is counted now
                 spec = spec.model_copy(update={"published": None})
-            spec = _noted(spec, document.notes)
+            changed_file = changes and document.weights is not None
+            spec = _noted(spec, (*document.notes, *([BY_RULE] if changed_file else [])))
             resolved = family.resolve(spec)
             title = ", ".join((spec.name or name, *changes))
             model = Model(title, spec, resolved, document, edited=bool(changes))

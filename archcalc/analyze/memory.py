@@ -110,7 +110,7 @@ class Memory:
 
     def _levels(self, work: Workload) -> Levels:
         base = dict.fromkeys(PARTS, 0) | self.states
-        base["weights"] += self.buffers
+        base["weights"] = self.weights
         base["overhead"] = self._overhead
         return training.levels(self, work, base) if self.case.trains else inference.levels(self, work, base)
 
@@ -164,6 +164,11 @@ class Memory:
     def states(self) -> dict[str, int]:
         """Weights, master weights, gradients and optimizer states, when all of them are there."""
         return totals(self.held, self.keeping)
+
+    @property
+    def weights(self) -> int:
+        """Bytes of all parameters and buffers."""
+        return self.states["weights"] + self.buffers
 
     @cached_property
     def buffers(self) -> int:

@@ -18,6 +18,7 @@ from archcalc.importers.gguf_config import Facts, Fields, config
 from archcalc.importers.gguf_layers import difference
 from archcalc.importers.gguf_weights import file_weights
 from archcalc.importers.hf import imported
+from archcalc.importers.stored.gguf_formats import written
 from archcalc.model import Model, from_document
 
 PROJECTOR = "clip"  # the architecture of a file that reads images or sound for a model
@@ -48,7 +49,9 @@ def _read(facts: Facts, shown: str) -> Document:
         return _of_tensors(facts, shown, f"it is not read as a {way['type']}, from which it differs: {differs}")
     found.file_notes = (f"in the file: {by_format(header.tensors)}", *found.file_notes)
     model = _with_further(found, facts) or model
-    found.weights = file_weights(model.build(), facts)
+    found.weights = weights = file_weights(model.build(), facts)
+    if weights.formats:
+        found.data["quantization"] = written(weights.formats)
     return found
 
 

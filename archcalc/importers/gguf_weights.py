@@ -7,7 +7,8 @@ that the sum is that of the file to the byte.
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,6 +21,8 @@ from archcalc.places import Facts, Place
 from archcalc.plan import Plan
 from archcalc.stored_tensors import Stored
 
+_STANDS = re.compile(r"^(?:(?:enc|dec)\.)?(?:blk\.\d+\.)?")  # where a tensor stands, before what it is called
+SEVERAL = "several"  # formats of one parameter in one layer, or none
 Key = tuple[str, str, tuple[int, ...]]  # a parameter's module, its name and its shape
 
 _NAMES = {  # of a matrix by what it does: the tensors that hold it, or else those that hold it with others
@@ -48,6 +51,7 @@ class FileWeights:
 
     tensors: Mapping[str, Stored]
     taken: Mapping[Key, int] = field(default_factory=dict)
+    formats: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # of each parameter, in how many layers
     rest: str = ""
     unknown: str = ""
     source: str = "the file's tensors"
@@ -98,14 +102,19 @@ def file_weights(root: Module, header: Header) -> FileWeights:
         group = group_of(name, header)
         file[group if spec[group] else OUTSIDE][name] = stored
     taken = {_key(place.param): Fraction(0) for several in spec.values() for place in several}
+    formats: dict[str, Counter[str]] = defaultdict(Counter)
     for group, tensors in file.items():
-        for place, share in _shares(spec[group], tensors):
-            taken[_key(place.param)] += share
-    return FileWeights(header.header.tensors, _whole(taken))
+        owners = _owners(spec[group], tensors)
+        for name, stored in tensors.items():
+            for place, share in _divided(stored.bytes, owners[name] or spec[group]):
+                taken[_key(place.param)] += share
+        for place in spec[group]:
+            formats[f"{place.param.owner.path}.{place.param.name}"][_format(place, tensors, owners)] += 1
+    return FileWeights(header.header.tensors, _whole(taken), _known(formats))
 
 
-def _shares(here: list[Place], tensors: dict[str, Stored]) -> Iterator[tuple[Place, Fraction]]:
-    """The bytes of each tensor for those parameters that it holds; of the rest for those that none was found for."""
+def _owners(here: list[Place], tensors: dict[str, Stored]) -> dict[str, list[Place]]:
+    """The parameters that each tensor holds; for those that none was found for, the tensors that are left."""
     owners: dict[str, list[Place]] = {name: [] for name in tensors}
     left = [place for place in here if not _claim(place, tensors, owners)]
     free: dict[int, list[str]] = defaultdict(list)
@@ -116,19 +125,29 @@ def _shares(here: list[Place], tensors: dict[str, Stored]) -> Iterator[tuple[Pla
         if same := free[int(place.param.size)]:
             owners[same.pop(0)].append(place)
             left.remove(place)
-    for name, stored in tensors.items():
-        yield from _divided(stored.bytes, owners[name] or left or here)
+    return {name: owners[name] or left for name in tensors}
+
+
+def _format(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> str:
+    """That of the tensors which hold a parameter."""
+    held = {stored.format for name, stored in tensors.items() if place in owners[name]}
+    return held.pop() if len(held) == 1 else SEVERAL
 
 
 def _claim(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> bool:
     """Enter a parameter as an owner of the tensors that are called after it, if there are any."""
     for names in _called(place):
-        found = [name for name in tensors if name.removesuffix(".weight").rsplit(".", 1)[-1] in names]
+        found = [name for name in tensors if _own_name(name) in names]
         for name in (one for one in found if one.endswith(".weight")):
             owners[name].append(place)
         if found:
             return True
     return False
+
+
+def _own_name(tensor: str) -> str:
+    """`attn_q` for `blk.3.attn_q.weight`; the `attn_q_b` of an indexer is not that of attention."""
+    return _STANDS.sub("", tensor).removesuffix(".weight")
 
 
 def _called(place: Place) -> Iterator[set[str]]:
@@ -153,6 +172,11 @@ def _whole(taken: dict[Key, Fraction]) -> dict[Key, int]:
         found[key] = int(before + share) - int(before)
         before += share
     return found
+
+
+def _known(formats: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    """Of those parameters that are kept in one format in every layer, though perhaps not in the same."""
+    return {path: dict(layers) for path, layers in formats.items() if SEVERAL not in layers}
 
 
 def _key(param: Param) -> Key:

@@ -6,7 +6,21 @@ import struct
 from typing import TYPE_CHECKING
 
 import pytest
-from gguf_files import BLOCK, F32, FACTS, LATENT, LATENT_ATTENTION, MIXTURE, Q4_K, TENSORS, TWICE, file, size, text
+from gguf_files import (
+    BLOCK,
+    F32,
+    FACTS,
+    LATENT,
+    LATENT_ATTENTION,
+    MIXTURE,
+    Q4_K,
+    Q6_K,
+    TENSORS,
+    TWICE,
+    file,
+    size,
+    text,
+)
 
 from archcalc.importers import gguf
 
@@ -145,3 +159,58 @@ def test_block_sizes_are_whole_bytes_and_named_once() -> None:
     kinds = {kind["name"]: 8 * kind["bytes"] / kind["numbers"] for kind in gguf.types().values()}
     assert len(kinds) == len(gguf.types())
     assert (kinds["Q4_K"], kinds["Q6_K"], kinds["Q8_0"], kinds["MXFP4"]) == (4.5, 6.5625, 8.5, 4.25)
+
+
+def weights(run: Run, *arguments: str) -> int:
+    taken: int = run("memory", *arguments, "--format", "json").json["parts"]["weights"]
+    return taken
+
+
+def layered(layers: int, *, tokens: int = 1024, kind: int = Q6_K) -> bytes:
+    """The file that llama.cpp would write of the changed model; `kind` is of the token table."""
+    facts = {**FACTS, "llama.block_count": layers}
+    blocks = {f"blk.{n}.{name}": tensor for n in range(layers) for name, tensor in BLOCK.items()}
+    ends = {"token_embd.weight": (kind, [tokens, 256]), "output_norm.weight": (F32, [256])}
+    return file(facts, {**ends, **blocks})
+
+
+@pytest.mark.parametrize(
+    ("change", "other"),
+    [("decoder=4", layered(4)), ("decoder=1", layered(1)), ("vocab=10240", layered(2, tokens=10240))],
+)
+def test_a_changed_spec_is_counted_anew(run: Run, write: Write, change: str, other: bytes) -> None:
+    """As a file of the changed model would be; and no note calls it the file's."""
+    model, changed = write(layered(2), "m.gguf"), write(other, "other.gguf")
+    assert weights(run, model, "--set", change) == weights(run, changed)
+    said = run("memory", model, "--set", change, columns=1000).out
+    assert "counted by rule" in said
+    assert "from the file's tensors" not in said
+    assert "in the file:" not in said
+
+
+def test_layers_in_several_formats_keep_their_shares(run: Run, write: Write) -> None:
+    """Half of the layers of the file have wider values, and so has half of any other number of them."""
+    narrow = {**TENSORS, "blk.1.attn_v.weight": (Q4_K, [128, 256])}
+    model = write(file(FACTS, narrow), "m.gguf")
+    block = sum(size(*tensor) for tensor in BLOCK.values())
+    less = size(Q6_K, [128, 256]) - size(Q4_K, [128, 256])
+    assert weights(run, model, "--set", "decoder=8") - weights(run, model) == 6 * block - 3 * less
+    assert "in the shares of the file" in run("memory", model, "--set", "decoder=8", columns=1000).out
+
+
+@pytest.mark.parametrize("changes", [[], ["--set", "decoder=3"], ["--set", "ffn.width=1024"]])
+def test_what_show_prints_keeps_the_formats(run: Run, write: Write, changes: list[str]) -> None:
+    model = write(file(FACTS, {**TENSORS, "blk.1.attn_v.weight": (Q4_K, [128, 256])}), "m.gguf")
+    shown = write(run("show", model, *changes).out, "shown.yaml")
+    for more in ([], ["--weights", "q4_k_m"], ["--weights", "bf16"]):
+        assert weights(run, shown, *more) == weights(run, model, *changes, *more)
+
+
+@pytest.mark.parametrize(
+    "formats",
+    ["{}", "5", "{a: Q4_Z}", "{a: {Q4_K: 0}}", "{a: {Q4_K: true}}", "{a: {Q4_K: -1}}", "{a: []}", "{a: {}}", "[Q4_K]"],
+)
+def test_formats_that_are_none_are_refused(run: Run, write: Write, formats: str) -> None:
+    tiny = "vocab: 10\nd_model: 8\nheads: 2\nffn: 8\ndecoder: 1\n"
+    answer = run("memory", write(f"{tiny}quantization: {{quant_method: gguf, formats: {formats}}}\n"))
+    assert (answer.code, "model.yaml:6" in answer.err) == (2, True)

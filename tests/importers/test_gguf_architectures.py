@@ -12,8 +12,9 @@ import pytest
 from gguf_files import F16, F32, Recorded, Tensor, file, recorded, size
 
 import archcalc
+from archcalc.document import read
 from archcalc.importers.gguf_config import table
-from archcalc.model import Model
+from archcalc.model import Model, from_document
 
 if TYPE_CHECKING:
     from conftest import Write
@@ -60,6 +61,18 @@ def test_the_weights_take_the_bytes_of_the_file(write: Write, name: str) -> None
     header = HEADERS[name]
     memory = load(header, write).memory(seq=16)
     assert memory.parts["weights"] == header.bytes
+
+
+@pytest.mark.parametrize("name", [name for name in HEADERS if name not in UNKNOWN])
+def test_what_show_prints_takes_the_same_bytes_or_says_that_it_does_not(write: Write, name: str) -> None:
+    """Parameters carry their formats along; what else a file holds cannot follow from a spec."""
+    model = load(HEADERS[name], write)
+    shown = from_document(read(model.yaml().encode(), "shown"), "shown")
+    bytes_of = [each.memory(seq=16).parts["weights"] for each in (model, shown)]
+    labelled = any(f"{bytes_of[0]:,} bytes of tensors" in note for note in shown.memory(seq=16).assumptions)
+    assert (bytes_of[0] != bytes_of[1]) == labelled
+    assert bytes_of[0] == pytest.approx(bytes_of[1], rel=0.01)
+    assert shown.params().total == model.params().total
 
 
 def test_every_architecture_of_the_table_was_compared() -> None:

@@ -134,3 +134,21 @@ def test_packed_weights_are_compared_by_what_they_stand_for(run: Run, write: Wri
 def test_a_method_that_is_not_known_has_the_bytes_of_its_files(run: Run, write: Write) -> None:
     folder(write, WEIGHTS, {**PLAIN, "quantization_config": {"quant_method": "vptq"}})
     assert memory(run)["parts"]["weights"] == 2 * COUNTED
+
+
+def test_a_changed_spec_is_counted_by_rule(run: Run, write: Write) -> None:
+    """What the files hold is theirs: with twice the tokens the config's precision decides, and that is said."""
+    folder(write, {**WEIGHTS, "model.embed_tokens.weight": ("F32", [100, 8])})
+    change = ("--set", "vocab=200")
+    found, whole = memory(run, *change), run("params", ".", *change, "--format", "json").json["total"]
+    assert found["parts"]["weights"] == 2 * whole
+    assert any("counted by rule" in words for words in found["assumptions"])
+    assert not any("model.safetensors" in words for words in found["assumptions"])
+
+
+def test_what_show_prints_says_which_bytes_it_leaves_behind(run: Run, write: Write) -> None:
+    tensors = {**WEIGHTS, "model.embed_tokens.weight": ("F32", [100, 8])}
+    folder(write, tensors)
+    shown = run("memory", write(run("show", ".").out, "shown.yaml"), "--format", "json").json
+    assert shown["parts"]["weights"] == 2 * COUNTED
+    assert any(f"has {taken(tensors):,} bytes of tensors" in words for words in shown["assumptions"])

@@ -219,6 +219,13 @@ def _bitnet(said: Fields) -> Checkpoint:
     return replace(made("bitnet, 2 bits", *layout), skipped=skipped(said))
 
 
+def _gguf(said: Fields) -> Checkpoint:
+    """What `show` prints of a GGUF file."""
+    from archcalc.importers.stored.gguf_formats import gguf
+
+    return gguf(said)
+
+
 METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
     "gptq": _gptq,
     "awq": _awq,
@@ -242,4 +249,5 @@ METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
     "torchao": _torchao,
     "aqlm": _aqlm,
     "bitnet": _bitnet,
+    "gguf": _gguf,
 }
