@@ -14,10 +14,12 @@ from gguf_files import F16, F32, Recorded, Tensor, file, recorded, size
 import archcalc
 from archcalc.document import read
 from archcalc.importers.gguf_config import table
+from archcalc.importers.hf import translator
+from archcalc.importers.hf.reading import described
 from archcalc.model import Model, from_document
 
 if TYPE_CHECKING:
-    from conftest import Write
+    from conftest import Run, Write
 
 HEADERS = recorded()
 UNKNOWN = ("gemma3n", "gemma4")  # no translator reads them
@@ -84,6 +86,21 @@ def test_every_architecture_of_the_table_was_compared() -> None:
     without = {"jina-bert-v3", "mistral3", "nomic-bert"}
     again = {"nemotron_h", "hunyuan_vl"}  # built as nemotron_h_moe and hunyuan-dense are
     assert set(table()["architectures"]) - seen - like == without | again
+
+
+@pytest.mark.parametrize("name", sorted(table()["architectures"]))
+def test_every_entry_names_a_translator_and_a_class_of_it(name: str) -> None:
+    for way in table()["architectures"][name]:
+        assert set(way) <= {"type", "class", "when", "config", "spec", "in_header", "outside"}
+        assert translator(way["type"])
+        classes = described(way["type"])["classes"]
+        assert way["class"] in classes if "class" in way else "causal" in classes.values()
+
+
+def test_the_text_model_of_a_vision_model_is_called_so(run: Run, write: Write) -> None:
+    """Its file does not hold what reads images."""
+    shown = run("params", write(HEADERS["qwen3_vl"].raw, "model.gguf"), "--format", "json").json
+    assert shown["scope"] == "text model of qwen3vl"
 
 
 def further(header: Recorded, like: int, *, tables: bool) -> dict[str, Tensor]:
