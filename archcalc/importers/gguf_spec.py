@@ -105,6 +105,6 @@ def _beside(path: Path) -> list[str]:
     """Files that llama.cpp loads beside the model, if it is told to."""
     return [
         f"{one.file.name} lies beside it, {one.bytes:,} bytes that read images or sound: not counted here, as llama.cpp"
-        " loads it only with --mmproj"
+        " loads it only with --mmproj; archcalc counts it when it is given itself"
         for one in gguf_folder.projectors(path)
     ]
