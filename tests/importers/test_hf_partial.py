@@ -132,6 +132,15 @@ def test_heads_for_further_tokens_are_left_out(key: str, layers: int, words: str
     assert not archcalc.load({**READS, key: 0}).scope.is_partial
 
 
+def test_a_class_that_skips_further_heads_says_so() -> None:
+    """Qwen3-Next's config does not count them, though its files hold them."""
+    note = "a checkpoint may hold multi-token prediction, which transformers does not load: not counted"
+    said = {"model_type": "qwen3_next", "num_hidden_layers": 4}
+    assert note in archcalc.load(said).document.notes
+    assert note not in archcalc.load({**said, "num_nextn_predict_layers": 0}).document.notes
+    assert note not in archcalc.load(READS).document.notes
+
+
 def test_presets_of_a_part_say_so(run: Run) -> None:
     """Their own list too; and what is left out, with the part that is counted, is the published model."""
     rows = {row["name"]: row for row in run("presets", "--format", "json").json["rows"]}

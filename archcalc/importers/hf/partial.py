@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from archcalc.data import data_root
 from archcalc.importers.hf.reading import Config
 from archcalc.importers.hf.texts import Text
 
@@ -23,11 +25,20 @@ def scope(c: Config, text: Text | None, fields: dict[str, Any]) -> dict[str, Any
     head = fields.get("head")
     counted = isinstance(head, dict) and "mtp" in head
     further = [] if counted else _further(c.spelled)
+    c.notes += [] if counted or further else _perhaps(c)
     left_out = [*(text.left_out if text else ()), *further]
     if not left_out:
         return None
     part = ("text model", text.outer) if text else ("main model", c.type)
     return {"part": part[0], "of": part[1], "left_out": left_out}
+
+
+def _perhaps(c: Config) -> list[str]:
+    """Qwen3-Next's files hold such heads, and its config does not say so."""
+    skipped = json.loads((data_root() / "hf" / "unloaded.json").read_text(encoding="utf-8")).get(c.type)
+    if not skipped or any(key in c.spelled for key in MTP):
+        return []
+    return ["a checkpoint may hold multi-token prediction, which transformers does not load: not counted"]
 
 
 def untied(fields: dict[str, Any]) -> list[str]:
