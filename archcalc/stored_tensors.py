@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 
@@ -55,6 +56,7 @@ _WRITTEN = re.compile(
 )
 
 
+@lru_cache(4096)  # most tensors of a file are written alike
 def read(said: str) -> Stored | None:
     """A tensor as it is written; None for what is no tensor."""
     match = _WRITTEN.fullmatch(said)
