@@ -1,7 +1,7 @@
 """params.json, as Meta and Mistral publish it beside their own checkpoints: the config.json that it stands for.
 
 Meta's feed-forward width follows from three fields (`FeedForward` in llama/model.py), Mistral's is given. Both have a
-head of their own unless a file says that it is tied. A field that is not known here may change the model: it is refused.
+head of their own unless a file says that it is tied. An unknown field may change the model, so it is refused.
 """
 
 from __future__ import annotations

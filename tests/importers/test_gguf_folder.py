@@ -19,7 +19,7 @@ PROJECTOR = file({"general.architecture": "clip", "general.type": "mmproj"}, {"v
 def put(write: Write) -> Write:
     """Write a file into a folder, which is made for it."""
 
-    def put(text: str | bytes, name: str) -> str:
+    def put(text: str | bytes, name: str = "model.gguf") -> str:
         Path(name).parent.mkdir(exist_ok=True)
         return write(text, name)
 

@@ -11,8 +11,8 @@ import archcalc
 from archcalc.importers.hf import translators
 from archcalc.importers.hf.reading import described
 
-SIZES = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2}
-SIZES |= {"intermediate_size": 96, "vocab_size": 100, "pad_token_id": None}
+SIZES: dict[str, int | None] = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4}
+SIZES |= {"num_key_value_heads": 2, "intermediate_size": 96, "vocab_size": 100, "pad_token_id": None}
 EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
 LINEAR = ["linear_attention"] * 4
 RECURRENT: dict[str, tuple[str, dict[str, Any]]] = {  # every block without attention, by each type's own fields

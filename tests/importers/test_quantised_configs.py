@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from quantised_llama import ATTENTION, BLOCK, FFN, LAYERS, LLAMA, MLP, REST, VOCAB, D, each
 
 from archcalc import load
 from archcalc.errors import InputError
@@ -18,33 +19,11 @@ if TYPE_CHECKING:
 
 Fields = dict[str, Any]
 
-D, FFN, LAYERS, VOCAB = 512, 1024, 4, 1000
-LLAMA = {
-    "model_type": "llama",
-    "architectures": ["LlamaForCausalLM"],
-    "hidden_size": D,
-    "intermediate_size": FFN,
-    "num_hidden_layers": LAYERS,
-    "num_attention_heads": 8,
-    "num_key_value_heads": 2,
-    "vocab_size": VOCAB,
-    "torch_dtype": "bfloat16",
-}
-Matrix = tuple[int, int]  # outputs, inputs
-ATTENTION: list[Matrix] = [(D, D), (D // 4, D), (D // 4, D), (D, D)]
-MLP: list[Matrix] = [(FFN, D), (FFN, D), (D, FFN)]
-BLOCK = ATTENTION + MLP
-REST = 2 * (2 * VOCAB * D + LAYERS * 2 * D + D)  # table, head and norms
-
 
 def weights(folder: Path, config: Fields, quantised: Fields | None = None, **options: Any) -> int:
     file = folder / "config.json"
     file.write_text(json.dumps({**config, "quantization_config": quantised}), encoding="utf-8")
     return int(load(file).memory(seq=32, overhead=0, **options).parts["weights"])
-
-
-def each(matrices: list[Matrix], size: Any) -> int:
-    return int(LAYERS * sum(size(rows, columns) for rows, columns in matrices))
 
 
 INT4 = {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128, "symmetric": True}

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from test_quantised_configs import BLOCK, FFN, LAYERS, LLAMA, REST, VOCAB, D, each
+from quantised_llama import BLOCK, FFN, LAYERS, LLAMA, REST, VOCAB, D, each
 
 from archcalc import load
 from archcalc.errors import InputError
@@ -87,9 +87,9 @@ def test_a_file_beside_the_config_that_is_broken_is_named(run: Run, write: Write
 
 def test_layers_of_several_algorithms_are_counted_each_by_its_own(tmp_path: Path) -> None:
     """ModelOpt's MIXED_PRECISION: what is not listed stays unquantised."""
-    listed = {f"model.layers.{layer}.self_attn.{name}_proj": {"quant_algo": "FP8"} for layer in (0, 2) for name in "qk"}
+    listed: dict[str, Fields] = {"lm_head": {"quant_algo": "W4A16_NVFP4", "group_size": 16}}
+    listed |= {f"model.layers.{at}.self_attn.{name}_proj": {"quant_algo": "FP8"} for at in (0, 2) for name in "qk"}
     listed |= {f"model.layers.{layer}.mlp.down_proj": {"quant_algo": "NVFP4", "group_size": 16} for layer in range(3)}
-    listed |= {"lm_head": {"quant_algo": "W4A16_NVFP4", "group_size": 16}}
     said = {"quant_algo": "MIXED_PRECISION", "quantized_layers": listed}
     less = 2 * sum(2 * out * D - fp8(out, D) for out in (D, D // 4)) + 3 * (2 * D * FFN - nvfp4(D, FFN))
     less += 2 * VOCAB * D - (nvfp4(VOCAB, D) - 4)  # inputs in 16 bits have no scale
@@ -101,6 +101,10 @@ def test_layers_of_several_algorithms_are_counted_each_by_its_own(tmp_path: Path
 
 def affine(bits: int, group: int) -> Any:
     return lambda out, into: into * out * bits // 8 + into // group * out * 4
+
+
+def mxfp4(out: int, into: int) -> int:
+    return into * out // 2 + into // 32 * out
 
 
 def mlx(folder: Path, said: Fields, config: Fields = LLAMA) -> int:
@@ -118,10 +122,8 @@ def test_mlx_quantises_tables_and_the_head_too(tmp_path: Path) -> None:
     expected = NORMS + each(BLOCK, size) + 2 * size(VOCAB, D)
     assert mlx(tmp_path, {"bits": 4, "group_size": 64}) == expected
     assert mlx(tmp_path, {"bits": 4, "group_size": 64, "mode": "affine"}) == expected
-    eight = lambda out, into: into * out // 2 + into // 32 * out  # noqa: E731
-    assert mlx(tmp_path, {"bits": 4, "group_size": 32, "mode": "mxfp4"}) == NORMS + each(BLOCK, eight) + 2 * eight(
-        VOCAB, D
-    )
+    microscaled = NORMS + each(BLOCK, mxfp4) + 2 * mxfp4(VOCAB, D)
+    assert mlx(tmp_path, {"bits": 4, "group_size": 32, "mode": "mxfp4"}) == microscaled
 
 
 def test_mlx_may_treat_modules_by_their_names(tmp_path: Path) -> None:
