@@ -170,6 +170,8 @@ def params(
     in_file = fold(root, lambda module: sum(tensor.stored or 0 for tensor in _held(module)))
     exact = tuple(f"not exact: {doubt}" for doubt in doubts_of(root)) or (scope.exact("count"),)
     assumed = () if precision or in_file else ("fp32 weights: the spec names no precision",)
+    plain = Count(int(counted) * BYTES[precision or "fp32"])
+    mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
     return ParamsReport(
         model=model,
         assumptions=(*exact, *notes_of(root), *([stored_as] if stored_as else []), *assumed),
@@ -180,11 +182,11 @@ def params(
         without_head=_where(root, lambda param: param.owner.group != "head"),
         active=_active(root),
         active_non_embedding=_active(root, _is_inside),
-        bytes=in_file or Count(int(counted) * BYTES[precision or "fp32"]),
+        bytes=in_file or plain,
         buffers=_beside(root, lambda tensor: tensor.role != SCALE),
         scales=_beside(root, lambda tensor: tensor.role == SCALE),
         groups={label: _where(root, lambda param, group=group: param.owner.group == group) for group, label in _GROUPS},
-        precision="the file" if in_file else precision or "fp32",
+        precision="the file" if mixed else precision or "fp32",
         rows=tuple(_rows(root, Count(1))),
         stored=stored,
         depth=depth,
