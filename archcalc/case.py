@@ -148,7 +148,7 @@ def _training(model: Model, asked: Asked) -> Case:
         plan=plan(asked.tp or 1, asked.dp or 1, asked.zero or 0, bool(asked.sp), asked.cp or 1),
         format=formats.weight_format(asked.weights or kept.weights),
         activations=kept.activations,
-        attention=_attention(asked, kept.activations, said),
+        attention=_attention(asked, kept.activations),
         recipe=kept,
         optimizer=adam,
         accumulate=asked.accumulate or 1,
@@ -197,7 +197,7 @@ def _inference(model: Model, asked: Asked) -> Case:
         plan=plan(asked.tp or 1, asked.dp or 1),
         format=weights,
         activations=activations,
-        attention=_attention(asked, "bf16", said),
+        attention=_attention(asked, "bf16"),
         kv_format=formats.uniform_format(kv, "--kv-dtype"),
         kv_rule=chosen(asked.kv_rule or "window", KV_RULES, "--kv-rule"),
         state_format=formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
@@ -234,10 +234,8 @@ def _as_stored(kept: Checkpoint | None, activations: str, said: list[str], tp: i
     return replace(kept, rest=activations)
 
 
-def _attention(asked: Asked, activations: str, said: list[str]) -> str:
+def _attention(asked: Asked, activations: str) -> str:
     """Flash attention where its kernel can be had: it takes 16-bit numbers alone."""
     if asked.attention:
         return chosen(asked.attention, ATTENTION, "--attention")
-    usual = "flash" if BYTES[activations] == 2 else "eager"
-    said.append(f"{usual} attention: --attention changes it")
-    return usual
+    return "flash" if BYTES[activations] == 2 else "eager"

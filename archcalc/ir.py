@@ -46,7 +46,8 @@ def axes(*items: Dim | Axis) -> Axes:
 class Tensor:
     """A tensor that forward code passes on. Compared by identity; a view (`base`) owns no memory of its own.
 
-    `role` becomes bytes through a precision policy: act, mask, index, stat, cache, seed, buffer, param. `grad` is for
+    `role` becomes bytes through a precision policy: act, mask, index, stat, upcast, cache, seed,
+    buffer, param. `grad` is for
     what enters the model; whether anything else wants a gradient follows from its inputs (`archcalc.analyze.runs`).
     """
 
@@ -170,6 +171,8 @@ class Module:
         self.notes: list[str] = []  # what a reader must know, said under every report on the model
         self.doubts: list[str] = []  # why a count of its parameters is not exact
         self.work_notes: list[str] = []  # the same under reports of what it costs to run
+        self.memory_notes: list[str] = []  # and under reports of memory alone
+        self.whole_sequence = ""  # what in it reads other positions by another way than keys and values of a kernel
         self.body: list[Op | Module] = []
         self._named: dict[str, Module] = {}
         self._is_attached = False  # stands in its parent's body
@@ -326,6 +329,11 @@ def doubts_of(module: Module) -> tuple[str, ...]:
 def work_notes_of(module: Module) -> tuple[str, ...]:
     """What a reader of FLOPs, memory or time must know, each said once."""
     return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.work_notes))
+
+
+def memory_notes_of(module: Module) -> tuple[str, ...]:
+    """What a reader of its memory must know besides, each said once."""
+    return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.memory_notes))
 
 
 def fold(module: Module, own: Callable[[Module], int]) -> Count:

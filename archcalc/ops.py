@@ -6,6 +6,14 @@
     beside    tensors the op makes besides its output: statistics, random masks, log-probabilities
     matrix    a matrix product, which FlopCounterMode counts; everything else is elementwise
 
+The rest are traits that other analyses ask for, so that none of them lists kinds by name:
+
+    attention_kernel  all of attention in one kernel: its first inputs are queries, keys and values
+    autocast          what torch.autocast computes it in: narrow (16 bits), fp32, or "" for the widest of its inputs
+    own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
+    passes_gradient   the gradient of an input is that of the output, without a storage of its own
+    expensive         PyTorch's list of ops that selective checkpointing does not compute again
+
 Elementwise FLOPs are a convention, since PyTorch counts none: one for each addition, multiplication, division,
 comparison, exp, tanh, erf or root of one element. Copies, views and look-ups cost none.
 """
@@ -40,6 +48,11 @@ class Kind:
     role: str = "act"  # of the output
     matrix: bool = False
     products: Backward | None = None  # matrix products in the backward pass of an op that is none itself
+    attention_kernel: bool = False
+    autocast: str = ""
+    own_kernel: bool = False
+    passes_gradient: bool = False
+    expensive: bool = False
 
 
 def backward(op: Op, wants: Wants) -> Count:
@@ -126,6 +139,13 @@ def its_input(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     return op.inputs[:1] if wants(op.inputs[0]) else ()
 
 
+def its_wide_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """What was computed in fp32, where the output is a narrower copy of it."""
+    if not wants(op.inputs[0]):
+        return ()
+    return (op.beside["upcast"],) if policy.bytes_of("upcast") else (op.output,)
+
+
 def its_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     return (op.output,) if wants(op.inputs[0]) else ()
 
@@ -206,12 +226,32 @@ _LOGSUMEXP = (("logsumexp", "stat", "rows"),)
 _FLASH = (*_LOGSUMEXP, ("seed", "seed", "two"), ("offset", "seed", "one"))
 _LOSS = (("log_probabilities", "act", "input"), ("total_weight", "act", "one"))
 _MASK = (("mask", "mask", "input"),)
+_UPCAST = (("upcast", "upcast", "output"),)
 _CHOSEN = (("indices", "index", "output"),)
 _KEPT = (("kept", "act", "input"),)
 
 KINDS = {
-    "contract": Kind("multiply, and sum over named dims", multiply_add, other_factors, matrix=True),
-    "flash": Kind("attention in one kernel", fused_attention, its_tensors, recomputes_scores, _FLASH, matrix=True),
+    "contract": Kind(
+        "multiply, and sum over named dims",
+        multiply_add,
+        other_factors,
+        matrix=True,
+        autocast="narrow",
+        own_kernel=True,
+        expensive=True,
+    ),
+    "flash": Kind(
+        "attention in one kernel",
+        fused_attention,
+        its_tensors,
+        recomputes_scores,
+        _FLASH,
+        matrix=True,
+        autocast="narrow",
+        own_kernel=True,
+        attention_kernel=True,
+        expensive=True,
+    ),
     "bent_flash": Kind(
         "the same with ALiBi, sinks, softcaps, or values of another width",
         fused_attention,
@@ -219,15 +259,20 @@ KINDS = {
         recomputes_scores,
         _LOGSUMEXP,
         matrix=True,
+        autocast="narrow",
+        own_kernel=True,
+        attention_kernel=True,
     ),
-    "add": Kind("sum of tensors: biases, residuals, position encodings", each(1), nothing),
+    "add": Kind("sum of tensors: biases, residuals, position encodings", each(1), nothing, passes_gradient=True),
     "subtract": Kind("difference of two tensors", each(1), nothing),
     "multiply": Kind("elementwise product: gates, scales", each(1), other_factors),
     "divide": Kind("elementwise quotient", each(1), divisor),
     "scale": Kind("times a number", each(1), nothing),
     "square": Kind("times itself", each(1), its_input),
-    "layer_norm": Kind("normalised to mean 0 and variance 1", normalisation(5), input_and_statistics, beside=_LAYER),
-    "rms_norm": Kind("normalised to mean square 1", normalisation(3), rms_steps, beside=_RMS),
+    "layer_norm": Kind(
+        "normalised to mean 0 and variance 1", normalisation(5), input_and_statistics, beside=_LAYER, autocast="fp32"
+    ),
+    "rms_norm": Kind("normalised to mean square 1", normalisation(3), rms_steps, beside=_RMS, autocast="fp32"),
     "relu": Kind("max(x, 0)", each(1), its_output),
     "relu2": Kind("max(x, 0)²", each(2), made_beside, beside=_KEPT),
     "leaky_relu": Kind("x, or a little of it below 0", each(2), its_input),
@@ -241,27 +286,39 @@ KINDS = {
     "softplus": Kind("log(1 + eˣ)", each(3), its_input),
     "exp": Kind("eˣ", each(1), its_output),
     "root": Kind("√x", each(1), its_output),
-    "softmax": Kind("softmax over one dim", each(5), its_output),
+    "softmax": Kind("softmax over one dim", each(5), its_output, autocast="fp32"),
+    "softmax_fp32": Kind("the same in fp32, and cast back", each(5), its_wide_output, beside=_UPCAST, autocast="fp32"),
     "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
-    "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states),
-    "kernel": Kind("a stretch that one kernel computes; its FLOPs are those of its inside", none, both),
-    "solve": Kind("a triangular system", substitution, system_and_solution, products=outer_product),
+    "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states, own_kernel=True),
+    "kernel": Kind(
+        "a stretch that one kernel computes; its FLOPs are those of its inside", none, both, own_kernel=True
+    ),
+    "solve": Kind("a triangular system", substitution, system_and_solution, products=outer_product, own_kernel=True),
     "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
     "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
-    "lookup": Kind("rows of a table, chosen by index", none, indices),
-    "choose": Kind("the largest few along a dim: the experts of a token", none, made_beside, beside=_CHOSEN),
-    "sum": Kind("sum or mean over named dims: pooling, normalisers", each_input(1), nothing),
-    "cross_entropy": Kind("negative log-probability of the targets", each_input(5), loss_and_targets, beside=_LOSS),
-    "squared_error": Kind("mean squared difference", each_input(3), both),
-    "append": Kind("keys, values or a state kept for the next step", none, nothing, role="cache"),
+    "lookup": Kind("rows of a table, chosen by index", none, indices, autocast="fp32", own_kernel=True),
+    "choose": Kind(
+        "the largest few along a dim: the experts of a token",
+        none,
+        made_beside,
+        beside=_CHOSEN,
+        own_kernel=True,
+        expensive=True,
+    ),
+    "sum": Kind("sum or mean over named dims: pooling, normalisers", each_input(1), nothing, autocast="fp32"),
+    "cross_entropy": Kind(
+        "negative log-probability of the targets", each_input(5), loss_and_targets, beside=_LOSS, autocast="fp32"
+    ),
+    "squared_error": Kind("mean squared difference", each_input(3), both, autocast="fp32"),
+    "append": Kind("keys, values or a state kept for the next step", none, nothing, role="cache", own_kernel=True),
     "shift": Kind("tokens, so many places further", none, nothing, role="index"),
-    "order": Kind("places of rows, sorted", none, nothing, role="index"),
-    "hide": Kind("places that were not chosen, marked", none, nothing, role="mask"),
-    "gather": Kind("rows in another order, some of them several times", none, all_but_first),
+    "order": Kind("places of rows, sorted", none, nothing, role="index", own_kernel=True),
+    "hide": Kind("places that were not chosen, marked", none, nothing, role="mask", own_kernel=True),
+    "gather": Kind("rows in another order, some of them several times", none, all_but_first, own_kernel=True),
     "pick": Kind("numbers of every row, chosen by index", none, row_and_place),
     "repeat": Kind("copies along a dim: keys and values shown to every head of their group", none, nothing),
-    "concat": Kind("tensors joined along a dim: class tokens and patches", none, nothing),
-    "copy": Kind("the same values in another storage", none, nothing),
+    "concat": Kind("tensors joined along a dim: class tokens and patches", none, nothing, own_kernel=True),
+    "copy": Kind("the same values in another storage", none, nothing, own_kernel=True, passes_gradient=True),
     "identity": Kind("nothing at all: the same storage", none, nothing),
     "view": Kind("the same storage seen along other axes", none, nothing),
     "input": Kind("what enters the model", none, nothing),

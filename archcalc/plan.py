@@ -74,6 +74,11 @@ class Plan:
             number *= -(-int(dim.size) // self.tp) if along and dim.name in SEQUENCES else self.part(dim)
         return number
 
+    def is_divided(self, tensor: Tensor) -> bool:
+        """Whether the GPUs of a tensor-parallel group hold different parts of it, and none of them the same."""
+        split = [dim for dim in tensor.dims if SPLIT.get(dim.name) == "tp"]
+        return any(dim.name in UNEVEN or self.part(dim) * self.tp == int(dim.size) for dim in split)
+
     def _along_sequence(self, tensor: Tensor) -> bool:
         """Activations of the residual stream; what has no batch, such as a table of rotations, is whole."""
         if not self.sp or tensor.role not in ("act", "stat", "mask"):

@@ -12,7 +12,8 @@ PRECISIONS = tuple(BYTES)
 class Policy:
     """How many bytes an element of each role takes: activations and cache by choice, the rest as PyTorch has it.
 
-    Statistics are kept in fp32 or wider, whatever the activations are; indices are int64, masks a byte each.
+    Statistics are kept in fp32 or wider, whatever the activations are; indices are int64, masks a byte each. `upcast`
+    is an fp32 tensor that is made beside narrower activations, and not beside fp32 ones.
     """
 
     act: str = "fp32"
@@ -21,5 +22,13 @@ class Policy:
     def bytes_of(self, role: str) -> int:
         """Bytes of one element."""
         act = BYTES[self.act]
-        fixed = {"mask": 1, "index": 8, "seed": 8, "stat": max(4, act), "cache": BYTES[self.cache or self.act]}
+        upcast = BYTES["fp32"] if act < BYTES["fp32"] else 0
+        fixed = {
+            "upcast": upcast,
+            "mask": 1,
+            "index": 8,
+            "seed": 8,
+            "stat": max(4, act),
+            "cache": BYTES[self.cache or self.act],
+        }
         return fixed.get(role, act)

@@ -14,10 +14,13 @@ from dataclasses import replace
 
 from archcalc.errors import InputError
 from archcalc.ir import Dim, Module, Op, Param, Tensor, walk
+from archcalc.layers.attention import EAGERLY
+from archcalc.ops import KINDS
 from archcalc.plan import SEQUENCES, SPLIT, STATES, WIDTHS
 from archcalc.workload import Workload
 
 GATHERED, SCATTERED = "gathered", "scattered"
+WHOLE = "whole_"  # before the name of a sequence that no plan cuts
 Gathered = dict[tuple[Module | None, Tensor], Tensor]  # by the part that reads it, and what it is gathered of
 
 
@@ -46,12 +49,14 @@ def one_part(work: Workload, gpus: int) -> Workload:
 
 
 def check_context(root: Module) -> None:
-    """Refuse what looks at positions of other GPUs by another way than a kernel of attention."""
-    kinds = {op.kind for module, _ in walk(root) for op in module.ops}
-    units = {module.unit for module, _ in walk(root)}
-    if "flash" not in kinds or "softmax" in kinds or "kernel" in units:
-        fact = "a sequence is shared by GPUs where attention is one kernel, and nothing else looks at other positions"
-        raise InputError(fact, "add --attention flash, or leave --cp out", field="--cp")
+    """Refuse what looks at positions of other GPUs by another way than through a kernel of attention."""
+    found = {module.whole_sequence: module.path for module, _ in walk(root) if module.whole_sequence}
+    others = [(what, path) for what, path in found.items() if what != EAGERLY]
+    for what, path in [*others, *found.items()]:
+        fact = f"context parallelism is known for attention kernels with plain scores: {path} has {what}"
+        raise InputError(fact, "leave --cp out" if others else "add --attention flash, or leave --cp out", field="--cp")
+    if not any(KINDS[op.kind].attention_kernel for module, _ in walk(root) for op in module.ops):
+        raise InputError("this model has no attention over a sequence to share", "leave --cp out", field="--cp")
 
 
 def _around(item: Op | Module, module: Module, gathered: Gathered) -> list[Op | Module]:
@@ -84,7 +89,12 @@ def _whole(tensor: Tensor) -> Tensor:
 
 
 def _kept_whole(dim: Dim) -> Dim:
-    return dim.renamed(f"whole_{dim.name}") if dim.name in SEQUENCES else dim
+    return dim.renamed(WHOLE + dim.name) if dim.name in SEQUENCES else dim
+
+
+def is_gathered(tensor: Tensor) -> bool:
+    """Whether it is what a layer reads of all GPUs that share a sequence."""
+    return any(dim.name.startswith(WHOLE) for dim in tensor.dims)
 
 
 def _is_cut(tensor: Tensor) -> bool:

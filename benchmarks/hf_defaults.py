@@ -9,13 +9,19 @@ A config.json leaves defaults out, so they are needed to read one. They are the 
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import importlib
+import inspect
 import json
 import sys
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import transformers
 from transformers import CONFIG_MAPPING, PreTrainedConfig
 from transformers.models.auto import modeling_auto
 
@@ -62,7 +68,52 @@ def described(model_type: str) -> dict[str, Any]:
         "aliases": dict(config.attribute_map),
         "theta": config.default_theta,
         "classes": classes(model_type),
+        "softmax": softmax(model_type),
     }
+
+
+def softmax(model_type: str) -> str:
+    """`fp32` where eager attention of the type's classes computes softmax in fp32 and casts it back, else `input`."""
+    sources = _softmax_sources(_modeling(model_type))
+    wide = ["torch.float32" in source or ".float()" in source for source in sources]
+    return "fp32" if wide and all(wide) else "input"
+
+
+def _modeling(model_type: str) -> ModuleType | None:
+    """The module of its classes; of a part of another model, the one beside its config class."""
+    beside = CONFIG_MAPPING[model_type].__module__.replace(".configuration_", ".modeling_")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # modules that PyTorch has deprecated something in
+        named = [name for name in classes(model_type) if hasattr(transformers, name)]
+        try:
+            return importlib.import_module(getattr(transformers, named[0]).__module__ if named else beside)
+        except ModuleNotFoundError:
+            return None
+
+
+def _softmax_sources(module: ModuleType | None) -> list[str]:
+    """What `eager_attention_forward` does, or else attention's methods: some cast queries and keys before. A method
+    that casts if the config asks for it is not the usual one."""
+    if module is None:
+        return []
+    eager = getattr(module, "eager_attention_forward", None)
+    if eager:
+        return _telling(ast.parse(inspect.getsource(eager)))
+    tree = ast.parse(inspect.getsource(module))
+    layers = [node for node in tree.body if isinstance(node, ast.ClassDef) and "Attention" in node.name]
+    methods = [node for layer in layers for node in layer.body if isinstance(node, ast.FunctionDef)]
+    usual = [node for node in methods if "upcast" not in node.name]
+    return [source for node in usual for source in _telling(node)]
+
+
+def _telling(method: ast.AST) -> list[str]:
+    """The calls, where they say in which numbers; else all of a method that calls softmax."""
+    calls = [ast.unparse(node) for node in ast.walk(method) if _is_softmax(node)]
+    return calls if not calls or any("dtype=" in call for call in calls) else [ast.unparse(method)]
+
+
+def _is_softmax(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and "softmax" in ast.unparse(node.func).lower()
 
 
 def defaults(config: type[PreTrainedConfig]) -> dict[str, Any]:

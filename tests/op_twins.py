@@ -111,6 +111,7 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "root": torch.sqrt,
     "square": torch.square,
     "softmax": lambda x: x.softmax(-1),
+    "softmax_fp32": lambda x: x.softmax(-1, dtype=torch.float32).to(x.dtype),
     "scale": lambda x: x / 3,
     "dropout": lambda x: torch.native_dropout(x, 0.1, True)[0],
     "identity": lambda x: x * 1,

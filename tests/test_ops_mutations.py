@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products"}
+TRAITS: dict[str, tuple[str, Any, dict[str, Any]]] = {  # a kind, another value, and where that must change the memory
+    "attention_kernel": ("flash", False, {"cp": 2, "attention": "flash"}),
+    "autocast": ("softmax", "", {"precision": "autocast", "attention": "eager"}),
+    "own_kernel": ("contract", False, {"compile": "blocks"}),
+    "passes_gradient": ("add", False, {"attention": "eager"}),
+    "expensive": ("flash", False, {"recompute": "ops", "attention": "flash"}),
+}
 SMALL = {"vocab": 9, "d_model": 8, "heads": 2}
 IN_A_MODEL: dict[str, dict[str, Any]] = {
     "order": {**SMALL, "moe": {"experts": 3, "top": 2, "width": 4}, "decoder": {"pattern": ["attention moe"]}},
@@ -129,7 +136,7 @@ def test_a_wrong_role_is_noticed_in_a_model(kind: str, monkeypatch: pytest.Monke
 
 def test_every_field_is_broken() -> None:
     """All that a kind says, but its description."""
-    assert {field.name for field in fields(Kind)} == {"about"} | BROKEN
+    assert {field.name for field in fields(Kind)} == {"about"} | BROKEN | set(TRAITS)
 
 
 @pytest.mark.parametrize("kind", sorted(WITHOUT_TWIN))
@@ -137,3 +144,22 @@ def test_what_has_no_twin_costs_nothing(kind: str) -> None:
     """Neither FLOPs nor memory: there is nothing to compare."""
     whole = KINDS[kind]
     assert (whole.flops, whole.saves, whole.backward, whole.beside, whole.matrix) == (none, nothing, None, (), False)
+
+
+@pytest.mark.parametrize("trait", TRAITS)
+def test_a_wrong_trait_changes_the_memory_it_is_for(trait: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is read by an analysis that other tests compare with PyTorch."""
+    kind, other, options = TRAITS[trait]
+    model = archcalc.load("gpt2", set=["decoder=3", "vocab=100", "d_model=64", "heads=4", "ffn.width=128", "dropout=0"])
+    before = _memory(model, options)
+    monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], **{trait: other}))
+    assert before != _memory(model, options)
+
+
+def _memory(model: Any, options: dict[str, Any]) -> Any:
+    """The timeline, or why there is none."""
+    try:
+        report = model.memory(mode="train", batch=2, seq=64, **options)
+        return [instant.bytes for instant in report.instants], report.rows[0].parts
+    except archcalc.errors.InputError as refused:
+        return str(refused)

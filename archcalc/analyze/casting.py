@@ -1,81 +1,96 @@
-"""Steps whose products are computed in narrower numbers than what enters them: autocast, and fp8.
+"""Passes for products that are computed in narrower numbers than what enters them: autocast, and fp8.
 
 Autocast computes matrix products in 16 bits and norms, softmax and losses in fp32; anything else in the wider of its
-inputs. A product keeps a narrow copy of each factor of its own, and an fp32 op a wide copy of what was narrow. In fp8 a
-linear layer keeps its input in one byte; all that read the same tensor share that copy.
+inputs. A product saves a narrow copy of each factor of its own, and an fp32 op a wide copy of what was narrow. In fp8 a
+linear layer saves its input in one byte; all that read the same tensor share that copy.
 Source: PyTorch's documentation, Automatic Mixed Precision, CUDA Op-Specific Behavior.
 """
 
 from __future__ import annotations
 
-from archcalc.analyze.steps import Cell, Step, Unrolling
-from archcalc.ir import Module, Op, Param, Tensor
+from collections.abc import Callable, Iterable
+
+from archcalc.analyze.steps import Cell, Node, Pass, Step, steps
+from archcalc.ir import Param, Tensor
+from archcalc.ops import KINDS
 from archcalc.precision import Policy
 
-PRODUCTS = frozenset({"contract", "flash", "bent_flash"})
-WIDE = frozenset({"layer_norm", "rms_norm", "softmax", "cross_entropy", "squared_error", "sum", "lookup"})
+
+def autocast(but: frozenset[str] = frozenset()) -> Pass:
+    """fp32 weights, 16-bit products. Cells come measured in 16 bits, and are widened where PyTorch widens.
+
+    `but` are kinds that a device computes in 16 bits although CUDA does not."""
+    wide = frozenset(name for name, kind in KINDS.items() if kind.autocast == "fp32") - but
+
+    def change(nodes: list[Node]) -> None:
+        known: set[Cell] = set()
+        for step in steps(nodes):
+            _widen(cell for cell in step.reads if cell not in known)  # constants that enter are fp32, as weights are
+            known.update(step.reads, step.makes)
+            _cast(step, wide)
+            known.update(step.makes)
+
+    return change
 
 
-class Autocasting(Unrolling):
-    """fp32 weights, 16-bit products. Cells are measured in 16 bits, and widened where PyTorch widens."""
+def _cast(step: Step, wide: frozenset[str]) -> None:
+    kind, from_wide = step.op.kind, not step.reads or any(cell.widened for cell in step.reads)
+    if kind in wide:
+        step.keeps[:] = step.saved(Policy("fp32"))
+        _drop_upcasts(step)
+    if kind in wide or (from_wide and KINDS[kind].autocast != "narrow"):
+        _widen(step.makes)
+    step.keeps[:] = [_as_computed(cell, step, wide) for cell in step.keeps]
 
-    narrow = Policy("bf16")
-    wide = Policy("fp32")
-    wide_kinds = WIDE
 
-    def _step(self, op: Op, module: Module) -> Step:
-        tensors = [tensor for tensor in op.inputs if not isinstance(tensor.storage, Param)]
-        widest = not tensors or any(cell.widened for tensor in tensors for cell in self._read(tensor, module))
-        self.policy = self.wide if op.kind in self.wide_kinds or widest else self.narrow
-        step = super()._step(op, module)
-        if op.kind in self.wide_kinds or (widest and op.kind not in PRODUCTS):
-            for cell in step.makes:
-                self._widen(cell)
-        step.keeps[:] = [self._cast(cell, op, step) for cell in step.keeps]
-        return step
+def _drop_upcasts(step: Step) -> None:
+    """An fp32 copy beside the output is not made where the output itself is fp32."""
+    for cell in step.makes:
+        if cell.tensor.role == "upcast":
+            cell.bytes = 0
 
-    def _read(self, tensor: Tensor, module: Module) -> list[Cell]:
-        """Constants that enter, such as tables of cosines, are in fp32 as the weights are."""
-        entering = tensor.storage not in self.cells
-        found = super()._read(tensor, module)
-        for cell in found if entering else ():
-            self._widen(cell)
-        return found
 
-    def _widen(self, cell: Cell) -> None:
+def _widen(cells: Iterable[Cell]) -> None:
+    for cell in cells:
         if cell.tensor.role == "act":
             cell.bytes, cell.widened = 2 * cell.bytes, True
 
-    def _cast(self, cell: Cell, op: Op, step: Step) -> Cell:
-        """The copy that is kept in the place of a tensor of another width."""
-        if cell.tensor.role != "act" or cell in step.makes:
-            return cell
-        if op.kind in PRODUCTS and cell.widened:
-            return _copied(step, cell, cell.bytes // 2, False)
-        if op.kind in self.wide_kinds and not cell.widened:
-            return _copied(step, cell, cell.bytes * 2, True)
+
+def _as_computed(cell: Cell, step: Step, wide: frozenset[str]) -> Cell:
+    """The copy that is saved in the place of a tensor of another width."""
+    if cell.tensor.role != "act" or cell in step.makes:
         return cell
+    if KINDS[step.op.kind].autocast == "narrow" and cell.widened:
+        return _copied(step, cell, cell.bytes // 2, False)
+    if step.op.kind in wide and not cell.widened:
+        return _copied(step, cell, cell.bytes * 2, True)
+    return cell
 
 
-class Fp8(Unrolling):
-    """Linear layers keep what they read in one byte an element."""
+def fp8(is_quantised: Callable[[Param], bool]) -> Pass:
+    """Linear layers save what they read in one byte an element, but for those whose weights are quantised: such a
+    weight is dequantised to 16 bits, and so is its product."""
 
-    def _step(self, op: Op, module: Module) -> Step:
-        step = super()._step(op, module)
-        if op.kind == "contract" and step.weights:
-            step.keeps[:] = [self._copy_of(cell, step) for cell in step.keeps]
-        return step
+    def change(nodes: list[Node]) -> None:
+        copies: dict[Cell, Cell] = {}
+        for step in steps(nodes):
+            is_linear = KINDS[step.op.kind].matrix and bool(step.weights)
+            if is_linear and not any(map(is_quantised, step.weights)):
+                step.keeps[:] = [_in_one_byte(cell, step, copies) for cell in step.keeps]
 
-    def _copy_of(self, cell: Cell, step: Step) -> Cell:
-        if cell.tensor.role != "act":
-            return cell
-        if cell.narrow is None:
-            cell.narrow = _copied(step, cell, cell.bytes // 2, False)
-        return cell.narrow
+    return change
+
+
+def _in_one_byte(cell: Cell, step: Step, copies: dict[Cell, Cell]) -> Cell:
+    if cell.tensor.role != "act":
+        return cell
+    if cell not in copies:
+        copies[cell] = _copied(step, cell, cell.bytes // 2, False)
+    return copies[cell]
 
 
 def _copied(step: Step, cell: Cell, size: int, wide: bool) -> Cell:
     tensor = Tensor(cell.tensor.axes, cell.tensor.role)
-    made = Cell(tensor, size, step.number, widened=wide, is_logits=cell.is_logits)
+    made = Cell(tensor, size, step.number, widened=wide)
     step.makes.append(made)
     return made

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archcalc.analyze.steps import Cell, Group, Node, Step, groups, steps
+from archcalc.analyze.steps import Cell, Group, Node, Pass, Step, groups, steps
+from archcalc.ops import KINDS
 from archcalc.precision import BYTES
 
-APART = frozenset(  # ops that are kernels of their own
-    {"contract", "flash", "bent_flash", "kernel", "lookup", "choose", "hide", "order", "gather", "scan", "solve"}
-    | {"concat", "append", "copy"}
-)
 WHOLE = frozenset({"upcast", "normalised"})  # what a norm computed step by step makes beside its output
 
 
@@ -32,15 +29,23 @@ def compile_blocks(nodes: list[Node]) -> None:
             _Fusing(inside, leaving).apply(group)
 
 
-def compile_loss(nodes: list[Node], width: int) -> None:
+def compile_loss(width: int) -> Pass:
     """Logits are kept as they are, with two numbers for each row, and nothing of their size is made."""
-    for step in steps(nodes):
-        if step.op.kind == "cross_entropy":
-            logits, targets = step.reads[0], step.reads[1:]
-            made = step.makes[1]
-            vocabulary = int(step.op.inputs[0].dims[-1].size)
-            made.bytes = 2 * BYTES["fp32"] * (logits.bytes // width // vocabulary)
-            step.keeps[:] = [logits, *targets, made]
+
+    def change(nodes: list[Node]) -> None:
+        for step in steps(nodes):
+            if step.op.kind == "cross_entropy":
+                _fuse_loss(step, width)
+
+    return change
+
+
+def _fuse_loss(step: Step, width: int) -> None:
+    logits, targets = step.reads[0], step.reads[1:]
+    made = step.makes[1]
+    vocabulary = int(step.op.inputs[0].dims[-1].size)
+    made.bytes = 2 * BYTES["fp32"] * (logits.bytes // width // vocabulary)
+    step.keeps[:] = [logits, *targets, made]
 
 
 class _Fusing:
@@ -53,7 +58,7 @@ class _Fusing:
 
     def _apart(self) -> Iterator[Cell]:
         for step in self.inside:
-            if step.op.kind in APART:
+            if KINDS[step.op.kind].own_kernel:
                 yield from (*step.reads, *step.makes)
             names = dict(zip(step.op.beside, step.makes[1:], strict=False))
             yield from (cell for name, cell in names.items() if name not in WHOLE)

@@ -16,6 +16,7 @@ from archcalc.analyze.fit_report import FitReport, Row
 from archcalc.analyze.remedies import Remedy, for_device, more_gpus, remedies
 from archcalc.analyze.solve import UNBOUNDED
 from archcalc.analyze.together import Together, together
+from archcalc.analyze.undivided import words
 from archcalc.case import Asked
 from archcalc.device import Device, device, rating
 from archcalc.options import checked
@@ -117,7 +118,15 @@ def _notes(question: Question, rows: tuple[Row, ...]) -> list[str]:
     where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
     notes = [LARGEST] if question.has_length else []
     notes += [f"context: no more than the model's {question.longest:,} positions{where}"] if capped else []
-    return [*notes, _gpus_note(question, rows)]
+    return [*notes, _gpus_note(question, rows), *_left_whole(question, rows)]
+
+
+def _left_whole(question: Question, rows: tuple[Row, ...]) -> list[str]:
+    """What the tensor parallelism of the column `GPUs` does not divide, where it was not asked for by itself."""
+    numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
+    if question.trains or question.report.plan.tp > 1 or not numbers:
+        return []
+    return words(question.over(min(numbers)).undivided)
 
 
 def _gpus_note(question: Question, rows: tuple[Row, ...]) -> str:

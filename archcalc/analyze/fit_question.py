@@ -137,6 +137,10 @@ class Question:
         except InputError:
             return TOO_MUCH
 
+    def over(self, tp: int) -> MemoryReport:
+        """The same over so many tensor-parallel GPUs."""
+        return self._with({"tp": tp}).at(self.batch, self.seq, **self.lengths)
+
     def fewest(self, capacity: int) -> int | None:
         """The fewest such devices, however many were asked for; None if no number is enough.
 

@@ -19,7 +19,17 @@ SEGMENTS = {
     "cache": ("kv_cache", "state"),
     "overhead": ("overhead",),
 }
-ASKED = ("gpus", "tp", "dp", "zero", "sp", "cp", "weights_format", "total_bytes")  # as `archcalc memory` says them
+ASKED = (
+    "gpus",
+    "tp",
+    "dp",
+    "zero",
+    "sp",
+    "cp",
+    "weights_format",
+    "total_bytes",
+    "not_divided",
+)  # as `archcalc memory` says them
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.levels import Levels
+from archcalc.analyze.loss_chunks import mark_logits
 from archcalc.analyze.runs import never
 from archcalc.analyze.sense import check_cache
-from archcalc.analyze.steps import Unrolling, unrolled
+from archcalc.analyze.steps import Unrolling, schedule
 from archcalc.analyze.timeline import Holding, Timeline
 from archcalc.analyze.training import stretch
 from archcalc.ir import Module, Param, Tensor
@@ -30,7 +31,8 @@ NOTHING = Holding(
     summed=lambda param: 0,
     rounding=0,
     copy=lambda param: 0,
-    copies_stay=False,
+    copy_stays=lambda param: False,
+    copies_are_cached=False,
     gathered=lambda module: 0,
     accumulates=False,
     reduces=False,
@@ -47,8 +49,9 @@ def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
         base["kv_cache" if grown else "state"] += size
     prompt = _prompt(memory, work)
     root = memory.build(prompt)
-    unrolling = Unrolling(Policy(memory.case.activations), never, "none", _sizes(memory, work, memory.keeps_cache))
-    played = Timeline(unrolled(unrolling, root), replace(NOTHING, copy=_widened(memory, prompt)), trains=False)
+    sizes = _sizes(memory, work, memory.keeps_cache)
+    nodes = schedule(Unrolling(Policy(memory.case.activations), never, sizes).run(root), [mark_logits])
+    played = Timeline(nodes, replace(NOTHING, copy=_widened(memory, prompt)), trains=False)
     return Levels(dict(base), stretch).play(played.sink)
 
 

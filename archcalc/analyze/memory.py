@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,10 @@ from archcalc.analyze.memory_rows import rows
 from archcalc.analyze.runs import Trainable, never
 from archcalc.analyze.sense import check_sense
 from archcalc.analyze.states import Held, Keeping, held, totals
+from archcalc.analyze.undivided import undivided, words
 from archcalc.case import KV_RULES, Asked, Case, case
 from archcalc.checkpoints import Checkpoint
-from archcalc.ir import Module, Tensor, notes_of, walk, work_notes_of
+from archcalc.ir import Module, Tensor, memory_notes_of, notes_of, walk, work_notes_of
 from archcalc.options import checked
 from archcalc.places import Place, facts
 from archcalc.precision import BYTES
@@ -36,11 +38,17 @@ LAYERS = {  # what the rows of layers are, since they need not add up to the tot
 }
 
 
+SOFTMAX = {  # what eager attention stores of it in 16 bits, by the kind of op
+    "softmax": "eager attention: softmax in the activations' 16 bits; `softmax: fp32` in the spec counts it in fp32",
+    "softmax_fp32": "eager attention: softmax in fp32 and cast to 16 bits, as this model's class in transformers does",
+}
+
+
 class Memory:
     """The memory of a model under one set of options, at any batch and length."""
 
     def __init__(self, model: Model, **options: Any) -> None:
-        self.model = model
+        self.model, self.options = model, options
         self.case: Case = case(model, **options)
         self._totals: dict[tuple[Any, ...], int] = {}
 
@@ -58,10 +66,11 @@ class Memory:
         """The whole report; sizes that are left out come from the spec. `depth` and `timeline` say what is shown."""
         work = self._workload(batch, seq, src_seq, tgt_seq)
         levels, root = self._levels(work), self.build(work)
+        whole = undivided(self, root, work)
         layers = [LAYERS[self.case.trains]] if depth and not timeline else []
         return MemoryReport(
             model=self.model.name,
-            assumptions=(*self._said(work), *notes_of(root), *work_notes_of(root), *layers, *work.assumptions),
+            assumptions=(*self._said(work), *_notes(root), *words(whole), *layers, *work.assumptions),
             scope=self.model.scope,
             mode=self.case.mode,
             batch=work.batch,
@@ -70,6 +79,7 @@ class Memory:
             peak=levels.peak,
             instants=tuple(levels.instants),
             states=self.states,
+            undivided=whole,
             padding=sum(one.padding for one in self.held),
             rows=rows(root, self, work),
             estimates=self.case.estimates,
@@ -140,6 +150,10 @@ class Memory:
         return any(inference.caches(self._root))
 
     @cached_property
+    def _attends(self) -> bool:
+        return any(module.unit == "core" for module, _ in walk(self._root))
+
+    @cached_property
     def trainable(self) -> Trainable:
         if not self.case.trains:
             return never
@@ -193,6 +207,23 @@ class Memory:
         usual: int = self._runtime["one_gpu" if self.case.plan.gpus == 1 else "several_gpus"]
         return usual if self.case.overhead is None else self.case.overhead
 
+    def _said_of_attention(self, work: Workload) -> list[str]:
+        """How attention is computed, where nobody asked for it and another way would take other memory; and what eager
+        attention stores in 16 bits."""
+        unsaid = "attention" not in self.case.said and self._attends
+        said = [f"{self.case.attention} attention: --attention changes it"] if unsaid and self._matters(work) else []
+        stored = {op.kind for module, _ in walk(self._root) if module.unit == "core" for op in module.ops}
+        if BYTES[self.case.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
+            said.append(SOFTMAX["softmax_fp32" if "softmax_fp32" in stored else "softmax"])
+        return said
+
+    def _matters(self, work: Workload) -> bool:
+        """Whether the peak has other parts with the other kind of attention."""
+        other = {"eager": "flash", "flash": "eager"}[self.case.attention]
+        asked = Memory(self.model, **{**self.options, "attention": other})
+        there = replace(work, attention=other)
+        return self._levels(work).peak.parts != asked._levels(there).peak.parts
+
     def _left_out(self) -> list[str]:
         """A format that holds nothing here; modules that a checkpoint leaves as they are, and that are not found."""
         kept = self.case.format
@@ -205,9 +236,8 @@ class Memory:
         return [f"{kept.source} leaves {names[0]} as it is, and nothing here is called so"] if names else []
 
     def _said(self, work: Workload) -> tuple[str, ...]:
-        attends = any(module.unit == "core" for module, _ in walk(self._root))
-        assumed = [words for words in self.case.assumptions if attends or "attention" not in words]
-        said = [*(f"estimate: {words}" for words in self.case.estimates), *assumed]
+        said = [*(f"estimate: {words}" for words in self.case.estimates), *self.case.assumptions]
+        said += self._said_of_attention(work)
         if self.model.spec.family == "weights":
             said = [words for words in said if "the spec names no precision" not in words]
             left_out = "activations are not counted" if self._root.body else "neither a cache nor activations"
@@ -225,6 +255,10 @@ class Memory:
             name, source = self._runtime["name"], self._runtime["source"]
             said.append(f"overhead: {name}, an estimate ({source}); --overhead changes it")
         return tuple(said)
+
+
+def _notes(root: Module) -> tuple[str, ...]:
+    return (*notes_of(root), *work_notes_of(root), *memory_notes_of(root))
 
 
 @checked(Asked)

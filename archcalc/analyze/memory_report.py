@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from archcalc.analyze.levels import Instant
 from archcalc.analyze.memory_rows import Row
 from archcalc.analyze.outline import outline
+from archcalc.analyze.undivided import Undivided, records
 from archcalc.plan import Plan
 from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.sizes import binary_bytes, decimal_bytes
@@ -42,6 +43,7 @@ class MemoryReport(Report):
     padding: int  # what FSDP2 allocates and never fills, over all GPUs
     rows: tuple[Row, ...]
     estimates: tuple[str, ...]
+    undivided: tuple[Undivided, ...] = ()
     weights: str = ""  # their format
     depth: int = USUAL_DEPTH
     timeline: bool = False
@@ -149,6 +151,7 @@ class MemoryReport(Report):
             "peak": {"phase": self.peak.phase, "path": self.peak.module.path or "model"},
             "states": self.states,
             "padding_bytes": self.padding,
+            "not_divided": records(self.undivided),
             "estimate": bool(self.estimates),
             "estimates": list(self.estimates),
             "assumptions": list(self.assumptions),

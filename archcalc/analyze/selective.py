@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from archcalc.analyze.fused import is_kernel
 from archcalc.ir import Module, Op, Param, Tensor
+from archcalc.ops import KINDS
 from archcalc.sequence import SCATTERED
 
 OPS = "ops"
@@ -44,9 +45,10 @@ def _kept(ops: list[tuple[Module, Op]]) -> Iterator[Result]:
     for (module, op), (owner, following) in zip(ops, [*ops[1:], ops[-1]], strict=True):
         biased = following.kind == "add" and following.inputs[0] is op.output and owner is module
         biased = biased and isinstance(following.inputs[-1], Param)
-        if op.kind in ("flash", "choose") or op.note == SCATTERED:
+        is_product = op.kind == "contract"
+        if (KINDS[op.kind].expensive and not is_product) or op.note == SCATTERED:
             yield Result(module, op, (op.output.storage, *op.beside.values()))
-        elif op.kind == "contract" and not op.select:
+        elif is_product and not op.select:
             plain += _by_a_matrix(op) and not biased
             if biased:
                 yield Result(module, op, ())

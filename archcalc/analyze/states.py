@@ -52,11 +52,18 @@ class Keeping:
         param = place.param
         if self.as_stored and param.stored is not None:
             return place.copies * param.stored
-        trained_beside = self.format.is_quantised and self.trained(param)
-        if trained_beside or not self.format.holds(place):
+        if self.trained_beside(param) or not self.format.holds(place):
             return place.copies * elements * BYTES[self.rest]
         whole, size = self.format.total(place, self.model, self.plan), self.plan.size(param)
         return whole if elements == size else -(-whole * elements // size)
+
+    def quantised(self, param: Param) -> bool:
+        """Whether it is kept in fewer bits than it is computed with, and dequantised for its products."""
+        return self.format.is_quantised and self.format.holds(Place(param, 1)) and not self.trained(param)
+
+    def trained_beside(self, param: Param) -> bool:
+        """Adapters beside quantised weights are not quantised themselves."""
+        return self.format.is_quantised and self.trained(param)
 
     def trained(self, param: Param) -> bool:
         return self.recipe is not None and self.trainable(param)

@@ -1,23 +1,27 @@
 """The tree unrolled into the order in which it runs, each tensor a cell of memory of its own.
 
+    nodes = schedule(Unrolling(policy, trainable, size).run(root), [autocast, checkpoint("block")])
+
 A module that runs a hundred times is followed through its first runs, one in the middle and the last; the one in the
 middle stands for all like it (`Loop`). So a step of any depth is a few hundred ops, and its memory is still exact.
+Whatever changes what is saved (mixed precision, checkpointing, a compiler, chunks of the loss) is a pass: a function
+that changes the nodes in place. Passes run one after the other, so that each finds what the ones before it left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from archcalc.analyze.fused import as_op, is_kernel
 from archcalc.analyze.runs import Gradients, Trainable
-from archcalc.analyze.selective import is_recomputed, results
 from archcalc.ir import Module, Op, Param, Tensor
 from archcalc.ops import KINDS, VIEWS
 from archcalc.precision import Policy
 
 FIRST = 2  # runs until nothing changes any more from one to the next: the second may see other gradients than the first
 NO_MEMORY = VIEWS | {"input", "show"}
+REGIONS = ("block", "core")  # modules whose runs are groups
 
 
 @dataclass(eq=False)
@@ -29,10 +33,8 @@ class Cell:
     last_read: int = -1
     keepers: list[int] = field(default_factory=list)  # numbers of steps
     is_logits: bool = False
-    in_pieces: bool = False  # one piece of many at a time
     widened: bool = False  # to fp32, where the recipe computes in less
     of_input: bool = False  # a copy that an op makes of what it reads before it computes
-    narrow: Cell | None = None  # a copy in fewer bytes that several ops share
 
 
 @dataclass(eq=False)
@@ -47,6 +49,7 @@ class Step:
     keeps: list[Cell]
     grads: list[tuple[Param, int] | Cell]  # a parameter with the number of its copy
     weights: list[Param]
+    saved: Callable[[Policy], list[Cell]]  # what its op saves where it computes in that precision
 
 
 @dataclass(eq=False)
@@ -59,27 +62,26 @@ class Loop:
 
 @dataclass(eq=False)
 class Group:
-    """One run of a block: what FSDP gathers together, and what may be recomputed, all or all but some results."""
+    """One run of a block, or of attention's core: what may be recomputed, all or all but some results."""
 
     body: list[Node]
     module: Module
+    first: int  # number of its first step
     recomputed: bool = False
     reads: list[Cell] = field(default_factory=list)  # made outside, kept while the inside is not
-    first: int = 0
     done: frozenset[Op] = frozenset()  # not computed again
     results: dict[Cell, Module] = field(default_factory=dict)  # made inside and kept, each with where it is made
 
 
 Node = Step | Loop | Group
+Pass = Callable[[list[Node]], None]
 
 
 class Unrolling:
     """Walks the tree in the order of computation."""
 
-    def __init__(
-        self, policy: Policy, trainable: Trainable, recompute: str, size: Callable[[Tensor, Module], int]
-    ) -> None:
-        self.policy, self.recompute, self.size = policy, recompute, size
+    def __init__(self, policy: Policy, trainable: Trainable, size: Callable[[Tensor, Module], int]) -> None:
+        self.policy, self.size = policy, size
         self.gradients = Gradients(trainable)
         self.cells: dict[Tensor, list[Cell]] = {}  # one for each storage, or what was handed over in its place
         self.copies: dict[Module, int] = {}  # which copy of a module is running
@@ -122,18 +124,7 @@ class Unrolling:
                 self.gradients.follow(item)
             else:
                 body.append(self._step(item, module))
-        if is_recomputed(module, self.recompute):
-            return [self._recomputed(body, module, first)]
-        return [Group(body, module)] if module.unit == "block" else body
-
-    def _recomputed(self, body: list[Node], module: Module, first: int) -> Group:
-        if module.unit == "core":
-            _copy_what_enters(body)
-        kept = results(module, self.recompute)
-        cells = {cell: one.module for one in kept for tensor in one.tensors for cell in self.cells[tensor]}
-        wanted = any(step.keeps for step in steps(body))
-        done = frozenset(one.op for one in kept)
-        return Group(body, module, True, list(_read_from_outside(body)), first, done, cells if wanted else {})
+        return [Group(body, module, first)] if module.unit in REGIONS else body
 
     def _step(self, op: Op, module: Module) -> Step:
         number, wants = self.number, self.gradients.wants
@@ -142,8 +133,7 @@ class Unrolling:
         reads = [cell for tensor in inputs for cell in self._read(tensor, module)]
         self.gradients.follow(op)
         makes = [self._made(tensor, module) for tensor in (op.output, *op.beside.values())]
-        saved = dict.fromkeys(tensor.within(self.cells) for tensor in KINDS[op.kind].saves(op, wants, self.policy))
-        keeps = [cell for tensor in saved if not isinstance(tensor, Param) for cell in self.cells[tensor]]
+        saved = self._saved(op)
         for cell in reads:
             cell.last_read = number
         wanting = list(dict.fromkeys(tensor.within(self.cells) for tensor in op.inputs if wants(tensor)))
@@ -151,7 +141,20 @@ class Unrolling:
         for tensor in wanting:
             grads.extend([(tensor, self._copy(tensor))] if isinstance(tensor, Param) else self.cells[tensor])
         weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
-        return Step(number, op, module, list(dict.fromkeys(reads)), makes, keeps, grads, weights)
+        return Step(number, op, module, list(dict.fromkeys(reads)), makes, saved(self.policy), grads, weights, saved)
+
+    def _saved(self, op: Op) -> Callable[[Policy], list[Cell]]:
+        """What the op saves, given the precision it computes in; cells and gradients are those of this run."""
+        tensors = (*op.inputs, op.output, *op.beside.values())
+        wanting = {tensor for tensor in tensors if self.gradients.wants(tensor)}
+        found = {tensor: tensor.within(self.cells) for tensor in tensors}
+        cells = {tensor: self.cells[place] for tensor, place in found.items() if place in self.cells}
+
+        def saved(policy: Policy) -> list[Cell]:
+            kept = KINDS[op.kind].saves(op, wanting.__contains__, policy)
+            return list(dict.fromkeys(cell for tensor in kept for cell in cells.get(tensor, ())))
+
+        return saved
 
     def _copy(self, param: Param) -> int:
         """A number that tells apart the copies of a parameter in repeated modules."""
@@ -174,17 +177,11 @@ class Unrolling:
         return made
 
 
-def unrolled(
-    unrolling: Unrolling, root: Module, changed: Callable[[list[Node]], None] = lambda nodes: None
-) -> list[Node]:
-    """The whole step, changed where somebody changes it, every cell knowing who keeps it."""
-    nodes = unrolling.run(root)
-    changed(nodes)
+def schedule(nodes: list[Node], passes: Iterable[Pass] = ()) -> list[Node]:
+    """The whole step after all passes, every cell knowing who keeps it."""
+    for change in passes:
+        change(nodes)
     _note_keepers(nodes)
-    for step in steps(nodes):
-        if step.module.unit == "loss":
-            for cell in (*step.reads, *step.makes):
-                cell.is_logits = True
     return nodes
 
 
@@ -224,18 +221,6 @@ def steps(nodes: list[Node]) -> Iterator[Step]:
             yield from steps(node.body)
 
 
-def _copy_what_enters(body: list[Node]) -> None:
-    """Queries, keys and values enter attention's products as views by head, which PyTorch copies to multiply them.
-
-    Where nothing is recomputed the copies are kept in the place of what they are copied of."""
-    entering = _read_from_outside(body)
-    for step in steps(body):
-        for cell in [cell for cell in step.keeps if step.op.kind == "contract" and cell in entering]:
-            copied = Cell(cell.tensor, cell.bytes, step.number, of_input=True)
-            step.makes.append(copied)
-            step.keeps[step.keeps.index(cell)] = copied
-
-
 def groups(nodes: list[Node]) -> Iterator[Group]:
     """Every block, in order, and what is recomputed within."""
     for node in nodes:
@@ -245,6 +230,6 @@ def groups(nodes: list[Node]) -> Iterator[Group]:
             yield from groups(node.body)
 
 
-def _read_from_outside(body: list[Node]) -> dict[Cell, None]:
+def read_from_outside(body: list[Node]) -> dict[Cell, None]:
     inside = {cell for step in steps(body) for cell in step.makes}
     return {cell: None for step in steps(body) for cell in step.reads if cell not in inside}

@@ -17,8 +17,7 @@ from archcalc.analyze.levels import Change, Happening, Repeated
 from archcalc.analyze.steps import Cell, Group, Loop, Node, Step, groups, steps
 from archcalc.analyze.work import above
 from archcalc.ir import Module, Op, Param
-
-PASSING = frozenset({"add", "copy"})  # a gradient goes through them as it is, without a storage of its own
+from archcalc.ops import KINDS
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,8 @@ class Holding:
     summed: Callable[[Param], int]  # what it is copied to, to be summed over GPUs
     rounding: int  # what a flat buffer of all gradients takes beyond the sum of shares
     copy: Callable[[Param], int]  # a narrower copy, or a wider one of a quantised weight, made for the products
-    copies_stay: bool  # until the backward pass
+    copy_stays: Callable[[Param], bool]  # until the backward pass; another is made for each product
+    copies_are_cached: bool  # by autocast, which forgets them behind the loss
     gathered: Callable[[Module | None], int]  # the weights of a block, or (None) of all the rest, under ZeRO-3
     accumulates: bool  # gradients of earlier micro-batches are there
     reduces: bool  # gradients are summed over GPUs and divided as soon as a block is done
@@ -68,7 +68,7 @@ class Timeline:
         self.alive: dict[Cell, str] = {}  # and the part under which each is booked
         self.gradients: dict[Cell, Gradient] = {}
         self.trained: dict[tuple[Param, int], int] = {}
-        self.copied: set[tuple[Param, int]] = set()
+        self.copied: set[tuple[Param, int]] = set()  # copies of weights that are there, by the number of the step
         self.unreduced: list[tuple[Param, int]] = []
         self.gathering = Gathering(self._change)
         self.first = next((node for node in groups(nodes) if node.module.unit == "block"), None)
@@ -77,6 +77,8 @@ class Timeline:
         self.gathering.loss()
         if trains:
             self.phase = "backward"
+            if self.holding.copies_are_cached:
+                self._leave_autocast(nodes)
             self._backward(nodes)
             self._end()
             self._step()
@@ -107,7 +109,10 @@ class Timeline:
                 self._compute(node, lambda cell: bool(cell.keepers), lambda cell: cell.last_read)
 
     def _through(self, group: Group) -> None:
-        self.module, weights = group.module, self._weights(group)
+        if group.module.unit != "block":
+            self._forward(group.body)
+            return
+        self.module, weights = group.module, self.holding.gathered(group.module)
         self.gathering.forward(weights)
         self._forward(group.body)
         self.module = group.module
@@ -120,19 +125,36 @@ class Timeline:
         if step.op.kind == "cross_entropy" and self.holding.loss_in_parts:  # logits without their largest
             self._for_a_moment("logits", step.makes[1].bytes)
         self._for_a_moment("temporary", self._gathered_keys(step))
-        if not self.holding.copies_stay:
-            self._drop_copies(step)
+        self._drop_copies(step, all_of_them=False)
         for cell in (*step.reads, *step.makes):
             if not kept(cell) and last_read(cell) <= step.number:
                 self._free(cell)
 
     def _copy_weights(self, step: Step) -> None:
-        for param in step.weights if step.op.kind == "contract" else ():
-            self._change("weights" if self.holding.copies_stay else "temporary", self.holding.copy(param))
+        """Cast, or dequantise, the weights of a product, unless that was done and has stayed."""
+        for param in step.weights if KINDS[step.op.kind].matrix else ():
+            if (param, step.number) not in self.copied:
+                self.copied.add((param, step.number))
+                self._change(self._copied_to(param), self.holding.copy(param))
 
-    def _drop_copies(self, step: Step) -> None:
-        for param in step.weights if step.op.kind == "contract" else ():
-            self._change("weights" if self.holding.copies_stay else "temporary", -self.holding.copy(param))
+    def _drop_copies(self, step: Step, *, all_of_them: bool = True) -> None:
+        for param in step.weights:
+            if (param, step.number) in self.copied and (all_of_them or not self.holding.copy_stays(param)):
+                self.copied.remove((param, step.number))
+                self._change(self._copied_to(param), -self.holding.copy(param))
+
+    def _copied_to(self, param: Param) -> str:
+        return "weights" if self.holding.copy_stays(param) else "temporary"
+
+    def _leave_autocast(self, nodes: list[Node], recomputed: bool = False) -> None:
+        """Behind the loss, copies live on where a product saved them: not inside of what is computed again."""
+        for node in nodes:
+            if isinstance(node, Loop):
+                self._repeated(partial(self._leave_autocast, node.body, recomputed), node.times)
+            elif isinstance(node, Group):
+                self._leave_autocast(node.body, recomputed or node.recomputed)
+            elif recomputed:
+                self._drop_copies(node)
 
     # backward
 
@@ -147,18 +169,24 @@ class Timeline:
                 self._differentiate(node)
 
     def _back_through(self, group: Group) -> None:
-        self.phase, self.module, weights = "backward", group.module, self._weights(group)
+        if group.module.unit != "block":
+            self._back_within(group)
+            return
+        self.phase, self.module, weights = "backward", group.module, self.holding.gathered(group.module)
         self.gathering.backward(weights, group is self.first)
+        self._back_within(group)
+        self.module = group.module
+        self.gathering.done(weights)
+        if self.holding.reduces:
+            self._reduce(group.module)
+
+    def _back_within(self, group: Group) -> None:
         if group.recomputed and any(step.grads for step in steps(group.body)):
             self._recompute(group)
         self._backward(group.body)
         for cell in (*group.reads, *group.results):
             if min(cell.keepers, default=group.first) == group.first:
                 self._free(cell)
-        self.module = group.module
-        self.gathering.done(weights)
-        if self.holding.reduces and group.module.unit == "block":
-            self._reduce(group.module)
 
     def _recompute(self, group: Group) -> None:
         """Compute the inside again, up to the last tensor that the backward pass needs; results behind it stay."""
@@ -198,8 +226,7 @@ class Timeline:
                 self._free(cell)
 
     def _differentiate(self, step: Step) -> None:
-        if not self.holding.copies_stay:
-            self._copy_weights(step)
+        self._copy_weights(step)
         beside = step.makes[1].bytes * (1 + self.holding.loss_in_parts) if step.op.kind == "cross_entropy" else 0
         self._change("logits", beside)  # goes back through the mean, then through the log-probabilities
         self._for_a_moment("temporary", 2 * self._gathered_keys(step))  # and the gradients of all of them
@@ -216,7 +243,7 @@ class Timeline:
         if isinstance(wanted, tuple):
             return self._train(wanted)
         there = self.gradients.get(wanted)
-        passes = step.op.kind in PASSING and arriving is not None and wanted.bytes == arriving.bytes
+        passes = KINDS[step.op.kind].passes_gradient and arriving is not None and wanted.bytes == arriving.bytes
         if passes and arriving and not there:
             arriving.users += 1
             self.gradients[wanted] = arriving
@@ -263,10 +290,6 @@ class Timeline:
 
     # bookkeeping
 
-    def _weights(self, group: Group) -> int:
-        """What is gathered together, under ZeRO-3."""
-        return self.holding.gathered(group.module) if group.module.unit == "block" else 0
-
     def _repeated(self, play: Callable[[], None], times: int) -> None:
         outer, self.sink = self.sink, []
         play()
@@ -290,7 +313,7 @@ class Timeline:
 
     def _gathered_keys(self, step: Step) -> int:
         """Source: PyTorch's context_parallel, which gathers them by default, torch/distributed/tensor/experimental."""
-        shared = step.op.kind == "flash" and self.holding.keys_from > 1
+        shared = KINDS[step.op.kind].attention_kernel and self.holding.keys_from > 1
         return self.holding.keys_from * sum(cell.bytes for cell in step.reads[1:3]) if shared else 0
 
     def _for_a_moment(self, part: str, number: int) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.casting import Autocasting, Fp8
+from archcalc.analyze.bitsandbytes import save_inputs
+from archcalc.analyze.casting import autocast, fp8
+from archcalc.analyze.checkpointing import checkpoint
 from archcalc.analyze.compiled import compile_blocks, compile_loss
-from archcalc.analyze.held_inputs import HeldInputs
 from archcalc.analyze.levels import Levels
+from archcalc.analyze.loss_chunks import in_chunks, mark_logits
 from archcalc.analyze.states import Keeping
-from archcalc.analyze.steps import Node, Unrolling, steps, unrolled
+from archcalc.analyze.steps import Node, Pass, Unrolling, schedule
 from archcalc.analyze.timeline import Holding, Timeline
 from archcalc.ir import Module, Param, Tensor, walk
-from archcalc.places import Place
 from archcalc.precision import BYTES, Policy
 from archcalc.quantisation import Format
 
@@ -33,37 +34,28 @@ def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
 
 
 def nodes(memory: Memory, root: Module) -> list[Node]:
-    """The step as the recipe computes it, on one GPU."""
-    case, policy = memory.case, Policy(memory.case.activations)
-    unrolling = _kind(case)(policy, memory.trainable, case.recompute, sizes(case, policy))
-    if isinstance(unrolling, HeldInputs):
-        unrolling.held = case.format.holds
-    found = unrolled(unrolling, root, _compiled(case))
-    for step in steps(found):
-        for cell in (*step.reads, *step.makes) if case.loss_chunks > 1 else ():
-            if cell.is_logits and not cell.in_pieces:
-                cell.bytes, cell.in_pieces = -(-cell.bytes // case.loss_chunks), True
-    return found
+    """The step on one GPU, with what every option changes about it."""
+    policy = Policy(memory.case.activations)
+    unrolled = Unrolling(policy, memory.trainable, sizes(memory.case, policy)).run(root)
+    return schedule(unrolled, passes(memory.case, memory.keeping))
 
 
-def _kind(case: Case) -> type[Unrolling]:
-    """How ops become steps under the recipe, or over the format of the weights."""
+def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
+    """Every option's pass, in order: what products save, in which numbers, what is saved at all, what is fused."""
     if isinstance(case.format, Format) and case.format.holds_inputs:
-        return HeldInputs
-    kinds = {"autocast": Autocasting, "fp8": Fp8}
-    return kinds.get(case.recipe.name if case.recipe else "", Unrolling)
-
-
-def _compiled(case: Case) -> Callable[[list[Node]], None]:
-    """What torch.compile changes: blocks, and the loss too where all is compiled."""
-
-    def change(nodes: list[Node]) -> None:
-        if case.compile != "none":
-            compile_blocks(nodes)
-        if case.compile == "all":
-            compile_loss(nodes, BYTES[case.activations])
-
-    return change
+        yield save_inputs(keeping.quantised)
+    if case.recipe and case.recipe.name == "autocast":
+        yield autocast()
+    if case.recipe and case.recipe.name == "fp8":
+        yield fp8(keeping.quantised)
+    yield checkpoint(case.recompute)
+    if case.compile != "none":
+        yield compile_blocks
+    if case.compile == "all":
+        yield compile_loss(BYTES[case.activations])
+    yield mark_logits
+    if case.loss_chunks > 1:
+        yield in_chunks(case.loss_chunks)
 
 
 def sizes(case: Case, policy: Policy) -> Callable[[Tensor, Module], int]:
@@ -95,7 +87,8 @@ def holding(case: Case, keeping: Keeping, root: Module, states: dict[str, int]) 
         summed=lambda param: plan.sharded(param) * plan.shards * kept if plan.zero == 3 else 0,
         rounding=states["gradients"] - shares if plan.zero == 2 else 0,
         copy=_copies(case, keeping),
-        copies_stay=bool(recipe.copies),
+        copy_stays=lambda param: bool(recipe.copies) and not keeping.quantised(param),
+        copies_are_cached=recipe.name == "autocast",
         gathered=_gathered(case, root),
         accumulates=case.accumulate > 1,
         reduces=plan.zero >= 2,
@@ -126,10 +119,11 @@ def _copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
     assert recipe
 
     def copy(param: Param) -> int:
+        """A quantised weight is dequantised for each of its products, whatever the recipe casts."""
+        if keeping.quantised(param):
+            return case.plan.size(param) * BYTES[case.activations] * max(1, case.format.widened)
         if recipe.copies and case.plan.zero < 3:
-            return keeping.plan.size(param) * BYTES[recipe.copies]
-        if case.format.is_quantised and case.format.holds(Place(param, 1)):
-            return keeping.plan.size(param) * BYTES[recipe.weights] * max(1, case.format.widened)
+            return case.plan.size(param) * BYTES[recipe.copies]
         return 0
 
     return copy

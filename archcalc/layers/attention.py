@@ -25,8 +25,10 @@ ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the s
 Biased = frozenset[str]  # which of q, k, v, o have a bias
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
 
+INPUT = "input"  # softmax is computed in the number format of its input
 BENT = "flash attention with ALiBi, sinks or softcaps: as FlashAttention's kernel has them; PyTorch's own does not"
 UNEVEN = "flash attention with values of another width than keys: as FlashAttention 3 has it; PyTorch's own does not"
+EAGERLY = "eager attention, which stores the scores of all positions"
 EAGER = "relative positions are added to stored scores: no flash kernel takes a learned table"
 
 _TWO = Dim.of("query_and_gate", 2, copies=True)
@@ -55,6 +57,7 @@ def attention(
     softcap: bool = False,
     alibi: bool = False,
     routed: RoutedHeads | None = None,
+    softmax: str = INPUT,
 ) -> Tensor:
     """`memory` is what is looked at: x itself, or the encoder's output.
 
@@ -90,9 +93,8 @@ def attention(
         q, k = rotated(m, q, "q", rotation), rotated(m, k, "k", rotation)
     past = looked_at(x, memory, work, sight)
     k, v = (kept(m, t, past, work, sight) for t in (k, v))
-    core = Core(
-        m.section("core"), work, mask, score_bias(m, q, k) if score_bias else None, dropout, sight, softcap, alibi
-    )
+    bias_of_scores = score_bias(m, q, k) if score_bias else None
+    core = Core(m.section("core"), work, mask, bias_of_scores, dropout, sight, softcap, alibi, softmax=softmax)
     core = replace(core, sinks=one_each(m, "sinks", head)) if sinks else core
     looked_up = core.flash(q, k, v) if work.attention == "flash" else core.eager(q, k, v)
     concatenated = m.record(
@@ -139,10 +141,12 @@ class Core:
     alibi: bool = False
     sinks: Tensor | None = None
     chosen: Tensor | None = None  # for a kernel: places of the only positions that are looked at
+    softmax: str = INPUT  # the number format that eager attention computes it in
 
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """softmax(q·k / √head_dim + bias)·v, with keys and values shown to all heads of their group."""
         m, (batch, head, seq, each), past = self.m, q.dims, k.dims[2]
+        m.whole_sequence = self._bent or EAGERLY
         if k.dims[1] != head:
             k, v = (m.record("repeat", t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
         scores = m.record(
@@ -152,7 +156,7 @@ class Core:
         scores = self._capped(scores) if self.softcap else scores
         scores = m.record("add", scores, self.bias) if self.bias else scores
         scores = m.record("mask", scores, self.mask) if self.mask else scores
-        weights = self._beside_sinks(scores) if self.sinks else m.record("softmax", scores)
+        weights = self._beside_sinks(scores) if self.sinks else self.weights(scores)
         weights = dropped(m, weights, self.dropout, self.work)
         return m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)
 
@@ -161,6 +165,7 @@ class Core:
         if self.bias:
             self.m.work_notes.append(EAGER)
             return self.eager(q, k, v)
+        self.m.whole_sequence = self._bent
         looked_up = axes(*q.dims[:3], v.dims[3])
         bent, uneven = self.softcap or self.sinks or self.alibi, k.dims[3].size != v.dims[3].size
         if not (bent or uneven or self.chosen):
@@ -168,6 +173,10 @@ class Core:
         self.m.work_notes.extend([*([BENT] if bent else []), *([UNEVEN] if uneven else [])])
         others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
         return self.m.record("bent_flash", q, k, v, *others, to=looked_up, seen=self.seen)
+
+    def weights(self, scores: Tensor) -> Tensor:
+        """Softmax in the format of the scores, or in fp32 and cast back to it."""
+        return self.m.record("softmax" if self.softmax == INPUT else "softmax_fp32", scores)
 
     def _capped(self, scores: Tensor) -> Tensor:
         """cap · tanh(scores / cap)."""
@@ -178,8 +187,14 @@ class Core:
         assert self.sinks
         *rows, past = scores.dims
         wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
-        weights = self.m.record("softmax", self.m.record("concat", scores, self.sinks, to=wider))
+        weights = self.weights(self.m.record("concat", scores, self.sinks, to=wider))
         return self.m.record("view", weights, to=scores.axes)
+
+    @property
+    def _bent(self) -> str:
+        """What every score goes through before softmax; sinks are added behind it, from its logsumexp."""
+        found = {"a softcap on the scores": self.softcap, "ALiBi": self.alibi, "a bias on the scores": bool(self.bias)}
+        return next((what for what, is_there in found.items() if is_there), "")
 
     @property
     def seen(self) -> Seen | None:

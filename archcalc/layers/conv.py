@@ -6,11 +6,13 @@ from archcalc.ir import Dim, Module, Tensor, axes
 from archcalc.workload import Workload
 
 PADDING = "causal convolutions: padded positions, which PyTorch computes and drops, are left out"
+CONVOLUTION = "a convolution along the sequence"
 
 
 def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload) -> Tensor:
     """Every channel by itself, over the position and `kernel - 1` before it, which are kept for the next token."""
     m.work_notes.append(PADDING)
+    m.whole_sequence = CONVOLUTION
     batch, seq, *channels = x.dims
     axis, taps = tuple(channels), Dim.of("conv", kernel)
     if work.keeps_cache:
@@ -22,6 +24,7 @@ def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload
 
 def conv(m: Module, x: Tensor, out: Dim, kernel: int, *, groups: int = 1, stride: int = 1, seq: Dim) -> Tensor:
     """`groups` bundles of channels apart, over windows of `kernel` positions; `seq` is how many windows there are."""
+    m.whole_sequence = CONVOLUTION
     batch, _, channels = x.dims
     group, into = Dim.of("groups", groups, copies=True), Dim.of("channels_in", channels.size // groups)
     each, taps = Dim.of("channels_out", out.size // groups), Dim.of("kernel", kernel)

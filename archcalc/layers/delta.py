@@ -63,7 +63,7 @@ class Delta:
     def _looked_up(self, m: Module, u: Tensor, rates: Tensor, work: Workload) -> Tensor:
         batch, seq, _ = u.dims
         bias, slowness = one_each(m, "dt_bias", self.head), one_each(m, "A_log", self.head)
-        m = kernel(m, work)
+        m = kernel(m, work, "flash-linear-attention's chunk_gated_delta_rule")
         q, k = (self._for_every_head(m, u.seen_as(batch, seq, self._kv_head, self.key)) for _ in "qk")
         q = m.record("scale", q)
         rate = m.record("sigmoid", rates.seen_as(batch, seq, self.head))

@@ -36,6 +36,7 @@ class Indexer:
     ) -> Tensor:
         """The places of the chosen positions. Queries come from `squeezed` ones, keys are kept beside attention's."""
         m.work_notes.append(DENSE)
+        m.whole_sequence = "an index over all positions"
         batch, seq, _ = x.dims
         head, each = Dim.of("index_heads", self.heads, copies=True), Dim.of("index_dim", self.head_dim)
         x, squeezed = x.detached(), squeezed.detached()

@@ -44,7 +44,7 @@ class KimiDelta(Delta):
     def _looked_up_at(self, m: Module, u: Tensor, forget: Tensor, rate: Tensor, work: Workload) -> Tensor:
         batch, seq, _ = u.dims
         bias, slowness = m.param("dt_bias", (self.head, self.key)), one_each(m, "A_log", self.head)
-        m = kernel(m, work)
+        m = kernel(m, work, "flash-linear-attention's chunk_kda")
         q, k = (m.record("rms_norm", u.seen_as(batch, seq, self.head, self.key)) for _ in "qk")
         q, rate = m.record("scale", q), m.record("sigmoid", rate)
         decay = m.record("softplus", m.record("add", forget, bias)).seen_as(batch, seq, self.head, self.key)

@@ -24,6 +24,8 @@ from archcalc.layers.linear import linear
 if TYPE_CHECKING:
     from archcalc.workload import Workload
 
+FUSED = "causal linear attention in chunks, as in flash-linear-attention"
+
 NORMALISER = "normaliser"
 FEATURES = ("softmax", "poly2", "elu", "relu")
 
@@ -61,7 +63,8 @@ def kernel_attention(
     k, v = (linear(m[n], memory, (kv_head, width), bias=n in bias) for n, width in widths.items())
     k, v = (t.seen_as(batch, kv_head, looked_at(x, memory), width) for t, width in ((k, each), (v, value)))
     m.show("head", batch, seq, each, note=f"each of {heads} heads")
-    core = kernel(m, work) if causal else m.section("core")
+    core = kernel(m, work, FUSED) if causal else m.section("core")
+    m.whole_sequence = "sums of kernel attention over all positions"
     found = Kernel(core, work, feature, rotation, causal, known).look_up(q, k, v)
     concatenated = m.record("view", found, to=axes(batch, seq, (head, value)), name="concat", note="heads concatenated")
     if value == each:

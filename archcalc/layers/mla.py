@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from archcalc.count import Count
 from archcalc.ir import Dim, Module, Param, Tensor, axes
-from archcalc.layers.attention import Core, Rotation, looked_at
+from archcalc.layers.attention import INPUT, Core, Rotation, looked_at
 from archcalc.layers.indexer import Indexer
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
@@ -63,6 +63,7 @@ class LatentAttention:
     dropout: float
     indexer: Indexer | None = None  # what chooses the positions that are looked at
     gate: str = ""  # on what was looked up: own, or one number for each head
+    softmax: str = INPUT
 
     def run(self, x: Tensor) -> Tensor:
         """As `attention`, with queries, keys and values that come from narrow vectors."""
@@ -70,7 +71,7 @@ class LatentAttention:
         q, squeezed = self._queries(x)
         latent, shared_key = self._kept(x)
         expanded = None if self.work.decodes else self._expanded(latent, shared_key)
-        core = Core(self.m.section("core"), self.work, self.mask, None, self.dropout, self.sight)
+        core = Core(self.m.section("core"), self.work, self.mask, None, self.dropout, self.sight, softmax=self.softmax)
         core = self._pointed(core, x, squeezed) if self.indexer else core
         if expanded:
             found = core.flash(q, *expanded) if self.work.attention == "flash" else core.eager(q, *expanded)
@@ -147,7 +148,7 @@ class LatentAttention:
         scores = m.record("add", scores, m.record("contract", rotated, shared_key, to=scores.axes, over=(rope,)))
         scores = m.record("scale", scores)
         scores = m.record("mask", scores, core.mask) if core.mask else scores
-        weights = m.record("softmax", scores)
+        weights = core.weights(scores)
         found = m.record("contract", weights, latent, to=axes(batch, head, seq, rank), over=(past,))
         by_head = found, up.seen_as(head, value, rank)
         return m.record("contract", *by_head, to=axes(batch, head, seq, value), over=(rank,))

@@ -70,7 +70,7 @@ class Mamba2:
     def _mixed(self, m: Module, u: Tensor, step: Tensor, work: Workload) -> Tensor:
         batch, seq, _ = u.dims
         bias, rate = one_each(m, "dt_bias", self.head), one_each(m, "A_log", self.head)
-        m = kernel(m, work)
+        m = kernel(m, work, "mamba_ssm's mamba_chunk_scan_combined")
         step = m.record("softplus", m.record("add", step, bias))
         values = m.record("multiply", u.seen_as(batch, seq, self.head, self.each), step)
         b, c = (self._for_every_head(m, u) for _ in "bc")

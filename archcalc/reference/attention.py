@@ -35,6 +35,13 @@ def is_flash(part: dict[str, Any], options: dict[str, str]) -> bool:
     return options["attention"] == "flash" and part["feature"] == "softmax" and not table
 
 
+def softmax(scores: Tensor, part: dict[str, Any]) -> Tensor:
+    """In the scores' own numbers, or in fp32 and cast back, as many classes of transformers compute it."""
+    if part["softmax"] == "fp32":
+        return scores.softmax(dim=-1, dtype=torch.promote_types(scores.dtype, torch.float32)).to(scores.dtype)
+    return scores.softmax(dim=-1)
+
+
 class RelativePositions(nn.Embedding):
     """A number for each head and bucket of distances: (heads, queries, keys)."""
 
@@ -196,9 +203,9 @@ class Attention(nn.Module):
     def _weights(self, scores: Tensor) -> Tensor:
         """Softmax; with sinks beside one more score for each head, whose weight is left out."""
         if not self.part["sinks"]:
-            return scores.softmax(dim=-1)
+            return softmax(scores, self.part)
         sinks = self.sinks.view(1, -1, 1, 1).expand(*scores.shape[:3], 1)
-        return torch.cat((scores, sinks), dim=-1).softmax(dim=-1)[..., :-1]
+        return softmax(torch.cat((scores, sinks), dim=-1), self.part)[..., :-1]
 
     def _flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         rate = self.part["weights_dropout"] if self.training else 0.0

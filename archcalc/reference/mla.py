@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Cache
+from archcalc.reference.attention import Cache, softmax
 from archcalc.reference.fused import FusedAttention, Scores, is_written_out
 from archcalc.reference.indexer import Indexer, unchosen
 from archcalc.reference.layers import recomputed
@@ -129,7 +129,7 @@ class LatentAttention(nn.Module):
     def _eager(self, q: Tensor, key: Tensor, value: Tensor, hidden: Tensor | None) -> Tensor:
         scores = q @ key.transpose(-2, -1) / math.sqrt(self.nope + self.rope)
         scores = scores if hidden is None else scores.masked_fill(hidden, torch.finfo(scores.dtype).min)
-        weights = scores.softmax(dim=-1)
+        weights = softmax(scores, self.part)
         if self.training and self.part["weights_dropout"]:
             weights = torch.native_dropout(weights, self.part["weights_dropout"], True)[0]
         return weights @ value
@@ -150,5 +150,5 @@ class LatentAttention(nn.Module):
         scores = scores / math.sqrt(self.nope + self.rope)
         if chosen is not None:
             scores = scores.masked_fill(unchosen(chosen, latent.shape[1]), -math.inf)
-        weights = scores.softmax(dim=-1)
+        weights = softmax(scores, self.part)
         return weights @ latent[:, None] @ up[:, self.nope :].mT

@@ -87,7 +87,7 @@ class Probe(nn.Module):
         looks = next(part for part in parts if part["type"] == "AttentionPart" and part["feature"] == "softmax")
         wide = next(part for part in parts if part["type"] == "FfnPart")
         sees_all = {"causal": False, "window": None, "chunk": None}
-        looks = {**looks, "cross": True, "memory": width, "positions": [], "sight": sees_all}
+        looks = {**looks, "cross": True, "memory": width, "positions": [], "sight": sees_all, "softmax": "input"}
         self.probe = Vector(width)
         self.attention = make_part(looks, width, width, options)
         add(self, "norm", make_norm(stack["norm"], width))

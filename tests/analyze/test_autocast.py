@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
+from alive import Alive
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
 from archcalc.analyze import training
-from archcalc.analyze.casting import WIDE, Autocasting
+from archcalc.analyze.casting import autocast
 from archcalc.analyze.memory import Memory
 from archcalc.analyze.steps import kept
 from archcalc.reference.measure import training_step
@@ -28,7 +31,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_autocast_keeps_what_pytorch_keeps(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Activations of both widths, a copy for each product that reads a wide one, and 16-bit copies of the weights."""
-    monkeypatch.setattr(Autocasting, "wide_kinds", WIDE - {"softmax"})
+    monkeypatch.setattr(training, "autocast", lambda: autocast(but=frozenset({"softmax"})))
     model = load(name, set=MODELS[name])
     net = Transformer(plain(model.resolved), {"attention": "eager", "recompute": "none"})
     ids = [torch.zeros(2, 16, dtype=torch.long) for _ in model.resolved.stacks]
@@ -54,3 +57,32 @@ def test_a_gpu_keeps_softmax_in_fp32() -> None:
     mixed = model.memory(mode="train", precision="mixed", attention="eager", batch=1).rows[0].parts["activations"]
     scores = 12 * 12 * 1024 * 1024
     assert eager - mixed > (4 + 2 - 2) * scores
+
+
+@pytest.mark.parametrize("recompute", ["none", "core", "block"])
+def test_copies_of_weights_end_with_autocast_where_blocks_are_recomputed(
+    recompute: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PyTorch frees the cached copies behind the loss, unless a product saved them, and casts again to recompute."""
+    monkeypatch.setattr(training, "autocast", lambda: autocast(but=frozenset({"softmax"})))
+    model = load(
+        "llama-3-8b", set=["decoder=4", "vocab=1000", "d_model=256", "heads=4", "ffn.width=1024", "kv_heads=2"]
+    )
+    net = Transformer(plain(model.resolved), {"attention": "eager", "recompute": recompute})
+    ids, targets = torch.zeros(2, 64, dtype=torch.long), torch.zeros(128, dtype=torch.long)
+    with Alive(*net.parameters(), ids, targets) as alive:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss: Any = cross_entropy(net(ids).flatten(0, 1).float(), targets)
+        loss.backward()
+    said = {"core": "selective", "block": "full"}.get(recompute, "none")
+    ours = model.memory(
+        mode="train",
+        precision="autocast",
+        attention="eager",
+        recompute=said,
+        optimizer="sgd",
+        batch=2,
+        seq=64,
+        overhead=0,
+    )
+    assert abs(alive.peak / ours.total_bytes - 1) < 0.015

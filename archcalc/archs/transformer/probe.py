@@ -10,6 +10,7 @@ from archcalc.archs.transformer.parts.ffn import FfnPart
 from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.errors import InputError
 from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.layers.attention import INPUT
 from archcalc.layers.sight import EVERYTHING
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ def probed(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor
     batch, _, d_model = x.dims
     one, work = Dim.of("one", 1), work.of_encoder()  # what it looks at is not kept for a next token
     vector = m["probe"].record("repeat", m["probe"].param("weight", one, d_model), to=axes(batch, one, d_model))
-    looked = replace(looks, cross=True, positions=(), sight=EVERYTHING).run(m["attention"], vector, Context(work, x))
+    plain = replace(looks, cross=True, positions=(), sight=EVERYTHING, softmax=INPUT)  # as nn.MultiheadAttention is
+    looked = plain.run(m["attention"], vector, Context(work, x))
     wide = ffn.run(m["ffn"], normed(m["norm"], looked, stack.norm), Context(work))
     return m.record("view", m.record("add", looked, wide), to=axes(batch, d_model), name="pooled")
 

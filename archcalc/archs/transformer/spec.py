@@ -122,6 +122,7 @@ class Scope(Node):
     position: Positions = ()
     parallel: Literal["shared", "separate"] | None = None  # parts beside each other, with one norm or one each
     layer_scale: bool = False  # a learned vector on every branch
+    softmax: Literal["input", "fp32"] = "input"  # of eager attention: in the format of its input, or in fp32 and cast
     dropout: Fraction = 0.0
     embedding: Embedding = Embedding.model_construct()
     attention: Annotated[Any, slot_node("attention")] = None

@@ -170,6 +170,7 @@ def _without(value: Any, usual: Any) -> Any:
 _USUAL: Fields = {  # what the spec's language takes for granted
     "head": "lm",
     "bias": True,
+    "softmax": "input",
     "norm": "layer",
     "moe": {"act": "silu"},
     "position": {"theta": 10_000.0, "project": []},
@@ -178,7 +179,7 @@ _USUAL: Fields = {  # what the spec's language takes for granted
 _ORDER = (
     *("name", "scope", "vocab", "d_model", "heads", "kv_heads", "head_dim"),
     *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "lightning", "conv"),
-    *("norm", "bias", "parallel", "layer_scale", "position", "embedding", "dropout", "variants"),
+    *("norm", "bias", "parallel", "layer_scale", "position", "embedding", "softmax", "dropout", "variants"),
     *("encoder", "decoder", "head", "spare", "precision"),
 )
 

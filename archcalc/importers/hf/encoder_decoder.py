@@ -42,7 +42,7 @@ def _read(c: Config, name: str, task: str, usual: Fields) -> Fields:
     if module is None:
         raise unknown_type(said)
     inner = Config(said["model_type"], said)
-    found = finished(module.translate(inner, task))
+    found = finished({**module.translate(inner, task), "softmax": inner.softmax})
     inner.check_all_read(tuple(module.INERT.split()))
     c.notes.extend(inner.notes)
     return found

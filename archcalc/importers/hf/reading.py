@@ -46,6 +46,7 @@ class Config:
         self.config_class: str = about["config"]
         self.classes: dict[str, str] = about["classes"]
         self.theta: float = about["theta"]
+        self.softmax: str = about["softmax"]
         self.aliases: dict[str, str] = about["aliases"]
         self.defaults = {self.named(key): value for key, value in about["defaults"].items()}
         self.defaults = {**described("base")["defaults"], **self.defaults}

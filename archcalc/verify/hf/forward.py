@@ -50,7 +50,7 @@ def forward(built: Built, work: Workload, device: str = "meta") -> Forward:
     module, given, seen = built.module, built.inputs(work, device), Forward()
     with ExitStack() as stack:
         stack.enter_context(contained())
-        stack.enter_context(_without_values())
+        stack.enter_context(without_values())
         stack.enter_context(_weights_on(device, module))
         for name, inner in module.named_modules():
             for hook in _hooks(name, inner, seen):
@@ -130,7 +130,7 @@ def _note_unused(built: Built, seen: Forward, work: Workload) -> None:
 
 
 @contextmanager
-def _without_values() -> Iterator[None]:
+def without_values() -> Iterator[None]:
     """transformers looks for packed and padded sequences in the values of ids, which a meta tensor has none of."""
     masks, models = needed("transformers.masking_utils"), needed("transformers.modeling_utils")
     blind = {

@@ -20,10 +20,10 @@ def verify_config(model: Model, work: Workload, *, quick: bool, progress: Progre
     first = compared(model, work)
     notes = (*model.document.notes, *first.notes)
     second = verify_plain(model, work, quick=quick, progress=progress)
-    rows = (*first.rows, *map(_under_heading, second.rows))
+    rows = (*(replace(row, against=first.against) for row in first.rows), *map(_under_heading, second.rows))
     notes = (*notes, *(f"in plain PyTorch {note}" if note == SHORTENED else note for note in second.assumptions))
     left_out = {**first.left_out, **second.left_out}
-    return VerifyReport(model.name, notes, second.setting, rows, left_out, "transformers' and PyTorch's")
+    return VerifyReport(model.name, notes, second.setting, rows, left_out)
 
 
 def _under_heading(row: Row) -> Row:

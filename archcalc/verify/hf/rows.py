@@ -21,6 +21,7 @@ from archcalc.verify.hf.matching import (
     tensors_differ,
 )
 from archcalc.verify.hf.ours import Block, as_one, blocks_of
+from archcalc.verify.hf.scores import scores_rows
 from archcalc.verify.report import Row
 from archcalc.workload import Workload
 
@@ -42,6 +43,7 @@ AS_ONE = "transformers has its layers in other groups than blocks: compared as a
 class Compared:
     """Rows, what a reader must know of them, and what was not compared, with its reason."""
 
+    against: str
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
     left_out: dict[str, str]
@@ -51,6 +53,7 @@ def compared(model: Model, work: Workload) -> Compared:
     """Parameters, then what a forward pass shows."""
     built = Built(model, model.document.config)
     group = f"{built.name} of transformers {needed('transformers').__version__}"
+    against = f"transformers' {built.name}"
     group += ", given a head of its own" if model.document.head_in_checkpoint else ""
     work = _as_the_class_wants(built, replace(work, mode="encode"))
     ours = blocks_of(model.build(work))
@@ -65,7 +68,9 @@ def compared(model: Model, work: Workload) -> Compared:
         seen, ran = _run(built, work)
     except Exception as reason:  # a class raises whatever it likes
         why = f"{type(reason).__name__}: {' '.join(str(reason).split())[:160]}"
-        return Compared(parameters, (NOTES[0], *head), {f"forward pass of {group}": f"it cannot be run: {why}"})
+        return Compared(
+            against, parameters, (NOTES[0], *head), {f"forward pass of {group}": f"it cannot be run: {why}"}
+        )
     theirs.note_forward(there, built, seen, one_table=one_table)
     notes = (*NOTES, *head, *_said_of_unused(seen), *([AS_ONE] if whole else []))
     if ran is not work:
@@ -74,7 +79,16 @@ def compared(model: Model, work: Workload) -> Compared:
         ours = blocks_of(model.build(ran))
         ours = as_one(ours) if whole else ours
     rows = _forward(ours, there, seen, ran.batch, group)
-    return Compared((*parameters, *rows), notes, {})
+    scores, left_out = _scores(built, work, group)
+    return Compared(against, (*parameters, *rows, *scores), notes, left_out)
+
+
+def _scores(built: Built, work: Workload, group: str) -> tuple[list[Row], dict[str, str]]:
+    try:
+        return scores_rows(built, work, group), {}
+    except Exception as reason:  # a class raises whatever it likes
+        why = f"{type(reason).__name__}: {' '.join(str(reason).split())[:160]}"
+        return [], {f"scores that {built.name} saves": f"it cannot be run on the meta device: {why}"}
 
 
 def _sizes(work: Workload) -> dict[str, int]:

@@ -59,6 +59,7 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part
         memory=said.memory,
         global_qkv=said.global_qkv,
         routed=_routed(said, word, heads, kv_heads, around),
+        softmax=scope.softmax,
     )
 
 

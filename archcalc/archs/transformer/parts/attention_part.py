@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts.part import Context, Part
 from archcalc.ir import Dim, Module, Tensor, axes
-from archcalc.layers.attention import Rotation, ScoreBias, attention, keep_global, looked_at
+from archcalc.layers.attention import INPUT, Rotation, ScoreBias, attention, keep_global, looked_at
 from archcalc.layers.disentangled import disentangled, distance_table
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.kernel import kernel_attention
@@ -40,6 +40,7 @@ class AttentionPart(Part):
     memory: int | None = None
     global_qkv: bool = False
     routed: RoutedHeads | None = None
+    softmax: str = INPUT
 
     @property
     def causal(self) -> bool:
@@ -74,6 +75,7 @@ class AttentionPart(Part):
             softcap=self.softcap,
             alibi=self.position("alibi") is not None,
             routed=self.routed,
+            softmax=self.softmax,
         )
 
     def _memory(self, x: Tensor, context: Context) -> Tensor:

@@ -9,7 +9,7 @@ from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.errors import InputError
 from archcalc.ir import Dim, Module, Tensor
-from archcalc.layers.attention import looked_at
+from archcalc.layers.attention import INPUT, looked_at
 from archcalc.layers.indexer import Indexer
 from archcalc.layers.mla import LatentAttention, Widths
 from archcalc.layers.sight import Sight
@@ -28,6 +28,7 @@ class LatentPart(Part):
     weights_dropout: float
     indexer: Indexer | None = None
     gate: str = ""
+    softmax: str = INPUT
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         hides = self.sight.hides and not context.work.decodes
@@ -43,6 +44,7 @@ class LatentPart(Part):
             dropout=self.weights_dropout,
             indexer=self.indexer,
             gate=self.gate,
+            softmax=self.softmax,
         ).run(x)
 
     def _rotation(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor] | None:
@@ -78,6 +80,7 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Late
         weights_dropout=scope.dropout if said.dropout is None else said.dropout,
         indexer=_indexer(word, said, around) if said.index else None,
         gate=_gate(word, said, around),
+        softmax=scope.softmax,
     )
 
 
