@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SPREAD = ("rtx-3060", "t4", "rtx-4090", "rtx-5090", "l40s", "a100-80gb", "h100", "h200", "b200", "mi300x")
 
 CAPACITY = "memory: what the driver reports where a source says so, else the nameplate; nothing is taken off"
+NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every model has norms
 LARGEST = "batch, context: the largest that fit, each with the other left as it is"
 
 
@@ -126,7 +127,9 @@ def _left_whole(question: Question, rows: tuple[Row, ...]) -> list[str]:
     numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
     if question.trains or question.report.plan.tp > 1 or not numbers:
         return []
-    return words(question.over(min(numbers)).undivided)
+    spread = question.over(min(numbers))
+    whole = sum(one.bytes for one in spread.undivided)
+    return words(spread.undivided) if whole * NOTABLE > spread.total_bytes else []
 
 
 def _gpus_note(question: Question, rows: tuple[Row, ...]) -> str:

@@ -43,7 +43,7 @@ def scores_rows(built: Built, work: Workload, group: str) -> list[Row]:
         raise ValueError("its attention is computed in other shapes than these scores")
     return [
         Row(
-            f"bytes of eager attention's softmax saved, {precision}, {at}",
+            f"eager softmax saved, {precision}, {at}",
             _ours(root, precision),
             seen[precision][1],
             group,
