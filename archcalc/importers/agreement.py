@@ -6,7 +6,7 @@ encoders that the count leaves out. A difference that is left is a difference.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -106,7 +106,7 @@ class Held:
 
         stored = self.model.stored
         rest = self.model.spec.precision or "fp16"
-        usual = plain(rest) if stored is None or stored.unknown else stored
+        usual = plain(rest) if stored is None or stored.unknown else replace(stored, rest=rest)
         facts, root = Memory(self.model, weights="bf16").keeping.model, self.model.build()
         shares = shared_out(root, self.bytes, usual, rest, facts)
         return OnDisk(self._formats(), self.file, self.bytes, usual, shares, rest, bool(self._steering))

@@ -152,3 +152,15 @@ def test_what_show_prints_says_which_bytes_it_leaves_behind(run: Run, write: Wri
     shown = run("memory", write(run("show", ".").out, "shown.yaml"), "--format", "json").json
     assert shown["parts"]["weights"] == 2 * COUNTED
     assert any(f"has {taken(tensors):,} bytes of tensors" in words for words in shown["assumptions"])
+
+
+@pytest.mark.parametrize("options", [(), ("--tp", "2"), ("--precision", "fp32")])
+def test_quantised_weights_that_differ_from_their_config_have_their_own_bytes(
+    run: Run, write: Write, options: tuple[str, ...]
+) -> None:
+    """A list leaves a module as it is that the file quantises, and the other way round."""
+    method = {"quant_method": "fp8", "weight_block_size": [8, 8], "modules_to_not_convert": ["mlp"]}
+    folder(write, WEIGHTS, {**PLAIN, "quantization_config": method})
+    found = memory(run, *options)["parts"]["weights"]
+    assert found == 2 * COUNTED if "--tp" not in options else COUNTED <= found < 2 * COUNTED
+    assert "more than quantization_config says" in notes(run)
