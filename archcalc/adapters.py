@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from math import prod
 
 from archcalc.count import product
 from archcalc.errors import InputError, did_you_mean
@@ -44,9 +45,31 @@ def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
         if target != EVERY_LINEAR and not any(matches(module.path, target) for module, _ in found):
             hint = f"{did_you_mean(target, names)} (or all)"
             raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
-    for module, op in found:
-        if any(target == EVERY_LINEAR or matches(module.path, target) for target in wanted):
-            _adapt(module, op, Dim.of("lora_rank", rank))
+    adapted = [pair for pair in found if any(_is_meant(pair[0], target) for target in wanted)]
+    _check_rank(rank, adapted, every=EVERY_LINEAR in wanted)
+    for module, op in adapted:
+        _adapt(module, op, Dim.of("lora_rank", rank))
+
+
+def _is_meant(module: Module, target: str) -> bool:
+    return target == EVERY_LINEAR or matches(module.path, target)
+
+
+def _check_rank(rank: int, adapted: list[tuple[Module, Op]], *, every: bool) -> None:
+    """Two matrices of a rank above the smaller side of a third hold more than it does. Among all linear layers there
+    may be one that is so small, such as a router of few experts; that every one is so is a mistake there too."""
+    sides = {module.path: _smaller_side(op) for module, op in adapted}
+    if not sides:
+        return
+    name = max(sides, key=lambda path: sides[path]) if every else min(sides, key=lambda path: sides[path])
+    if rank > sides[name]:
+        fact = f"rank {rank:,} is not low: the smaller side of {name} is {sides[name]:,}"
+        raise InputError(fact, f"use a rank of at most {sides[name]:,}, such as --lora 16", field="--lora")
+
+
+def _smaller_side(op: Op) -> int:
+    weight = next(tensor for tensor in op.inputs if isinstance(tensor, Param))
+    return min(prod(int(dim.size) for dim in axis) for axis in weight.axes)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from archcalc.analyze.levels import Levels
 from archcalc.analyze.memory_report import PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory_rows import rows
 from archcalc.analyze.runs import Trainable, never
-from archcalc.analyze.sense import check_sense
+from archcalc.analyze.sense import check_sense, check_sizes
 from archcalc.analyze.states import Held, Keeping, held, totals
 from archcalc.analyze.undivided import undivided, words
 from archcalc.case import KV_RULES, Asked, Case, case
@@ -65,6 +65,7 @@ class Memory:
     ) -> MemoryReport:
         """The whole report; sizes that are left out come from the spec. `depth` and `timeline` say what is shown."""
         work = self._workload(batch, seq, src_seq, tgt_seq)
+        check_sizes(work, self.case)
         levels, root = self._levels(work), self.build(work)
         whole = undivided(self, root, work)
         layers = [LAYERS[self.case.trains]] if depth and not timeline else []

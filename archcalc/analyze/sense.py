@@ -5,6 +5,7 @@ from __future__ import annotations
 from archcalc.case import Case
 from archcalc.errors import InputError
 from archcalc.ir import Module, walk
+from archcalc.workload import Workload
 
 
 def check_sense(root: Module, case: Case) -> None:
@@ -22,6 +23,18 @@ def check_sense(root: Module, case: Case) -> None:
     for name in ("kv_dtype", "kv_rule", "state_dtype", "prefill"):
         option = f"--{name.replace('_', '-')}"
         _need("append" in kinds or name not in case.said, option, "this model keeps no cache: it decodes nothing")
+
+
+def check_sizes(work: Workload, case: Case) -> None:
+    """Refuse more parts than there are positions."""
+    longest, shortest = (choose(map(int, work.lengths.values()), default=1) for choose in (max, min))
+    positions = int(work.batch) * longest
+    if case.loss_chunks > positions:
+        fact = f"{case.loss_chunks:,} chunks of {positions:,} positions: some would be empty"
+        raise InputError(fact, f"use at most {positions:,}, such as --loss-chunks 8", field="--loss-chunks")
+    if case.plan.cp > shortest:
+        fact = f"{shortest:,} positions cannot be shared by {case.plan.cp:,} GPUs: some would have none"
+        raise InputError(fact, "use fewer GPUs for --cp, or a longer --seq", field="--cp")
 
 
 def check_cache(grown: set[bool], case: Case) -> None:

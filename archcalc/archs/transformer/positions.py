@@ -63,6 +63,9 @@ def _check_needs(position: Position, d_model: int, places: list[Path]) -> None:
     if position.kind == "sinusoidal" and d_model % 2 and not position.stored:
         fact = f"sinusoidal positions are pairs of a sine and a cosine, and d_model {d_model} is odd"
         raise InputError(fact, f"use d_model {d_model - 1} or {d_model + 1}", fields=places)
+    if position.length is not None and position.offset > position.length:
+        fact = f"an offset of {position.offset:,} unused rows is more than the length of {position.length:,}"
+        raise InputError(fact, "offset is how many rows in front no token uses, such as 2", fields=places)
 
 
 def _check_one_of(rivals: tuple[str, ...], used: Encodings, places: list[Path]) -> None:

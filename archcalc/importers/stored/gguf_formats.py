@@ -83,7 +83,8 @@ def ggml(name: str) -> Format:
     known = name.lower() in data.presets("formats") and kind["numbers"] > 1
     instead = uniform_format(name).instead if known else None
     quantises = "matrices" if kind["numbers"] > 1 else "everything"
-    return Format(name, (Stored(8 * kind["bytes"], kind["numbers"]),), quantises, instead=instead)
+    beside = (Stored(8 * kind["row"], what="of a row", tile=(1, 0)),) if "row" in kind else ()
+    return Format(name, (Stored(8 * kind["bytes"], kind["numbers"]), *beside), quantises, instead=instead)
 
 
 @cache

@@ -11,6 +11,10 @@ from archcalc.quantisation import Format, Stored
 Fields = dict[str, Any]
 
 
+PACKED = 8  # bits of the widest integers that are packed
+GROUP = 8  # numbers: every group of a checkpoint is some of them, 16 to 1,024 in GPTQModel, 8 and more in HQQ
+
+
 def made(name: str, *stores: Stored | tuple[Stored, ...]) -> Checkpoint:
     """Every linear layer kept in the same way."""
     return Checkpoint(name, (Group(layout(*stores)),))
@@ -27,6 +31,10 @@ def stored(bits: int, what: str, *, tile: tuple[int, int] | None = None) -> Stor
 
 def tiled(bits: int, group: int, beside: int) -> tuple[Stored, ...]:
     """Packed weights, and so many bits for each group of inputs; all inputs are one where no group is said."""
+    if not 1 <= bits <= PACKED:
+        raise ValueError(f"{bits} bits, where packed integers have 1 to {PACKED}")
+    if group > 0 and group % GROUP:
+        raise ValueError(f"groups of {group}, where kernels read whole groups of {GROUP}")
     return stored(bits, "the weight"), stored(beside, "scale and zero", tile=(1, max(group, 0)))
 
 
