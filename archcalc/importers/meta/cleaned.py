@@ -38,6 +38,7 @@ DROPPED = {
     "checkpoint_path",
     "cache_dir",
 }
+_WITHOUT_WEIGHTS = {"use_pretrained_backbone": False}  # said, since transformers 5.0 has True as its default
 MAX_DEPTH = 40  # real configs nest three or four deep
 _TIMM_NAME = re.compile(r"[\w.-]+")  # `hf-hub:owner/name` and `local-dir:…` would make timm look there
 _HINT = "--trace reads this file alone: write the backbone's own config into backbone_config"
@@ -47,7 +48,7 @@ def cleaned(config: dict[str, Any]) -> Cleaned:
     """A copy that names nothing outside of itself. A backbone that is only named is refused, not replaced."""
     kept = _object(config, 0)
     check_sizes(kept)
-    return Cleaned({**kept, "use_pretrained_backbone": False})
+    return Cleaned({**kept, **_WITHOUT_WEIGHTS})
 
 
 def _value(value: Any, depth: int) -> Any:
@@ -64,7 +65,7 @@ def _object(fields: dict[str, Any], depth: int) -> dict[str, Any]:
         _timm_name(kept.get("architecture"))
     if kept.get("model_type") == "timm_backbone":
         _timm_name(kept.get("backbone"))
-        return kept
+        return {**kept, **_WITHOUT_WEIGHTS}
     return _with_backbone(kept)
 
 
@@ -74,18 +75,20 @@ def _with_backbone(fields: dict[str, Any]) -> dict[str, Any]:
     Of a name with keyword arguments transformers asks the Hub first whether it is a repository's, and then gives it to
     timm. Here that is decided by `use_timm_backbone`.
     """
-    named, arguments = fields.pop("backbone", None), fields.pop("backbone_kwargs", None)
-    if named is None or isinstance(fields.get("backbone_config"), dict):
+    named, arguments = fields.get("backbone"), fields.pop("backbone_kwargs", None)
+    if named is None:
         return fields
+    if isinstance(fields.get("backbone_config"), dict):
+        return {**fields, "backbone": None}  # not left out: the class may have a name as its default
     if fields.get("use_timm_backbone") is False:
         raise InputError(f"the config names the backbone {named} and does not hold its config", _HINT)
     _timm_name(named)
     if not arguments:
-        return {**fields, "backbone": named}
+        return fields
     if not isinstance(arguments, dict):
         raise InputError("backbone_kwargs is not a JSON object", _HINT)
-    made = {**arguments, "model_type": "timm_backbone", "backbone": named}
-    return {**fields, "backbone_config": made, "use_timm_backbone": False}
+    made = {**arguments, **_WITHOUT_WEIGHTS, "model_type": "timm_backbone", "backbone": named}
+    return {**fields, "backbone": None, "backbone_config": made, "use_timm_backbone": False}
 
 
 def _timm_name(named: Any) -> None:
