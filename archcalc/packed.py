@@ -203,6 +203,8 @@ _INTEGERS = re.compile(r"u?int(16|64)|bool")  # of which no library packs weight
 
 def _plain(name: str, stored: Stored, quantised: set[str]) -> Use:
     """A tensor that is no packed matrix: a scale of one, a buffer, or a parameter."""
+    if stored.weights is not None:  # whoever wrote it down knew
+        return Use(PARAMETER, stored.weights)
     leaf = name.rpartition(".")[2]
     if _ALWAYS.fullmatch(leaf) or _belongs(name, quantised):
         return Use(SCALE)

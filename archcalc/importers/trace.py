@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from archcalc.document import Document
 from archcalc.errors import InputError, MissingExtra
 from archcalc.importers.files import of_tensors
 from archcalc.importers.meta.cleaned import cleaned
+from archcalc.packed import uses
 from archcalc.stored_tensors import Stored
 
 SECONDS = 300  # by the clock: on a busy machine the imports alone take half a minute
@@ -36,10 +38,7 @@ def document(said: dict[str, Any], shown: str, why: str) -> Document:
             raise MissingExtra(f"{name}, which --trace builds the model with,", "trace")
     dtype = _dtype(said)
     answer = _answer({"config": cleaned(said), "dtype": dtype})
-    tensors = {
-        name: Stored(_FORMATS.get(kind, kind), tuple(shape), size)
-        for name, (kind, shape, size) in answer["tensors"].items()
-    }
+    tensors = _parameters(answer["tensors"])
     note = (
         f"traced: {answer['class']} as transformers {answer['version']} builds it; archcalc itself does"
         f" not read it ({why}), so there is no forward pass behind these tensors"
@@ -48,6 +47,14 @@ def document(said: dict[str, Any], shown: str, why: str) -> Document:
     made.data["precision"] = _FORMATS.get(dtype, "fp32")
     quantised = ("bytes are those of the unquantised model, whatever quantization_config says",)
     return Document(shown, data=made.data, notes=(note, *(quantised if said.get("quantization_config") else ())))
+
+
+def _parameters(listed: dict[str, Any]) -> dict[str, Stored]:
+    """All of them are parameters: those that are called like a buffer or a scale of other files say so."""
+    found = {name: Stored(_FORMATS.get(kind, kind), tuple(shape), size) for name, (kind, shape, size) in listed.items()}
+    used = uses(found)
+    named_otherwise = [name for name, stored in found.items() if used[name].weights != stored.elements]
+    return found | {name: replace(found[name], weights=found[name].elements) for name in named_otherwise}
 
 
 def _answer(asked: dict[str, Any]) -> dict[str, Any]:

@@ -48,6 +48,20 @@ def test_a_traced_model_has_weights_in_memory(run: Run, write: Write) -> None:
     assert "family: weights" in run("show", file, "--trace").out
 
 
+def test_a_parameter_that_is_called_like_a_buffer_counts(
+    run: Run, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In files such names are buffers and scales; what transformers calls a parameter is one, and `show` keeps that."""
+    names = ("mlp.weight", "mlp.expert_bias", "mlp.e_score_correction_bias", "attn.k_scale", "norm.running_mean")
+    tensors = {f"layers.0.{name}": ["float32", [4], 16] for name in names}
+    answer = {"class": "Model", "version": "5", "tensors": tensors}
+    monkeypatch.setattr("archcalc.importers.trace._answer", lambda asked: answer)
+    file = write(json.dumps(REFUSED), "config.json")
+    assert run("params", file, "--trace", "--format", "json").json["total"] == 4 * len(names)
+    shown = write(run("show", file, "--trace").out, "shown.yaml")
+    assert run("params", shown, "--format", "json").json["total"] == 4 * len(names)
+
+
 def test_a_list_of_weights_has_no_shapes_on_the_way(run: Run, write: Write) -> None:
     """Refused, rather than an empty table."""
     answer = run("shapes", write("family: weights\ntensors: {a: 'bf16 [2, 3]'}\n"))
