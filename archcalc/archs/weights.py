@@ -39,6 +39,7 @@ class Weights:
     """Every tensor by its name."""
 
     tensors: dict[str, Stored]
+    used: dict[str, Use]
     kind: str = ""
     lengths: dict[str, Longest] = field(default_factory=dict)  # chosen only where a cache grows with it
     cache: tuple[Kept, ...] = ()
@@ -49,8 +50,12 @@ def resolve(spec: Spec) -> Weights:
     if not any(stored.elements for stored in found.values()):
         held = "its tensors are all empty" if found else "it lists no tensors"
         raise InputError(f"there are no weights to count: {held}", fields=[("tensors",)])
+    used = uses(found)
+    if not any(use.weights for use in used.values()):
+        fact = "there are no weights to count: its tensors are all buffers, or scales of quantised weights"
+        raise InputError(fact, fields=[("tensors",)])
     lengths = {"seq": Longest(spec.length)} if spec.cache else {}
-    return Weights(found, lengths=lengths, cache=spec.cache)
+    return Weights(found, used, lengths=lengths, cache=spec.cache)
 
 
 def _read(name: str, said: str) -> Stored:
@@ -64,7 +69,7 @@ def _read(name: str, said: str) -> Stored:
 
 
 def build(weights: Weights, work: Workload) -> Module:
-    root, used = Module("model"), uses(weights.tensors)
+    root, used = Module("model"), weights.used
     _grow(root, _tree({name: Leaf(stored, used[name]) for name, stored in weights.tensors.items()}))
     root.doubts.extend(_doubts(used))
     keep(root, weights.cache, work)

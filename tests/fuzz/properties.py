@@ -59,15 +59,15 @@ def rows_add_up(case: Case, model: Model) -> None:
 
 
 def _modules_add_up(rows: Rows) -> None:
-    """Each module's total is that of what stands directly in it."""
+    """Each module's total is that of what stands directly in it; the model may have a child of its own name."""
     held: dict[str, int] = defaultdict(int)
-    modules = {row["path"]: row["total"] for row in rows if row["kind"] == "module"}
+    modules = {row["path"]: row["total"] for row in rows[1:] if row["kind"] == "module"} | {"": rows[0]["total"]}
     for row in rows[1:]:
         if row["kind"] != "part":
-            above = next((path for path in _around(row["path"]) if path in modules), rows[0]["path"])
+            above = next((path for path in _around(row["path"]) if path in modules), "")
             held[above] += row["total"]
     for path, total in modules.items():
-        same(f"what {path} holds and its total", held[path], total)
+        same(f"what {path or 'the model'} holds and its total", held[path], total)
 
 
 def _around(path: str) -> list[str]:
@@ -158,7 +158,8 @@ def _more_layers(case: Case, model: Model) -> None:
 
 def _wider_weights(case: Case, model: Model) -> None:
     formats = ("int4", "int8", "bf16", "fp32")
-    found = [_record(model.memory, weights=each).get("states", {}).get("weights") for each in formats]
+    options = {"precision": "bf16"}  # of what a format leaves as it is
+    found = [_record(model.memory, weights=each, **options).get("states", {}).get("weights") for each in formats]
     _ascending("bytes of weights in wider formats", found)
 
 

@@ -245,3 +245,9 @@ def test_experts_in_one_tensor(run: Run, write: Write) -> None:
     found = run("params", write(file(tensors), "model.safetensors"), "--format", "json").json
     assert found["total"] == 2 * 4 * 64 * 256 + 4 * 64
     assert json.dumps(found["assumptions"]).count("not exact") == 0
+
+
+def test_a_file_of_buffers_alone_has_no_weights(run: Run, write: Write) -> None:
+    answer = run("memory", write(file(BUFFERS), "model.safetensors"))
+    assert answer.code == 2
+    assert "there are no weights to count: its tensors are all buffers" in answer.err
