@@ -31,6 +31,8 @@ class _Guarded:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
+        if text == "":  # by which typer asks what kind of stream this is; unbuffered, a full disk refuses even that
+            return 0
         with self._told():
             return self._stream.write(text)
 

@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ARCHCALC = f"{sys.executable} -m archcalc"
 
@@ -51,14 +54,55 @@ def test_a_terminal_of_one_column_is_no_error() -> None:
     assert shell(f"{ARCHCALC} memory textbook", COLUMNS="1").returncode == 0
 
 
-def test_an_interrupt_ends_quietly() -> None:
-    """As the shell expects it: 128 and the number of the signal."""
-    command = [sys.executable, "-m", "archcalc", "params", "-"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as waiting:
-        time.sleep(2)
+INTERRUPTIBLE = """
+import runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+sys.argv[0] = "archcalc"
+runpy.run_module("archcalc", run_name="__main__")
+"""  # whatever this process does with the signal, and hands on to those that it starts
+
+
+def test_an_interrupt_ends_quietly(tmp_path: Path) -> None:
+    """As the shell expects it: 128 and the number of the signal. The pipe is open once archcalc reads it."""
+    pipe = tmp_path / "model.yaml"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-c", INTERRUPTIBLE, "params", str(pipe)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as waiting, pipe.open("wb"):
         waiting.send_signal(signal.SIGINT)
-        assert waiting.communicate(timeout=20) == (b"", b"")
+        assert waiting.communicate(timeout=60) == (b"", b"")
         assert waiting.returncode == 128 + signal.SIGINT
+
+
+@pytest.mark.parametrize("buffered", ["", "1"])
+@pytest.mark.parametrize("command", ["--help", "params --help", "identities --list", "params textbook", "init -"])
+def test_everything_that_is_printed_meets_a_full_disk(command: str, buffered: str) -> None:
+    """Help too, in colour, and where Python writes at once (as images of containers have it)."""
+    done = shell(f"{ARCHCALC} {command} > /dev/full", PYTHONUNBUFFERED=buffered, FORCE_COLOR="1")
+    assert (done.returncode, done.stderr) == (2, "error: the answer cannot be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("command", ["--help", "params --help", "identities --list", "params textbook"])
+def test_everything_that_is_printed_meets_a_closed_pipe(command: str) -> None:
+    done = shell(f"{ARCHCALC} {command} | true", FORCE_COLOR="1")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_message_depends_on_the_order_of_a_set() -> None:
+    """Python draws another order of words for each seed."""
+    mistakes = (
+        "memory gpt2 --mode train --freeze nothing",
+        "memory gpt2 --mode train --lora 4 --lora-targets zz",
+        "memory gpt2 --tp 7",
+        "params gpt2 --set hedas=3",
+        "params gtp2",
+        "memory gpt2 --weights q4k",
+        "fit gpt2 --gpu h10",
+    )
+    command = "; ".join(f"{ARCHCALC} {mistake}" for mistake in mistakes)
+    told = {shell(command, PYTHONHASHSEED=seed).stderr for seed in ("0", "1", "2", "3")}
+    assert len(told) == 1
+    assert told.pop().count("error: ") == len(mistakes)
 
 
 def test_headlines_fit_the_terminal() -> None:
