@@ -180,7 +180,11 @@ class Model:
             return ()
         from archcalc.analyze.memory import Memory
 
-        file, rule = (Memory(model).weights for model in (self, replace(self, edited=True)))
+        by_rule = replace(self, edited=True)
+        file = Memory(self).weights
+        if by_rule.stored and by_rule.stored.unknown:
+            return (f"weights: the file that the spec was taken from has {file:,} bytes of tensors",)
+        rule = Memory(by_rule).weights
         if file == rule:
             return ()
         return (

@@ -134,6 +134,7 @@ def test_packed_weights_are_compared_by_what_they_stand_for(run: Run, write: Wri
 def test_a_method_that_is_not_known_has_the_bytes_of_its_files(run: Run, write: Write) -> None:
     folder(write, WEIGHTS, {**PLAIN, "quantization_config": {"quant_method": "vptq"}})
     assert memory(run)["parts"]["weights"] == 2 * COUNTED
+    assert f"has {2 * COUNTED:,} bytes of tensors" in run("show", ".").out
 
 
 def test_a_changed_spec_is_counted_by_rule(run: Run, write: Write) -> None:
