@@ -1,0 +1,59 @@
+"""A model is traced once for each workload, and a tree that is shared stays as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import archcalc
+from archcalc.adapters import Lora
+from archcalc.archs.transformer import build
+from archcalc.ir import Module
+from archcalc.traces import MOST, sizes_of
+from archcalc.workload import Workload
+
+
+@pytest.fixture
+def traced(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The workloads that a Transformer is traced for, in order."""
+    found: list[Any] = []
+
+    def noted(model: Any, work: Workload) -> Module:
+        found.append(sizes_of(work))
+        return build(model, work)
+
+    monkeypatch.setattr("archcalc.archs.transformer.build", noted)
+    return found
+
+
+@pytest.mark.parametrize("mode", ["infer", "train"])
+def test_an_answer_traces_each_workload_once(traced: list[Any], mode: str) -> None:
+    """Of inference the prompt, the step after it, and the usual size for what depends on none."""
+    archcalc.load("gpt2").memory(mode=mode, batch=3, seq=100)
+    assert 0 < len(traced) == len(set(traced)) <= 3
+
+
+def test_plans_and_remedies_share_what_is_traced(traced: list[Any]) -> None:
+    """Only sizes that are solved for need a tree of their own, two for each."""
+    archcalc.fit(archcalc.load("llama-3-8b"), gpus=["24GiB"])
+    assert traced and len(traced) <= 2 * len(set(traced))
+
+
+def test_adapters_do_not_change_the_shared_tree() -> None:
+    model = archcalc.load("gpt2")
+    before = model.params().total
+    model.flops(mode="train", lora=8)
+    model.memory(mode="train", lora=8)
+    assert model.params().total == before
+    work = model.workload()
+    assert model.build(work) is model.build(work) is not model.build(work, (Lora(8),))
+    assert model.build(work, (Lora(8),)) is model.build(work, (Lora(8),))
+
+
+def test_only_the_latest_trees_are_kept() -> None:
+    model = archcalc.load("gpt2")
+    first = model.build(model.workload(seq=1))
+    for seq in range(2, 2 + MOST):
+        model.build(model.workload(seq=seq))
+    assert model.build(model.workload(seq=1)) is not first
