@@ -46,7 +46,7 @@ OTHERS = (
     "gpus h100 --format json",
     "identities --list",
     "params gpt2 --format html",
-    "params gpt2 --set layers=3 --set d_model=96",
+    "params gpt2 --set decoder=3 --set d_model=96",
 )
 MISTAKES = (
     "",
