@@ -51,7 +51,7 @@ def many_exceptions() -> Data:
 
 
 def a_million_layers() -> Data:
-    return {"decoder": 1_000_000, "d_model": 64, "heads": 4, "ffn": 256, "vocab": 1000, "position": {"length": 512}}
+    return {"decoder": 1_000_000, "d_model": 64, "heads": 4, "ffn": 256, "vocab": 1000}
 
 
 MODELS = {made.__name__: made for made in (deep_seq2seq, irregular_hybrid, many_exceptions, a_million_layers)}
