@@ -184,6 +184,9 @@ def _inference(model: Model, asked: Asked) -> Case:
     if asked.precision and asked.precision not in BYTES:
         fact = f"no number format called {asked.precision}"
         raise InputError(fact, did_you_mean(computed, BYTES), field="--precision")
+    if asked.precision == "fp8" and asked.weights:
+        fact = f"in inference fp8 is a format of weights, and --weights says {asked.weights}"
+        raise InputError(fact, "leave --precision out, or say bf16, fp16 or fp32", field="--precision")
     if not (asked.precision or model.spec.precision):
         said.append(f"{computed}: the spec names no precision; --precision changes it")
     activations = "bf16" if computed == "fp8" else computed

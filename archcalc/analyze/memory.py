@@ -22,6 +22,7 @@ from archcalc.analyze.states import Held, Keeping, held, totals
 from archcalc.analyze.undivided import undivided, words
 from archcalc.case import KV_RULES, Asked, Case, case
 from archcalc.checkpoints import Checkpoint
+from archcalc.errors import InputError
 from archcalc.ir import Module, Tensor, memory_notes_of, notes_of, walk, work_notes_of
 from archcalc.options import checked
 from archcalc.places import Place, facts
@@ -219,11 +220,14 @@ class Memory:
         return said
 
     def _matters(self, work: Workload) -> bool:
-        """Whether the peak has other parts with the other kind of attention."""
+        """Whether the peak has other parts with the other kind of attention, where that can be had."""
         other = {"eager": "flash", "flash": "eager"}[self.case.attention]
         asked = Memory(self.model, **{**self.options, "attention": other})
         there = replace(work, attention=other)
-        return self._levels(work).peak.parts != asked._levels(there).peak.parts
+        try:
+            return self._levels(work).peak.parts != asked._levels(there).peak.parts
+        except InputError:  # context parallelism wants a kernel
+            return False
 
     def _left_out(self) -> list[str]:
         """A format that holds nothing here; modules that a checkpoint leaves as they are, and that are not found."""
