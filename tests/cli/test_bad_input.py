@@ -148,7 +148,7 @@ def test_an_alias_bomb_is_stopped(run: Run, write: Write) -> None:
 
 def test_a_binary_file(run: Run, write: Write) -> None:
     """Weights are not a spec."""
-    answer = run("params", write(b"\x80\x00\x01\x02", "weights.bin"))
+    answer = run("params", write(b"\x7fELF\x00\x01\x02", "model"))
     assert (answer.code, "binary file" in answer.err) == (2, True)
 
 

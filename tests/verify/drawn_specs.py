@@ -81,6 +81,7 @@ def attentions(draw: st.DrawFn) -> Spec:
         said["softcap"] = 30.0
     if draw(TRUTH):
         said["bias"] = draw(st.sampled_from((True, False, ["q", "v"], ["q", "k", "v"], ["o"])))
+    said["softmax"] = draw(st.sampled_from(("input", "fp32")))
     return said
 
 
@@ -88,7 +89,7 @@ def attentions(draw: st.DrawFn) -> Spec:
 def stacks(draw: st.DrawFn, cross: bool, conv: bool = False) -> Spec:
     """A few blocks, equal, sharing their weights, or after a pattern that ends within a round."""
     said: Spec = {"blocks": draw(st.integers(1, 4))}
-    if conv and draw(TRUTH):
+    if conv and draw(st.sampled_from((True, True, False))):
         said["once"] = ["conv"]
     elif conv:
         return {"blocks": 3, "pattern": draw(st.sampled_from((["attention conv ffn"], ["attention ffn", "2 × conv"])))}

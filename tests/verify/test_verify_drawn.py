@@ -39,7 +39,9 @@ FAMILIES = {
 SHARE = 1 if os.environ.get("ARCHCALC_ALL_DRAWN") else 4
 
 PUBLISHED = {"published", "parameters", "of", "about", "differs", "tensors", "source", "pretrained"}
-SAID_OF_A_MODEL = {"name", "precision", "quantization", "batch", "seq"} | PUBLISHED
+STORED = {"quantization", "fused_qkv", "cache", "k_dim"}  # how files keep weights, and what a file's header says
+SCOPE = {"scope", "part", "left_out", "notes"}  # which part of a larger model is counted
+SAID_OF_A_MODEL = {"name", "precision", "batch", "seq"} | PUBLISHED | STORED | SCOPE
 
 
 def test_two_hundred_specs_are_drawn() -> None:
