@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from archcalc.document import Document
 from archcalc.errors import InputError
@@ -10,7 +12,7 @@ from archcalc.importers import beside, files, gguf_folder, safetensors, weight_n
 from archcalc.importers.beside import CONFIG
 
 DESCRIBING = (CONFIG, "params.json", "model_index.json", "adapter_config.json", "open_clip_config.json")
-_UNREAD = (
+UNREAD = (
     "model_type",
     "architectures",
     "_class_name",
@@ -42,13 +44,17 @@ def described(config: Path, shown: str, trace: bool) -> Document:
     try:
         found = files.of_files({**held, CONFIG: files.text(config)}, shown, trace=trace)
     except InputError as error:
-        if not weights or error.field not in _UNREAD:
+        if not weights or error.field not in UNREAD:
             raise
         return _tensors_alone(config.parent / weights, error)
     if weights:
         return _with_weights(found, config.parent / weights)
-    if words := weight_names.unread(names):
-        found.file_notes = (*found.file_notes, f"{words}; bytes are as the config says")
+    return by_config_alone(found, weight_names.unread(names))
+
+
+def by_config_alone(found: Document, why: str) -> Document:
+    """With a note why weights were not read, where there are some."""
+    found.file_notes = (*found.file_notes, *([f"{why}; bytes are as the config says"] if why else []))
     return found
 
 
@@ -62,15 +68,17 @@ def _tensors_alone(weights: Path, error: InputError) -> Document:
         tensors = read(weights)
     except InputError:
         raise error from None
-    why = f"the tensors of {weights.name}, without a forward pass: {error.fact}"
-    return files.of_tensors(tensors, str(weights), why)
+    return tensors_alone(tensors, str(weights), weights.name, error)
+
+
+def tensors_alone(tensors: safetensors.Tensors, shown: str, name: str, error: InputError) -> Document:
+    return files.of_tensors(tensors, shown, f"the tensors of {name}, without a forward pass: {error.fact}")
 
 
 def _with_weights(found: Document, weights: Path) -> Document:
     """Weights that are not all here leave the config's word; a damaged file is a mistake."""
     if words := _absent(weights):
-        found.file_notes = (*found.file_notes, f"{words}; bytes are as the config says")
-        return found
+        return by_config_alone(found, words)
     return files.with_weights(found, read(weights), weights.name)
 
 
@@ -86,10 +94,15 @@ def _absent(weights: Path) -> str:
     pointers = [name for name in shards if name not in gone and safetensors.is_pointer(weights.parent / name)]
     if not (gone or pointers):
         return ""
+    return not_all(index, weights.name, len(gone) + len(pointers))
+
+
+def not_all(index: Mapping[str, Any], name: str, gone: int) -> str:
+    """Words for an index of whose shards some cannot be read."""
     metadata = index.get("metadata")
     total = metadata.get("total_size") if isinstance(metadata, dict) else None
     size = f", {total:,} bytes in all" if isinstance(total, int) and not isinstance(total, bool) else ""
-    return f"{len(gone) + len(pointers)} of the {len(shards)} shards that {weights.name} lists{size}, are not here"
+    return f"{gone} of the {len(safetensors.shards(index))} shards that {name} lists{size}, are not here"
 
 
 def read(weights: Path) -> safetensors.Tensors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -20,8 +21,8 @@ OTHERS: tuple[Any, ...] = (None, True, False, [], {}, [[]], [None], [1, 2], ["a"
 
 
 def odd(random: Random) -> Any:
-    """Any value at all."""
-    return random.choice(random.choice((NUMBERS, WORDS, OTHERS)))
+    """Any value at all; a copy, since what one case puts into it must not be there in the next."""
+    return deepcopy(random.choice(random.choice((NUMBERS, WORDS, OTHERS))))
 
 
 def nested(random: Random) -> Any:

@@ -371,7 +371,8 @@ def test_shards_are_joined_as_their_index_says(hub: type[Hub]) -> None:
     model = archcalc.load("hf:owner/name")
     assert any("as the config says" in note for note in (*model.document.notes, *model.document.file_notes))
     del hub.answers["part-1.safetensors"]
-    assert "the shard part-1.safetensors is missing" in refused()
+    noted = archcalc.load("hf:owner/name").document.file_notes
+    assert any(note.startswith("1 of the ") and "are not here; bytes are as the config says" in note for note in noted)
     hub.answers["model.safetensors.index.json"] = (200, {}, b'{"weight_map": {"a": "../../x.safetensors"}}')
     assert "not beside it" in refused()
     many = {"weight_map": {f"t{index}": f"{index}.safetensors" for index in range(3000)}}
@@ -460,7 +461,20 @@ def test_what_beside_the_config_tells_the_format_is_fetched(hub: type[Hub]) -> N
 def test_an_endpoint_without_a_list_is_asked_for_the_usual_names(hub: type[Hub]) -> None:
     """Simple mirrors serve files alone."""
     hub.answers["config.json"] = (200, {}, json.dumps(CONFIG).encode())
-    assert archcalc.load("hf:owner/name").params().total
+    counted = archcalc.load("hf:owner/name").params().total
+    hub.answers["model.safetensors"] = (200, {}, file(WEIGHTS))
+    assert any("as the config says" in note for note in archcalc.load("hf:owner/name").document.file_notes)
+    del hub.answers["config.json"]
+    assert archcalc.load("hf:owner/name").params().total == counted
+
+
+def test_a_config_that_is_not_read_leaves_the_tensors(hub: type[Hub]) -> None:
+    """As it does in a folder."""
+    holding(hub, config__json=b'{"model_type": "sphinx"}', model__safetensors=file(WEIGHTS))
+    model = archcalc.load("hf:owner/name")
+    assert any("the tensors of the repository, without a forward pass" in note for note in model.document.notes)
+    holding(hub, config__json=b'{"model_type": "sphinx"}', model__safetensors=b"")
+    assert "sphinx" in refused()
 
 
 def test_a_repository_of_gguf_files_is_told_as_such(hub: type[Hub]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from archcalc.document import Document
 from archcalc.errors import InputError
-from archcalc.importers import beside, files
+from archcalc.importers import beside, files, folders, weight_names
 from archcalc.importers.hub import cache, settings, weights
 from archcalc.importers.hub.address import Repository, repository
 from archcalc.importers.hub.remote import Remote
@@ -30,34 +30,62 @@ def document(wanted: Repository, *, trace: bool = False) -> Document:
 def _asked(wanted: Repository, trace: bool) -> Document:
     try:
         remote = Remote(wanted)
-        held = {name: raw for name in beside.NAMES if (raw := remote.whole(name, MAX_JSON)) is not None}
-        tensors = weights.tensors(remote)
+        held = _described(remote)
+        return _of_config(remote, held, trace) if held else _of_weights(remote)
     except Unreachable as error:
         return _without_network(wanted, error, trace)
-    cache.keep(wanted, remote.commit, held)
-    if beside.CONFIG not in held:
-        return _of_weights(wanted, remote, tensors)
-    found = _of_config(wanted, held, trace)
-    if tensors and found.data.get("family") != "weights":
-        return files.with_weights(found, tensors, "the repository")
-    return found
 
 
-def _of_config(wanted: Repository, held: dict[str, bytes], trace: bool) -> Document:
+def _described(remote: Remote) -> dict[str, bytes]:
+    """What describes the model, as config.json, with what lies beside it; nothing where nothing does."""
+    for name in folders.DESCRIBING:
+        raw = remote.whole(name, MAX_JSON)
+        if raw is not None:
+            wanted = beside.QUANTISED if name == beside.CONFIG else ()
+            others = {other: found for other in wanted if (found := remote.whole(other, MAX_JSON)) is not None}
+            cache.keep(remote.repository, remote.commit, {name: raw, **others})
+            return {beside.CONFIG: raw, **others}
+    return {}
+
+
+def _of_config(remote: Remote, held: dict[str, bytes], trace: bool) -> Document:
+    """As of a folder: a config that is not read leaves the tensors, and weights that are not there a note."""
     try:
-        return files.of_files(held, f"{wanted.shown}/{beside.CONFIG}", trace=trace)
+        found = files.of_files(held, f"{remote.repository.shown}/{beside.CONFIG}", trace=trace)
     except InputError as error:
         error.file = error.file or beside.CONFIG
-        raise
+        return _tensors_alone(remote, error)
+    if found.data.get("family") == "weights":
+        return found
+    try:
+        tensors = weights.tensors(remote)
+    except weights.NotAll as error:
+        return folders.by_config_alone(found, error.fact)
+    if tensors is None:
+        return folders.by_config_alone(found, weight_names.unread(remote.names))
+    return files.with_weights(found, tensors, "the repository")
 
 
-def _of_weights(wanted: Repository, remote: Remote, tensors: object) -> Document:
+def _tensors_alone(remote: Remote, error: InputError) -> Document:
+    if error.field not in folders.UNREAD or not weight_names.chosen(remote.names):
+        raise error
+    try:
+        tensors = weights.tensors(remote)
+    except InputError:
+        raise error from None
+    if tensors is None:
+        raise error
+    return folders.tensors_alone(tensors, remote.repository.shown, "the repository", error)
+
+
+def _of_weights(remote: Remote) -> Document:
+    tensors = weights.tensors(remote)
     if tensors is not None:
-        return files.of_tensors(tensors, wanted.shown)
+        return files.of_tensors(tensors, remote.repository.shown)
     hint = "archcalc reads config.json and safetensors headers"
     if any(name.endswith(".gguf") for name in remote.names):
         hint = "it holds GGUF files: download one, and name that file"
-    raise InputError(f"{wanted.name} has neither a config.json nor safetensors", hint)
+    raise InputError(f"{remote.repository.name} has neither a config.json nor safetensors", hint)
 
 
 def _without_network(wanted: Repository, error: Unreachable, trace: bool) -> Document:

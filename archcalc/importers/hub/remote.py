@@ -31,18 +31,22 @@ class Remote:
     def __init__(self, repository: Repository) -> None:
         self.repository, self.token, self.commit = repository, settings.token(), ""
         raw = self._body(Question(repository.listing, most=MOST_LISTED, token=self.token).answer())
-        self.names = {*beside.NAMES, *WEIGHTS} if raw is None else self._listed(raw)  # an endpoint may lack the list
+        self.is_listed = raw is not None  # an endpoint may lack the list: then the usual names are tried
+        self.names = {*beside.NAMES, *WEIGHTS} if raw is None else self._listed(raw)
 
     def whole(self, name: str, most: int) -> bytes | None:
         """None for a file that is not there."""
         if name not in self.names:
             return None
-        with_name = Question(self._url(name), most=most, token=self.token)
+        question = Question(self._url(name), most=most, token=self.token)
         try:
-            return self._body(with_name.answer())
+            found = self._body(question.answer())
         except InputError as error:
             error.file = error.file or name
             raise
+        if found is None:
+            self.names.discard(name)
+        return found
 
     def ask(self, name: str, most: int) -> Question:
         """For the first bytes, at most so many. It is under way when this returns."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from io import BytesIO
 
 from archcalc.errors import InputError
-from archcalc.importers import files, safetensors, weight_names
+from archcalc.importers import files, folders, safetensors, weight_names
 from archcalc.importers.hub.remote import Remote, Start
 from archcalc.importers.hub.web import Question
 
@@ -15,6 +15,10 @@ FIRST = 100_000  # bytes: the whole header of most files
 AT_ONCE = 8
 MOST_SHARDS = 2000
 _DAMAGED = "the file in the repository is damaged; its owner can mend it"
+
+
+class NotAll(InputError):
+    """An index names shards that the repository does not have."""
 
 
 def tensors(remote: Remote) -> safetensors.Tensors | None:
@@ -26,18 +30,19 @@ def tensors(remote: Remote) -> safetensors.Tensors | None:
         held = _headers(remote, weight_names.parts(chosen, remote.names))
         return safetensors.together(list(held), held.__getitem__) if held else None
     raw = remote.whole(chosen, files.MAX_INDEX)
-    return None if raw is None else _sharded(remote, raw)
+    return tensors(remote) if raw is None else _sharded(remote, chosen, raw)  # without a list, names are tried
 
 
-def _sharded(remote: Remote, raw: bytes) -> safetensors.Tensors:
+def _sharded(remote: Remote, name: str, raw: bytes) -> safetensors.Tensors:
     index = files.index_of(raw)
     shards = safetensors.shards(index)
     if len(shards) > MOST_SHARDS:
         raise InputError(f"the index names {len(shards):,} shards", f"at most {MOST_SHARDS:,} are read")
-    held = _headers(remote, shards)
-    missing = [shard for shard in shards if shard not in held]
+    missing = [shard for shard in shards if shard not in remote.names] if remote.is_listed else []
+    held = {} if missing else _headers(remote, shards)
+    missing = missing or [shard for shard in shards if shard not in held]
     if missing:
-        raise InputError(f"the shard {missing[0]} is missing", _DAMAGED)
+        raise NotAll(folders.not_all(index, name, len(missing)), _DAMAGED)
     return safetensors.joined(index, held.__getitem__)
 
 
