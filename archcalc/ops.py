@@ -12,6 +12,7 @@ The rest are traits that other analyses ask for, so that none of them lists kind
     autocast          what torch.autocast computes it in: narrow (16 bits), fp32, or "" for the widest of its inputs
     own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
     passes_gradient   the gradient of an input is that of the output, without a storage of its own
+    row_statistics    fp32 numbers a row that a compiled block saves, to compute its wide output again
     expensive         PyTorch's list of ops that selective checkpointing does not compute again
 
 Elementwise FLOPs are a convention, since PyTorch counts none: one for each addition, multiplication, division,
@@ -53,6 +54,7 @@ class Kind:
     own_kernel: bool = False
     passes_gradient: bool = False
     expensive: bool = False
+    row_statistics: int = 0
 
 
 def backward(op: Op, wants: Wants) -> Count:
@@ -287,7 +289,9 @@ KINDS = {
     "exp": Kind("eˣ", each(1), its_output),
     "root": Kind("√x", each(1), its_output),
     "softmax": Kind("softmax over one dim", each(5), its_output, autocast="fp32"),
-    "softmax_fp32": Kind("the same in fp32, and cast back", each(5), its_wide_output, beside=_UPCAST, autocast="fp32"),
+    "softmax_fp32": Kind(
+        "the same in fp32, and cast back", each(5), its_wide_output, beside=_UPCAST, autocast="fp32", row_statistics=2
+    ),
     "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
     "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states, own_kernel=True),
     "kernel": Kind(

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products"}
 TRAITS: dict[str, tuple[str, Any, dict[str, Any]]] = {  # a kind, another value, and where that must change the memory
     "attention_kernel": ("flash", False, {"cp": 2, "attention": "flash"}),
-    "autocast": ("softmax", "", {"precision": "autocast", "attention": "eager"}),
+    "row_statistics": ("softmax_fp32", 0, {"compile": "blocks", "attention": "eager"}),
+    "autocast": ("layer_norm", "", {"precision": "autocast", "attention": "eager"}),
     "own_kernel": ("contract", False, {"compile": "blocks"}),
     "passes_gradient": ("add", False, {"attention": "eager"}),
     "expensive": ("flash", False, {"recompute": "ops", "attention": "flash"}),
@@ -150,7 +151,9 @@ def test_what_has_no_twin_costs_nothing(kind: str) -> None:
 def test_a_wrong_trait_changes_the_memory_it_is_for(trait: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is read by an analysis that other tests compare with PyTorch."""
     kind, other, options = TRAITS[trait]
-    model = archcalc.load("gpt2", set=["decoder=3", "vocab=100", "d_model=64", "heads=4", "ffn.width=128", "dropout=0"])
+    model = archcalc.load(
+        "gpt2", set=["decoder=3", "vocab=100", "d_model=64", "heads=4", "ffn.width=128", "dropout=0", "softmax=fp32"]
+    )
     before = _memory(model, options)
     monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], **{trait: other}))
     assert before != _memory(model, options)
@@ -159,7 +162,7 @@ def test_a_wrong_trait_changes_the_memory_it_is_for(trait: str, monkeypatch: pyt
 def _memory(model: Any, options: dict[str, Any]) -> Any:
     """The timeline, or why there is none."""
     try:
-        report = model.memory(mode="train", batch=2, seq=64, **options)
+        report = model.memory(mode="train", **{"precision": "mixed"} | options, batch=2, seq=64)
         return [instant.bytes for instant in report.instants], report.rows[0].parts
     except archcalc.errors.InputError as refused:
         return str(refused)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from archcalc.analyze.steps import Cell, Group, Node, Pass, Step, groups, steps
+from archcalc.ir import Tensor
 from archcalc.ops import KINDS
 from archcalc.precision import BYTES
 
@@ -65,11 +66,25 @@ class _Fusing:
 
     def apply(self, group: Group) -> None:
         for step in self.inside:
+            self._keep_row_statistics(step)
+        for step in self.inside:
             step.keeps[:] = dict.fromkeys(found for cell in step.keeps for found in self._sources(cell))
         needed = self._needed(group)
         group.results = {cell: place for cell, place in group.results.items() if cell in needed}
         for cell in self.maker:
             cell.bytes = cell.bytes if cell in self.exists else 0
+
+    def _keep_row_statistics(self, step: Step) -> None:
+        """Maxima and sums of softmax's rows, in the place of its fp32 output."""
+        number, upcast = KINDS[step.op.kind].row_statistics, step.makes[-1]
+        if number and upcast in step.keeps:
+            tensor = Tensor(step.op.output.axes[:-1], "stat")
+            rows = upcast.bytes // BYTES["fp32"] // int(step.op.output.dims[-1].size)
+            made = Cell(tensor, number * BYTES["fp32"] * rows, step.number)
+            step.makes.append(made)
+            step.keeps.append(made)
+            self.exists.add(made)
+            self.maker[made] = step
 
     def _sources(self, cell: Cell) -> Iterator[Cell]:
         """What it can be computed from, or it itself."""

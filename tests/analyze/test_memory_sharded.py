@@ -158,7 +158,11 @@ def test_the_flat_buffer_is_padded_to_twice_the_gpus() -> None:
         ("codestral-mamba-7b", {"tp": 16}, "gate inner b c dt 18,560 cannot be split over 16 GPUs"),
         ("llama-3-8b", {"mode": "train", "sp": True}, "sequence parallelism divides over tensor-parallel GPUs"),
         ("mixtral-8x7b", {"mode": "train", "tp": 2, "sp": True}, "router: no GPU's share of it is known"),
-        ("jamba-v0.1", {"mode": "train", "cp": 2, "attention": "flash"}, "a sequence is shared by GPUs where"),
+        (
+            "jamba-v0.1",
+            {"mode": "train", "cp": 2, "attention": "flash"},
+            "has a state that is handed from one position",
+        ),
         ("gpt2", {"mode": "train", "zero": 2}, "ZeRO stage 2 divides over data-parallel GPUs"),
         ("gpt2", {"mode": "train", "dp": 2, "zero": 4}, "no ZeRO stage 4"),
     ],

@@ -51,6 +51,7 @@ def test_it_finds_what_eager_attention_finds(changes: dict[str, Any]) -> None:
         "global_qkv": False,
         "gate": None,
         "qk_norm": None,
+        "softmax": "input",
     }
     said |= {"bias": "", "weights_dropout": 0.0, "name": "attention", "out_norm": None}
     built = {way: Attention(said, 8, 8, {"attention": way, "recompute": "none"}).double() for way in ("eager", "flash")}

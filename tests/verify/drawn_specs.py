@@ -175,6 +175,7 @@ def scopes(draw: st.DrawFn, encodes: bool = False) -> Spec:
         "head_dim": head_dim,
         "bias": draw(TRUTH),
         "dropout": draw(st.sampled_from((0.0, 0.1))),
+        "softmax": draw(st.sampled_from(("input", "fp32"))),
         "norm": draw(norms()),
         "layer_scale": draw(st.sampled_from((False, False, True))),
         "position": draw(position_encodings(head_dim)),

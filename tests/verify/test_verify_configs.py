@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,9 @@ def test_every_named_type_equals_transformers(model_type: str) -> None:
     found = beside_transformers(small(model_type, usual(model_type)))
     assert [row for row in found.rows if not row.equal] == []
     assert not found.left_out
-    assert len(found.rows) == 6
+    saved = [row for row in found.rows if row.quantity.startswith("eager softmax saved")]
+    assert len(saved) == (0 if "mamba" in model_type else 2)
+    assert len(found.rows) == 6 + len(saved)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,13 @@ def test_other_types_equal_transformers_too(model_type: str) -> None:
     """Types beyond the named ones, in the same rows."""
     found = beside_transformers(small(model_type, usual(model_type)))
     assert [row for row in found.rows if not row.equal] == []
-    assert not found.left_out
+    assert not left_out(found)
+
+
+def left_out(found: Compared) -> list[str]:
+    """A class that asks tensors for their values has no softmax to look at on the meta device; it says so."""
+    on_cpu = "asks tensors for their values" in str(found.notes)
+    return [name for name in found.left_out if not (on_cpu and name.startswith("scores that"))]
 
 
 HEADS = [
@@ -72,7 +81,7 @@ def test_every_head_equals_transformers(model_type: str, name: str) -> None:
     """The bare model, classes of texts, tokens, answers, images and sounds, each as `architectures` names it."""
     found = beside_transformers(small(model_type, name))
     assert [row for row in found.rows if not row.equal] == []
-    assert not found.left_out
+    assert not left_out(found)
 
 
 def test_a_layer_that_is_called_again_is_one_layer() -> None:
@@ -105,7 +114,8 @@ def test_both_comparisons_stand_in_one_table(run: Run, write: Write) -> None:
     """transformers first, then the plain reference, each under its heading; exit code 0."""
     answer = run("verify", write(json.dumps(LLAMA), "config.json"), "--batch", "2", "--seq", "5")
     assert answer.code == 0
-    assert "equal transformers' and PyTorch's · batch 2, seq 5" in answer.out
+    said = " ".join(answer.out.split())
+    assert "✓ 8 quantities equal transformers' LlamaForCausalLM; 32 equal archcalc's own PyTorch reference ·" in said
     assert answer.out.index("LlamaForCausalLM of transformers") < answer.out.index("the same spec in plain PyTorch")
     assert "✗" not in answer.out
 
@@ -115,6 +125,8 @@ def test_json_names_the_class_in_each_row(run: Run, write: Write) -> None:
     record = run("verify", write(json.dumps(LLAMA), "config.json"), "--quick", "--format", "json").json
     assert record["ok"] is True
     assert record["left_out"] == {}
+    against = Counter(row["against"] for row in record["rows"])
+    assert against == {"transformers' LlamaForCausalLM": 8, "archcalc's own PyTorch reference": 32}
     quantity = record["rows"][0]["quantity"]
     assert quantity.startswith("LlamaForCausalLM of transformers")
     block = 2 * 32 + 32 * 32 + 2 * 32 * 2 * 8 + 32 * 32 + 3 * 32 * 40
