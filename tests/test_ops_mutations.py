@@ -25,7 +25,7 @@ BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products"}
 TRAITS: dict[str, tuple[str, Any, dict[str, Any]]] = {  # a kind, another value, and where that must change the memory
     "attention_kernel": ("flash", False, {"cp": 2, "attention": "flash"}),
     "row_statistics": ("softmax_fp32", 0, {"compile": "blocks", "attention": "eager"}),
-    "autocast": ("layer_norm", "", {"precision": "autocast", "attention": "eager"}),
+    "autocast": ("contract", "", {"precision": "autocast", "attention": "eager"}),
     "own_kernel": ("contract", False, {"compile": "blocks"}),
     "passes_gradient": ("add", False, {"attention": "eager"}),
     "expensive": ("flash", False, {"recompute": "ops", "attention": "flash"}),

@@ -112,11 +112,11 @@ def _theirs(built: Built, work: Workload, sizes: Sizes, precision: str) -> tuple
     return softmaxes.number, sum(tensor.untyped_storage().nbytes() for tensor in kept)
 
 
-class Softmaxes(TorchDispatchMode):
+class Softmaxes(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
     """Storages of all softmaxes over scores, and of their copies in another precision; held, so that none is reused."""
 
     def __init__(self, sizes: Sizes) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.sizes, self.found, self.number = sizes, dict[int, Any](), 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
