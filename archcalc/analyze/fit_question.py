@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from archcalc.analyze.levels import Played
 from archcalc.analyze.memory import Memory
 from archcalc.analyze.memory_report import MemoryReport
+from archcalc.analyze.polynomial import Bytes
 from archcalc.analyze.solve import UNBOUNDED, Curve, smallest
 from archcalc.errors import InputError
 from archcalc.plan import Plan
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from archcalc.model import Model
 
 MOST_GPUS = 4096
+FEW_SEQUENCES, FEW_POSITIONS = 2, 16  # from which on steps differ by their sizes alone: a loop's ends are its own steps
 TOO_MUCH = UNBOUNDED**2
 SPLITS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128)  # of tensor parallelism
 
@@ -62,7 +65,7 @@ class Question:
     @cached_property
     def by_batch(self) -> Curve:
         """Bytes by the number of sequences, their length left as it is."""
-        return Curve(lambda batch: self.memory.total(batch, self.seq, **self.lengths))
+        return self._of_batches(self.memory)
 
     @cached_property
     def by_part(self) -> Curve:
@@ -70,12 +73,25 @@ class Question:
         if not self.trains:
             return self.by_batch
         memory = self._with({"accumulate": 2})  # more than two parts need no more
-        return Curve(lambda batch: memory.total(batch, self.seq, **self.lengths))
+        return self._of_batches(memory)
+
+    def _of_batches(self, memory: Memory) -> Curve:
+        def needed(batch: int) -> int:
+            return memory.total(batch, self.seq, **self.lengths)
+
+        def played(batch: int) -> Played:
+            return memory.played(batch, self.seq, **self.lengths)
+
+        return Curve(Bytes(needed, played, least=FEW_SEQUENCES, most=UNBOUNDED))
 
     @cached_property
     def by_length(self) -> Curve:
         """Bytes by the length, the batch left as it is."""
-        return Curve(self._at_length)
+        most = self.longest or UNBOUNDED
+        return Curve(Bytes(self._at_length, self._played_at_length, least=FEW_POSITIONS, most=most))
+
+    def _played_at_length(self, length: int) -> Played:
+        return self.memory.played(self.batch, **self._of_length(length))
 
     def _at_length(self, length: int) -> int:
         if length < self._shortest:
@@ -83,8 +99,10 @@ class Question:
         return self._long(length)
 
     def _long(self, length: int) -> int:
-        sizes = {"seq": self.seq, **self.lengths, **dict.fromkeys(self._varying, length)}
-        return self.memory.total(self.batch, **sizes)
+        return self.memory.total(self.batch, **self._of_length(length))
+
+    def _of_length(self, length: int) -> dict[str, int | None]:
+        return {"seq": self.seq, **self.lengths, **dict.fromkeys(self._varying, length)}
 
     @cached_property
     def _shortest(self) -> int:

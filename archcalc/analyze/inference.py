@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.levels import Levels
+from archcalc.analyze.levels import Played
 from archcalc.analyze.loss_chunks import mark_logits
 from archcalc.analyze.runs import never
 from archcalc.analyze.sense import check_cache
 from archcalc.analyze.steps import Unrolling, schedule
 from archcalc.analyze.timeline import Holding, Timeline
-from archcalc.analyze.training import stretch
 from archcalc.ir import Module, Param, Tensor
 from archcalc.places import Place
 from archcalc.precision import BYTES, Policy
@@ -41,8 +40,8 @@ NOTHING = Holding(
 )
 
 
-def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
-    """Memory over reading the prompt, with the whole cache in place."""
+def played(memory: Memory, work: Workload, base: dict[str, int]) -> Played:
+    """Prefill, with the whole cache in place."""
     kept = [(grows(one.tensor, work), size) for one, size in cached(memory, work)]
     check_cache({grown for grown, _ in kept}, memory.case)
     for grown, size in kept:
@@ -51,8 +50,8 @@ def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
     root = memory.build(prompt)
     sizes = _sizes(memory, work, memory.keeps_cache)
     nodes = schedule(Unrolling(Policy(memory.case.activations), never, sizes).run(root), [mark_logits])
-    played = Timeline(nodes, replace(NOTHING, copy=_widened(memory, prompt)), trains=False)
-    return Levels(dict(base), stretch).play(played.sink)
+    timeline = Timeline(nodes, replace(NOTHING, copy=_widened(memory, prompt)), trains=False)
+    return Played(base, timeline.sink)
 
 
 def _widened(memory: Memory, prompt: Workload) -> Callable[[Param], int]:

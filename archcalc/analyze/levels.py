@@ -34,6 +34,13 @@ class Repeated:
 Happening = Change | Repeated
 
 
+class Played(NamedTuple):
+    """A step as it was simulated: bytes that stand from its start, by part, and what happens then."""
+
+    start: dict[str, int]
+    changes: list[Happening]
+
+
 @dataclass(frozen=True)
 class Instant:
     phase: str

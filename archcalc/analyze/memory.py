@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc import adapters, data, sequence
 from archcalc.analyze import inference, training
-from archcalc.analyze.levels import Levels
+from archcalc.analyze.levels import Levels, Played
 from archcalc.analyze.memory_report import PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory_rows import rows
 from archcalc.analyze.runs import Trainable, never
@@ -121,10 +121,18 @@ class Memory:
         return tuple(found)
 
     def _levels(self, work: Workload) -> Levels:
+        step = self._played(work)
+        return Levels(dict(step.start), training.stretch).play(step.changes)
+
+    def played(self, batch: int | None, seq: int | None, **lengths: int | None) -> Played:
+        """The step as it is simulated, for whoever asks about many sizes."""
+        return self._played(self._workload(batch, seq, lengths.get("src_seq"), lengths.get("tgt_seq")))
+
+    def _played(self, work: Workload) -> Played:
         base = dict.fromkeys(PARTS, 0) | self.states
         base["weights"] = self.weights
         base["overhead"] = self._overhead
-        return training.levels(self, work, base) if self.case.trains else inference.levels(self, work, base)
+        return training.played(self, work, base) if self.case.trains else inference.played(self, work, base)
 
     def _workload(self, batch: int | None, seq: int | None, src_seq: int | None, tgt_seq: int | None) -> Workload:
         sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}

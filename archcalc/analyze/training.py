@@ -9,7 +9,7 @@ from archcalc.analyze.bitsandbytes import save_inputs
 from archcalc.analyze.casting import autocast, fp8
 from archcalc.analyze.checkpointing import checkpoint
 from archcalc.analyze.compiled import compile_blocks, compile_loss
-from archcalc.analyze.levels import Levels
+from archcalc.analyze.levels import Played
 from archcalc.analyze.loss_chunks import in_chunks, mark_logits
 from archcalc.analyze.states import Keeping
 from archcalc.analyze.steps import Node, Pass, Unrolling, schedule
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from archcalc.workload import Workload
 
 
-def levels(memory: Memory, work: Workload, base: dict[str, int]) -> Levels:
-    """Memory over a training step."""
+def played(memory: Memory, work: Workload, base: dict[str, int]) -> Played:
+    """A training step, on top of what stands all the time."""
     root = memory.build(work)
-    played = Timeline(nodes(memory, root), holding(memory.case, memory.keeping, root, memory.states), trains=True)
+    timeline = Timeline(nodes(memory, root), holding(memory.case, memory.keeping, root, memory.states), trains=True)
     start = base if memory.case.accumulate > 1 else dict(base, gradients=0)
-    return Levels(dict(start), stretch).play(played.sink)
+    return Played(start, timeline.sink)
 
 
 def nodes(memory: Memory, root: Module) -> list[Node]:
