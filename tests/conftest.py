@@ -30,6 +30,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "test_verify_drawn" not in item.nodeid)
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI everything that tests need is installed, so a test that is skipped there is one that failed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("CI") and reporter and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 @dataclass(frozen=True)
 class Answer:
     code: int
