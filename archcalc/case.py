@@ -173,7 +173,9 @@ def _unverified(made: Case) -> list[str]:
     if made.loss_chunks > 1:
         found.append("chunked cross-entropy: each chunk's logits are freed before the next")
     if made.format.is_quantised:
-        found.append("quantised training: one layer's weights at a time are widened for its products")
+        found.append("quantised training: one layer's weights at a time are dequantised to 16 bits for its products")
+    if made.format.is_quantised and made.recipe and made.recipe.name == "fp8":
+        found.append("fp8 beside quantised weights: adapters' products alone are computed in fp8")
     return found
 
 
