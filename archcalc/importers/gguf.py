@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import struct
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from math import prod
@@ -21,6 +20,7 @@ from archcalc import document
 from archcalc.data import data_root
 from archcalc.errors import InputError
 from archcalc.importers.gguf_folder import SPLIT
+from archcalc.importers.header import each_once
 from archcalc.stored_tensors import Stored
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -74,7 +74,8 @@ def _joined(file: Path, parts: int) -> Header:
         fact = f"of {parts} parts {names} {'is' if len(missing) == 1 else 'are'} missing"
         raise InputError(fact, f"download all {parts} into one folder")
     headers = [_read(part) for part in files]
-    return Header(headers[0].facts, _each_once([item for header in headers for item in header.tensors.items()]))
+    tensors = [item for header in headers for item in header.tensors.items()]
+    return Header(headers[0].facts, each_once(tensors, _broken))
 
 
 class _Reader:
@@ -92,9 +93,9 @@ class _Reader:
         tensors, facts = self.number("Q"), self.number("Q")
         if max(tensors, facts) > MANY or tensors * _TENSOR + facts * _FACT > self.left:
             raise _broken(f"it claims {tensors:,} tensors and {facts:,} facts")
-        told = _each_once([(self.name(), self.value(self.number("I"))) for _ in range(facts)])
+        told = each_once([(self.name(), self.value(self.number("I"))) for _ in range(facts)], _broken)
         listed = [self.tensor() for _ in range(tensors)]
-        found = _each_once([(name, stored) for name, stored, _ in listed])
+        found = each_once([(name, stored) for name, stored, _ in listed], _broken)
         self.check_places(listed, _alignment(told.get("general.alignment", 32)))
         return Header(told, found)
 
@@ -216,15 +217,6 @@ def _alignment(said: Any) -> int:
     if isinstance(said, bool) or not isinstance(said, int) or said < 1 or said & (said - 1):
         raise _broken("general.alignment is not a power of two")
     return said
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A name that stands twice would hide one of the two."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise _broken(f"{twice} stands in its header twice")
-    return found
 
 
 def _broken(why: str) -> InputError:

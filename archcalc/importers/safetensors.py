@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO
 
 from archcalc.errors import InputError
 from archcalc.importers import weight_names
+from archcalc.importers.header import each_once
 from archcalc.stored_tensors import BITS, Stored
 
 LONGEST = 100_000_000  # bytes of a header; the format itself allows no more
@@ -99,20 +99,11 @@ def header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
 
 def parsed(raw: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(raw, object_pairs_hook=_each_once)
+        found = json.loads(raw, object_pairs_hook=lambda pairs: each_once(pairs, _broken))
     except (ValueError, RecursionError):
         raise _broken("its header is not JSON") from None
     if not isinstance(found, dict):
         raise _broken("its header is not a JSON object")
-    return found
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The format allows no name twice: one of the two would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise _broken(f"{twice} stands in its header twice")
     return found
 
 
