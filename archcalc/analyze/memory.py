@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc import adapters, data, sequence
 from archcalc.analyze import inference, training
-from archcalc.analyze.levels import Levels, Played
+from archcalc.analyze.levels import Instant, Levels, Played
 from archcalc.analyze.memory_report import PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory_rows import rows
 from archcalc.analyze.runs import Trainable, never
@@ -72,7 +72,7 @@ class Memory:
         layers = [LAYERS[self.case.trains]] if depth and not timeline else []
         return MemoryReport(
             model=self.model.name,
-            assumptions=(*self._said(work), *_notes(root), *words(whole), *layers, *work.assumptions),
+            assumptions=(*self._said(work, levels.peak), *_notes(root), *words(whole), *layers, *work.assumptions),
             scope=self.model.scope,
             mode=self.case.mode,
             batch=work.batch,
@@ -217,23 +217,25 @@ class Memory:
         usual: int = self._runtime["one_gpu" if self.case.plan.gpus == 1 else "several_gpus"]
         return usual if self.case.overhead is None else self.case.overhead
 
-    def _said_of_attention(self, work: Workload) -> list[str]:
+    def _said_of_attention(self, work: Workload, peak: Instant) -> list[str]:
         """How attention is computed, where nobody asked for it and another way would take other memory; and what eager
         attention stores in 16 bits."""
         unsaid = "attention" not in self.case.said and self._attends
-        said = [f"{self.case.attention} attention: --attention changes it"] if unsaid and self._matters(work) else []
+        said = (
+            [f"{self.case.attention} attention: --attention changes it"] if unsaid and self._matters(work, peak) else []
+        )
         stored = {op.kind for module, _ in walk(self._root) if module.unit == "core" for op in module.ops}
         if BYTES[self.case.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
             said.append(SOFTMAX["softmax_fp32" if "softmax_fp32" in stored else "softmax"])
         return said
 
-    def _matters(self, work: Workload) -> bool:
+    def _matters(self, work: Workload, peak: Instant) -> bool:
         """Whether the peak has other parts with the other kind of attention, where that can be had."""
         other = {"eager": "flash", "flash": "eager"}[self.case.attention]
         asked = Memory(self.model, **{**self.options, "attention": other})
         there = replace(work, attention=other)
         try:
-            return self._levels(work).peak.parts != asked._levels(there).peak.parts
+            return peak.parts != asked._levels(there).peak.parts
         except InputError:  # context parallelism wants a kernel
             return False
 
@@ -248,9 +250,9 @@ class Memory:
         names = kept.unfound(places)
         return [f"{kept.source} leaves {names[0]} as it is, and nothing here is called so"] if names else []
 
-    def _said(self, work: Workload) -> tuple[str, ...]:
+    def _said(self, work: Workload, peak: Instant) -> tuple[str, ...]:
         said = [*(f"estimate: {words}" for words in self.case.estimates), *self.case.assumptions]
-        said += self._said_of_attention(work)
+        said += self._said_of_attention(work, peak)
         if self.model.spec.family == "weights":
             said = [words for words in said if "the spec names no precision" not in words]
             left_out = "activations are not counted" if self._root.body else "neither a cache nor activations"

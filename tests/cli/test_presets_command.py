@@ -31,9 +31,9 @@ def test_several_words(run: Run) -> None:
     assert names(run, "--family", "mamba moe") == ["jamba-v0.1"]
 
 
-@pytest.mark.parametrize("word", ["encoder", "decoder", "recurrent", "autoencoder", "mamba", "delta", "rglru"])
-def test_every_kind_is_there(run: Run, word: str) -> None:
-    assert names(run, "--family", word)
+def test_every_kind_is_there(run: Run) -> None:
+    families = {word for row in run("presets", "--format", "json").json["rows"] for word in row["family"].split()}
+    assert {"encoder", "decoder", "recurrent", "autoencoder", "mamba", "delta", "rglru"} <= families
 
 
 def test_the_largest(run: Run) -> None:

@@ -103,6 +103,7 @@ def test_show_prints_a_spec_that_counts_the_same(run: Run, write: Write) -> None
         "norm: rms",
         "bias: false",
         "position: {kind: rope, length: 2048}",
+        "softmax: fp32",
         "decoder: 3",
     ]
     again = run("params", write(shown, "shown.yaml"), "--format", "json").json["total"]

@@ -81,7 +81,6 @@ def attentions(draw: st.DrawFn) -> Spec:
         said["softcap"] = 30.0
     if draw(TRUTH):
         said["bias"] = draw(st.sampled_from((True, False, ["q", "v"], ["q", "k", "v"], ["o"])))
-    said["softmax"] = draw(st.sampled_from(("input", "fp32")))
     return said
 
 
@@ -89,7 +88,7 @@ def attentions(draw: st.DrawFn) -> Spec:
 def stacks(draw: st.DrawFn, cross: bool, conv: bool = False) -> Spec:
     """A few blocks, equal, sharing their weights, or after a pattern that ends within a round."""
     said: Spec = {"blocks": draw(st.integers(1, 4))}
-    if conv and draw(st.sampled_from((True, True, False))):
+    if conv and draw(TRUTH):
         said["once"] = ["conv"]
     elif conv:
         return {"blocks": 3, "pattern": draw(st.sampled_from((["attention conv ffn"], ["attention ffn", "2 × conv"])))}
@@ -252,7 +251,7 @@ def sparse_transformers(draw: st.DrawFn) -> Spec:
         said["attention"] = draw(routed_attentions(said["heads"] // said["kv_heads"]))
     head: Spec = {"kind": draw(st.sampled_from(("lm", "tied")))}
     stack = draw(st.sampled_from(("decoder", "decoder", "encoder")))
-    if stack == "decoder" and draw(TRUTH):
+    if stack == "decoder" and draw(st.sampled_from((True, False))):
         head["mtp"] = {"blocks": draw(st.integers(1, 2)), "own_tables": draw(TRUTH)}
     blocks = {"blocks": draw(st.integers(1, 3)), "pattern": ["attention moe"]}
     return {**said, "vocab": 9, "moe": draw(mixtures()), stack: blocks, "head": head}
