@@ -19,7 +19,7 @@ from archcalc.quantisation import Format, Part, plain
 
 HEAD = "lm_head"
 LINEAR = "Linear"  # the target that stands for every linear layer
-MOST_LAYERS = 100_000  # of which each may be kept in its own way
+MOST_LAYERS = 10_000  # of which each may be stored in its own way; the deepest models that are published have some 200
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,9 @@ class Checkpoint:
         if len(layers) > MOST_LAYERS:
             fact = f"{len(layers):,} layers are too many for {self.source}, which has rules for layers by their numbers"
             raise InputError(fact, "say what to count instead, such as --weights bf16", field="--weights")
-        times = Counter(map(self._of_layer, layers))
-        first = {self._of_layer(layer): layer for layer in reversed(layers)}
+        rules = [self._of_layer(layer) for layer in layers]
+        times = Counter(rules)
+        first = dict(zip(reversed(rules), reversed(layers), strict=True))
         return sum(times[said] * self._format(place, layer).bytes(shape) for said, layer in first.items())
 
     def unfound(self, places: Iterable[Place]) -> tuple[str, ...]:
@@ -93,8 +94,14 @@ class Checkpoint:
         return (self.skipped, *(group.targets for group in self.groups))
 
     def _of_layer(self, layer: int) -> Hashable:
-        """What all lists say of a layer."""
-        return tuple(names.of_layer(layer) for names in self._lists)
+        """What all lists say of a layer, asked once for all matrices in it."""
+        if layer not in self._asked:
+            self._asked[layer] = tuple(names.of_layer(layer) for names in self._lists)
+        return self._asked[layer]
+
+    @cached_property
+    def _asked(self) -> dict[int, Hashable]:
+        return {}
 
     def _format(self, place: Place, layer: int) -> Format:
         """That of the first group that names the module, unless it is left as it is."""

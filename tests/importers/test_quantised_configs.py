@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,7 @@ from quantised_llama import ATTENTION, BLOCK, FFN, LAYERS, LLAMA, MLP, REST, VOC
 from archcalc import load
 from archcalc.errors import InputError
 from archcalc.importers.stored.methods import METHODS
+from archcalc.module_names import Names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -474,3 +476,27 @@ def test_a_folder_of_packed_weights_is_compared_in_bytes(tmp_path: Path) -> None
     (tmp_path / "model.safetensors").write_bytes(file(stored))
     notes = " ".join(load(tmp_path).memory(seq=32).assumptions)
     assert f"as the config says, and takes {expected:,} bytes, as quantization_config says" in notes
+
+
+def test_each_layer_is_asked_once_for_all_its_matrices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules for layers by their numbers are matched with as many names as there are layers, not matrices."""
+    asked: Counter[tuple[int, int]] = Counter()
+    of_layer = Names.of_layer
+
+    def noted(self: Names, layer: int) -> Any:
+        asked[id(self), layer] += 1
+        return of_layer(self, layer)
+
+    rules = {r"+:.*\.18\..*gate.*": {"bits": 8}, "-:.*down.*": {}}
+    model = load({**LLAMA, "quantization_config": {**GPTQ, "dynamic": rules}})
+    monkeypatch.setattr("archcalc.checkpoints.Names.of_layer", noted)
+    model.memory(seq=32)
+    assert {layer for _, layer in asked} == set(range(LAYERS))
+    assert max(times for (_, layer), times in asked.items() if layer) < len(BLOCK)
+
+
+def test_rules_for_more_layers_than_any_model_has_are_refused(run: Run, write: Write) -> None:
+    deep = {**LLAMA, "num_hidden_layers": 20_000, "quantization_config": {**GPTQ, "dynamic": {"-:.*down.*": {}}}}
+    answer = run("memory", write(json.dumps(deep), "config.json"))
+    assert answer.code == 2
+    assert "20,000 layers are too many for quantization_config" in answer.err
