@@ -36,7 +36,7 @@ FAMILIES = {
     "autoencoders": (autoencoders(), 10),
 }
 
-SHARE = 1 if os.environ.get("ARCHCALC_ALL_DRAWN") else 4
+SHARE = 1 if os.environ.get("ARCHCALC_ALL_DRAWN") else 8  # .ci/run draws all of them
 
 PUBLISHED = {"published", "parameters", "of", "about", "differs", "tensors", "source", "pretrained"}
 STORED = {"quantization", "fused_qkv", "cache", "k_dim"}  # how files keep weights, and what a file's header says
