@@ -129,8 +129,9 @@ def show_reloads(case: Case, model: Model) -> None:
 
 
 def _without_words(record: dict[str, Any]) -> dict[str, Any]:
-    """They may say where a figure comes from."""
-    return {key: value for key, value in record.items() if key not in ("model", "assumptions", "estimates")}
+    """They may say where a figure comes from; a file lists its formats by size, its spec by the order of layers."""
+    words = ("model", "assumptions", "estimates", "weights_format")
+    return {key: value for key, value in record.items() if key not in words}
 
 
 def more_is_not_less(case: Case, model: Model) -> None:

@@ -54,7 +54,8 @@ def run(case: Case) -> None:
 def contents(case: Case) -> bytes:
     facts, tensors = _drawn(case)
     if case.chance(0.6):
-        facts, tensors = treewise.mutated([facts, tensors], case.random, gently=case.chance(0.4))[:2]
+        mutated = treewise.mutated([facts, tensors], case.random, gently=case.chance(0.4))
+        facts, tensors = (*mutated, {}, {})[:2]  # one of the two may be gone
     whole = file(case, facts, tensors)
     return bytewise.mutated(whole, case.random) if case.chance(0.4) else whole
 
