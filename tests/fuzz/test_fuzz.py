@@ -17,7 +17,16 @@ from fuzz.command import drawn, many
 from fuzz.kinds.planted import MISTAKES
 from fuzz.pool import Worker
 
-SAMPLE = {"specs": 80, "safetensors": 80, "gguf": 80, "devices": 60}
+SAMPLE = {
+    "specs": 60,
+    "configs": 60,
+    "safetensors": 80,
+    "gguf": 80,
+    "devices": 60,
+    "options": 40,
+    "calls": 80,
+    "hub": 20,
+}
 
 
 @pytest.mark.parametrize("kind", SAMPLE)
