@@ -11,8 +11,8 @@ TYPE_CHECKING = False  # as `typing` says it, which takes longer to load than al
 if TYPE_CHECKING:
     from typing import Any
 
-    from archcalc.analyze.fit import fit
-    from archcalc.errors import InputError
+    from archcalc.analyze.fit.answer import fit
+    from archcalc.core.errors import InputError
     from archcalc.loading import load
     from archcalc.model import Model
 
@@ -20,10 +20,10 @@ __all__ = ["InputError", "Model", "__version__", "fit", "load"]
 __version__ = "0.1.0"
 
 _HOMES = {
-    "fit": "archcalc.analyze.fit",
+    "fit": "archcalc.analyze.fit.answer",
     "load": "archcalc.loading",
     "Model": "archcalc.model",
-    "InputError": "archcalc.errors",
+    "InputError": "archcalc.core.errors",
 }
 
 

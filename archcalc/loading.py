@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from archcalc import data
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers import files
 from archcalc.importers.beside import CONFIG
 from archcalc.importers.json_object import MAX_JSON
 from archcalc.model import Model, from_document
-from archcalc.options import checked
-from archcalc.plain_data import plain
+from archcalc.spec import paths
+from archcalc.spec.option_checks import checked
+from archcalc.spec.plain_data import plain
 
 DEFAULT = "textbook"
 _ADDRESS = re.compile(r"hf:|[a-z][a-z0-9+.-]*://|(www\.)?(huggingface|hf)\.co/", re.IGNORECASE)  # no path is so written
@@ -75,15 +75,15 @@ def _standard_input() -> bytes:
 
 def _file(name: str) -> Path:
     """A preset's file, unless the name is plainly a path."""
-    presets = data.presets()
+    presets = paths.presets()
     if name in presets and not certainly(Path(name).is_file):
-        return data.plain(presets[name])
+        return paths.plain(presets[name])
     path = _expanded(name)
     if is_there(path):
         return path
     if path.suffix in (".yaml", ".yml", ".json") or name.count(os.sep) > 1 or name.startswith((os.sep, ".", "~")):
         raise InputError("there is no such file", "check the path; `archcalc presets` lists what ships", field=name)
-    from archcalc.likely import hint
+    from archcalc.spec.suggestions import hint
 
     raise InputError(f"no preset and no file is called {name}", hint(name, presets))
 
@@ -128,4 +128,4 @@ def _called(file: Path) -> str:
 
 def _shown(file: Path) -> str:
     """A shipped preset by its name, another file by its path."""
-    return f"preset {file.stem}" if file.is_relative_to(data.data_root()) else str(file)
+    return f"preset {file.stem}" if file.is_relative_to(paths.data_root()) else str(file)

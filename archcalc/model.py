@@ -7,24 +7,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from archcalc.archs import family_module
-from archcalc.changes import blaming, changed
-from archcalc.document import Document
-from archcalc.errors import InputError
-from archcalc.ir import Module
-from archcalc.options import checked
-from archcalc.scope import TRACED, WHOLE, LeftOut, Scope
-from archcalc.spec import ModelSpec
-from archcalc.traces import Change, Traces
-from archcalc.visible import SURROGATES, UNSEEN, escaped
-from archcalc.workload import Workload, workload
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module
+from archcalc.core.visible import SURROGATES, UNSEEN, escaped
+from archcalc.run.traces import Change, Traces
+from archcalc.spec.node import ModelSpec
+from archcalc.spec.option_checks import checked
+from archcalc.spec.overrides import blaming, changed
+from archcalc.spec.scope import TRACED, WHOLE, LeftOut, Scope
+from archcalc.spec.workload import Workload, workload
+from archcalc.spec.yaml_reader import Document
 
 if TYPE_CHECKING:
-    from archcalc.analyze.flops_report import FlopsReport
+    from archcalc.analyze.flops.report import FlopsReport
     from archcalc.analyze.kernel import KernelReport
-    from archcalc.analyze.memory_report import MemoryReport
+    from archcalc.analyze.memory.report import MemoryReport
     from archcalc.analyze.params import ParamsReport
     from archcalc.analyze.shapes import ShapesReport
-    from archcalc.checkpoints import Checkpoint
+    from archcalc.storage.checkpoint import Checkpoint
 
 
 BY_RULE = "weights: the spec was changed, so their bytes are counted by rule, no longer by the tensors of the file"
@@ -51,7 +51,7 @@ class Model:
             return file
         if not self.spec.quantization:
             return None
-        from archcalc.importers.stored.methods import quantised
+        from archcalc.storage.quantization_config.methods import quantised
 
         source = "quantization_config" if self.document.config else "the spec"
         found = quantised(self.spec.quantization, "quantization")
@@ -62,7 +62,7 @@ class Model:
         """What the weights take as they are stored; None where they are not quantised, or it is not known how."""
         if not self.stored or self.stored.unknown:
             return None
-        from archcalc.analyze.memory import Memory
+        from archcalc.analyze.memory.answer import Memory
 
         return Memory(self).states["weights"]
 
@@ -141,14 +141,14 @@ class Model:
     @checked()
     def flops(self, **options: Any) -> FlopsReport:
         """Options are those of `archcalc flops`: mode, batch, seq, context, causal, recompute, tokens …"""
-        from archcalc.analyze.flops import flops
+        from archcalc.analyze.flops.answer import flops
 
         return flops(self, **options)
 
     @checked()
     def memory(self, **options: Any) -> MemoryReport:
         """Options are those of `archcalc memory`: mode, batch, seq, precision, optimizer, tp …"""
-        from archcalc.analyze.memory import memory
+        from archcalc.analyze.memory.answer import memory
 
         return memory(self, **options)
 
@@ -168,7 +168,7 @@ class Model:
         written = self.document.text.replace("\r\n", "\n")
         if written and not self.edited and not UNSEEN.search(written.replace("\n", "").replace("\t", "")):
             return written
-        from archcalc.writing import to_yaml
+        from archcalc.spec.yaml_writer import to_yaml
 
         spec = _noted(self.spec, self._left_behind)
         return to_yaml(spec, order=self.document.data, comments=self._file_notes)
@@ -178,7 +178,7 @@ class Model:
         """What a spec does not take along from the tensors of its file: bytes that do not follow by rule."""
         if self.document.weights is None or self.edited:
             return ()
-        from archcalc.analyze.memory import Memory
+        from archcalc.analyze.memory.answer import Memory
 
         by_rule = replace(self, edited=True)
         file = Memory(self).weights

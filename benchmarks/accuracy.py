@@ -22,7 +22,7 @@ from measured_models import Case, Inexpressible
 from measured_more import more
 from measured_reasons import reason
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 Figure = tuple[float, Case, str, float, float]  # error, case, of what, measured, archcalc's
 

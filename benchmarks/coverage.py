@@ -6,6 +6,7 @@
     python benchmarks/coverage.py --seed other     # other random configs than usual
     python benchmarks/coverage.py --keys           # does every key that is called inert change nothing?
 
+It imports from tests/ and tools/: set PYTHONPATH=tests:tools.
 Wrong must be zero. Refused is what archcalc says it cannot count; invalid is what transformers cannot build.
 """
 
@@ -20,12 +21,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from hf_defaults import classes
-from hf_random import files, random_fields
-from hf_truth import Verdict, build, judge, tensors_in
+from support.hf_random import files, random_fields
+from support.hf_truth import Verdict, build, judge, tensors_in
 from transformers import CONFIG_MAPPING
 
 from archcalc.importers.hf import translators
-from archcalc.importers.hf.reading import INERT, described
+from archcalc.importers.hf._helpers.reading import INERT, described
 
 Said = dict[str, Any]
 OUTCOMES = ("exact", "wrong", "refused", "invalid")

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from archcalc.analyze.memory import Memory
-from archcalc.places import Place
+from archcalc.analyze.memory.answer import Memory
+from archcalc.storage.places import Place
 
 MIB = 2**20
 TOGETHER = dict.fromkeys(("attention.q", "attention.k", "attention.v"), "qkv")

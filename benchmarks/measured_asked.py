@@ -6,8 +6,8 @@ from typing import Any
 
 from measured_models import Case, Inexpressible
 
-from archcalc.analyze.memory import Memory
-from archcalc.analyze.memory_report import MemoryReport
+from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.report import MemoryReport
 from archcalc.model import Model
 
 GIB, MIB, GB = 2**30, 2**20, 10**9

@@ -16,8 +16,8 @@ from measured_papers import layer, run
 from measured_peaks import inference_peak, is_reserved, training_peak
 from measured_weights import gguf_size, vllm_weights
 
-from archcalc.analyze.work import work
-from archcalc.ir import Module, walk
+from archcalc.analyze.flops.cost import work
+from archcalc.core.ir import Module, walk
 
 
 @dataclass(frozen=True)

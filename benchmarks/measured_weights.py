@@ -9,11 +9,11 @@ from measured_allocator import unsplit
 from measured_asked import GIB, Pair, inferred, parallel
 from measured_models import Case, Inexpressible, positions, tower, tower_gpus, whole
 
-from archcalc import formats
-from archcalc.analyze.memory import Memory
-from archcalc.ir import walk
+from archcalc.analyze.memory.answer import Memory
+from archcalc.core.ir import walk
 from archcalc.model import Model
-from archcalc.places import Place, Shape
+from archcalc.storage import named_formats
+from archcalc.storage.places import Place, Shape
 
 WEIGHTS = {
     "fp8": "fp8",
@@ -100,7 +100,7 @@ def file_format(case: Case) -> str:
         raise Inexpressible("a file in formats of ik_llama.cpp, mixed by its maker's own recipe")
     if not case.get("quantisation"):
         raise Inexpressible("the case does not say the format")
-    if (case["measured"].get("bits_per_weight") or 99) < 0.75 * formats.weight_format(name).bits_per_weight:
+    if (case["measured"].get("bits_per_weight") or 99) < 0.75 * named_formats.weight_format(name).bits_per_weight:
         raise Inexpressible("a log whose bits per weight contradict the format that it names")
     return name
 
@@ -111,7 +111,7 @@ def _twice(case: Case, model: Model, name: str) -> int:
     if not lifting or not printed or printed < int(model.params().total) + lifting / 2:
         return 0
     rank = case["arch"].get("kv_lora_rank") or 512
-    return formats.weight_format(name).bytes(Shape(1, lifting // rank, rank))
+    return named_formats.weight_format(name).bytes(Shape(1, lifting // rank, rank))
 
 
 def printed_count(case: Case) -> float:

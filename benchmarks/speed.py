@@ -23,8 +23,8 @@ from typing import Any
 
 import speed_models
 
-from archcalc import data
 from archcalc.cli import main as archcalc
+from archcalc.spec import paths
 
 LIMIT = 10
 LONGEST = 120  # seconds after which a question is given up
@@ -150,7 +150,7 @@ def main() -> None:
     everything_loaded()
     start = bare_start()
     with tempfile.TemporaryDirectory() as folder:
-        models = files(sys.argv[1:]) or [*sorted(data.presets()), *heavy(Path(folder))]
+        models = files(sys.argv[1:]) or [*sorted(paths.presets()), *heavy(Path(folder))]
         found = [one for model in models for one in of_model(model, start)]
     found += alone(start)
     found.sort(key=lambda one: -one.ratio)

@@ -23,7 +23,7 @@ from typing import Any
 import jsonschema
 
 from archcalc.cli.app import COMMANDS
-from archcalc.document import read
+from archcalc.spec.yaml_reader import read
 
 ROOT = Path(__file__).parent.parent
 MODELS = ("textbook", "gpt2", "jamba-v0.1", "sentiment-gru", "whisper-tiny")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from archcalc.count import Count, product, total
+from archcalc.core.count import Count, product, total
 
 D_MODEL, HEAD_DIM = Count.named("d_model", 1024), Count.named("head_dim", 192)
 HEADS = Count.named("heads", 4, copies=True)

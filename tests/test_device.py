@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from archcalc.device import Memory, catalog, device, names, rated
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
+from archcalc.run.device import Memory, catalog, device, names, rated
 
 GIB = 2**30
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archcalc.errors import InputError
-from archcalc.expressions import Matching, compiled
+from archcalc.core.errors import InputError
+from archcalc.storage.safe_regex import Matching, compiled
 
 NAME = "model.layers.12.mlp.experts.0.gate_proj"
 REAL = [

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from archcalc import data
+from archcalc.spec import paths
 
 ROOT = Path(__file__).parent.parent
 
@@ -57,7 +57,7 @@ def test_the_wheel_works_in_an_empty_folder(installed: Path, tmp_path: Path) -> 
 
 def test_a_source_tree_has_its_presets_beside_it() -> None:
     """An editable install reads them where they are edited."""
-    assert data.data_root() == ROOT / "presets"
+    assert paths.data_root() == ROOT / "presets"
 
 
 def test_the_run_time_dependencies() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import archcalc
-from archcalc.count import Count
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.core.count import Count
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.linear import linear
 
 BATCH, SEQ, WIDTH = Dim.of("batch", 2), Dim.of("seq", 3), Dim.of("d_model", 4)
@@ -61,7 +61,7 @@ def test_equal_repeats_count_as_often_as_they_stand() -> None:
     once, thrice = Module("model"), Module("model")
     for root, repeat in ((once, 1), (thrice, 3)):
         root.child("block", repeat=Count(repeat)).param("weight", WIDTH)
-    from archcalc.ir import fold
+    from archcalc.core.ir import fold
 
     def own(module: Module) -> int:
         return sum(p.elements for p in module.params.values())

@@ -31,7 +31,7 @@ def test_help_loads_next_to_nothing(option: str) -> None:
 
 def test_help_for_a_command_loads_no_reader() -> None:
     """typer itself brings pydantic to describe a command's options; archcalc adds nothing."""
-    assert not loaded_by("params", "--help") & {"numpy", "torch", "transformers", "yaml", "archcalc.spec"}
+    assert not loaded_by("params", "--help") & {"numpy", "torch", "transformers", "yaml", "archcalc.spec.node"}
 
 
 @pytest.mark.parametrize("command", ["params", "shapes", "show"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from archcalc.errors import InputError
-from archcalc.module_names import Names
+from archcalc.core.errors import InputError
+from archcalc.storage.module_names import Names
 
 Q, DOWN = ("self_attn.q_proj",), ("mlp.down_proj",)
 

@@ -8,11 +8,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from op_twins import TWINS, WITHOUT_TWIN, Twin, disagreements, recorded, role_of
+from support.op_twins import TWINS, WITHOUT_TWIN, Twin, disagreements, recorded, role_of
 
-from archcalc.analyze.work import work
-from archcalc.ir import Module
-from archcalc.ops import KINDS
+from archcalc.analyze.flops.cost import work
+from archcalc.core.ir import Module
+from archcalc.core.ops import KINDS
 
 GOLDEN = Path(__file__).parent / "golden" / "elementwise_flops.txt"
 

@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip("torch")
 
-from op_twins import ROLES, TWINS, WITHOUT_TWIN, Twin, disagreements
+from support.op_twins import ROLES, TWINS, WITHOUT_TWIN, Twin, disagreements
 from test_ops import GOLDEN, elementwise_flops, test_an_op_gives_out_what_pytorch_does
 
 import archcalc
-from archcalc.count import Count
-from archcalc.ir import Tensor
-from archcalc.ops import KINDS, Kind, none, nothing
+from archcalc.core.count import Count
+from archcalc.core.ir import Tensor
+from archcalc.core.ops import KINDS, Kind, none, nothing
 from archcalc.verify.check import verify, ways
 
 if TYPE_CHECKING:
@@ -164,5 +164,5 @@ def _memory(model: Any, options: dict[str, Any]) -> Any:
     try:
         report = model.memory(mode="train", **{"precision": "mixed"} | options, batch=2, seq=64)
         return [instant.bytes for instant in report.instants], report.rows[0].parts
-    except archcalc.errors.InputError as refused:
+    except archcalc.core.errors.InputError as refused:
         return str(refused)

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import archcalc
 from archcalc import InputError
-from archcalc.analyze import flops as flops_module
-from archcalc.analyze.compare import compare
-from archcalc.analyze.gpus import gpus
-from archcalc.analyze.memory import Memory
-from archcalc.analyze.presets import presets
-from archcalc.case import Asked
-from archcalc.options import CHECKS
+from archcalc.analyze.catalog.gpus import gpus
+from archcalc.analyze.catalog.presets import presets
+from archcalc.analyze.compare.answer import compare
+from archcalc.analyze.flops import answer as flops_module
+from archcalc.analyze.memory.answer import Memory
+from archcalc.run.options import Asked
+from archcalc.spec.option_checks import CHECKS
 
 GPT2 = archcalc.load("gpt2")
 PAIR = [("a", GPT2), ("b", GPT2)]

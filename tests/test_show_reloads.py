@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from archcalc import data, load
-from archcalc.document import read
-from archcalc.errors import InputError
+from archcalc import load
+from archcalc.core.errors import InputError
+from archcalc.core.visible import UNSEEN
 from archcalc.model import Model, from_document
-from archcalc.visible import UNSEEN
+from archcalc.spec import paths
+from archcalc.spec.yaml_reader import read
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -132,7 +133,7 @@ def test_one_matrix_of_queries_keys_and_values_has_a_rule_of_its_own(model_type:
     assert counted(apart)["q3_k_l"]["weights"] < counted(model)["q3_k_l"]["weights"]
 
 
-@pytest.mark.parametrize("name", sorted(data.presets()))
+@pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_a_changed_preset_shown_weighs_the_same_in_a_mixture(name: str) -> None:
     """Formats that keep some layers wider ask most of a spec; other numbers are compared elsewhere."""
     model = load(name, set=["precision=bf16"])

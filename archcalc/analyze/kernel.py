@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Context
 from archcalc.archs.transformer.resolve import Transformer
-from archcalc.count import Count, product
-from archcalc.errors import InputError
-from archcalc.ir import Dim, Module, Op, Param, Tensor, axes, walk
+from archcalc.core.count import Count, product
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Dim, Module, Op, Param, Tensor, axes, walk
+from archcalc.core.ops import KINDS
 from archcalc.layers.kernel import FEATURES, NORMALISER, feature_width
-from archcalc.ops import KINDS
-from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
-from archcalc.workload import Workload
+from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

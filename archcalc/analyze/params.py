@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
-from archcalc.count import Count, total
-from archcalc.ir import Module, Param, Tensor, doubts_of, fold, notes_of, walk
-from archcalc.packed import SCALE
-from archcalc.precision import BYTES
-from archcalc.report import SCHEMA_VERSION, Column, Figure, Line, Report, Table
-from archcalc.scope import WHOLE, Scope
+from archcalc.core.count import Count, total
+from archcalc.core.ir import Module, Param, Tensor, doubts_of, fold, notes_of, walk
+from archcalc.core.precision import BYTES
+from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.spec.scope import WHOLE, Scope
+from archcalc.storage.packed_tensors import SCALE
 
 USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from archcalc.count import Count
-from archcalc.ir import Axes, Module, Op, Tensor, notes_of
-from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
-from archcalc.scope import WHOLE, Scope
-from archcalc.workload import Workload
+from archcalc.core.count import Count
+from archcalc.core.ir import Axes, Module, Op, Tensor, notes_of
+from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.spec.scope import WHOLE, Scope
+from archcalc.spec.workload import Workload
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-from archcalc.errors import InputError, did_you_mean
+from archcalc.core.errors import InputError, did_you_mean
 
 FAMILIES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 

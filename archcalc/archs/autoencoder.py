@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from archcalc.count import Count
-from archcalc.errors import InputError, Path
-from archcalc.ir import Dim, Module, axes
+from archcalc.core.count import Count
+from archcalc.core.errors import InputError, Path
+from archcalc.core.ir import Dim, Module, axes
 from archcalc.layers.autoencoder import linear_autoencoder, merge
 from archcalc.layers.loss import squared_error
-from archcalc.spec import ModelSpec, Size
-from archcalc.workload import Longest, Workload
+from archcalc.spec.node import ModelSpec, Size
+from archcalc.spec.workload import Longest, Workload
 
 ONE_MERGE = 2  # words, in the smallest tree
 _EVERY = frozenset(ModelSpec.model_fields)

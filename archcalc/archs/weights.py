@@ -14,14 +14,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
-from archcalc.count import Count, product
-from archcalc.errors import InputError
-from archcalc.ir import Dim, Module, Param, Tensor, axes
-from archcalc.kept_cache import Kept, keep
-from archcalc.packed import PARAMETER, UNKNOWN, Use, uses
-from archcalc.spec import ModelSpec, Size, as_tuple
-from archcalc.stored_tensors import LARGEST, Stored, read
-from archcalc.workload import Longest, Workload
+from archcalc.core.count import Count, product
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.layers.listed_cache import Kept, keep
+from archcalc.spec.node import ModelSpec, Size, as_tuple
+from archcalc.spec.stored_tensors import LARGEST, Stored, read
+from archcalc.spec.workload import Longest, Workload
+from archcalc.storage.packed_tensors import PARAMETER, UNKNOWN, Use, uses
 
 
 class Spec(ModelSpec):

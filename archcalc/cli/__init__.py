@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 FAULTY_INPUT, BUG = 2, 70  # EX_SOFTWARE of sysexits.h
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from archcalc.cli.options import Batch, Depth, Format, Seq, Set, SrcSeq, TgtSeq, completed_preset, loaded, show
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -51,7 +51,7 @@ def compare(
     --set changes every model; with a single model, that model is compared with itself as it was before the change.
     Parts that are equal in all models, or that only one has, are not taken apart.
     """
-    from archcalc.analyze.compare import compare as compared
+    from archcalc.analyze.compare.answer import compare as compared
     from archcalc.analyze.params import USUAL_DEPTH
 
     notes = [f"{', '.join(set)} in every model"] if set and len(models) > 1 else []

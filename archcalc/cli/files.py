@@ -10,7 +10,7 @@ import typer
 from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, size
 from archcalc.cli.options import show as show_report
 from archcalc.cli.printing import out
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 
 def presets(
@@ -24,7 +24,7 @@ def presets(
     format: Format = "table",
 ) -> None:
     """What ships with archcalc, and what you added: name, family, parameters, source."""
-    from archcalc.analyze.presets import presets as listed
+    from archcalc.analyze.catalog.presets import presets as listed
 
     show_report(listed(family, min_params, max_params), format)
 
@@ -40,7 +40,7 @@ def init(
 ) -> None:
     """Write a commented spec to start from. Never overwrites without --force, and never through a link."""
     from archcalc.cli.new_file import write
-    from archcalc.data import data_root
+    from archcalc.spec.paths import data_root
 
     starter = (data_root() / "starter.yaml").read_text(encoding="utf-8")
     if file == "-":
@@ -56,6 +56,6 @@ def schema() -> None:
     """JSON Schema of the spec, for completion in editors."""
     import json
 
-    from archcalc.schema import schema as described
+    from archcalc.json_schema import schema as described
 
     out(json.dumps(described(), indent=2, ensure_ascii=False))

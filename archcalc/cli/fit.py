@@ -36,6 +36,6 @@ def fit(
 
     Takes the options of `archcalc memory`. The largest batch and the longest context are exact: one more does not fit.
     """
-    from archcalc.analyze.fit import fit as fitted
+    from archcalc.analyze.fit.answer import fit as fitted
 
     show(fitted(loaded(model, set, trace=trace), gpu, **options), format)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.options import Batch, Depth, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, show, size
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 Recompute = Annotated[
     str | None,

@@ -10,7 +10,7 @@ from archcalc.cli.options import Format, show
 
 
 def completed_gpu(incomplete: str) -> list[str]:
-    from archcalc.data import presets
+    from archcalc.spec.paths import presets
 
     return [name for name in presets("gpus") if name.startswith(incomplete)]
 
@@ -44,6 +44,6 @@ def gpus(
     name: Name = None, maker: Maker = None, kind: Kind = None, min_memory: MinMemory = None, format: Format = "table"
 ) -> None:
     """Devices: memory, bandwidth, dense peak and link, each with its source."""
-    from archcalc.analyze.gpus import gpus as listed
+    from archcalc.analyze.catalog.gpus import gpus as listed
 
     show(listed(name, maker=maker, kind=kind, min_memory=min_memory), format)

@@ -22,7 +22,7 @@ def memory(
     trace: Trace = False,
 ) -> None:
     """Memory on each GPU, for inference or training: by part at the fullest instant, and layer by layer."""
-    from archcalc.analyze.memory_report import USUAL_DEPTH
+    from archcalc.analyze.memory.report import USUAL_DEPTH
 
     report = loaded(model, set, trace=trace).memory(**options, timeline=timeline, depth=depth or USUAL_DEPTH)
     show(report, format)

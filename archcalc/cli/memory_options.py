@@ -116,7 +116,7 @@ def asked(
     cp: Cp = None,
     compile: Compile = None,
 ) -> Options:
-    """Every option as `archcalc.analyze.memory` takes it."""
+    """Every option as `archcalc.analyze.memory.answer` takes it."""
     return dict(locals())
 
 

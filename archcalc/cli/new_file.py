@@ -7,7 +7,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 _KINDS = {
     stat.S_IFDIR: "a folder",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from archcalc.cli.printing import out
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -20,16 +20,16 @@ NARROWEST = 20  # columns; below that nothing can be laid out
 
 def size(text: str | int) -> int:
     """A size on the command line, as people write them."""
-    from archcalc import options
+    from archcalc.spec import option_checks
 
-    return _checked(options.size, text)
+    return _checked(option_checks.size, text)
 
 
 def whole(text: str | int) -> int:
     """A number that may be 0."""
-    from archcalc import options
+    from archcalc.spec import option_checks
 
-    return _checked(options.number, text)
+    return _checked(option_checks.number, text)
 
 
 def _checked(check: Callable[[Any, str], int], text: str | int) -> int:
@@ -40,7 +40,7 @@ def _checked(check: Callable[[Any, str], int], text: str | int) -> int:
 
 
 def completed_preset(incomplete: str) -> list[str]:
-    from archcalc.data import presets
+    from archcalc.spec.paths import presets
 
     return [name for name in presets() if name.startswith(incomplete)]
 

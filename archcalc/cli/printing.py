@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from archcalc.cli import colour
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
+from archcalc.core.visible import UNSEEN, escaped
 from archcalc.render.style import MARKS, on_terminal, unstyled
-from archcalc.visible import UNSEEN, escaped
 
 _ASCII = str.maketrans("·−–×…█▓▒░▪│✓✗→√²▏▎▍▌▋▊▉", "---x.#=+:o|vx>/2.......")  # one for one, to keep columns in line
 

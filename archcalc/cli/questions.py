@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.options import Batch, Depth, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, Trace, loaded, show
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 
 def params(

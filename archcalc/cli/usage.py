@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from archcalc.errors import InputError, did_you_mean
+from archcalc.core.errors import InputError, did_you_mean
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # click's, or that of the click inside typer
 

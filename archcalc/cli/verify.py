@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from archcalc.cli.options import Batch, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, show
-from archcalc.visible import visible
+from archcalc.core.visible import visible
 
 if TYPE_CHECKING:
     from archcalc.model import Model
+    from archcalc.spec.workload import Workload
     from archcalc.verify.check import Progress
     from archcalc.verify.report import VerifyReport
-    from archcalc.workload import Workload
 
 DIFFERENT = 1
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers.json_object import json_object
 
 CONFIG = "config.json"

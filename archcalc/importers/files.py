@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from archcalc.document import MAX_BYTES, Document, read
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers import beside, others, params_json, weight_names
 from archcalc.importers.beside import CONFIG
 from archcalc.importers.json_object import MAX_JSON, json_object
-from archcalc.packed import BUFFER, PARAMETER, SCALE, UNKNOWN, uses
+from archcalc.spec.yaml_reader import MAX_BYTES, Document, read
+from archcalc.storage.packed_tensors import BUFFER, PARAMETER, SCALE, UNKNOWN, uses
 
 WEIGHTS = (weight_names.INDEX, "model.safetensors")
 MAX_INDEX = 10**8  # the longest that are published have a tenth of that
@@ -71,7 +71,7 @@ _CONFIG_KEYS = {"model_type", "architectures", "transformers_version"}  # of eve
 
 def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Document:
     """What a translator makes of it; what none reads, or reads in part, transformers builds where that is asked for."""
-    from archcalc.importers.hf import imported
+    from archcalc.importers.hf._helpers import imported
 
     try:
         found = imported.document(said, shown)
@@ -86,7 +86,7 @@ def of_config(said: dict[str, Any], shown: str, *, trace: bool = False) -> Docum
 def _traced(said: dict[str, Any], shown: str, why: str) -> Document:
     """The whole model, but for what transformers does not build either."""
     from archcalc.importers import trace
-    from archcalc.importers.hf.partial import untraced
+    from archcalc.importers.hf._helpers.partial import untraced
 
     found = trace.document(said, shown, why)
     found.data |= untraced(said)
@@ -202,6 +202,6 @@ def by_format(tensors: Any) -> str:
 
 def with_weights(found: Document, tensors: Any, where: str) -> Document:
     """The config's spec, and how the weights that lie beside it agree with it."""
-    from archcalc.importers import agreement
+    from archcalc.importers import weights_check
 
-    return agreement.with_weights(found, tensors, where)
+    return weights_check.with_weights(found, tensors, where)

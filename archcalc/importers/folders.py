@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from archcalc.document import Document
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers import beside, files, gguf_folder, safetensors, weight_names
 from archcalc.importers.beside import CONFIG
+from archcalc.spec.yaml_reader import Document
 
 DESCRIBING = (CONFIG, "params.json", "model_index.json", "adapter_config.json", "open_clip_config.json")
 UNREAD = (

@@ -16,12 +16,12 @@ from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from archcalc import document
-from archcalc.data import data_root
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers.gguf_folder import SPLIT
 from archcalc.importers.header import each_once
-from archcalc.stored_tensors import Stored
+from archcalc.spec import yaml_reader
+from archcalc.spec.paths import data_root
+from archcalc.spec.stored_tensors import Stored
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
@@ -45,7 +45,7 @@ class Header:
 def types() -> dict[int, dict[str, Any]]:
     """Each GGML type: its name, the numbers in a block of it, and the bytes that the block takes."""
     file = data_root() / "gguf" / "types.yaml"
-    found: dict[str, Any] = document.read(file.read_bytes(), "GGML types").data
+    found: dict[str, Any] = yaml_reader.read(file.read_bytes(), "GGML types").data
     return {int(number): kind for number, kind in found["types"].items()}
 
 

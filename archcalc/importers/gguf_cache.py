@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from archcalc.importers.gguf_config import Facts, Fields, table
-from archcalc.stored_tensors import Stored
+from archcalc.spec.stored_tensors import Stored
 
 _LATENT = "attn_kv_a_mqa.weight"
 _RECURRENT = ("ssm_", "shortconv.", "time_mix_")  # how the tensors of a state begin

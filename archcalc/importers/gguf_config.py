@@ -13,11 +13,11 @@ from functools import cache, cached_property
 from operator import add, floordiv, mul, sub, truediv
 from typing import Any
 
-from archcalc import document
-from archcalc.data import data_root
 from archcalc.importers import gguf
-from archcalc.importers.hf.reading import described
-from archcalc.stored_tensors import Stored
+from archcalc.importers.hf._helpers.reading import described
+from archcalc.spec import yaml_reader
+from archcalc.spec.paths import data_root
+from archcalc.spec.stored_tensors import Stored
 
 Fields = dict[str, Any]
 
@@ -31,7 +31,7 @@ NEXT = "nextn."  # tensors of a layer that predicts one token further
 def table() -> Fields:
     """Every architecture that is read, and the fields that all of them share."""
     file = data_root() / "gguf" / "architectures.yaml"
-    return document.read(file.read_bytes(), "GGUF architectures").data
+    return yaml_reader.read(file.read_bytes(), "GGUF architectures").data
 
 
 class Facts:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 SPLIT = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf")
 PROJECTOR = "mmproj"  # stands in the names of such files, which is how llama.cpp tells them apart too

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from archcalc.ir import Module, walk
-from archcalc.places import Place
-from archcalc.stored_tensors import Stored
+from archcalc.core.ir import Module, walk
+from archcalc.spec.stored_tensors import Stored
+from archcalc.storage.places import Place
 
 if TYPE_CHECKING:
     from archcalc.importers.gguf_config import Facts

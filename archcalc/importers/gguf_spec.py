@@ -9,17 +9,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from archcalc.document import Document
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers import gguf, gguf_folder
 from archcalc.importers.files import by_format, of_tensors
 from archcalc.importers.gguf_cache import cache, longest, told
 from archcalc.importers.gguf_config import Facts, Fields, config
 from archcalc.importers.gguf_layers import difference
-from archcalc.importers.gguf_weights import file_weights
-from archcalc.importers.hf import imported
-from archcalc.importers.stored.gguf_formats import written
+from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model, from_document
+from archcalc.spec.yaml_reader import Document
+from archcalc.storage.gguf_file import file_weights
+from archcalc.storage.quantization_config.gguf_formats import written
 
 PROJECTOR = "clip"  # the architecture of a file that reads images or sound for a model
 

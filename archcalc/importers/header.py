@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 
 def each_once(pairs: list[tuple[str, Any]], broken: Callable[[str], InputError]) -> dict[str, Any]:

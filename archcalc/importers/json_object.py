@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 MAX_JSON = 32_000_000  # bytes; configs that list every expert of every layer have some millions
 _MARK = b"\xef\xbb\xbf"  # a byte-order mark, which editors on Windows write

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 Said = dict[str, Any]
 

@@ -14,10 +14,10 @@ from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers import weight_names
 from archcalc.importers.header import each_once
-from archcalc.stored_tensors import BITS, Stored
+from archcalc.spec.stored_tensors import BITS, Stored
 
 LONGEST = 100_000_000  # bytes of a header; the format itself allows no more
 AXES = 64  # more than any library gives a tensor

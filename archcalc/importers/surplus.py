@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from archcalc.ir import Param, walk
+from archcalc.core.ir import Param, walk
 from archcalc.model import Model
-from archcalc.packed import PARAMETER, Use
-from archcalc.places import Place
-from archcalc.stored_tensors import Stored
+from archcalc.spec.stored_tensors import Stored
+from archcalc.storage.packed_tensors import PARAMETER, Use
+from archcalc.storage.places import Place
 
 Tensors = dict[str, Stored]
 

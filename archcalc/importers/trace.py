@@ -11,12 +11,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from archcalc.document import Document
-from archcalc.errors import InputError, MissingExtra
+from archcalc.core.errors import InputError, MissingExtra
 from archcalc.importers.files import of_tensors
 from archcalc.importers.meta.cleaned import cleaned
-from archcalc.packed import uses
-from archcalc.stored_tensors import Stored
+from archcalc.spec.stored_tensors import Stored
+from archcalc.spec.yaml_reader import Document
+from archcalc.storage.packed_tensors import uses
 
 SECONDS = 300  # by the clock: on a busy machine the imports alone take half a minute
 _FORMATS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8"}

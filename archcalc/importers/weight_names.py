@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 INDEX = "model.safetensors.index.json"
 _INDEX = re.compile(r".+\.safetensors\.index(\.\w+)?\.json")

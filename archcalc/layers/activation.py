@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.ir import Dim, Module, Tensor
+from archcalc.core.ir import Dim, Module, Tensor
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "relu2", "leaky_relu", "elu", "identity")
 LEARNED = {"xielu": ("alpha_p", "alpha_n")}  # those with numbers of their own, and what these are called

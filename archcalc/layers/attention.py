@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from archcalc.count import Count, total
-from archcalc.ir import Axes, Dim, Module, Part, Seen, Tensor, axes
+from archcalc.core.count import Count, total
+from archcalc.core.ir import Axes, Dim, Module, Part, Seen, Tensor, axes
+from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear, one_each
 from archcalc.layers.norm import norm
 from archcalc.layers.qk_norm import QKNorm
 from archcalc.layers.routed_heads import RoutedHeads
-from archcalc.layers.sight import EVERYTHING, Sight
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the scores, given the module, q and k
 Biased = frozenset[str]  # which of q, k, v, o have a bias

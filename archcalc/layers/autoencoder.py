@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.linear import linear
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from archcalc.ir import Dim, Module, Tensor, axes
-from archcalc.workload import Workload
+from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.spec.workload import Workload
 
 PADDING = "causal convolutions: padded positions, which PyTorch computes and drops, are left out"
 CONVOLUTION = "a convolution along the sequence"

@@ -7,11 +7,11 @@ The last two are computed for every distance there is, then looked up for the di
 
 from __future__ import annotations
 
-from archcalc.ir import Axis, Dim, Module, Tensor, axes
+from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 TERMS = {"c2p": "k", "p2c": "q"}  # which projection of the distances each term reads
 

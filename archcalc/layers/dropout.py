@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from archcalc.ir import Module, Tensor
-from archcalc.workload import Workload
+from archcalc.core.ir import Module, Tensor
+from archcalc.spec.workload import Workload
 
 
 def dropped(m: Module, x: Tensor, rate: float, work: Workload) -> Tensor:

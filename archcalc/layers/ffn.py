@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.ir import Dim, Module, Tensor
+from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.layers.activation import activated
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm

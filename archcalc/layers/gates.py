@@ -10,8 +10,8 @@
 
 from __future__ import annotations
 
-from archcalc.count import Count, total
-from archcalc.ir import Dim, Module, Part, Tensor, axes
+from archcalc.core.count import Count, total
+from archcalc.core.ir import Dim, Module, Part, Tensor, axes
 from archcalc.layers.linear import linear
 
 NAMES = {  # in the order in which PyTorch stacks them

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.count import Count
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.core.count import Count
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 DENSE = "scores of sparse attention are counted for all positions, as transformers computes them before it hides some"
 

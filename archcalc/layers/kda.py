@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.delta import Delta
-from archcalc.layers.fused import kernel
 from archcalc.layers.linear import linear, one_each
-from archcalc.workload import Workload
+from archcalc.layers.one_kernel import kernel
+from archcalc.spec.workload import Workload
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from archcalc.count import Count
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.core.count import Count
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.attention import Rotation, describe_heads, looked_at, rotated
-from archcalc.layers.fused import kernel
 from archcalc.layers.linear import linear
+from archcalc.layers.one_kernel import kernel
 
 if TYPE_CHECKING:
-    from archcalc.workload import Workload
+    from archcalc.spec.workload import Workload
 
 FUSED = "causal linear attention in chunks, as in flash-linear-attention"
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from archcalc.count import total
-from archcalc.ir import Dim, Module, Tensor, axes
-from archcalc.layers.fused import kernel
+from archcalc.core.count import total
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
-from archcalc.workload import Workload
+from archcalc.layers.one_kernel import kernel
+from archcalc.spec.workload import Workload
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from archcalc.count import Count, product
-from archcalc.ir import Axis, Dim, Module, Param, Tensor
+from archcalc.core.count import Count, product
+from archcalc.core.ir import Axis, Dim, Module, Param, Tensor
 
 
 def linear(m: Module, x: Tensor, out: Dim | Axis, *, bias: bool = True, trainable: bool = True) -> Tensor:

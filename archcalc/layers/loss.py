@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.ir import Module, Tensor
+from archcalc.core.ir import Module, Tensor
 
 
 def cross_entropy(root: Module, logits: Tensor, targets: Tensor | None = None) -> Tensor:

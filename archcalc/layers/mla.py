@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from archcalc.count import Count
-from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.count import Count
+from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.attention import INPUT, Core, Rotation, looked_at
+from archcalc.layers.attention_mask import Sight
 from archcalc.layers.indexer import Indexer
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
-from archcalc.layers.sight import Sight
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 ABSORBED = "a decode step of latent attention puts W_up on the query and the answer, not on every cached position"
 

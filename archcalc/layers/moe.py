@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.count import Count, product, total
-from archcalc.ir import Dim, Module, Part, Tensor
+from archcalc.core.count import Count, product, total
+from archcalc.core.ir import Dim, Module, Part, Tensor
 from archcalc.layers.ffn import ffn
 from archcalc.layers.linear import linear
 

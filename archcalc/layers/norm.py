@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.ir import Module, Tensor
+from archcalc.core.ir import Module, Tensor
 
 
 def norm(m: Module, x: Tensor, kind: str, *, bias: bool = True, affine: bool = True, trainable: bool = True) -> Tensor:

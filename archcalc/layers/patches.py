@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 
 Sides = tuple[int, int]  # height, width
 

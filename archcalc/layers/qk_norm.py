@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.ir import Dim, Module, Tensor
+from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.layers.norm import norm
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.gates import Gates, OnPaper, Stacked
 from archcalc.layers.linear import linear
 

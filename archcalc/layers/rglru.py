@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.linear import linear
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.ir import Axis, Dim, Module, Tensor
+from archcalc.core.ir import Axis, Dim, Module, Tensor
 from archcalc.layers.moe import Experts, Ffn, Mixture
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.count import Count
-from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.count import Count
+from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.conv import causal_conv
-from archcalc.layers.fused import kernel
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
-from archcalc.workload import Workload
+from archcalc.layers.one_kernel import kernel
+from archcalc.spec.workload import Workload
 
 
 @dataclass(frozen=True)

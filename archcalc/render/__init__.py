@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from archcalc.report import Report
+from archcalc.report.base import Report
 
 FORMATS = ("table", "json", "csv", "markdown")
 

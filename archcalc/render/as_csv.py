@@ -1,6 +1,6 @@
 r"""CSV: the rows of the JSON record, one line each, for spreadsheets.
 
-CSV has no escapes, so those of `archcalc.visible` stand for what a terminal would obey or what would break a line, and
+CSV has no escapes, so those of `core.visible` stand for what a terminal would obey or what would break a line, and
 a backslash for itself is written twice: `a\nb` is a break, `a\\nb` is not.
 """
 
@@ -10,8 +10,8 @@ import csv
 import io
 from typing import Any
 
-from archcalc.report import Report
-from archcalc.visible import visible
+from archcalc.core.visible import visible
+from archcalc.report.base import Report
 
 
 def render(report: Report, *, width: int) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from archcalc.report import Report
-from archcalc.visible import UNSEEN
+from archcalc.core.visible import UNSEEN
+from archcalc.report.base import Report
 
 
 def render(report: Report, *, width: int) -> str:

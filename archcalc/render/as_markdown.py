@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from archcalc.render.page import page
 from archcalc.render.words import cell, figure
-from archcalc.report import Line, Report, Table
+from archcalc.report.base import Line, Report, Table
 
 _MARKS = re.compile(r"[\\`*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")  # an underscore within a word marks nothing
 _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `commands`

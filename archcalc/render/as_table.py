@@ -9,7 +9,7 @@ from archcalc.render import cells
 from archcalc.render.page import page
 from archcalc.render.style import bold, coloured, dim
 from archcalc.render.words import cell, figure
-from archcalc.report import Column, Figure, Line, Report, Table
+from archcalc.report.base import Column, Figure, Line, Report, Table
 
 WIDE = 110  # columns from which there is room to spare
 _EIGHTHS = " ▏▎▍▌▋▊▉█"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from archcalc.report import GLYPHS
+from archcalc.report.base import GLYPHS
 
 FREE, LIMIT = "·", "│"
 WIDTH = 16

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from archcalc.report import Column, Figure, Line, Report, Table
-from archcalc.visible import visible
+from archcalc.core.visible import visible
+from archcalc.report.base import Column, Figure, Line, Report, Table
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Weight, shade and colour of terminal text.
 
 Styled text carries marks that no font has; `unstyled` takes them out for a pipe, `on_terminal` turns them into what a
-terminal obeys. The marks are characters that `archcalc.visible` lets no name have.
+terminal obeys. The marks are characters that `archcalc.core.visible` lets no name have.
 """
 
 from __future__ import annotations

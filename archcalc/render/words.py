@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from archcalc.render.bars import stacked
-from archcalc.report import Figure
-from archcalc.sizes import binary_bytes, decimal_bytes, flops, rounded
+from archcalc.report.base import Figure
+from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
 
 ROUNDING = 1e-10  # in float64, after a few thousand operations at the most
 THOUSAND = 1000

@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from archcalc.analyze.cache import cache
-from archcalc.analyze.runs import never
-from archcalc.analyze.saved import saved
-from archcalc.analyze.work import work
-from archcalc.errors import InputError, MissingExtra
+from archcalc.analyze.flops.cost import work
+from archcalc.analyze.memory.cache import cache
+from archcalc.analyze.memory.saved import saved
+from archcalc.core.errors import InputError, MissingExtra
+from archcalc.core.execution import never
+from archcalc.core.precision import Policy
 from archcalc.model import Model
-from archcalc.precision import Policy
+from archcalc.spec.workload import Workload
 from archcalc.verify import names
 from archcalc.verify.plain import plain
 from archcalc.verify.report import Row, VerifyReport
 from archcalc.verify.small import shortened, twin, within
-from archcalc.workload import Workload
 
 if TYPE_CHECKING:
     from archcalc.reference.family import Family

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archcalc.ir import Module, Op, Tensor
+from archcalc.core.ir import Module, Op, Tensor
 
 Shape = tuple[int, ...]
 

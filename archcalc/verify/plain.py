@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from archcalc.spec import Node
+from archcalc.spec.node import Node
 
 
 def plain(value: Any) -> Any:

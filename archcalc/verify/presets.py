@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from archcalc.errors import InputError
-from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.core.errors import InputError
+from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.verify.check import Progress, verify, workload_of
 from archcalc.verify.report import VerifyReport
 
@@ -69,7 +69,7 @@ def verify_all(progress: Progress) -> AllReport:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    from archcalc.data import presets
+    from archcalc.spec.paths import presets
 
     names = list(presets())
     found: dict[str, VerifyReport | str] = {}

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from archcalc.report import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 
 REFERENCE = "archcalc's own PyTorch reference"
 

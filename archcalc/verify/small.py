@@ -9,8 +9,8 @@ from typing import Any
 
 from archcalc.archs import family_module
 from archcalc.model import Model
-from archcalc.spec import Node
-from archcalc.workload import Longest, Workload
+from archcalc.spec.node import Node
+from archcalc.spec.workload import Longest, Workload
 
 TWICE = 2
 

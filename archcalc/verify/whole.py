@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.model import Model, from_document
 
 

@@ -8,13 +8,13 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
 
 from archcalc import load
-from archcalc.adapters import add_lora, is_adapter
-from archcalc.analyze.saved import saved
-from archcalc.analyze.work import work
-from archcalc.errors import InputError
-from archcalc.precision import Policy
+from archcalc.analyze.flops.cost import work
+from archcalc.analyze.memory.saved import saved
+from archcalc.core.errors import InputError
+from archcalc.core.precision import Policy
 from archcalc.reference.measure import training_step
 from archcalc.reference.transformer import Transformer
+from archcalc.run.lora import add_lora, is_adapter
 from archcalc.verify.plain import plain
 
 RANK = 8

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 import torch
-from alive import Alive
+from support.alive import Alive
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
-from archcalc.analyze import training
-from archcalc.analyze.casting import autocast
-from archcalc.analyze.memory import Memory
-from archcalc.analyze.steps import kept
+from archcalc.analyze.memory import training
+from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.passes.mixed_precision import autocast
+from archcalc.analyze.memory.schedule import kept
 from archcalc.reference.measure import training_step
 from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import archcalc
-from archcalc.analyze.fit import SPREAD
-from archcalc.analyze.fit_report import FitReport, Row
-from archcalc.device import device
-from archcalc.errors import InputError
+from archcalc.analyze.fit.answer import SPREAD
+from archcalc.analyze.fit.report import FitReport, Row
+from archcalc.core.errors import InputError
+from archcalc.run.device import device
 
 GIB = 2**30
 

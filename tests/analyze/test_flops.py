@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import load
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 if TYPE_CHECKING:
     from conftest import Run

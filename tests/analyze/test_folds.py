@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import archcalc
-from archcalc.analyze.cache import cache
-from archcalc.analyze.runs import never
-from archcalc.analyze.saved import saved
-from archcalc.analyze.work import work
-from archcalc.precision import Policy
+from archcalc.analyze.flops.cost import work
+from archcalc.analyze.memory.cache import cache
+from archcalc.analyze.memory.saved import saved
+from archcalc.core.execution import never
+from archcalc.core.precision import Policy
 
 if TYPE_CHECKING:
-    from archcalc.ir import Module, Param
+    from archcalc.core.ir import Module, Param
 
 DECODER: dict[str, Any] = {"vocab": 11, "d_model": 8, "heads": 2, "ffn": 12, "decoder": 3}
 

@@ -10,9 +10,9 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
-from archcalc.analyze import training
-from archcalc.analyze.memory import Memory
-from archcalc.analyze.steps import kept
+from archcalc.analyze.memory import training
+from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.schedule import kept
 from archcalc.reference.block import Block
 from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import load
-from archcalc.analyze.memory import Memory
-from archcalc.errors import InputError
-from archcalc.formats import names, uniform_format, weight_format
+from archcalc.analyze.memory.answer import Memory
+from archcalc.core.errors import InputError
 from archcalc.importers import gguf
-from archcalc.places import Shape
+from archcalc.storage.named_formats import names, uniform_format, weight_format
+from archcalc.storage.places import Shape
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from archcalc import load
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 SIZES = ["decoder=3", "vocab=512", "d_model=256", "heads=8", "kv_heads=4", "ffn.width=512"]
 TRAINING: dict[str, dict[str, Any]] = {

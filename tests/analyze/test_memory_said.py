@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from archcalc import load
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 OTHER: dict[str, dict[str, tuple[Any, ...]]] = {  # other values of each option, by mode
     "infer": {"precision": ("fp32", "bf16"), "kv_rule": ("full", "window-1"), "state_dtype": ("fp32", "bf16")},

@@ -14,7 +14,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 
 from archcalc import load
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.reference.block import Block
 from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-from alive import Alive
+from support.alive import Alive
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
-from archcalc.analyze.memory import Memory
-from archcalc.analyze.saved import saved
-from archcalc.data import presets
-from archcalc.precision import Policy
+from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.saved import saved
+from archcalc.core.precision import Policy
 from archcalc.reference.transformer import Transformer
+from archcalc.spec.paths import presets
 from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:

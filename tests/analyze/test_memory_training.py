@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import load
-from archcalc.analyze.memory import Memory
-from archcalc.errors import InputError
+from archcalc.analyze.memory.answer import Memory
+from archcalc.core.errors import InputError
 
 if TYPE_CHECKING:
     from conftest import Run

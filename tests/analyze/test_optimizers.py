@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from archcalc import load
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import archcalc
-from archcalc.analyze.memory import Memory
-from archcalc.analyze.polynomial import Step, fitted
+from archcalc.analyze.fit.polynomial import Step, fitted
+from archcalc.analyze.memory.answer import Memory
 
 DEEP = {"family": "recurrent", "cell": "lstm", "hidden": 8, "vocab": 50, "embedding": 8}
 SEQ2SEQ = {**DEEP, "encoder": {"layers": 3}, "decoder": {"layers": 3}, "attention": {"score": "dot", "when": "after"}}

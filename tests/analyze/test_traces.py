@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import archcalc
-from archcalc.adapters import Lora
 from archcalc.archs.transformer import build
-from archcalc.ir import Module
-from archcalc.traces import MOST, sizes_of
-from archcalc.workload import Workload
+from archcalc.core.ir import Module
+from archcalc.run.lora import Lora
+from archcalc.run.traces import MOST, sizes_of
+from archcalc.spec.workload import Workload
 
 
 @pytest.fixture

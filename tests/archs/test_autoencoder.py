@@ -12,10 +12,10 @@ from torch.nn.functional import cross_entropy, mse_loss
 from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
-from archcalc.analyze.saved import saved
-from archcalc.analyze.work import work
-from archcalc.precision import Policy
-from archcalc.workload import workload
+from archcalc.analyze.flops.cost import work
+from archcalc.analyze.memory.saved import saved
+from archcalc.core.precision import Policy
+from archcalc.spec.workload import workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

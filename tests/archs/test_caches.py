@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 import torch
-from same_tensors import Case
-from small_decoders import BLOCKS, KV, LOCAL, NARROW, NO_KV, ROUTED, WIDTH, D, blocks, hf, usual
+from support.same_tensors import Case
+from support.small_decoders import BLOCKS, KV, LOCAL, NARROW, NO_KV, ROUTED, WIDTH, D, blocks, hf, usual
 
 import archcalc
-from archcalc.analyze.cache import cache
-from archcalc.ir import work_notes_of
+from archcalc.analyze.memory.cache import cache
+from archcalc.core.ir import work_notes_of
+from archcalc.core.precision import Policy
 from archcalc.model import Model
-from archcalc.precision import Policy
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 BATCH, CONTEXT, BYTES = 3, 30, 2
 

@@ -11,17 +11,17 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
-from archcalc.analyze.cache import cache
-from archcalc.analyze.runs import never
-from archcalc.analyze.saved import saved
-from archcalc.analyze.work import work
-from archcalc.precision import Policy
-from archcalc.workload import workload
+from archcalc.analyze.flops.cost import work
+from archcalc.analyze.memory.cache import cache
+from archcalc.analyze.memory.saved import saved
+from archcalc.core.execution import never
+from archcalc.core.precision import Policy
+from archcalc.spec.workload import workload
 
 if TYPE_CHECKING:
     from conftest import Run
 
-    from archcalc.ir import Module
+    from archcalc.core.ir import Module
 
 FEATURES = ("poly2", "elu", "relu")
 D = M = 64

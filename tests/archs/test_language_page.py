@@ -10,7 +10,7 @@ import pytest
 
 from archcalc.archs.transformer import nodes, spec
 from archcalc.archs.transformer.parts import SLOTS
-from archcalc.spec import Node
+from archcalc.spec.node import Node
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "language.md").read_text(encoding="utf-8")
 EVERYWHERE = {"kind", "like"}

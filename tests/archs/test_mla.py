@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import archcalc
-from archcalc.analyze.work import work
-from archcalc.workload import Workload
+from archcalc.analyze.flops.cost import work
+from archcalc.spec.workload import Workload
 
 D, HEADS, BLOCKS, VOCAB, BATCH, SEQ = 12, 3, 2, 10, 2, 5
 EACH = D // HEADS

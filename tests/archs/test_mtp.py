@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import archcalc
-from archcalc.analyze.work import work
-from archcalc.workload import Workload
+from archcalc.analyze.flops.cost import work
+from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
     from conftest import Run, Write

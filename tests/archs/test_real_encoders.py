@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from same_tensors import Case, check
+from support.same_tensors import Case, check
 
 VOCAB, D, HEADS, FFN, BLOCKS, LENGTH, NARROW, CLASSES = 90, 48, 6, 40, 3, 64, 20, 5
 
@@ -207,7 +207,7 @@ def test_an_encoder_has_the_tensors_of_its_class(case: Case) -> None:
 
 def test_a_gated_ffn_is_as_wide_as_two_thirds_of_four_times_d_model() -> None:
     """DINOv2's SwiGLU of a width rounded up to 8; its first two matrices are one: (48 × 4 × 2 / 3 → 128) × 2."""
-    from same_tensors import build
+    from support.same_tensors import build
 
     import archcalc
 
@@ -219,7 +219,7 @@ def test_a_gated_ffn_is_as_wide_as_two_thirds_of_four_times_d_model() -> None:
 
 def test_two_tokens_in_front_are_one_tensor() -> None:
     """DeiT keeps its class and its distillation token apart."""
-    from same_tensors import build
+    from support.same_tensors import build
 
     import archcalc
 

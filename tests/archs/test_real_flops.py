@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 import torch
-from same_tensors import META, Case, build
-from small_decoders import (
+from support.same_tensors import META, Case, build
+from support.small_decoders import (
     BLOCKS,
     FFN,
     LOCAL_EXPERTS,
@@ -23,12 +23,12 @@ from small_decoders import (
     hf,
     usual,
 )
-from small_decoders import blocks as stack
+from support.small_decoders import blocks as stack
 from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
-from archcalc.analyze.work import work
-from archcalc.ir import work_notes_of
+from archcalc.analyze.flops.cost import work
+from archcalc.core.ir import work_notes_of
 
 BATCH, SEQ = 2, 10
 

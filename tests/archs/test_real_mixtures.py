@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from same_tensors import Case, check
-from small_decoders import (
+from support.same_tensors import Case, check
+from support.small_decoders import (
     EXPERTS,
     LOCAL,
     LOCAL_EXPERTS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from same_tensors import Case, check
+from support.same_tensors import Case, check
 
 VOCAB, D, HEADS, FFN, LENGTH = 90, 48, 6, 40, 64
 

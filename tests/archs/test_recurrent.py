@@ -11,10 +11,10 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
-from archcalc.analyze.saved import saved
-from archcalc.analyze.work import work
-from archcalc.ir import walk
-from archcalc.precision import Policy
+from archcalc.analyze.flops.cost import work
+from archcalc.analyze.memory.saved import saved
+from archcalc.core.ir import walk
+from archcalc.core.precision import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable

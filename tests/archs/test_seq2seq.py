@@ -12,9 +12,9 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
-from archcalc.analyze.cache import cache
-from archcalc.analyze.work import work
-from archcalc.precision import Policy
+from archcalc.analyze.flops.cost import work
+from archcalc.analyze.memory.cache import cache
+from archcalc.core.precision import Policy
 
 if TYPE_CHECKING:
     from conftest import Run, Write

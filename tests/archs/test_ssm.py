@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import archcalc
-from archcalc.analyze.saved import saved
-from archcalc.analyze.work import work
-from archcalc.precision import Policy
-from archcalc.workload import Workload
+from archcalc.analyze.flops.cost import work
+from archcalc.analyze.memory.saved import saved
+from archcalc.core.precision import Policy
+from archcalc.spec.workload import Workload
 
 D, BLOCKS, VOCAB, BATCH, SEQ = 32, 3, 10, 2, 6
 INNER = 2 * D

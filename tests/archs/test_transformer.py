@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import archcalc
-from archcalc import data
+from archcalc.spec import paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ def numel(module: nn.Module) -> int:
 
 
 def published() -> Iterator[tuple[str, int]]:
-    for name in data.presets():
+    for name in paths.presets():
         spec = archcalc.load(name).spec
         if spec.published and isinstance(spec.published.parameters, int):
             yield name, spec.published.parameters
@@ -34,7 +34,7 @@ def test_a_preset_counts_what_its_source_says(name: str, parameters: int) -> Non
     assert archcalc.load(name).params().total == parameters
 
 
-@pytest.mark.parametrize("name", sorted(data.presets()))
+@pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_a_preset_names_its_source_and_its_published_count(name: str) -> None:
     """Rounded counts agree to the digits printed, or the difference is explained."""
     spec = archcalc.load(name).spec
@@ -43,7 +43,7 @@ def test_a_preset_names_its_source_and_its_published_count(name: str) -> None:
         assert spec.published
     assert spec.published is None or (spec.published.parameters and spec.published.of)
     if spec.published and isinstance(spec.published.parameters, str):
-        from archcalc.sizes import parse_size
+        from archcalc.spec.units import parse_size
 
         said = spec.published.parameters
         unit = {"k": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}[said[-1]]

@@ -10,9 +10,9 @@ import transformers
 from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
-from archcalc.analyze.saved import saved
-from archcalc.analyze.work import work
-from archcalc.precision import Policy
+from archcalc.analyze.flops.cost import work
+from archcalc.analyze.memory.saved import saved
+from archcalc.core.precision import Policy
 
 if TYPE_CHECKING:
     from conftest import Run, Write

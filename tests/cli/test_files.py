@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 import yaml
 
-from archcalc import data
-from archcalc.document import read
+from archcalc.spec import paths
+from archcalc.spec.yaml_reader import read
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -24,7 +24,7 @@ TINY = "vocab: 100\nd_model: 8\nheads: 2\nffn: 16\ndecoder: 1\n"
 def test_presets_are_listed_with_name_family_parameters_and_source(run: Run) -> None:
     """One line each; every one of them can be read."""
     rows = {row["name"]: row for row in run("presets", "--format", "json").json["rows"]}
-    assert set(rows) == set(data.presets())
+    assert set(rows) == set(paths.presets())
     assert rows["gpt2"]["parameters"] == 124_439_808
     assert rows["gpt2"]["family"] == "decoder transformer"
     assert "Radford" in rows["gpt2"]["source"]
@@ -59,7 +59,7 @@ def test_an_own_preset_that_is_broken_is_listed_as_such(
 
 def test_show_prints_the_file_as_it_is(run: Run) -> None:
     """Comments and all, ready to copy."""
-    assert run("show", "textbook").out == data.presets()["textbook"].read_text(encoding="utf-8")
+    assert run("show", "textbook").out == paths.presets()["textbook"].read_text(encoding="utf-8")
 
 
 def test_show_after_a_change_counts_the_same(run: Run) -> None:
@@ -71,7 +71,7 @@ def test_show_after_a_change_counts_the_same(run: Run) -> None:
     assert "published" not in shown
 
 
-@pytest.mark.parametrize("name", sorted(data.presets()))
+@pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_every_preset_survives_being_written_out(run: Run, name: str) -> None:
     """What `show` writes after a change without effect is the same model."""
     before = run("params", name, "--format", "json").json
@@ -104,10 +104,10 @@ def test_init_into_a_missing_folder(run: Run, write: Write) -> None:
     assert (answer.code, "cannot be written" in answer.err) == (2, True)
 
 
-@pytest.mark.parametrize("name", sorted(data.presets()))
+@pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_the_schema_accepts_every_preset(run: Run, name: str) -> None:
     """An editor that uses it underlines nothing."""
-    spec = read(data.presets()[name].read_bytes(), name).data  # YAML 1.2, as editors read it: 1e6 is a number
+    spec = read(paths.presets()[name].read_bytes(), name).data  # YAML 1.2, as editors read it: 1e6 is a number
     jsonschema.Draft202012Validator(_schema(run)).validate(spec)
 
 

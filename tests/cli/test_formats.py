@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from archcalc import data
+from archcalc.spec import paths
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -44,7 +44,7 @@ def test_the_keys_of_shapes(run: Run) -> None:
     assert (answer["batch"], answer["seq"]) == (2, 8)
 
 
-@pytest.mark.parametrize("name", sorted(data.presets()))
+@pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_tensors_add_up_to_the_total(run: Run, name: str) -> None:
     """Tensors alone make the sum; a tied use adds nothing; each × repeat is the total of a row."""
     answer = run("params", name, "--format", "json").json
@@ -54,7 +54,7 @@ def test_tensors_add_up_to_the_total(run: Run, name: str) -> None:
     assert all(row["total"] == 0 for row in rows if row["tied_to"])
 
 
-@pytest.mark.parametrize("name", sorted(data.presets()))
+@pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_modules_are_the_sums_of_what_they_hold(run: Run, name: str) -> None:
     """Every subtotal is the total of the tensors below it."""
     rows = run("params", name, "--format", "json").json["rows"]
@@ -64,7 +64,7 @@ def test_modules_are_the_sums_of_what_they_hold(run: Run, name: str) -> None:
         assert inside == module["total"], module["path"]
 
 
-@pytest.mark.parametrize("name", sorted(data.presets()))
+@pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_a_tensor_has_as_many_elements_as_its_shape(run: Run, name: str) -> None:
     """The count and the shape are two ways to say one thing."""
     for row in run("params", name, "--format", "json").json["rows"]:
@@ -75,7 +75,7 @@ def test_a_tensor_has_as_many_elements_as_its_shape(run: Run, name: str) -> None
             assert elements == row["each"], row["path"]
 
 
-@pytest.mark.parametrize("name", sorted(data.presets()))
+@pytest.mark.parametrize("name", sorted(paths.presets()))
 @pytest.mark.parametrize("names", [False, True])
 def test_every_working_comes_to_its_value(run: Run, name: str, names: bool) -> None:
     """By numbers it can be evaluated; by names it has no number that stands for a size."""
@@ -102,7 +102,7 @@ def test_the_printed_columns_add_up(run: Run, name: str, columns: int) -> None:
 @pytest.mark.parametrize("columns", [80, 140])
 def test_no_line_is_wider_than_the_terminal(run: Run, command: str, columns: int) -> None:
     """Nothing wraps by accident."""
-    for name in data.presets():
+    for name in paths.presets():
         for line in run(command, name, "--set", "batch=32", columns=columns).out.splitlines():
             assert len(line) <= columns, line
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc.device import catalog
+from archcalc.run.device import catalog
 
 if TYPE_CHECKING:
     from conftest import Run

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from safetensors_files import file
+from support.safetensors_files import file
 
 if TYPE_CHECKING:
     from conftest import Run, Write

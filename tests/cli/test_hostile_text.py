@@ -15,10 +15,10 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
-from safetensors_files import file
+from support.safetensors_files import file
 
-from archcalc.errors import InputError
-from archcalc.visible import visible
+from archcalc.core.errors import InputError
+from archcalc.core.visible import visible
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc import data
+from archcalc.spec import paths
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -18,7 +18,7 @@ def names(run: Run, *options: str) -> list[str]:
 
 def test_all_are_listed(run: Run) -> None:
     """One line each, in the order of their names."""
-    assert names(run) == sorted(data.presets())
+    assert names(run) == sorted(paths.presets())
 
 
 def test_by_family_and_size(run: Run) -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from archcalc import data
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.loading import load
+from archcalc.spec import paths
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -194,7 +194,7 @@ def test_bad_models_are_listed_and_harm_no_other(run: Run, own: Path) -> None:
     names = bad_files(own / "models")
     (own / "models" / "mine.yaml").write_text(MODEL)
     rows = {row["name"]: row for row in run("presets", "--format", "json").json["rows"]}
-    assert set(rows) == {*names, "mine", *data.presets()}
+    assert set(rows) == {*names, "mine", *paths.presets()}
     assert rows["mine"]["parameters"] >= PARAMETERS and rows["gpt2"]["parameters"] == 124439808
     for name in names:
         assert rows[name]["parameters"] is None

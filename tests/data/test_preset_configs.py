@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import archcalc
-from archcalc.importers.hf import imported
+from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model, from_document
 
 CONFIGS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "configs.json").read_text(encoding="utf-8"))

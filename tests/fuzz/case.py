@@ -15,7 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from archcalc.cli import main
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

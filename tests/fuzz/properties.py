@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.model import Model, from_document
 from archcalc.render import render
-from archcalc.report import Report
+from archcalc.report.base import Report
 from fuzz.case import Case, Wrong
 
 Rows = list[dict[str, Any]]
@@ -173,7 +173,7 @@ def _ascending(said: str, numbers: list[int | None]) -> None:
 
 def largest_fits(case: Case, model: Model) -> None:
     """The largest batch that `fit` names fits, and one more does not; so with the longest sequence."""
-    from archcalc.analyze.fit import fit
+    from archcalc.analyze.fit.answer import fit
 
     mode = case.random.choice(("infer", "train"))
     report = or_refused(fit, model=model, gpus=case.random.choice(("8GiB", "24GiB", "80GiB")), mode=mode)
@@ -193,7 +193,7 @@ def _largest(model: Model, size: str, largest: int, capacity: int, mode: str) ->
 
 def itself_is_equal(case: Case, model: Model) -> None:
     """Compared with itself, nothing differs."""
-    from archcalc.analyze.compare import compare
+    from archcalc.analyze.compare.answer import compare
 
     metric = case.random.choice(("params", "flops", "memory"))
     report = or_refused(compare, models=[("A", model), ("B", model)], metric=metric)

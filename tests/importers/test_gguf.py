@@ -6,7 +6,7 @@ import struct
 from typing import TYPE_CHECKING
 
 import pytest
-from gguf_files import (
+from support.gguf_files import (
     BLOCK,
     F32,
     FACTS,

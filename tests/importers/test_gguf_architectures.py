@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from gguf_files import F16, F32, Recorded, Tensor, file, recorded, size
+from support.gguf_files import F16, F32, Recorded, Tensor, file, recorded, size
 
 import archcalc
-from archcalc.document import read
 from archcalc.importers.gguf_config import table
 from archcalc.importers.hf import translator
-from archcalc.importers.hf.reading import described
+from archcalc.importers.hf._helpers.reading import described
 from archcalc.model import Model, from_document
+from archcalc.spec.yaml_reader import read
 
 if TYPE_CHECKING:
     from conftest import Run, Write

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from gguf_files import Recorded, file, recorded
+from support.gguf_files import Recorded, file, recorded
 
 import archcalc
 from archcalc.model import Model

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from gguf_files import FACTS, TENSORS, file
+from support.gguf_files import FACTS, TENSORS, file
 
 if TYPE_CHECKING:
     from conftest import Run, Write

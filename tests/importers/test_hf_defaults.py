@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from hf_defaults import files
 
-from archcalc.data import data_root
 from archcalc.importers.hf import translators
+from archcalc.spec.paths import data_root
 
 WRITTEN = files(sorted(translators()))
 
 
 def test_each_type_has_a_file_and_no_other_has() -> None:
-    besides = {"texts.json", "types.yaml", "unloaded.json"}  # of other files in benchmarks/
+    besides = {"texts.json", "types.yaml", "unloaded.json"}  # of other files in tools/
     assert {file.name for file in (data_root() / "hf").iterdir()} == {*WRITTEN, *besides}
 
 
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_a_file_is_what_its_class_declares(name: str) -> None:
-    """Written again by benchmarks/hf_defaults.py, it comes out the same."""
+    """Written again by tools/hf_defaults.py, it comes out the same."""
     assert (data_root() / "hf" / name).read_text(encoding="utf-8") == WRITTEN[name]

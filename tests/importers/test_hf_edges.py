@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hf_truth import judge
+from support.hf_truth import judge
 
 import archcalc
 from archcalc.importers.hf import translators
-from archcalc.importers.hf.reading import described
+from archcalc.importers.hf._helpers.reading import described
 
 SIZES: dict[str, int | None] = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4}
 SIZES |= {"num_key_value_heads": 2, "intermediate_size": 96, "vocab_size": 100, "pad_token_id": None}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hf_small import small
-from hf_truth import judge
+from support.hf_small import small
+from support.hf_truth import judge
 
 EXAONE = {"sliding_window_pattern": "LLLG"}  # as the 32B has it, which its class never reads beside layer_types
 EXACT: list[tuple[str, str, dict[str, Any]]] = [

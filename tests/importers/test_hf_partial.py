@@ -12,7 +12,7 @@ import torch
 import transformers
 
 import archcalc
-from archcalc import data
+from archcalc.spec import paths
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -155,5 +155,5 @@ def test_presets_of_a_part_say_so(run: Run) -> None:
 
 def test_no_preset_is_a_part_by_name_alone() -> None:
     """`text alone` in a name goes with the field that reports read."""
-    partial = {name for name in data.presets() if archcalc.load(name).scope.is_partial}
-    assert partial >= {name for name in data.presets() if "text alone" in archcalc.load(name).name}
+    partial = {name for name in paths.presets() if archcalc.load(name).scope.is_partial}
+    assert partial >= {name for name in paths.presets() if "text alone" in archcalc.load(name).name}

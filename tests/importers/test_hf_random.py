@@ -8,12 +8,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from hf_random import files
-from hf_small import NAMED
-from hf_truth import judge
+from support.hf_random import files
+from support.hf_small import NAMED
+from support.hf_truth import judge
 
 from archcalc.importers.hf import translators
-from archcalc.importers.hf.reading import described
+from archcalc.importers.hf._helpers.reading import described
 
 
 def test_every_named_type_has_a_translator() -> None:

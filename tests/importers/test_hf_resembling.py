@@ -9,8 +9,8 @@ from hf_types import buildable
 from transformers import CONFIG_MAPPING
 
 import archcalc
-from archcalc.errors import InputError
-from archcalc.importers.hf.resembling import built_by_transformers, unknown_type
+from archcalc.core.errors import InputError
+from archcalc.importers.hf._helpers.resembling import built_by_transformers, unknown_type
 
 DECODER = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96}
 GROUPED = {**DECODER, "num_key_value_heads": 2, "hidden_act": "silu", "vocab_size": 100}
@@ -56,7 +56,7 @@ def test_trace_is_offered_only_where_it_helps() -> None:
 
 
 def test_the_list_of_types_is_that_of_transformers() -> None:
-    """As installed here: `python benchmarks/hf_types.py` writes it anew."""
+    """As installed here: `python tools/hf_types.py` writes it anew."""
     assert sorted(built_by_transformers()) == buildable()
     assert built_by_transformers() <= set(CONFIG_MAPPING)
 

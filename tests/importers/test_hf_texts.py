@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hf_texts import a_file
-from hf_truth import judge_text
+from support.hf_truth import judge_text
 
-from archcalc.importers.hf.texts import known
+from archcalc.importers.hf._helpers.texts import known
 
 if TYPE_CHECKING:
     from conftest import Run, Write

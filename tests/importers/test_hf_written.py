@@ -7,17 +7,17 @@ import random
 from typing import Any
 
 import pytest
-from hf_random import files
-from hf_truth import tensors_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.hf_random import files
+from support.hf_truth import tensors_of
 
-from archcalc.document import read
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers.files import of_bytes
 from archcalc.importers.hf import translators
-from archcalc.importers.hf.reading import described
+from archcalc.importers.hf._helpers.reading import described
 from archcalc.model import from_document
+from archcalc.spec.yaml_reader import read
 
 TYPES = sorted(name for name in translators() if described(name)["classes"])
 

@@ -12,7 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
-from safetensors_files import CONFIG, COUNTED, WEIGHTS, file
+from support.safetensors_files import CONFIG, COUNTED, WEIGHTS, file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,10 +16,10 @@ from threading import Event, Thread
 from typing import ClassVar
 
 import pytest
-from safetensors_files import CONFIG, WEIGHTS, file
+from support.safetensors_files import CONFIG, WEIGHTS, file
 
 import archcalc
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers.hub import web
 
 COMMIT = "c" * 40

@@ -18,7 +18,7 @@ import pytest
 import torch
 import transformers
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers.meta import build, limits
 from archcalc.importers.meta.cleaned import DROPPED, cleaned
 from archcalc.importers.meta.contained import Refused, contained

@@ -8,9 +8,8 @@ import signal
 import struct
 from typing import TYPE_CHECKING, Any
 
-import gguf_files
 import pytest
-import safetensors_files
+from support import gguf_files, safetensors_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

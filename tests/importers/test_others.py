@@ -7,7 +7,7 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from safetensors_files import CONFIG, COUNTED, WEIGHTS, Tensors, file
+from support.safetensors_files import CONFIG, COUNTED, WEIGHTS, Tensors, file
 
 from archcalc import load
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from safetensors_files import WIDTHS, Tensors, file, sparse
+from support.safetensors_files import WIDTHS, Tensors, file, sparse
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,12 +7,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from quantised_llama import ATTENTION, BLOCK, FFN, LAYERS, LLAMA, MLP, REST, VOCAB, D, each
+from support.quantised_llama import ATTENTION, BLOCK, FFN, LAYERS, LLAMA, MLP, REST, VOCAB, D, each
 
 from archcalc import load
-from archcalc.errors import InputError
-from archcalc.importers.stored.methods import METHODS
-from archcalc.module_names import Names
+from archcalc.core.errors import InputError
+from archcalc.storage.module_names import Names
+from archcalc.storage.quantization_config.methods import METHODS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -453,7 +453,7 @@ def test_a_cache_that_the_checkpoint_has_scales_for_is_told(run: Run, write: Wri
 
 def test_a_folder_of_packed_weights_is_compared_in_bytes(tmp_path: Path) -> None:
     """A GPTQ checkpoint as AutoGPTQ writes it: every tensor by its name."""
-    from safetensors_files import file
+    from support.safetensors_files import file
 
     config = {**LLAMA, "num_hidden_layers": 1, "hidden_size": 64, "intermediate_size": 128, "vocab_size": 100}
     shapes = {"q": (64, 64), "k": (16, 64), "v": (16, 64), "o": (64, 64)}
@@ -489,7 +489,7 @@ def test_each_layer_is_asked_once_for_all_its_matrices(tmp_path: Path, monkeypat
 
     rules = {r"+:.*\.18\..*gate.*": {"bits": 8}, "-:.*down.*": {}}
     model = load({**LLAMA, "quantization_config": {**GPTQ, "dynamic": rules}})
-    monkeypatch.setattr("archcalc.checkpoints.Names.of_layer", noted)
+    monkeypatch.setattr("archcalc.storage.checkpoint.Names.of_layer", noted)
     model.memory(seq=32)
     assert {layer for _, layer in asked} == set(range(LAYERS))
     assert max(times for (_, layer), times in asked.items() if layer) < len(BLOCK)

@@ -6,10 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from quantised_llama import BLOCK, FFN, LAYERS, LLAMA, REST, VOCAB, D, each
+from support.quantised_llama import BLOCK, FFN, LAYERS, LLAMA, REST, VOCAB, D, each
 
 from archcalc import load
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers import files
 
 if TYPE_CHECKING:

@@ -1,13 +1,8 @@
-"""Tiny tensors are computed fastest by one thread; small configs are those of `benchmarks`."""
+"""Tiny tensors are computed fastest by one thread."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("torch")
 
 import archcalc
-from archcalc.count import Count
-from archcalc.ops import KINDS
+from archcalc.core.count import Count
+from archcalc.core.ops import KINDS
 
 if TYPE_CHECKING:
     from conftest import Run, Write

@@ -13,14 +13,14 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from hf_small import NAMED, small
+from support.hf_small import NAMED, small
 
-from archcalc.count import Count
+from archcalc.core.count import Count
+from archcalc.core.ops import KINDS
 from archcalc.importers.files import of_config
 from archcalc.importers.hf import translators
-from archcalc.importers.hf.reading import described
+from archcalc.importers.hf._helpers.reading import described
 from archcalc.model import from_document
-from archcalc.ops import KINDS
 from archcalc.verify.hf.rows import Compared, compared
 
 if TYPE_CHECKING:

@@ -15,13 +15,13 @@ pytest.importorskip("torch")
 
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
-from verify.drawn_recurrent import autoencoders, recurrent_nets, seq2seqs
-from verify.drawn_specs import batches, lengths, sparse_transformers, transformers, vision_transformers
-from verify.drawn_states import decoders_with_states
+from support.drawn_recurrent import autoencoders, recurrent_nets, seq2seqs
+from support.drawn_specs import batches, lengths, sparse_transformers, transformers, vision_transformers
+from support.drawn_states import decoders_with_states
 
 import archcalc
-from archcalc.errors import InputError
-from archcalc.schema import schema
+from archcalc.core.errors import InputError
+from archcalc.json_schema import schema
 from archcalc.verify.check import verify, ways
 
 FAMILIES = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from archcalc.analyze.cache import cache
-from archcalc.document import read
+from archcalc.analyze.memory.cache import cache
+from archcalc.core.precision import Policy
 from archcalc.model import from_document
-from archcalc.precision import Policy
+from archcalc.spec.yaml_reader import read
 from archcalc.verify.check import verify
 
 GATED = """

@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from archcalc.data import presets
 from archcalc.loading import load
+from archcalc.spec.paths import presets
 from archcalc.verify.check import verify, workload_of
 from archcalc.verify.presets import verify_preset
 from archcalc.verify.report import VerifyReport
@@ -59,7 +59,7 @@ def test_the_small_twin_of_a_preset_equals_pytorch(name: str) -> None:
 def test_all_prints_one_line_a_preset(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tick for each that agrees, with how many quantities that are."""
     few = {name: file for name, file in presets().items() if name in ("keras-gru", "linear-autoencoder")}
-    monkeypatch.setattr("archcalc.data.presets", lambda kind="models": few)
+    monkeypatch.setattr("archcalc.spec.paths.presets", lambda kind="models": few)
     answer = run("verify", "--all")
     assert answer.code == 0
     assert "✓ 2 of 2 presets equal PyTorch in all that is compared" in answer.out
@@ -68,6 +68,6 @@ def test_all_prints_one_line_a_preset(run: Run, monkeypatch: pytest.MonkeyPatch)
 def test_a_preset_that_cannot_be_compared_is_named(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not passed over, and not passed: a list of weights has no forward pass."""
     weights = write("family: weights\ntensors: {a: 'fp32 [2, 3]'}\n")
-    monkeypatch.setattr("archcalc.data.presets", lambda kind="models": {weights: Path(weights)})
+    monkeypatch.setattr("archcalc.spec.paths.presets", lambda kind="models": {weights: Path(weights)})
     answer = run("verify", "--all")
     assert "0 of 1 presets equal PyTorch in all that is compared, 1 cannot be compared" in answer.out

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("torch")
 
 import archcalc
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.verify.check import verify
 from archcalc.verify.small import twin
 

@@ -6,12 +6,12 @@ from archcalc.archs.recurrent.decoder import run_decoder
 from archcalc.archs.recurrent.layers import Outcome, run_layers
 from archcalc.archs.recurrent.resolve import Recurrent
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
-from archcalc.count import Count
-from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.count import Count
+from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import contract, linear
 from archcalc.layers.loss import cross_entropy
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 _BIASES = {
     "one": "one bias a gate, as on paper (biases: one); PyTorch and cuDNN keep two",

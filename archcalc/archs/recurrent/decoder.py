@@ -12,13 +12,13 @@ from __future__ import annotations
 from archcalc.archs.recurrent.layers import Outcome, at_position, cell_of, handed_over, keep, last_states, title
 from archcalc.archs.recurrent.resolve import ResolvedAttention
 from archcalc.archs.recurrent.stack import Layers, ResolvedStack
-from archcalc.count import Count
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.core.count import Count
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear, width_of
 from archcalc.layers.recurrent import State
-from archcalc.layers.score import Memory, Score, describe
-from archcalc.workload import Workload
+from archcalc.layers.recurrent_attention import Memory, Score, describe
+from archcalc.spec.workload import Workload
 
 
 def run_decoder(

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from archcalc.archs.recurrent.stack import ALONE, Layer, Layers, ResolvedStack
-from archcalc.count import Count
-from archcalc.ir import Axis, Dim, Module, Tensor, axes
+from archcalc.core.count import Count
+from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import width_of
 from archcalc.layers.recurrent import Cell, State
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 STATES = ("hidden_state", "cell_state")
 

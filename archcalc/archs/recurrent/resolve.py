@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from archcalc.archs.recurrent.spec import Attention, Decoder, Head, Spec
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, Said, check, resolved, said_of
-from archcalc.errors import InputError, Path
-from archcalc.workload import Longest
+from archcalc.core.errors import InputError, Path
+from archcalc.spec.workload import Longest
 
 MOST_LAYERS = 1000  # of a decoder whose step is written out layer by layer
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.spec import ModelSpec, Node, Size, as_size, mistake, shown
+from archcalc.spec.node import ModelSpec, Node, Size, as_size, mistake, shown
 
 Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
 

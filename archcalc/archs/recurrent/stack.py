@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.archs.recurrent.spec import SCOPE_FIELDS, Decoder, Scope, Spec, Stack
-from archcalc.errors import InputError, Path
-from archcalc.spec import merged
+from archcalc.core.errors import InputError, Path
+from archcalc.spec.node import merged
 
 ALONE = "layers"  # the name of a stack that is neither encoder nor decoder
 

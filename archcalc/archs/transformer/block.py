@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.archs.transformer.parts.part import Context, Part, normed
-from archcalc.ir import Module, Tensor
+from archcalc.core.ir import Module, Tensor
 from archcalc.layers.dropout import dropped
 
 

@@ -9,11 +9,11 @@ from archcalc.archs.transformer.output import run_head
 from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
-from archcalc.count import Count
-from archcalc.ir import Dim, Module, Param, Tensor
+from archcalc.core.count import Count
+from archcalc.core.ir import Dim, Module, Param, Tensor
 from archcalc.layers.dropout import dropped
 from archcalc.layers.loss import cross_entropy
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 
 def build(model: Transformer, work: Workload) -> Module:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.image import interpolated
 from archcalc.archs.transformer.parts.part import normed
-from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.conv import conv
 from archcalc.layers.dropout import dropped
 from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, join_tables, look_up, token_table
@@ -16,7 +16,7 @@ from archcalc.layers.patches import add_table, cut, learned_vectors, project, pu
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
     from archcalc.archs.transformer.tables import Audio
-    from archcalc.workload import Workload
+    from archcalc.spec.workload import Workload
 
 
 def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param], work: Workload) -> Tensor:

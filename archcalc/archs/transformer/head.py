@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer import mtp
-from archcalc.errors import InputError, Path
+from archcalc.core.errors import InputError, Path
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack

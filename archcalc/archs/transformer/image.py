@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.layers.patches import Patches, Sides, grid, times
 
 if TYPE_CHECKING:

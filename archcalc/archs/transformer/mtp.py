@@ -13,13 +13,13 @@ from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.archs.transformer.pattern import BESIDE, Items, Line
-from archcalc.count import Count
-from archcalc.errors import InputError, Path
-from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.count import Count
+from archcalc.core.errors import InputError, Path
+from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import contract, linear
 from archcalc.layers.loss import cross_entropy
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack, Transformer

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.spec import Node, Size, as_size, as_tuple, mistake
+from archcalc.spec.node import Node, Size, as_size, as_tuple, mistake
 
 
 def _as_tuple(value: Any) -> Any:

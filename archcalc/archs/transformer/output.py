@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.archs.transformer.pattern import blocks_of
-from archcalc.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.linear import contract, linear
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
     from archcalc.archs.transformer.spec import OneHead
-    from archcalc.workload import Workload
+    from archcalc.spec.workload import Workload
 
 UNASKED = "the pooler is run and nobody asks for what it gives: no loss trains it, so that it counts as frozen"
 

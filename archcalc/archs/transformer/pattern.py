@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
-from archcalc.sizes import LARGEST
+from archcalc.spec.units import LARGEST
 
 _WORD = r"[A-Za-z_][\w-]*(?:\+[A-Za-z_][\w-]*)*"
 _LINE = re.compile(rf"(?:(\d[\d_]*)\s*[×x*]\s*)?({_WORD}(?:\s+{_WORD})*)")

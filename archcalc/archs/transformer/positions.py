@@ -9,8 +9,8 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from archcalc.errors import InputError, Path
-from archcalc.spec import merged
+from archcalc.core.errors import InputError, Path
+from archcalc.spec.node import merged
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.nodes import Position

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.ffn import FfnPart
 from archcalc.archs.transformer.parts.part import Context, normed
-from archcalc.errors import InputError
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.attention import INPUT
-from archcalc.layers.sight import EVERYTHING
+from archcalc.layers.attention_mask import EVERYTHING
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
-    from archcalc.workload import Workload
+    from archcalc.spec.workload import Workload
 
 
 def probed(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor:

@@ -12,14 +12,14 @@ from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.archs.transformer.parts import SLOTS, part_module, slot_node
 from archcalc.archs.transformer.parts.attention_fields import as_cross
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
+from archcalc.archs.transformer.parts.branches import together
 from archcalc.archs.transformer.parts.part import Part, Surroundings
-from archcalc.archs.transformer.parts.together import together
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
-from archcalc.errors import InputError, Path, did_you_mean
+from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.layers.patches import Patches
-from archcalc.spec import Node, merged, mistake_in
-from archcalc.workload import Longest
+from archcalc.spec.node import Node, merged, mistake_in
+from archcalc.spec.workload import Longest
 
 
 @dataclass(frozen=True)

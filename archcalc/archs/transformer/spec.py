@@ -12,7 +12,7 @@ from archcalc.archs.transformer import pattern
 from archcalc.archs.transformer.nodes import Fraction, Norm, Positions, Sides, flag_or, flag_or_size
 from archcalc.archs.transformer.parts import slot_node
 from archcalc.layers.activation import ACTIVATIONS
-from archcalc.spec import ModelSpec, Node, Size, as_size, mistake
+from archcalc.spec.node import ModelSpec, Node, Size, as_size, mistake
 
 
 def _pattern(value: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from archcalc.errors import InputError
-from archcalc.ir import Dim
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Dim
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.parts.part import Surroundings

@@ -8,7 +8,7 @@ A translator is a file here with
     translate  from a Config to the fields of a spec
 
 Files are found, not listed: a new family is a new file, and its classes' defaults in `presets/hf`, which
-`benchmarks/hf_defaults.py` writes. Every declared key that a translator neither reads nor calls inert is refused
+`tools/hf_defaults.py` writes. Every declared key that a translator neither reads nor calls inert is refused
 unless it stands at its default, so that nothing is counted by halves.
 """
 

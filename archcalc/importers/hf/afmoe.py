@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, every, head_dim, kv_heads, layer_types, window
-from archcalc.importers.hf.kinds import attentions
-from archcalc.importers.hf.mixtures import first_dense, listed, mixture, used
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
+from archcalc.importers.hf._helpers.attention_kinds import attentions
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, every, head_dim, kv_heads, layer_types, window
+from archcalc.importers.hf._helpers.moe import first_dense, listed, mixture, used
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("afmoe", "laguna")
 USUAL = "causal"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf import heads
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf.bert import classifier, encoder, language, pair
-from archcalc.importers.hf.blocks import Fields
-from archcalc.importers.hf.reading import Config
 
 TYPES = ("albert",)
 USUAL = "masked"

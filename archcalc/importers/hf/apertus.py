@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, head_dim
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation, rope
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation, rope
 
 TYPES = ("apertus",)
 USUAL = "causal"

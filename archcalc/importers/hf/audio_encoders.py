@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, biased
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation, rope
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, biased
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation, rope
 
 TYPES = (
     *("qwen2_audio_encoder", "audioflamingo3_encoder", "voxtral_encoder", "moss_transcribe_diarize_audio"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, layer_types
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, layer_types
+from archcalc.importers.hf._helpers.moe import first_dense, listed, used
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 from archcalc.importers.hf.kimi_linear import experts, own_head
-from archcalc.importers.hf.mixtures import first_dense, listed, used
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
 
 TYPES = ("bailing_hybrid",)
 USUAL = "causal"

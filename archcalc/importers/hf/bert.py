@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, divided, stacked
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, divided, stacked
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
 
 ROBERTA = ("roberta", "xlm-roberta", "camembert", "data2vec-text", "xlm-roberta-xl", "roberta-prelayernorm", "ibert")
 FROM_PADDING = (*ROBERTA, "longformer")  # positions are counted from that of padding

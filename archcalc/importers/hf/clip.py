@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import isqrt
 from typing import Any
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields
-from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
 from archcalc.importers.hf.vit import patches
-from archcalc.importers.hf.words import activation
 
 TYPES = (
     *("clip_vision_model", "chinese_clip_vision_model", "idefics3_vision", "smolvlm_vision"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf.blocks import Fields, decoder
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation, rope
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation, rope
 
 TYPES = ("dbrx",)
 USUAL = "causal"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.attention_kinds import attentions
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.moe import first_dense, listed, mixture, used
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 from archcalc.importers.hf.deepseek_v3 import latent
-from archcalc.importers.hf.kinds import attentions
-from archcalc.importers.hf.mixtures import first_dense, listed, mixture, used
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
 
 TYPES = ("deepseek_v32", "glm_moe_dsa")
 USUAL = "causal"

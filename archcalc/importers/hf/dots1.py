@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, every, ffn, head_dim, layer_types, sliding
-from archcalc.importers.hf.mixtures import first_dense, listed, mixture, used
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import local_theta, rope
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, every, ffn, head_dim, layer_types, sliding
+from archcalc.importers.hf._helpers.moe import first_dense, listed, mixture, used
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import local_theta, rope
 
 TYPES = ("dots1", "exaone_moe", "flint", "hy_v3", "kolibri1", "mellum")
 USUAL = "causal"

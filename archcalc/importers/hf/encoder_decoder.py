@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf import heads, translator
-from archcalc.importers.hf.blocks import Fields, finished
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.resembling import unknown_type
+from archcalc.importers.hf import translator
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, finished
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.resembling import unknown_type
 
 TYPES = ("encoder-decoder", "vision-encoder-decoder")
 USUAL = "seq2seq"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, decoder, ffn
-from archcalc.importers.hf.mixtures import mixture, used
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.moe import mixture, used
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("ernie4_5_moe",)
 USUAL = "causal"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf.bamba import mamba
-from archcalc.importers.hf.blocks import Fields, decoder, ffn
-from archcalc.importers.hf.reading import Config
 
 TYPES = ("falcon_h1",)
 USUAL = "causal"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, every, ffn, head_dim, layer_types, sliding
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import local_theta, rope
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, every, ffn, head_dim, layer_types, sliding
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import local_theta, rope
 
 TYPES = ("gemma2", "gemma3_text", "vaultgemma")
 USUAL = "causal"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, biased, decoder, even_heads, head_dim
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
+from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, even_heads, head_dim
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("glm", "glm4", "glm4v_text", "glm_ocr_text", "glm_image_text")
 USUAL = "causal"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, biased, decoder, head_dim
-from archcalc.importers.hf.mixtures import first_dense, mixture, used
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
+from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, head_dim
+from archcalc.importers.hf._helpers.moe import first_dense, mixture, used
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("glm4_moe", "solar_open", "glm4v_moe_text")
 USUAL = "causal"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, even_heads, ffn
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, ffn
+from archcalc.importers.hf._helpers.moe import listed, mixture, used
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 from archcalc.importers.hf.deepseek_v3 import latent
-from archcalc.importers.hf.mixtures import listed, mixture, used
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
 
 TYPES = ("glm4_moe_lite", "axk1", "youtu", "minicpm3")
 USUAL = "causal"

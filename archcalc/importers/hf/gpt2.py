@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, decoder
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("gpt2", "gpt-sw3", "gpt_bigcode")
 USUAL = "causal"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, sliding
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, sliding
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("gpt_neo",)
 USUAL = "causal"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, ffn, head_dim, layer_types
-from archcalc.importers.hf.kinds import attentions
-from archcalc.importers.hf.mixtures import mixture
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
+from archcalc.importers.hf._helpers.attention_kinds import attentions
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim, layer_types
+from archcalc.importers.hf._helpers.moe import mixture
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("granite_swa", "granitemoe_swa")
 USUAL = "causal"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, layer_types
+from archcalc.importers.hf._helpers.moe import mixture
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation, rope
 from archcalc.importers.hf.bamba import mamba
-from archcalc.importers.hf.blocks import Fields, decoder, head_dim, layer_types
-from archcalc.importers.hf.mixtures import mixture
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation, rope
 
 TYPES = ("granitemoehybrid",)
 USUAL = "causal"

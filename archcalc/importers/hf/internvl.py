@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, biased
-from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, biased
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
 from archcalc.importers.hf.vit import patches
-from archcalc.importers.hf.words import activation
 
 TYPES = ("internvl_vision", "qianfan_ocr_vision")
 USUAL = "base"

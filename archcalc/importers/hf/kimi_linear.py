@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, decoder, layer_types
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, layer_types
+from archcalc.importers.hf._helpers.moe import listed, mixture, used
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf.deepseek_v3 import latent
-from archcalc.importers.hf.mixtures import listed, mixture, used
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
 
 TYPES = ("kimi_linear",)
 USUAL = "causal"

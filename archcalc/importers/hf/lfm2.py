@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, decoder, layer_types, top
-from archcalc.importers.hf.mixtures import first_dense
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, layer_types, top
+from archcalc.importers.hf._helpers.moe import first_dense
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("lfm2", "lfm2_moe")
 USUAL = "causal"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf.blocks import Fields, biased, decoder, ffn, head_dim, window
-from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, ffn, head_dim, window
+from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = (
     *("llama", "mistral", "granite", "gemma", "phi3", "seed_oss", "ernie4_5", "arcee"),

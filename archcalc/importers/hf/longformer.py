@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from archcalc.importers.hf._helpers.attention_kinds import attentions
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf.bert import encoder, head
-from archcalc.importers.hf.blocks import Fields
-from archcalc.importers.hf.kinds import attentions
-from archcalc.importers.hf.reading import Config
 
 TYPES = ("longformer",)
 USUAL = "masked"

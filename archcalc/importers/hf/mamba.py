@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import ceil
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("mamba", "falcon_mamba", "mamba2")
 USUAL = "causal"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, ffn, layer_types, sliding
-from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, layer_types, sliding
+from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("ministral", "cwm")
 USUAL = "causal"

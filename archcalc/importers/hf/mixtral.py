@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, decoder, even_heads, head_dim, kv_heads, top, window
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, head_dim, kv_heads, top, window
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("mixtral", "granitemoe", "granitemoeshared", "phimoe", "minimax_m2", "olmoe")
 USUAL = "causal"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, decoder, even_heads, ffn, layer_types
-from archcalc.importers.hf.kinds import attentions
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.attention_kinds import attentions
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, ffn, layer_types
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("modernbert-decoder",)
 USUAL = "causal"

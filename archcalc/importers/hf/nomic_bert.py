@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 from archcalc.importers.hf.bert import classifier, encoder
-from archcalc.importers.hf.blocks import Fields
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
 
 TYPES = ("nomic_bert", "gte", "jina_embeddings_v3")
 USUAL = "masked"

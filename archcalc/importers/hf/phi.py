@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, decoder, even_heads, ffn, head_dim
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, ffn, head_dim
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("phi",)
 USUAL = "causal"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, ffn
-from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, ffn
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 from archcalc.importers.hf.vit import patches
-from archcalc.importers.hf.words import rope
 
 TYPES = ("pixtral",)
 USUAL = "base"

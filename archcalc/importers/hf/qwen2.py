@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, even_heads, head_dim, layer_types, sliding
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, head_dim, layer_types, sliding
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 
 SECOND = ("qwen2_vl_text", "qwen2_5_vl_text", "qwen2_5_omni_text")
 TYPES = ("qwen2", *SECOND, "qwen3", "qwen3_vl_text")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, biased, decoder, ffn, layer_types, sliding, top
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation
+from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, ffn, layer_types, sliding, top
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
 
 THIRD = ("qwen3_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text")
 TYPES = ("qwen2_moe", *THIRD)

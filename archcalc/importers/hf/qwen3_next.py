@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, ffn, head_dim, layer_types
-from archcalc.importers.hf.patterns import stack
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim, layer_types
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 from archcalc.importers.hf.qwen2_moe import experts, sparse_blocks
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
 
 TYPES = ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text")
 USUAL = "causal"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf.blocks import Fields, decoder, ffn, layer_types
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, layer_types
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("smollm3",)
 USUAL = "causal"

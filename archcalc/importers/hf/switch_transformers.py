@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields
-from archcalc.importers.hf.patterns import stack
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import activation
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("switch_transformers",)
 USUAL = "seq2seq"

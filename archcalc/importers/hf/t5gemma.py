@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields, every, ffn, finished, head_dim, layer_types, sliding
-from archcalc.importers.hf.reading import Config
-from archcalc.importers.hf.words import rope
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, every, ffn, finished, head_dim, layer_types, sliding
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("t5gemma", "t5_gemma_module")
 USUAL = "seq2seq"

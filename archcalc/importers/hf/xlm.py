@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf import heads
-from archcalc.importers.hf.blocks import Fields
-from archcalc.importers.hf.reading import Config
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("xlm", "flaubert")
 USUAL = "masked"

@@ -5,14 +5,14 @@ The standard library asks; `huggingface_hub` is not needed, but its settings, it
 
 from __future__ import annotations
 
-from archcalc.document import Document
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers import beside, files, folders, weight_names
 from archcalc.importers.hub import cache, settings, weights
 from archcalc.importers.hub.address import Repository, repository
 from archcalc.importers.hub.remote import Remote
 from archcalc.importers.hub.web import Unreachable
 from archcalc.importers.json_object import MAX_JSON
+from archcalc.spec.yaml_reader import Document
 
 __all__ = ["document", "repository"]
 

@@ -6,7 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers import beside
 from archcalc.importers.files import WEIGHTS
 from archcalc.importers.hub import answers, settings

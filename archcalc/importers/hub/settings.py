@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 ENDPOINT = "https://huggingface.co"
 _TRUE = ("1", "ON", "YES", "TRUE")

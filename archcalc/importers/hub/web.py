@@ -22,7 +22,7 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
 from archcalc import __version__
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 CONNECTING = 2.5  # seconds, for looking the name up, connecting and agreeing on a key
 SILENCE = 5.0  # for the first byte of an answer, and for each further piece

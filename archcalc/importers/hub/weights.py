@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers import files, folders, safetensors, weight_names
 from archcalc.importers.hub.remote import Remote, Start
 from archcalc.importers.hub.web import Question

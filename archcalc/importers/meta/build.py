@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from archcalc.errors import InputError, MissingExtra
+from archcalc.core.errors import InputError, MissingExtra
 from archcalc.importers.meta.cleaned import Cleaned
 from archcalc.importers.meta.contained import contained, without_kernels
 from archcalc.importers.meta.limits import counted

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers.meta.build import built, needed
 from archcalc.importers.meta.cleaned import Cleaned
 from archcalc.importers.meta.limits import MEMORY, SECONDS

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, NewType
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 from archcalc.importers.meta.limits import check_sizes
 
 Cleaned = NewType("Cleaned", dict[str, Any])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
 
 MOST_LAYERS = 10_000  # the deepest published models have some hundreds
 MOST_ENTRIES = 1_000_000  # of what may be rows of a table: Doge has 16,384 experts as rows

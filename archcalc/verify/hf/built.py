@@ -10,11 +10,11 @@ from typing import Any
 import torch
 
 from archcalc.importers.hf import translator
-from archcalc.importers.hf.reading import described
+from archcalc.importers.hf._helpers.reading import described
 from archcalc.importers.meta import build
 from archcalc.importers.meta.cleaned import cleaned
 from archcalc.model import Model
-from archcalc.workload import Workload
+from archcalc.spec.workload import Workload
 
 PLAIN = {  # how a class is run, whatever the file says: attention step by step, nothing beside the answer
     "attn_implementation": "eager",

@@ -19,8 +19,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from archcalc.importers.meta.contained import contained
+from archcalc.spec.workload import Workload
 from archcalc.verify.hf.built import Built, needed
-from archcalc.workload import Workload
 
 Shape = tuple[int, ...]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from archcalc.analyze.runs import never
-from archcalc.analyze.work import Work, work
-from archcalc.ir import Module, Op, Param
+from archcalc.analyze.flops.cost import Work, work
+from archcalc.core.execution import never
+from archcalc.core.ir import Module, Op, Param
 from archcalc.verify import names
 
 Shape = tuple[int, ...]

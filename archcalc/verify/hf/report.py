@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from archcalc.model import Model
+from archcalc.spec.workload import Workload
 from archcalc.verify.check import SHORTENED, Progress
 from archcalc.verify.check import verify as verify_plain
 from archcalc.verify.hf.rows import compared
 from archcalc.verify.report import Row, VerifyReport
-from archcalc.workload import Workload
 
 PLAIN = "the same spec in plain PyTorch"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from archcalc.model import Model
+from archcalc.spec.workload import Workload
 from archcalc.verify.hf import theirs
 from archcalc.verify.hf.built import Built, needed
 from archcalc.verify.hf.forward import Forward, forward
@@ -23,7 +24,6 @@ from archcalc.verify.hf.matching import (
 from archcalc.verify.hf.ours import Block, as_one, blocks_of
 from archcalc.verify.hf.scores import scores_rows
 from archcalc.verify.report import Row
-from archcalc.workload import Workload
 
 ON_CPU = {"batch": 2, "positions": 16}  # what a class is given that cannot run on the meta device
 MOST_ON_CPU = 2**30  # parameters: some seconds

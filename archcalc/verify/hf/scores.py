@@ -14,14 +14,14 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from archcalc.analyze.runs import runs
-from archcalc.analyze.saved import saved
-from archcalc.ir import Module, Tensor, walk
-from archcalc.precision import Policy
+from archcalc.analyze.memory.saved import saved
+from archcalc.core.execution import runs
+from archcalc.core.ir import Module, Tensor, walk
+from archcalc.core.precision import Policy
+from archcalc.spec.workload import Workload
 from archcalc.verify.hf.built import Built
 from archcalc.verify.hf.forward import without_values
 from archcalc.verify.report import Row
-from archcalc.workload import Workload
 
 LENGTHS = (11, 13, 17, 19, 23)
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}

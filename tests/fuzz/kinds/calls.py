@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from archcalc.report import Report
+from archcalc.report.base import Report
 from fuzz import questions
 from fuzz.case import Case, Wrong
 from fuzz.values import odd

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from archcalc.data import data_root
+from archcalc.spec.paths import data_root
 from fuzz import bytewise, treewise
 from fuzz.case import Case
 from fuzz.kinds.shared import examine

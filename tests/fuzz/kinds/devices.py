@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from archcalc.data import data_root
+from archcalc.spec.paths import data_root
 from fuzz import bytewise, treewise
 from fuzz.case import Case
 from fuzz.kinds.specs import dumped
@@ -48,6 +48,6 @@ def _devices() -> list[bytes]:
 
 @cache
 def _read(text: bytes) -> Any:
-    from archcalc.document import read
+    from archcalc.spec.yaml_reader import read
 
     return read(text, "a device").data

@@ -14,7 +14,7 @@ from random import Random
 from threading import Thread
 from typing import Any, ClassVar
 
-from safetensors_files import CONFIG, WEIGHTS, file
+from support.safetensors_files import CONFIG, WEIGHTS, file
 
 from fuzz import bytewise, treewise
 from fuzz.case import Answer, Case, Wrong

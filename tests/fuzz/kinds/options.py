@@ -29,6 +29,6 @@ def _line(case: Case, model: str) -> list[str]:
 
 
 def _presets() -> list[str]:
-    from archcalc.data import presets
+    from archcalc.spec.paths import presets
 
     return [name for name in MODELS if name in presets()]

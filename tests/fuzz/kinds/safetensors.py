@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from safetensors_files import CONFIG, WEIGHTS, Tensors, file
+from support.safetensors_files import CONFIG, WEIGHTS, Tensors, file
 
 from fuzz import bytewise, treewise
 from fuzz.case import Case

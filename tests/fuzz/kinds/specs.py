@@ -6,7 +6,7 @@ import json
 from functools import cache
 from typing import Any
 
-from archcalc.data import data_root
+from archcalc.spec.paths import data_root
 from fuzz import bytewise, treewise
 from fuzz.case import Case
 from fuzz.kinds.shared import examine
@@ -46,6 +46,6 @@ def _presets() -> list[bytes]:
 
 @cache
 def _read(text: bytes) -> Any:
-    from archcalc.document import read
+    from archcalc.spec.yaml_reader import read
 
     return read(text, "a preset").data

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from archcalc.spec import Lazy
+from archcalc.spec.node import Lazy
 
 SLOTS = {
     "attention": "Attention",

@@ -8,10 +8,10 @@ from archcalc.archs.transformer.parts import mla
 from archcalc.archs.transformer.parts.attention_fields import Attention
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Part, Surroundings
-from archcalc.errors import InputError
+from archcalc.core.errors import InputError
+from archcalc.layers.attention_mask import Sight
 from archcalc.layers.qk_norm import QKNorm
 from archcalc.layers.routed_heads import RoutedHeads
-from archcalc.layers.sight import Sight
 
 __all__ = ["Attention", "resolve"]
 

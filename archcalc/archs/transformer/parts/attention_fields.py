@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Fraction, Norm, Positions, flag_or
 from archcalc.layers.kernel import FEATURES
-from archcalc.spec import Node, Size, as_size, merged, mistake
+from archcalc.spec.node import Node, Size, as_size, merged, mistake
 
 
 def _bias(value: Any) -> Any:

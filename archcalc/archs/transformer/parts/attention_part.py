@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts.part import Context, Part
-from archcalc.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.attention import INPUT, Rotation, ScoreBias, attention, keep_global, looked_at
 from archcalc.layers.disentangled import disentangled, distance_table
 from archcalc.layers.embedding import relative_bias
@@ -14,9 +14,9 @@ from archcalc.layers.kernel import kernel_attention
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.nodes import Position
+    from archcalc.layers.attention_mask import Sight
     from archcalc.layers.qk_norm import QKNorm
     from archcalc.layers.routed_heads import RoutedHeads
-    from archcalc.layers.sight import Sight
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
-from archcalc.errors import InputError
-from archcalc.ir import Module, Tensor
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module, Tensor
 from archcalc.layers import delta
 from archcalc.layers.kda import KimiDelta
-from archcalc.spec import Node, Size
+from archcalc.spec.node import Node, Size
 
 
 class Delta(Node):

@@ -7,10 +7,10 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
-from archcalc.ir import Module, Tensor
+from archcalc.core.ir import Module, Tensor
 from archcalc.layers.activation import ACTIVATIONS, LEARNED
 from archcalc.layers.ffn import ffn
-from archcalc.spec import Node, Size, mistake
+from archcalc.spec.node import Node, Size, mistake
 
 Activation = Literal[*ACTIVATIONS]  # type: ignore[valid-type]
 AnyActivation = Literal[*ACTIVATIONS, *LEARNED]  # type: ignore[valid-type]

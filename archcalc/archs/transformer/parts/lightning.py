@@ -8,10 +8,10 @@ from typing import ClassVar
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.ffn import Activation
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
-from archcalc.errors import InputError
-from archcalc.ir import Module, Tensor
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module, Tensor
 from archcalc.layers.lightning import Lightning as Layer
-from archcalc.spec import Node, Size
+from archcalc.spec.node import Node, Size
 
 
 class Lightning(Node):

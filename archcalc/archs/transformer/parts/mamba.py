@@ -10,10 +10,10 @@ from pydantic import BeforeValidator, WithJsonSchema
 from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.ffn import FfnBias
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
-from archcalc.errors import InputError
-from archcalc.ir import Module, Tensor
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module, Tensor
 from archcalc.layers import ssd, ssm
-from archcalc.spec import Node, Size
+from archcalc.spec.node import Node, Size
 
 _EVERY_KIND = frozenset({"inner", "state", "conv", "bias", "conv_bias", "norm"})
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
-from archcalc.errors import InputError
-from archcalc.ir import Dim, Module, Tensor
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.layers.attention import INPUT, looked_at
+from archcalc.layers.attention_mask import Sight
 from archcalc.layers.indexer import Indexer
 from archcalc.layers.mla import LatentAttention, Widths
-from archcalc.layers.sight import Sight
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.nodes import Position

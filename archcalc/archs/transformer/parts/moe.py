@@ -10,10 +10,10 @@ from pydantic import BeforeValidator, WithJsonSchema
 from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.ffn import Activation
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
-from archcalc.errors import InputError
-from archcalc.ir import Module, Tensor
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module, Tensor
 from archcalc.layers.moe import Ffn, Mixture
-from archcalc.spec import Node, Size, as_size
+from archcalc.spec.node import Node, Size, as_size
 
 _CORRECTION_SCHEMA = {"enum": [True, False, "frozen"]}
 Correction = Annotated[Any, BeforeValidator(flag_or("frozen")), WithJsonSchema(_CORRECTION_SCHEMA)]

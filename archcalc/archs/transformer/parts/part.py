@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.nodes import Norm, Position
-from archcalc.errors import InputError, Path
-from archcalc.ir import Axes, Axis, Dim, Module, Tensor, axes
+from archcalc.core.errors import InputError, Path
+from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes
 from archcalc.layers.norm import norm
-from archcalc.spec import merged
-from archcalc.workload import Workload
+from archcalc.spec.node import merged
+from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.spec import Stack

@@ -1,0 +1,1 @@
+"""What ships with archcalc, listed: presets, devices, identities."""

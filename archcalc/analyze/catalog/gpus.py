@@ -1,0 +1,177 @@
+"""The catalog of devices: one line each, or one device in full."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.run.device import KINDS, MAKERS, Device, Memory, catalog, device, rated, unreadable
+from archcalc.spec import paths
+from archcalc.spec.option_checks import checked, memory_size, word
+from archcalc.spec.units import Rated, binary_bytes
+
+ASSUMPTIONS = (
+    "rated: as it is sold; memory: as a driver reports it, where a source says so; else what the maker prints, in"
+    " binary gigabytes",
+    "TFLOP/s: the dense peak in bf16, or fp16 where there is no bf16; blank where the maker publishes none",
+    "link: both directions together",
+)
+
+
+@dataclass(frozen=True)
+class GpusReport(Report):
+    """Every device that was asked for."""
+
+    command: ClassVar[str] = "gpus"
+    rows: dict[str, Device]
+    unreadable: dict[str, str] = field(default_factory=dict)  # what is wrong with a file, by the device's name
+
+    def answer(self) -> str:
+        return f"{len(self.rows)} {'device' if len(self.rows) == 1 else 'devices'}"
+
+    def table(self) -> Table:
+        columns = (
+            Column("name", "name"),
+            Column("rated", "text"),
+            Column("memory", "binary"),
+            Column("bandwidth", "bandwidth"),
+            Column("TFLOP/s", "tera"),
+            Column("link", "bandwidth"),
+            Column("year", "text"),
+            Column("full name", "text", spare=True),
+        )
+        lines = [_line(name, each) for name, each in self.rows.items()]
+        lines += [Line((name, "not read", *[None] * (len(columns) - 2))) for name in self.unreadable]
+        return Table(columns, tuple(lines))
+
+    def record(self) -> dict[str, Any]:
+        rows = [_record(name, each) for name, each in self.rows.items()]
+        record = {"schema_version": SCHEMA_VERSION, "assumptions": list(self.assumptions), "rows": rows}
+        return record | {"unreadable": self.unreadable}
+
+    def flat(self) -> list[dict[str, Any]]:
+        rows = [_flat(name, each) for name, each in self.rows.items()]
+        blank = dict.fromkeys(self.heads())
+        wrong = self.unreadable.items()
+        return rows + [{**blank, "gpu": name, "name": f"cannot be read: {told}"} for name, told in wrong]
+
+    def heads(self) -> list[str]:
+        return list(_flat("", Device(name="", memory=Memory(bytes=1))))
+
+
+@dataclass(frozen=True)
+class GpuReport(GpusReport):
+    """One device, with every figure and where it comes from."""
+
+    @property
+    def device(self) -> Device:
+        return next(iter(self.rows.values()))
+
+    def title(self) -> str:
+        return self.device.name
+
+    def answer(self) -> str:
+        """The memory that a model can use."""
+        return f"{binary_bytes(self.device.capacity)} of memory"
+
+    def table(self) -> Table:
+        return Table((Column("what", "name"), Column("figure", "text")), tuple(_facts(self.model, self.device)))
+
+
+def _room(value: Any, option: str) -> Rated:
+    """`24GB` as cards are rated, or what can be used: `24GiB`, or a number of bytes."""
+    if not isinstance(value, str):
+        return Rated(memory_size(value, option), by_maker=False)
+    size = rated(value, option)
+    if size is None:
+        raise InputError(f"expected a memory size such as 24GB or 24GiB, found '{value}'", field=option)
+    return size
+
+
+@checked(name=word, maker=word, kind=word, min_memory=_room)
+def gpus(
+    name: str | None = None, *, maker: str | None = None, kind: str | None = None, min_memory: Any = None
+) -> GpusReport:
+    """All devices, those of a maker or kind or with so much memory, or the one of that name."""
+    if name is not None:
+        known, found = device(name, field="gpus")
+        return GpuReport(model=known, assumptions=tuple(_texts(found)), rows={known: found})
+    makers = {each.lower(): each for each in MAKERS}
+    wanted = makers[_choice(maker.lower(), makers, "--maker")] if maker else None
+    kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
+    rows = {name: each for name, each in catalog().items() if _has_room(each, min_memory)}
+    rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}
+    wrong = {name: _told(error) for name, error in unreadable().items()}
+    notes = (*ASSUMPTIONS, *(f"{name} cannot be read: {told}" for name, told in wrong.items()), *paths.faults())
+    return GpusReport(model="devices", assumptions=notes, rows=rows, unreadable=wrong)
+
+
+def _told(error: InputError) -> str:
+    """The first line of the message: file, line, field and fact."""
+    return str(error).partition("\n")[0].replace("cannot be read: ", "")
+
+
+def _has_room(each: Device, asked: Rated | None) -> bool:
+    if not asked:
+        return True
+    return (each.memory.bytes if asked.by_maker else each.capacity) >= asked.bytes
+
+
+def _choice(word: str, known: Any, option: str) -> str:
+    if word not in known:
+        raise InputError(f"no {option.removeprefix('--')} is called {word}", did_you_mean(word, known), field=option)
+    return word
+
+
+def _line(name: str, each: Device) -> Line:
+    link = each.link.bytes_per_second if each.link else None
+    cells = (name, each.memory.nameplate, each.capacity, each.bandwidth, each.half_peak, link, each.year, each.name)
+    return Line(cells)
+
+
+def _facts(name: str, each: Device) -> list[Line]:
+    """Label and figure, as lines; what is unknown has no line."""
+    from archcalc.render.words import cell
+
+    memory, peaks = each.memory, each.peak.model_dump(exclude_none=True)
+    link = f"{each.link.kind}, {cell(each.link.bytes_per_second, 'bandwidth')}" if each.link else ""
+    facts = [
+        ("name", name),
+        ("maker", each.maker or ""),
+        ("kind", each.kind or ""),
+        ("year", str(each.year or "")),
+        ("rated", memory.nameplate or ""),
+        ("nameplate memory", f"{memory.bytes:,} bytes · {binary_bytes(memory.bytes)}"),
+        ("reported memory", f"{memory.reported:,} bytes · {binary_bytes(memory.reported)}" if memory.reported else ""),
+        ("bandwidth", cell(each.bandwidth, "bandwidth")),
+        *((f"dense {dtype}", f"{cell(peak, 'tera')} TFLOP/s") for dtype, peak in peaks.items()),
+        ("link", link),
+    ]
+    return [Line(fact) for fact in facts if fact[1]]
+
+
+def _texts(each: Device) -> list[str]:
+    """What is too long for a table: the note, then where the figures come from."""
+    texts = {
+        "also called": ", ".join(each.aliases),
+        "note": each.note,
+        "link": each.link.note if each.link else "",
+        "reported memory": each.memory.source,
+    }
+    told = [f"{label}: {text}" for label, text in texts.items() if text]
+    return [*told, *(f"source: {source}" for source in each.sources)]
+
+
+def _record(name: str, each: Device) -> dict[str, Any]:
+    """Every row has every key; what is not known is null."""
+    return {"gpu": name, "capacity_bytes": each.capacity, **each.model_dump()}
+
+
+def _flat(name: str, each: Device) -> dict[str, Any]:
+    """The figures of the table; texts and sources stay with JSON."""
+    columns = {"gpu": name, "name": each.name, "maker": each.maker, "kind": each.kind, "year": each.year}
+    columns |= {"capacity_bytes": each.capacity, "nameplate_bytes": each.memory.bytes, "bandwidth": each.bandwidth}
+    columns |= {"link": each.link.bytes_per_second if each.link else None}
+    return columns | {dtype: getattr(each.peak, dtype) for dtype in ("fp32", "bf16", "fp16", "fp8", "int8")}

@@ -1,0 +1,88 @@
+"""What can be named instead of a file: every preset with its family, its parameters and its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from archcalc.analyze.params import one_copy
+from archcalc.core.errors import InputError
+from archcalc.loading import load
+from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.spec import paths
+from archcalc.spec.option_checks import checked, number, text
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    family: str
+    parameters: int | None  # None where the file is at fault
+    source: str
+    scope: str = ""  # which part of the model the preset describes; empty for the whole
+
+
+@dataclass(frozen=True)
+class PresetsReport(Report):
+    command: ClassVar[str] = "presets"
+    rows: tuple[Row, ...]
+
+    def answer(self) -> str:
+        return f"{len(self.rows)} {'preset' if len(self.rows) == 1 else 'presets'}"
+
+    def table(self) -> Table:
+        """What a count leaves out has a column where there is such a preset."""
+        partial = any(row.scope for row in self.rows)
+        scope = [Column("of", "text")] if partial else []
+        columns = (Column("name", "name"), Column("family", "text"), Column("parameters", "count"), *scope)
+        return Table((*columns, Column("source", "text")), tuple(_line(row, partial=partial) for row in self.rows))
+
+    def record(self) -> dict[str, Any]:
+        rows = [vars(row) for row in self.rows]
+        return {"schema_version": SCHEMA_VERSION, "assumptions": list(self.assumptions), "rows": rows}
+
+
+def _line(row: Row, *, partial: bool) -> Line:
+    return Line((row.name, row.family, row.parameters, *([row.scope] if partial else []), row.source))
+
+
+def _exact(rows: Sequence[Row]) -> str:
+    partial = [row.name for row in rows if row.scope]
+    if not partial:
+        return "every count is exact"
+    return f"exact for what is counted, which is a part alone of {', '.join(partial)}"
+
+
+@checked(family=text, min_params=number, max_params=number)
+def presets(family: str = "", min_params: int = 0, max_params: int | None = None) -> PresetsReport:
+    """One line each; a file that cannot be read is listed with its mistake, not hidden."""
+    rows = tuple(row for row in map(_row, sorted(paths.presets())) if _fits(row, family, min_params, max_params))
+    if not rows:
+        hint = "`archcalc presets` lists all, with their families"
+        raise InputError(f"no preset is {_asked(family, min_params, max_params)}", hint)
+    return PresetsReport(model="presets", assumptions=(_exact(rows), *paths.faults()), rows=rows)
+
+
+def _fits(row: Row, family: str, min_params: int, max_params: int | None) -> bool:
+    """Every word is in the family: `moe`, `decoder`, `mamba moe`. What cannot be read is not hidden by a bound."""
+    if row.parameters is None:
+        return not family
+    words = set(row.family.replace("-", " ").split()) | {row.family}
+    bounded = min_params <= row.parameters and (max_params is None or row.parameters <= max_params)
+    return set(family.split()) <= words and bounded
+
+
+def _asked(family: str, min_params: int, max_params: int | None) -> str:
+    bounds = [f"of {min_params:,} parameters or more"] if min_params > 1 else []
+    bounds += [f"of {max_params:,} parameters or fewer"] if max_params is not None else []
+    return " ".join([*([f"'{family}'"] if family else []), " and ".join(bounds)]).strip()
+
+
+def _row(name: str) -> Row:
+    try:
+        model = load(paths.plain(paths.presets()[name]))
+        scope = model.scope.name if model.scope.is_partial else ""
+        return Row(name, model.kind, int(one_copy(model.build())), model.spec.source or "", scope)
+    except InputError as error:
+        return Row(name, "", None, f"cannot be read: {error.fact.removeprefix('cannot be read: ')}")

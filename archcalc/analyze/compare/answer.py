@@ -1,0 +1,297 @@
+"""Two or more models side by side, part by part, with differences and ratios to the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from archcalc.analyze.compare.align import Row, aligned, part_of
+from archcalc.analyze.params import USUAL_DEPTH
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Unit
+from archcalc.spec.option_checks import a_model, checked, size, texts
+from archcalc.spec.scope import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from archcalc.model import Model
+
+LINE = 80  # a headline that is longer calls the models by their letters, and leaves their sizes to the notes
+
+
+SIZES = ("batch", "seq", "src_seq", "tgt_seq")
+Sizes = dict[str, int]  # those of them that were asked for
+
+
+class Measured(NamedTuple):
+    """A model's value for every module by path, the whole as `model`, and what it was measured at."""
+
+    values: dict[str, int]
+    sizes: Sizes
+    note: str = ""
+    beside: int = 0  # what the whole has that is none of its parts'
+
+
+class Metric(NamedTuple):
+    """What can be compared: its name in a sentence, and how a model is measured."""
+
+    noun: str
+    unit: Unit
+    measured: Callable[[Model, Sizes], Measured]
+
+
+def _params(model: Model, sizes: Sizes) -> Measured:
+    return Measured({row.path: row.total for row in model.params().rows if row.kind == "module"}, {})
+
+
+def _flops(model: Model, sizes: Sizes) -> Measured:
+    report = model.flops(**sizes)
+    values = {**{row.path: row.amounts.total for row in report.rows}, "model": report.total}
+    return Measured(values, {"batch": report.batch, **report.lengths}, report.title())
+
+
+def _memory(model: Model, sizes: Sizes) -> Measured:
+    """Without the runtime's overhead, which is none of the model's parts."""
+    report = model.memory(**sizes, overhead=0)
+    asked = f"{report.title()} · weights {report.weights}"
+    values = {**{row.path: row.bytes for row in report.rows}, "model": report.total_bytes}
+    beside = report.total_bytes - report.rows[0].bytes
+    return Measured(values, {"batch": report.batch, **report.lengths}, asked, beside)
+
+
+METRICS = {
+    "params": Metric("parameters", "count", _params),
+    "flops": Metric("FLOPs", "flops", _flops),
+    "memory": Metric("bytes", "bytes", _memory),
+}
+
+
+@dataclass(frozen=True)
+class CompareReport(Report):
+    """Every row has a value for each model, and a difference and a ratio for each but the first."""
+
+    command: ClassVar[str] = "compare"
+    metric: str
+    labels: tuple[str, ...]
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+    scopes: tuple[Scope, ...]
+    depth: int = USUAL_DEPTH
+    unequal: str = ""  # batches and lengths, where models are not measured at the same
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """What the models are called in the heads of columns."""
+        return tuple(ascii_uppercase[: len(self.labels)])
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """What each model measures as a whole."""
+        return tuple(value or 0 for value in self.rows[0].values)
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The models as the figures are to be read: `qwen3-vl-2b (text model alone)` where a part is counted."""
+        return tuple(_counted(label, scope) for label, scope in zip(self.labels, self.scopes, strict=True))
+
+    def title(self) -> str:
+        """The models, in the order in which they were named."""
+        return " · ".join(self.labels)
+
+    def answer(self) -> str:
+        """Which one is the largest, and by how much."""
+        told = self._told(self.counted)
+        lettered = tuple(_counted(letter, scope) for letter, scope in zip(self.letters, self.scopes, strict=True))
+        return told if len(told) <= LINE else self._told(lettered)
+
+    def beneath(self) -> Sequence[str]:
+        """That a part of a model is compared, or that sizes differ, since that is a part of why."""
+        named = zip(self.letters, self.scopes, strict=True)
+        partial = [f"{letter}: {scope.headline()}" for letter, scope in named if scope.is_partial]
+        return [*partial, *([self.unequal] if self.unequal else [])]
+
+    def _told(self, names: Sequence[str]) -> str:
+        noun, least, most = METRICS[self.metric].noun, min(self.totals), max(self.totals)
+        if least == most:
+            return f"{', '.join(names[:-1])} and {names[-1]} have equally many {noun}"
+        larger, smaller = (names[self.totals.index(total)] for total in (most, least))
+        if not least:
+            return f"{larger} has {most:,} {noun}, {smaller} none"
+        times = f"{most // least:,}" if most % least == 0 else f"{most / least:,.3f}"
+        return f"{larger} has {times} times the {noun} of {smaller}, {most - least:,} more"
+
+    def figures(self) -> Sequence[Figure]:
+        """The letters, with what each model comes to."""
+        named = zip(self.letters, self.counted, self.totals, strict=True)
+        unit = METRICS[self.metric].unit
+        return tuple(Figure(f"{letter}  {label}", total, unit) for letter, label, total in named)
+
+    def table(self) -> Table:
+        """For each model a column, with the difference and the ratio to the first beside it."""
+        first, *others = self.letters
+        columns = [Column("part", "name"), Column(first, "count")]
+        for name in others:
+            columns += [Column(name, "count"), Column(f"{name} − {first}", "change", spare=True)]
+            columns += [Column(f"{name} ÷ {first}", "ratio")]
+        return Table(tuple(columns), tuple(_line(row, self._depth(row)) for row in self._shown()))
+
+    def _shown(self) -> Iterator[Row]:
+        """What is equal in all models, or in one model alone, is not taken apart; what is empty in all is left out."""
+        closed = ""
+        for row in self.rows:
+            inside = closed and row.path.startswith(closed)
+            if inside or row.whole or self._depth(row) >= self.depth or not any(row.values):
+                continue
+            closed = f"{row.path}." if row.equal or row.lonely else closed
+            yield row
+
+    def _depth(self, row: Row) -> int:
+        """What a row that is left out holds takes its place."""
+        return row.depth - sum(other.whole and row.path.startswith(f"{other.path}.") for other in self.rows)
+
+    def record(self) -> dict[str, Any]:
+        """`difference` and `ratio` have an entry for each model but the first; a part that is not there is null."""
+        models = zip(self.labels, self.names, self.totals, self.scopes, strict=True)
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "metric": self.metric,
+            "models": [
+                {"label": label, "model": name, "total": int(total), **scope.record()}
+                for label, name, total, scope in models
+            ],
+            "assumptions": list(self.assumptions),
+            "rows": [_row_record(row) for row in self.rows],
+        }
+
+    def flat(self) -> list[dict[str, Any]]:
+        """One column for each number."""
+        return [self._flat_row(row) for row in self.rows]
+
+    def _flat_row(self, row: Row) -> dict[str, Any]:
+        first, *others = self.letters
+        heads = [f"{letter} {label}" for letter, label in zip(self.letters, self.counted, strict=True)]
+        differences = dict(zip((f"{name} - {first}" for name in others), row.difference, strict=True))
+        ratios = dict(zip((f"{name} / {first}" for name in others), _floats(row), strict=True))
+        return {"path": row.path, **dict(zip(heads, row.values, strict=True)), **differences, **ratios}
+
+
+def _counted(label: str, scope: Scope) -> str:
+    return f"{label} ({scope.part} alone)" if scope.is_partial else label
+
+
+def _exact(scopes: Sequence[Scope]) -> str:
+    partial = [letter for letter, scope in zip(ascii_uppercase, scopes, strict=False) if scope.is_partial]
+    if not partial:
+        return "every count is exact"
+    return f"exact for what is counted, which is a part alone of {' and '.join(partial)}"
+
+
+def _line(row: Row, depth: int) -> Line:
+    present = list(dict.fromkeys(times for times in row.times if times is not None))
+    copies = f" × {', '.join(f'{times:,}' for times in present)}" if present != [1] else ""
+    beside = zip(row.values[1:], row.difference, row.ratio, strict=True)
+    cells = (row.values[0], *(value for three in beside for value in three))
+    return Line((_title(row) + copies, *cells), depth, heading=row.path == "model")
+
+
+def _title(row: Row) -> str:
+    """Two names where a part goes by two: `decoder / encoder`."""
+    return " / ".join(row.titles)
+
+
+def _row_record(row: Row) -> dict[str, Any]:
+    lists = {"times": row.times, "values": row.values, "difference": row.difference, "ratio": _floats(row)}
+    return {"path": row.path, "title": _title(row), **{key: list(value) for key, value in lists.items()}}
+
+
+def _floats(row: Row) -> tuple[float | None, ...]:
+    return tuple(None if ratio is None else float(ratio) for ratio in row.ratio)
+
+
+def labelled(models: Any, option: str) -> Sequence[tuple[str, Model]]:
+    """Models with the labels that they go by."""
+    try:
+        return [(*texts(label, option), a_model(model, option)) for label, model in models]
+    except (TypeError, ValueError):
+        raise InputError("expected labels with models, such as [('A', model), …]", field=option) from None
+
+
+def measured_at(sizes: Any, option: str) -> Sizes:
+    """Batch and lengths by their names."""
+    names = SIZES if isinstance(sizes, Mapping) else ()
+    if not names or not set(sizes) <= set(names):
+        raise InputError(f"expected sizes by name: {', '.join(SIZES)}", field=option)
+    return {name: size(value, f"--{name.replace('_', '-')}") for name, value in sizes.items() if value is not None}
+
+
+@checked(models=labelled, sizes=measured_at, notes=texts)
+def compare(
+    models: Sequence[tuple[str, Model]],
+    *,
+    metric: str = "params",
+    sizes: Sizes | None = None,
+    depth: int = USUAL_DEPTH,
+    notes: Sequence[str] = (),
+) -> CompareReport:
+    """Lay models side by side, each with the label it goes by; the first is what the others are held against."""
+    if metric not in METRICS:
+        raise InputError(f"no metric called {metric}", did_you_mean(metric, METRICS), field="--metric")
+    if not 1 < len(models) <= len(ascii_uppercase):
+        raise InputError(f"{len(models)} models to compare", f"name 2 to {len(ascii_uppercase)}")
+    measured = [METRICS[metric].measured(model, sizes or {}) for _, model in models]
+    rows = aligned([part_of(model.build(), found.values) for (_, model), found in zip(models, measured, strict=True)])
+    at = [found.note for found in measured if found.note] + _left_out(metric, measured)
+    said = _imported(models)
+    missing = "a part that a model does not have counts as 0 in differences"
+    missed = (missing,) if any(None in row.values for row in rows) else ()
+    labels = tuple(label for label, _ in models)
+    scopes = tuple(model.scope for _, model in models)
+    return CompareReport(
+        model=" · ".join(labels),
+        assumptions=(_exact(scopes), *notes, *said, *at, *missed),
+        metric=metric,
+        labels=labels,
+        names=tuple(model.name for _, model in models),
+        rows=tuple(rows),
+        scopes=scopes,
+        depth=depth,
+        unequal=_unequal(measured),
+    )
+
+
+def _unequal(measured: Sequence[Measured]) -> str:
+    """The sizes of each model that are not the same in all."""
+    names = dict.fromkeys(name for found in measured for name in found.sizes)
+    differ = [name for name in names if len({found.sizes.get(name) for found in measured}) > 1]
+    told = [
+        " and ".join(f"{name} {found.sizes[name]:,}" for name in differ if name in found.sizes) for found in measured
+    ]
+    each = (f"{letter} {words or 'none'}" for letter, words in zip(ascii_uppercase, told, strict=False))
+    what = "sizes" if "batch" in differ else "lengths"
+    line = f"at different {what}: {', '.join(each)}" if differ else ""
+    return line if len(line) <= LINE else f"at different {what}, listed beneath"
+
+
+def _left_out(metric: str, measured: Sequence[Measured]) -> list[str]:
+    """What bytes are without, and what the parts do not add up to."""
+    if metric != "memory":
+        return []
+    whole = "; activations are the whole model's, and in none of its parts"
+    return ["the runtime's overhead is left out" + (whole if any(found.beside for found in measured) else "")]
+
+
+def _imported(models: Sequence[tuple[str, Model]]) -> list[str]:
+    """What importers say of each model, such as that a part of it alone is counted; what holds of all, once."""
+    told = [_notes_of(label, model) for label, model in models]
+    shared = [note for note in told[0] if all(note in others for others in told)]
+    lettered = [(letter, note) for letter, notes in zip(ascii_uppercase, told, strict=False) for note in notes]
+    return [*shared, *(f"{letter}: {note}" for letter, note in lettered if note not in shared)]
+
+
+def _notes_of(label: str, model: Model) -> tuple[str, ...]:
+    """A file goes by its own name, so what it was read as is said first."""
+    notes = model.document.notes
+    return (*((model.name,) if notes and model.name != label else ()), *notes)

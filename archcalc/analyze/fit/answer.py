@@ -1,0 +1,145 @@
+"""Will it fit? Devices side by side: what a model needs and what there is, how far it can grow, and what would help.
+
+    fit(load("llama-3-8b"), gpus=["rtx-4090", "24GiB"], mode="train", batch=4)
+
+Takes every option of `archcalc memory`. The largest batch and the longest context are solved for, each with the other
+left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.fit.combinations import Together, together
+from archcalc.analyze.fit.question import Question
+from archcalc.analyze.fit.remedies import Remedy, for_device, more_gpus, remedies
+from archcalc.analyze.fit.report import FitReport, Row
+from archcalc.analyze.fit.solve import UNBOUNDED
+from archcalc.analyze.memory.replicated import words
+from archcalc.run.device import Device, device, rating
+from archcalc.run.options import Asked
+from archcalc.spec.option_checks import checked
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+SPREAD = ("rtx-3060", "t4", "rtx-4090", "rtx-5090", "l40s", "a100-80gb", "h100", "h200", "b200", "mi300x")
+
+CAPACITY = "memory: what the driver reports where a source says so, else the nameplate; nothing is taken off"
+NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every model has norms
+LARGEST = "batch, context: the largest that fit, each with the other left as it is"
+
+
+@checked(Asked)
+def fit(
+    model: Model,
+    gpus: Sequence[str] | str | None = None,
+    *,
+    batch: int | None = None,
+    seq: int | None = None,
+    src_seq: int | None = None,
+    tgt_seq: int | None = None,
+    **options: Any,
+) -> FitReport:
+    """Devices by name or memory size; a spread of usual ones if none is named."""
+    lengths = {name: length for name, length in (("src_seq", src_seq), ("tgt_seq", tgt_seq)) if length}
+    question = Question(model, batch or model.spec.batch or 1, seq or model.spec.seq, lengths, options)
+    devices = dict(device(name) for name in gpus or SPREAD)
+    if not gpus:
+        devices = dict(sorted(devices.items(), key=lambda item: item[1].capacity))
+    helps = remedies(question, question.report.total_bytes)
+    rows = tuple(_row(name, each, question, helps) for name, each in devices.items())
+    notes = (CAPACITY, *filter(None, map(rating, gpus or ())), *_notes(question, rows))
+    return FitReport(
+        model=model.name,
+        assumptions=(*question.report.assumptions, *notes),
+        scope=model.scope,
+        memory=question.report,
+        rows=rows,
+        remedies=_shown(question, helps, rows),
+        together=_together(question, rows),
+    )
+
+
+def _row(name: str, each: Device, question: Question, helps: tuple[Remedy, ...]) -> Row:
+    capacity = each.capacity
+    max_batch = question.by_batch.largest(capacity)
+    max_seq, limited_by = _longest(question, capacity)
+    return Row(
+        gpu=name,
+        capacity_bytes=capacity,
+        required_bytes=question.report.total_bytes,
+        max_batch=None if max_batch == UNBOUNDED else max_batch,
+        max_seq=max_seq,
+        limited_by=limited_by,
+        gpus_needed=question.fewest(capacity),
+        remedy=_remedy(question, capacity, helps),
+    )
+
+
+def _remedy(question: Question, capacity: int, helps: tuple[Remedy, ...]) -> Remedy | None:
+    """The cheapest single change that is enough: one of the list, else more GPUs."""
+    required = question.report.total_bytes
+    if required <= capacity:
+        return None
+    first = next((each for each in helps if each.required <= capacity), None)
+    return for_device(question, first, capacity) if first else more_gpus(question, capacity)
+
+
+def _longest(question: Question, capacity: int) -> tuple[int | None, str | None]:
+    """The longest sequence that fits, and what stops it there."""
+    if not question.has_length:
+        return None, None
+    found = question.by_length.largest(capacity, question.longest or UNBOUNDED)
+    if found == question.longest:
+        return found, "positions"
+    return (None, None) if found == UNBOUNDED else (found, "memory")
+
+
+def _shown(question: Question, helps: tuple[Remedy, ...], rows: tuple[Row, ...]) -> tuple[Remedy, ...]:
+    """Where everything fits there is nothing to mend; of one device, more of it is a remedy among others."""
+    if all(row.fits for row in rows):
+        return ()
+    if len(rows) > 1:
+        return helps
+    capacity = rows[0].capacity_bytes
+    more = more_gpus(question, capacity)
+    return (*(for_device(question, each, capacity) for each in helps), *([more] if more else []))
+
+
+def _together(question: Question, rows: tuple[Row, ...]) -> tuple[Together, ...]:
+    """Of one device, what is enough where no single change is."""
+    alone = len(rows) == 1 and not rows[0].fits and rows[0].remedy is None
+    return together(question, rows[0].capacity_bytes) if alone else ()
+
+
+def _notes(question: Question, rows: tuple[Row, ...]) -> list[str]:
+    capped = [row.gpu for row in rows if row.limited_by == "positions"]
+    where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
+    notes = [LARGEST] if question.has_length else []
+    notes += [f"context: no more than the model's {question.longest:,} positions{where}"] if capped else []
+    return [*notes, _gpus_note(question, rows), *_left_whole(question, rows)]
+
+
+def _left_whole(question: Question, rows: tuple[Row, ...]) -> list[str]:
+    """What the tensor parallelism of the column `GPUs` does not divide, where it was not asked for by itself."""
+    numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
+    if question.trains or question.report.plan.tp > 1 or not numbers:
+        return []
+    spread = question.over(min(numbers))
+    whole = sum(one.bytes for one in spread.undivided)
+    return words(spread.undivided) if whole * NOTABLE > spread.total_bytes else []
+
+
+def _gpus_note(question: Question, rows: tuple[Row, ...]) -> str:
+    how = "ZeRO-3" if question.trains else "tensor parallelism"
+    note = f"GPUs: the fewest that are enough, with {how}"
+    if all(row.gpus_needed for row in rows):
+        return note
+    why = (
+        "every GPU gathers whole layers and computes a batch of its own"
+        if question.trains
+        else "the model cannot be split that far"
+    )
+    return f"{note}; – where no number is, since {why}"

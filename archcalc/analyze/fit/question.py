@@ -1,0 +1,189 @@
+"""What is asked of a model by `archcalc fit`: its memory at any batch, any length, and over any number of GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.fit.polynomial import Bytes
+from archcalc.analyze.fit.solve import UNBOUNDED, Curve, smallest
+from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.profile import Played
+from archcalc.analyze.memory.report import MemoryReport
+from archcalc.core.errors import InputError
+from archcalc.run.mesh import Plan
+
+if TYPE_CHECKING:
+    from archcalc.analyze.fit.remedies import Change
+    from archcalc.model import Model
+
+MOST_GPUS = 4096
+FEW_SEQUENCES, FEW_POSITIONS = 2, 16  # from which on steps differ by their sizes alone: a loop's ends are its own steps
+TOO_MUCH = UNBOUNDED**2
+SPLITS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128)  # of tensor parallelism
+
+
+@dataclass(frozen=True)
+class Question:
+    """A model, the sizes that were asked for, and how it is run."""
+
+    model: Model
+    batch: int
+    seq: int | None
+    lengths: dict[str, Any]  # src_seq and tgt_seq, where they were given
+    options: dict[str, Any]
+    memories: dict[Hashable, Memory] = field(default_factory=dict)  # by their options, shared by changed questions
+    _plans: dict[tuple[int, int, int], int] = field(default_factory=dict, init=False)
+
+    def changed(self, change: Change) -> Question:
+        """The same question with one thing done differently."""
+        options = {**self.options, **change.options}
+        return replace(self, batch=change.batch or self.batch, options=options)
+
+    @cached_property
+    def memory(self) -> Memory:
+        return self._with({})
+
+    def _with(self, options: dict[str, Any]) -> Memory:
+        """Under these options besides; whoever asks twice is told what was found before."""
+        said = {name: value for name, value in {**self.options, **options}.items() if value is not None}
+        key = tuple(sorted((name, str(value)) for name, value in said.items()))
+        if key not in self.memories:
+            self.memories[key] = Memory(self.model, **said)
+        return self.memories[key]
+
+    @cached_property
+    def report(self) -> MemoryReport:
+        return self.memory.at(self.batch, self.seq, **self.lengths)
+
+    @property
+    def trains(self) -> bool:
+        return self.options.get("mode") == "train"
+
+    @cached_property
+    def by_batch(self) -> Curve:
+        """Bytes by the number of sequences, their length left as it is."""
+        return self._of_batches(self.memory)
+
+    @cached_property
+    def by_part(self) -> Curve:
+        """Bytes by the number of sequences at a time; in training the gradients of those before are there as well."""
+        if not self.trains:
+            return self.by_batch
+        memory = self._with({"accumulate": 2})  # more than two parts need no more
+        return self._of_batches(memory)
+
+    def _of_batches(self, memory: Memory) -> Curve:
+        def needed(batch: int) -> int:
+            return memory.total(batch, self.seq, **self.lengths)
+
+        def played(batch: int) -> Played:
+            return memory.played(batch, self.seq, **self.lengths)
+
+        return Curve(Bytes(needed, played, least=FEW_SEQUENCES, most=UNBOUNDED))
+
+    @cached_property
+    def by_length(self) -> Curve:
+        """Bytes by the length, the batch left as it is."""
+        most = self.longest or UNBOUNDED
+        return Curve(Bytes(self._at_length, self._played_at_length, least=FEW_POSITIONS, most=most))
+
+    def _played_at_length(self, length: int) -> Played:
+        return self.memory.played(self.batch, **self._of_length(length))
+
+    def _at_length(self, length: int) -> int:
+        if length < self._shortest:
+            return self.by_length.at(self._shortest)
+        return self._long(length)
+
+    def _long(self, length: int) -> int:
+        return self.memory.total(self.batch, **self._of_length(length))
+
+    def _of_length(self, length: int) -> dict[str, int | None]:
+        return {"seq": self.seq, **self.lengths, **dict.fromkeys(self._varying, length)}
+
+    @cached_property
+    def _shortest(self) -> int:
+        """A recursive net merges two at the least."""
+        try:
+            self._long(1)
+        except InputError:
+            return 2
+        return 1
+
+    @cached_property
+    def _varying(self) -> list[str]:
+        """The lengths that grow: those that were not asked for, or else the last."""
+        free = [name for name, limit in self.model.resolved.lengths.items() if not limit.fixed]
+        return [name for name in free if not self.lengths.get(name)] or free[-1:]
+
+    @cached_property
+    def longest(self) -> int | None:
+        """How many positions the model has; None where it has no bound, or was asked for more than it was made for."""
+        return None if self.is_stretched else self.positions
+
+    @property
+    def is_stretched(self) -> bool:
+        """Asked for more positions than it was made for."""
+        asked = max(self.seq or 0, *self.lengths.values(), 0)
+        return self.positions is not None and asked > self.positions
+
+    @cached_property
+    def positions(self) -> int | None:
+        limits = [self.model.resolved.lengths[name].length for name in self._varying]
+        return min((limit for limit in limits if limit), default=None)
+
+    @property
+    def has_length(self) -> bool:
+        """Whether there is a length to choose: an image's follows from its size."""
+        lengths = self.model.resolved.lengths
+        return bool(lengths) and not all(limit.fixed for limit in lengths.values())
+
+    def on(self, tp: int, dp: int, cp: int) -> int:
+        """Bytes on each of `tp` × `dp` × `cp` GPUs, training with ZeRO-3; no end where the model cannot be split so."""
+        if (tp, dp, cp) not in self._plans:
+            self._plans[tp, dp, cp] = self._spread(tp, dp, cp)
+        return self._plans[tp, dp, cp]
+
+    def _spread(self, tp: int, dp: int, cp: int) -> int:
+        mesh = {name: number if number > 1 else None for name, number in (("tp", tp), ("dp", dp), ("cp", cp))}
+        sp, zero = self.options.get("sp") if tp > 1 else None, 3 if self.trains and dp * cp > 1 else None
+        try:
+            return self._with({**mesh, "sp": sp, "zero": zero}).total(self.batch, self.seq, **self.lengths)
+        except InputError:
+            return TOO_MUCH
+
+    def over(self, tp: int) -> MemoryReport:
+        """The same over so many tensor-parallel GPUs."""
+        return self._with({"tp": tp}).at(self.batch, self.seq, **self.lengths)
+
+    def fewest(self, capacity: int) -> int | None:
+        """The fewest such devices, however many were asked for; None if no number is enough.
+
+        Sequences and layers stay divided as they were asked to be where fewer are enough so."""
+        plan = self.report.plan
+        found = [plan.gpus] if self.report.total_bytes <= capacity else []
+        for cp in {1, plan.cp}:
+            if self.trains:
+                numbers = ((tp, self._groups(capacity, tp, 1, cp)) for tp in {1, plan.tp})
+                found += [tp * dp * cp for tp, dp in numbers if dp]
+            else:
+                found += [split * cp for split in (self._split(capacity, 1, 1, cp),) if split]
+        return min(found, default=None)
+
+    def more(self, capacity: int) -> Plan | None:
+        """The plan that was asked for, spread over as many more devices as are enough."""
+        plan = self.report.plan
+        if self.trains:
+            dp = self._groups(capacity, plan.tp, plan.dp, plan.cp)
+            return replace(plan, dp=dp, zero=3) if dp and dp > plan.dp else None
+        tp = self._split(capacity, plan.tp + 1, plan.dp, plan.cp)
+        return replace(plan, tp=tp) if tp else None
+
+    def _groups(self, capacity: int, tp: int, least: int, cp: int) -> int | None:
+        return smallest(lambda dp: self.on(tp, dp, cp), capacity, MOST_GPUS, least)
+
+    def _split(self, capacity: int, least: int, dp: int, cp: int) -> int | None:
+        return next((tp for tp in SPLITS if tp >= least and self.on(tp, dp, cp) <= capacity), None)

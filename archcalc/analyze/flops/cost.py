@@ -1,0 +1,108 @@
+"""FLOPs: what every op costs, forward, backward and computed again, summed over the tree.
+
+    done = work(root)                       a training step; `trainable=never` for inference
+    done.forward, done.backward             matrix products, by the convention of PyTorch's FlopCounterMode
+    done.recompute                          matrix products that recomputation adds to the backward pass; what a kernel
+                                            computes again going back, as flash attention does, is part of `backward`
+    done.elementwise, .elementwise_backward everything else, by the convention stated in `archcalc.core.ops`
+    done.pieces                             the same op by op: module, op, times and the Counts, with their working
+    done.of(module)                         the share of one module and all below it
+
+Sums are exact ints with their working. A thousand equal blocks cost what one costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from archcalc.core.count import Count, total
+from archcalc.core.execution import Run, Trainable, by_spec, runs
+from archcalc.core.ir import Module, Op
+from archcalc.core.ops import KINDS, backward
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One op's share of the work, all its runs together."""
+
+    module: Module
+    op: Op
+    times: Count
+    matrix: bool
+    forward: Count
+    backward: Count
+    recompute: Count
+
+
+@dataclass(frozen=True)
+class Work:
+    """The work of a model, or of a part of it."""
+
+    pieces: tuple[Piece, ...]
+
+    @cached_property
+    def forward(self) -> Count:
+        return total(piece.forward for piece in self.pieces if piece.matrix)
+
+    @cached_property
+    def backward(self) -> Count:
+        return total(piece.backward for piece in self.pieces if piece.matrix)
+
+    @cached_property
+    def recompute(self) -> Count:
+        return total(piece.recompute for piece in self.pieces if piece.matrix)
+
+    @cached_property
+    def elementwise(self) -> Count:
+        return total(piece.forward for piece in self.pieces if not piece.matrix)
+
+    @cached_property
+    def elementwise_backward(self) -> Count:
+        return total(piece.backward for piece in self.pieces if not piece.matrix)
+
+    def where(self, wanted: Callable[[Piece], bool]) -> Work:
+        """The pieces that are asked for."""
+        return Work(tuple(piece for piece in self.pieces if wanted(piece)))
+
+    def of(self, module: Module) -> Work:
+        """The share of a module and of all it holds."""
+        return self.where(lambda piece: module in above(piece.module))
+
+
+def above(module: Module | None) -> Iterable[Module]:
+    while module:
+        yield module
+        module = module.parent
+
+
+def work(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none", causal: str = "full") -> Work:
+    """`causal="half"` counts only the pairs that a mask leaves: S(S+1)/2 of S², windows likewise."""
+    found = runs(root, trainable=trainable, recompute=recompute)
+    return Work(tuple(piece for run in found for piece in _pieces(run, causal == "half")))
+
+
+def _pieces(run: Run, seen_only: bool) -> Iterator[Piece]:
+    yield _piece(run, seen_only)
+    products = KINDS[run.op.kind].products
+    if products:
+        nothing = Count(0)
+        yield Piece(run.module, run.op, run.times, True, nothing, run.times * products(run.op, run.wants), nothing)
+
+
+def _piece(run: Run, seen_only: bool) -> Piece:
+    kind = KINDS[run.op.kind]
+    forward, gradients = kind.flops(run.op), backward(run.op, run.wants)
+    if seen_only and run.op.seen is not None:
+        forward, gradients = (_only_seen(flops, run.op) for flops in (forward, gradients))
+    gradients = gradients + forward if run.within else gradients
+    again = run.times * forward if run.again else Count(0)
+    return Piece(run.module, run.op, run.times, kind.matrix, run.times * forward, run.times * gradients, again)
+
+
+def _only_seen(flops: Count, op: Op) -> Count:
+    """Every FLOP of attention belongs to one (query, key) pair, so the share of pairs is the share of FLOPs."""
+    assert op.seen is not None
+    seen, pairs = op.seen
+    return Count(int(flops) // int(pairs) * int(seen))

@@ -1,0 +1,201 @@
+"""The answer to `archcalc flops`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from archcalc.core.count import Count
+from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.report.tree import outline
+
+INTENSITY = "FLOP/B: forward products for each byte of their factors and results, each read or written once"
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """FLOPs of a model or a part of it."""
+
+    forward: Count
+    backward: Count
+    recompute: Count
+    elementwise: Count
+    elementwise_backward: Count
+
+    @property
+    def total(self) -> int:
+        """Matrix products of a step, without what recomputation adds."""
+        return int(self.forward) + int(self.backward)
+
+    def record(self) -> dict[str, int]:
+        names = ("forward", "backward", "total", "recompute", "elementwise", "elementwise_backward")
+        return {name: int(getattr(self, name)) for name in names}
+
+
+@dataclass(frozen=True)
+class Row:
+    path: str
+    title: str
+    times: Count
+    repeat: int
+    amounts: Amounts
+    bytes: int  # read and written by the forward products
+
+    @property
+    def depth(self) -> int:
+        return self.path.count(".")
+
+    @property
+    def intensity(self) -> Fraction | None:
+        """FLOPs for each byte."""
+        return Fraction(int(self.amounts.forward), self.bytes) if self.bytes else None
+
+
+@dataclass(frozen=True)
+class FlopsReport(Report):
+    command: ClassVar[str] = "flops"
+    mode: str
+    batch: int
+    lengths: dict[str, int]
+    context: int
+    amounts: Amounts
+    kinds: dict[str, Amounts]
+    tokens: int  # computed in one step
+    corpus: int | None
+    parameters: int
+    rows: tuple[Row, ...]
+    depth: int
+    explain: bool
+    names: bool
+
+    @property
+    def forward(self) -> int:
+        return int(self.amounts.forward)
+
+    @property
+    def backward(self) -> int:
+        return int(self.amounts.backward)
+
+    @property
+    def total(self) -> int:
+        return self.amounts.total
+
+    @property
+    def recompute(self) -> int:
+        return int(self.amounts.recompute)
+
+    @property
+    def elementwise(self) -> int:
+        return int(self.amounts.elementwise)
+
+    @property
+    def per_token(self) -> Fraction:
+        """Matrix products for each token that is computed."""
+        return Fraction(self.total, self.tokens)
+
+    @property
+    def training(self) -> int | None:
+        """Matrix products of a whole training, rounded to one."""
+        return round(self.corpus * self.per_token) if self.corpus else None
+
+    @property
+    def rule(self) -> int | None:
+        """The rule of thumb for the same: six for each parameter and token."""
+        return 6 * self.parameters * self.corpus if self.corpus else None
+
+    def title(self) -> str:
+        step = {"train": "a training step", "prefill": "a forward pass", "decode": "one more token"}[self.mode]
+        sizes = {"batch": self.batch, **self.lengths}
+        if self.mode == "decode":
+            sizes = {**dict(list(sizes.items())[:-1]), "context": self.context}
+        return f"{self.model} · {step} · " + " · ".join(f"{name} {size:,}" for name, size in sizes.items())
+
+    def figures(self) -> Sequence[Figure]:
+        trains = self.mode == "train"
+        unit = "token" if self.lengths else "sample"
+        return [
+            Figure("FLOPs", self.total, "flops"),
+            *([Figure("forward", self.forward, "flops"), Figure("backward", self.backward, "flops")] if trains else []),
+            *([Figure("recomputed besides", self.recompute, "flops")] if self.recompute else []),
+            *self._elementwise(),
+            Figure(f"per {unit}", round(self.per_token), "flops", note=self._of()),
+            *self._training(),
+        ]
+
+    def _elementwise(self) -> list[Figure]:
+        back = int(self.amounts.elementwise_backward)
+        return [
+            Figure("elementwise besides", self.elementwise + back, "flops", note="forward and backward" if back else "")
+        ]
+
+    def _of(self) -> str:
+        return f"{self.total:,} over {self.tokens:,}" if self.total % self.tokens else ""
+
+    def _training(self) -> list[Figure]:
+        if self.corpus is None or self.training is None or self.rule is None:
+            return []
+        off = f"{100 * (self.rule / self.training - 1):+.1f} % off".replace("-", "−")
+        unit = "tokens" if self.lengths else "samples"
+        return [
+            Figure(f"{self.corpus:,} {unit}", self.training, "flops"),
+            Figure("6ND rule", self.rule, "flops", note=off),
+        ]
+
+    def table(self) -> Table:
+        """Kinds of work first: they add up to the total."""
+        products = {kind: amounts for kind, amounts in self.kinds.items() if amounts.total}
+        lines = [Line((kind, *self._cells(amounts), self._share(amounts.total))) for kind, amounts in products.items()]
+        return Table((Column("kind of work", "name"), *self._columns(), Column("share", "share")), tuple(lines))
+
+    def more(self) -> Sequence[Table]:
+        columns = (Column("layer", "name"), Column("×", "times"), *self._columns())
+        wide = (Column("FLOP/B", "ratio", spare=True, about=INTENSITY), Column("share", "share"))
+        return [Table((*columns, *wide), tuple(self._line(row, depth) for row, depth in self._shown()))]
+
+    def _columns(self) -> tuple[Column, ...]:
+        back = (Column("backward", "count", spare=True),) if self.mode == "train" else ()
+        return (Column("forward", "count"), *back)
+
+    def _cells(self, amounts: Amounts) -> tuple[int, ...]:
+        back = (int(amounts.backward),) if self.mode == "train" else ()
+        return (int(amounts.forward), *back)
+
+    def _shown(self) -> Iterator[tuple[Row, int]]:
+        """Layers with products, and how deep they stand."""
+        for row, depth in outline(self.rows, lambda row: row.amounts.total):
+            if row.amounts.forward and depth < self.depth:
+                yield row, depth
+
+    def _line(self, row: Row, depth: int) -> Line:
+        below = row.amounts.forward.worked(names=self.names) if self.explain else ""
+        cells = (row.title, row.times, *self._cells(row.amounts), row.intensity, self._share(row.amounts.total))
+        return Line(cells, depth, below if " " in below else "")
+
+    def _share(self, number: int) -> float:
+        return number / self.total if self.total else 0.0
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "model": self.model,
+            **self.scope.record(),
+            "mode": self.mode,
+            "batch": self.batch,
+            **self.lengths,
+            **({"context": self.context} if self.mode == "decode" else {}),
+            **self.amounts.record(),
+            "tokens": self.tokens,
+            "per_token": float(self.per_token),
+            "kinds": {kind: amounts.record() for kind, amounts in self.kinds.items()},
+            **({"training": {"tokens": self.corpus, "flops": self.training, "6nd": self.rule}} if self.corpus else {}),
+            "assumptions": list(self.assumptions),
+            "rows": [self._row_record(row) for row in self.rows],
+        }
+
+    def _row_record(self, row: Row) -> dict[str, Any]:
+        worked = row.amounts.forward.worked(names=self.names)
+        intensity = float(row.intensity) if row.intensity is not None else None
+        named = {"path": row.path, "repeat": row.repeat, **row.amounts.record()}
+        return {**named, "bytes": row.bytes, "intensity": intensity, "worked": worked}

@@ -1,0 +1,294 @@
+"""How much memory a model takes on each GPU, part by part and layer by layer, at the instant that takes most.
+
+    Memory(model, mode="train", optimizer="adamw").at(batch=8, seq=4096).total_bytes
+
+`Memory` checks the options once and is cheap to ask at many sizes; `total` gives the number alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.memory import inference, training
+from archcalc.analyze.memory.option_checks import check_sense, check_sizes
+from archcalc.analyze.memory.profile import Instant, Levels, Played
+from archcalc.analyze.memory.replicated import undivided, words
+from archcalc.analyze.memory.report import PARTS, USUAL_DEPTH, MemoryReport
+from archcalc.analyze.memory.rows import rows
+from archcalc.analyze.memory.states import Held, Keeping, held, totals
+from archcalc.core.errors import InputError
+from archcalc.core.execution import Trainable, never
+from archcalc.core.ir import Module, Tensor, memory_notes_of, notes_of, walk, work_notes_of
+from archcalc.core.precision import BYTES
+from archcalc.run import lora, sequence_parallel
+from archcalc.run.options import KV_RULES, Asked, Case, case
+from archcalc.run.traces import Change
+from archcalc.spec import paths
+from archcalc.spec.option_checks import checked
+from archcalc.spec.workload import Workload
+from archcalc.storage.checkpoint import Checkpoint
+from archcalc.storage.places import Place, facts
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+LAYERS = {  # what the rows of layers are, since they need not add up to the total
+    True: "layers: all that is ever kept for them, of which not all stands at the peak",
+    False: "layers: weights and cache; activations and overhead are of none of them",
+}
+
+
+SOFTMAX = {  # what eager attention stores of it in 16 bits, by the kind of op
+    "softmax": "eager attention: softmax in the activations' 16 bits; `softmax: fp32` in the spec counts it in fp32",
+    "softmax_fp32": "eager attention: softmax in fp32 and cast to 16 bits, as this model's class in transformers does",
+}
+
+
+class Memory:
+    """The memory of a model under one set of options, at any batch and length."""
+
+    def __init__(self, model: Model, **options: Any) -> None:
+        self.model, self.options = model, options
+        self.case: Case = case(model, **options)
+        self._totals: dict[tuple[Any, ...], int] = {}
+
+    @checked()
+    def at(
+        self,
+        batch: int | None = None,
+        seq: int | None = None,
+        *,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+        depth: int | None = None,
+        timeline: bool = False,
+    ) -> MemoryReport:
+        """The whole report; sizes that are left out come from the spec. `depth` and `timeline` say what is shown."""
+        work = self._workload(batch, seq, src_seq, tgt_seq)
+        check_sizes(work, self.case)
+        levels, root = self._levels(work), self.build(work)
+        whole = undivided(self, root, work)
+        layers = [LAYERS[self.case.trains]] if depth and not timeline else []
+        return MemoryReport(
+            model=self.model.name,
+            assumptions=(*self._said(work, levels.peak), *_notes(root), *words(whole), *layers, *work.assumptions),
+            scope=self.model.scope,
+            mode=self.case.mode,
+            batch=work.batch,
+            lengths=work.lengths,
+            plan=self.case.plan,
+            peak=levels.peak,
+            instants=tuple(levels.instants),
+            states=self.states,
+            undivided=whole,
+            padding=sum(one.padding for one in self.held),
+            rows=rows(root, self, work),
+            estimates=self.case.estimates,
+            weights=self.case.format.name,
+            depth=depth or USUAL_DEPTH,
+            timeline=timeline,
+        )
+
+    @checked()
+    def total(
+        self,
+        batch: int | None = None,
+        seq: int | None = None,
+        *,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+    ) -> int:
+        """The bytes alone, remembered."""
+        key = (batch, seq, src_seq, tgt_seq)
+        if key not in self._totals:
+            self._totals[key] = self._levels(self._workload(*key)).peak.bytes
+        return self._totals[key]
+
+    def build(self, work: Workload) -> Module:
+        """The traced model, with adapters and the loss as the case wants them, and its part of the sequence."""
+        return self.model.build(sequence_parallel.one_part(work, self.case.plan.cp), self._changes)
+
+    @cached_property
+    def _changes(self) -> tuple[Change, ...]:
+        case, found = self.case, list[Change]()
+        if case.lora:
+            found.append(lora.Lora(case.lora, case.lora_targets))
+        if case.trains and case.compile != "all" and BYTES[case.activations] < BYTES["fp32"]:
+            found.append(lora.widen_loss)
+        if case.plan.sp:
+            found.append(sequence_parallel.split_sequence)
+        return tuple(found)
+
+    def _levels(self, work: Workload) -> Levels:
+        step = self._played(work)
+        return Levels(dict(step.start), training.stretch).play(step.changes)
+
+    def played(self, batch: int | None, seq: int | None, **lengths: int | None) -> Played:
+        """The step as it is simulated, for whoever asks about many sizes."""
+        return self._played(self._workload(batch, seq, lengths.get("src_seq"), lengths.get("tgt_seq")))
+
+    def _played(self, work: Workload) -> Played:
+        base = dict.fromkeys(PARTS, 0) | self.states
+        base["weights"] = self.weights
+        base["overhead"] = self._overhead
+        return training.played(self, work, base) if self.case.trains else inference.played(self, work, base)
+
+    def _workload(self, batch: int | None, seq: int | None, src_seq: int | None, tgt_seq: int | None) -> Workload:
+        sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
+        return self.model.workload(**sizes, mode=self._mode, attention=self.case.attention)
+
+    @property
+    def _mode(self) -> str:
+        return "train" if self.case.trains else "prefill"
+
+    @cached_property
+    def _root(self) -> Module:
+        """The model at its usual size, for what does not depend on sizes."""
+        root = self.build(self.model.workload(mode=self._mode, attention=self.case.attention))
+        self.case.plan.check(root)
+        if self.case.plan.sp:
+            sequence_parallel.check_sequence(root)
+        if self.case.plan.cp > 1:
+            sequence_parallel.check_context(root)
+        check_sense(root, self.case)
+        return root
+
+    @cached_property
+    def keeps_cache(self) -> bool:
+        """Whether something is kept for later tokens."""
+        return any(inference.caches(self._root))
+
+    @cached_property
+    def _attends(self) -> bool:
+        return any(module.unit == "core" for module, _ in walk(self._root))
+
+    @cached_property
+    def trainable(self) -> Trainable:
+        if not self.case.trains:
+            return never
+        if self.case.lora:
+            return lora.is_adapter
+        return lora.all_but(self._root, self.case.freeze)
+
+    @cached_property
+    def keeping(self) -> Keeping:
+        case = self.case
+        rest = case.format.rest or (case.recipe.weights if case.recipe else case.activations)
+        fused = getattr(self.model.spec, "fused_qkv", False)  # of transformers alone
+        model, as_stored = facts(self._root, fused_qkv=fused), "weights" not in case.said
+        return Keeping(case.plan, case.format, rest, self.trainable, case.recipe, case.optimizer, model, as_stored)
+
+    @cached_property
+    def held(self) -> tuple[Held, ...]:
+        """Every parameter with what is kept for it."""
+        return held(self._root, self.keeping)
+
+    @cached_property
+    def states(self) -> dict[str, int]:
+        """Weights, master weights, gradients and optimizer states, when all of them are there."""
+        return totals(self.held, self.keeping)
+
+    @property
+    def weights(self) -> int:
+        """Bytes of all parameters and buffers."""
+        return self.states["weights"] + self.buffers
+
+    @cached_property
+    def buffers(self) -> int:
+        """Kept once for each copy of a layer, unless they are among the bytes of a file."""
+        if self.case.format.has_buffers:
+            return 0
+        found = [(tensor, copies) for module, copies in walk(self._root) for tensor in module.buffers.values()]
+        return sum(int(copies) * self._held_by(tensor) for tensor, copies in found)
+
+    def _held_by(self, buffer: Tensor) -> int:
+        """As a file of weights stores it, else in the precision of the activations."""
+        return buffer.stored if buffer.stored is not None else int(buffer.size) * BYTES[self.case.activations]
+
+    @cached_property
+    def _runtime(self) -> dict[str, Any]:
+        from archcalc.spec.yaml_reader import read
+
+        return read(paths.presets("runtime")["cuda"].read_bytes(), "runtime cuda").data
+
+    @property
+    def _overhead(self) -> int:
+        usual: int = self._runtime["one_gpu" if self.case.plan.gpus == 1 else "several_gpus"]
+        return usual if self.case.overhead is None else self.case.overhead
+
+    def _said_of_attention(self, work: Workload, peak: Instant) -> list[str]:
+        """How attention is computed, where nobody asked for it and another way would take other memory; and what eager
+        attention stores in 16 bits."""
+        unsaid = "attention" not in self.case.said and self._attends
+        said = (
+            [f"{self.case.attention} attention: --attention changes it"] if unsaid and self._matters(work, peak) else []
+        )
+        stored = {op.kind for module, _ in walk(self._root) if module.unit == "core" for op in module.ops}
+        if BYTES[self.case.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
+            said.append(SOFTMAX["softmax_fp32" if "softmax_fp32" in stored else "softmax"])
+        return said
+
+    def _matters(self, work: Workload, peak: Instant) -> bool:
+        """Whether the peak has other parts with the other kind of attention, where that can be had."""
+        other = {"eager": "flash", "flash": "eager"}[self.case.attention]
+        asked = Memory(self.model, **{**self.options, "attention": other})
+        there = replace(work, attention=other)
+        try:
+            return peak.parts != asked._levels(there).peak.parts
+        except InputError:  # context parallelism wants a kernel
+            return False
+
+    def _left_out(self) -> list[str]:
+        """A format that holds nothing here; modules that a checkpoint leaves as they are, and that are not found."""
+        kept = self.case.format
+        places = [Place(param, 1) for module, _ in walk(self._root) for param in module.params.values()]
+        if kept.is_quantised and not any(kept.holds(place) for place in places):
+            return [f"{kept.name} is for layers that this model does not have: its weights stay as they are"]
+        if not isinstance(kept, Checkpoint):
+            return []
+        names = kept.unfound(places)
+        return [f"{kept.source} leaves {names[0]} as it is, and nothing here is called so"] if names else []
+
+    def _said(self, work: Workload, peak: Instant) -> tuple[str, ...]:
+        said = [*(f"estimate: {words}" for words in self.case.estimates), *self.case.assumptions]
+        said += self._said_of_attention(work, peak)
+        if self.model.spec.family == "weights":
+            said = [words for words in said if "the spec names no precision" not in words]
+            left_out = "activations are not counted" if self._root.body else "neither a cache nor activations"
+            said.append(f"a file of weights: {left_out}, since it does not tell what is computed")
+        said += self._left_out()
+        kept = [] if self.case.trains else [one.tensor for one, _ in inference.cached(self, work)]
+        if any(map(inference.window_of, kept)):
+            said.append(f"cache of sliding windows: {KV_RULES[self.case.kv_rule]}; --kv-rule changes it")
+        if any(map(inference.is_tail, kept)) and self.case.state_format:
+            said.append(
+                f"recurrent state in {self.case.state_format.name}, of convolutions kernel − 1 positions; --state-dtype"
+                " changes it: transformers and llama.cpp keep fp32, and transformers mostly a position more"
+            )
+        if self.case.overhead is None:
+            name, source = self._runtime["name"], self._runtime["source"]
+            said.append(f"overhead: {name}, an estimate ({source}); --overhead changes it")
+        return tuple(said)
+
+
+def _notes(root: Module) -> tuple[str, ...]:
+    return (*notes_of(root), *work_notes_of(root), *memory_notes_of(root))
+
+
+@checked(Asked)
+def memory(
+    model: Model,
+    *,
+    batch: int | None = None,
+    seq: int | None = None,
+    src_seq: int | None = None,
+    tgt_seq: int | None = None,
+    depth: int = USUAL_DEPTH,
+    timeline: bool = False,
+    **options: Any,
+) -> MemoryReport:
+    """One answer; `Memory` is for many."""
+    sizes = {"src_seq": src_seq, "tgt_seq": tgt_seq}
+    return Memory(model, **options).at(batch, seq, **sizes, depth=depth, timeline=timeline)

@@ -1,0 +1,48 @@
+"""Which options make sense for a model: an option about something that it does not have is a mistake."""
+
+from __future__ import annotations
+
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module, walk
+from archcalc.run.options import Case
+from archcalc.spec.workload import Workload
+
+
+def check_sense(root: Module, case: Case) -> None:
+    """Refuse to answer about blocks, attention, a cache or a vocabulary that is not there."""
+    if case.trains and not root.body:
+        hint = "give the model's config.json or a spec"
+        raise InputError("a file of weights does not tell what is computed with them", hint, field="--mode")
+    units = {module.unit for module, _ in walk(root)}
+    kinds = {op.kind for module, _ in walk(root) for op in module.ops}
+    whole = case.recompute in ("block", "ops")
+    _need("block" in units or not whole, "--recompute", "there are no blocks to compute again")
+    _need("core" in units or case.recompute != "core", "--recompute", "there is no attention to compute again")
+    _need("core" in units or "attention" not in case.said, "--attention", "no attention here meets every key")
+    _need("cross_entropy" in kinds or case.loss_chunks == 1, "--loss-chunks", "there are no logits to cut into pieces")
+    for name in ("kv_dtype", "kv_rule", "state_dtype", "prefill"):
+        option = f"--{name.replace('_', '-')}"
+        _need("append" in kinds or name not in case.said, option, "this model keeps no cache: it decodes nothing")
+
+
+def check_sizes(work: Workload, case: Case) -> None:
+    """Refuse more parts than there are positions."""
+    longest, shortest = (choose(map(int, work.lengths.values()), default=1) for choose in (max, min))
+    positions = int(work.batch) * longest
+    if case.loss_chunks > positions:
+        fact = f"{case.loss_chunks:,} chunks of {positions:,} positions: some would be empty"
+        raise InputError(fact, f"use at most {positions:,}, such as --loss-chunks 8", field="--loss-chunks")
+    if case.plan.cp > shortest:
+        fact = f"{shortest:,} positions cannot be shared by {case.plan.cp:,} GPUs: some would have none"
+        raise InputError(fact, "use fewer GPUs for --cp, or a longer --seq", field="--cp")
+
+
+def check_cache(grown: set[bool], case: Case) -> None:
+    """Refuse to answer about keys and values, or about a state, where a decoder keeps only the other."""
+    _need(True in grown or "kv_dtype" not in case.said, "--kv-dtype", "no keys and values are kept, but a state")
+    _need(False in grown or "state_dtype" not in case.said, "--state-dtype", "no state is kept, but keys and values")
+
+
+def _need(fine: bool, option: str, fact: str) -> None:
+    if not fine:
+        raise InputError(fact, f"leave {option} out", field=option)

@@ -1,0 +1,109 @@
+"""Blocks that torch.compile makes kernels of: elementwise work is fused, and done again rather than kept.
+
+A tensor exists only where a kernel cannot take another in: what matrix products and attention read and write, what
+enters a block and what leaves it, statistics of norms and random masks. What the backward pass needs and does not find
+among them, it computes from them. PyTorch's min-cut partitioner keeps the same of a Transformer's block: it is tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from archcalc.analyze.memory.schedule import Cell, Group, Node, Pass, Step, groups, steps
+from archcalc.core.ir import Tensor
+from archcalc.core.ops import KINDS
+from archcalc.core.precision import BYTES
+
+WHOLE = frozenset({"upcast", "normalised"})  # what a norm computed step by step makes beside its output
+
+
+def compile_blocks(nodes: list[Node]) -> None:
+    """Let go of what is fused, and keep what it is computed from."""
+    readers: dict[Cell, set[Step]] = {}
+    for step in steps(nodes):
+        for cell in step.reads:
+            readers.setdefault(cell, set()).add(step)
+    for group in groups(nodes):
+        if group.module.unit == "block":
+            inside = list(steps(group.body))
+            leaving = {cell for step in inside for cell in step.makes if not readers.get(cell, set()) <= set(inside)}
+            _Fusing(inside, leaving).apply(group)
+
+
+def compile_loss(width: int) -> Pass:
+    """Logits are kept as they are, with two numbers for each row, and nothing of their size is made."""
+
+    def change(nodes: list[Node]) -> None:
+        for step in steps(nodes):
+            if step.op.kind == "cross_entropy":
+                _fuse_loss(step, width)
+
+    return change
+
+
+def _fuse_loss(step: Step, width: int) -> None:
+    logits, targets = step.reads[0], step.reads[1:]
+    made = step.makes[1]
+    vocabulary = int(step.op.inputs[0].dims[-1].size)
+    made.bytes = 2 * BYTES["fp32"] * (logits.bytes // width // vocabulary)
+    step.keeps[:] = [logits, *targets, made]
+
+
+class _Fusing:
+    """One run of a block."""
+
+    def __init__(self, inside: list[Step], leaving: set[Cell]) -> None:
+        self.inside = inside
+        self.maker = {cell: step for step in inside for cell in step.makes}
+        self.exists = leaving | set(self._apart())
+
+    def _apart(self) -> Iterator[Cell]:
+        for step in self.inside:
+            if KINDS[step.op.kind].own_kernel:
+                yield from (*step.reads, *step.makes)
+            names = dict(zip(step.op.beside, step.makes[1:], strict=False))
+            yield from (cell for name, cell in names.items() if name not in WHOLE)
+
+    def apply(self, group: Group) -> None:
+        for step in self.inside:
+            self._keep_row_statistics(step)
+        for step in self.inside:
+            step.keeps[:] = dict.fromkeys(found for cell in step.keeps for found in self._sources(cell))
+        needed = self._needed(group)
+        group.results = {cell: place for cell, place in group.results.items() if cell in needed}
+        for cell in self.maker:
+            cell.bytes = cell.bytes if cell in self.exists else 0
+
+    def _keep_row_statistics(self, step: Step) -> None:
+        """Maxima and sums of softmax's rows, in the place of its fp32 output."""
+        number, upcast = KINDS[step.op.kind].row_statistics, step.makes[-1]
+        if number and upcast in step.keeps:
+            tensor = Tensor(step.op.output.axes[:-1], "stat")
+            rows = upcast.bytes // BYTES["fp32"] // int(step.op.output.dims[-1].size)
+            made = Cell(tensor, number * BYTES["fp32"] * rows, step.number)
+            step.makes.append(made)
+            step.keeps.append(made)
+            self.exists.add(made)
+            self.maker[made] = step
+
+    def _sources(self, cell: Cell) -> Iterator[Cell]:
+        """What it can be computed from, or it itself."""
+        if cell in self.exists or cell not in self.maker:
+            yield cell
+            return
+        for read in self.maker[cell].reads:
+            yield from self._sources(read)
+
+    def _needed(self, group: Group) -> set[Cell]:
+        """What is read on the way to all that the backward pass keeps: a result that nobody reads is not kept."""
+        needed: set[Cell] = set()
+        waiting = [cell for step in self.inside for cell in step.keeps]
+        while waiting:
+            cell = waiting.pop()
+            if cell in needed:
+                continue
+            needed.add(cell)
+            maker = self.maker.get(cell)
+            if maker and maker.op not in group.done:
+                waiting.extend(maker.reads)
+        return needed

@@ -1,0 +1,100 @@
+"""How full memory is over a step: changes played on top of what stands all the time, and the fullest instants.
+
+line = Levels(base, stretch).play(changes)
+line.peak.parts, line.peak.phase, line.peak.module      the fullest instant
+line.instants                                           the fullest instant of each stretch, in order
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from archcalc.core.ir import Module
+
+
+class Change(NamedTuple):
+    """So many bytes more, or fewer, of one part."""
+
+    part: str
+    bytes: int
+    phase: str
+    module: Module
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Changes that happen `times` times in a row."""
+
+    changes: list[Happening]
+    times: int
+
+
+Happening = Change | Repeated
+
+
+class Played(NamedTuple):
+    """A step as it was simulated: bytes that stand from its start, by part, and what happens then."""
+
+    start: dict[str, int]
+    changes: list[Happening]
+
+
+@dataclass(frozen=True)
+class Instant:
+    phase: str
+    module: Module
+    parts: dict[str, int]
+    bytes: int
+
+
+@dataclass
+class Levels:
+    """Plays changes on top of what stands all the time, and remembers the fullest instants."""
+
+    parts: dict[str, int]
+    stretch: Callable[[Module], Module]  # the part of the model under whose name an instant is remembered
+    instants: list[Instant] = field(default_factory=list)
+    number: int = 0
+    known: dict[Module, Module] = field(default_factory=dict)  # the stretch of every module that was met
+
+    def __post_init__(self) -> None:
+        self.number = sum(self.parts.values())
+
+    def play(self, happenings: Iterable[Happening]) -> Levels:
+        for one in happenings:
+            if isinstance(one, Change):
+                self.parts[one.part] += one.bytes
+                self.number += one.bytes
+                self._remember(one)
+            else:
+                self._repeat(one)
+        return self
+
+    def _repeat(self, repeated: Repeated) -> None:
+        """Levels rise or fall evenly from one time to the next, so that the first or the last is the fullest."""
+        before = dict(self.parts)
+        self.play(repeated.changes)
+        for part, number in self.parts.items():
+            rest = (number - before[part]) * (repeated.times - 2)
+            self.parts[part] += rest
+            self.number += rest
+        if repeated.times > 1:
+            self.play(repeated.changes)
+
+    def _remember(self, change: Change) -> None:
+        where = self.known.get(change.module) or self.known.setdefault(change.module, self.stretch(change.module))
+        last = self.instants[-1] if self.instants else None
+        same = last is not None and last.phase == change.phase and last.module is where
+        if same and last and last.bytes >= self.number:
+            return
+        if same:
+            self.instants.pop()
+        self.instants.append(Instant(change.phase, where, dict(self.parts), self.number))
+
+    @property
+    def peak(self) -> Instant:
+        """Of a model that computes nothing, what stands all the time."""
+        still = Instant("forward", Module("model"), dict(self.parts), self.number)
+        return max(self.instants, key=lambda instant: instant.bytes, default=still)

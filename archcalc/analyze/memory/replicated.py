@@ -1,0 +1,118 @@
+"""What several GPUs hold more than once: parts of a model that --tp, --sp, --cp or --zero leave whole on every GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.memory import inference, training
+from archcalc.analyze.memory.schedule import kept
+from archcalc.analyze.memory.states import KINDS, SHARDED, Held
+from archcalc.core.ir import Module
+from archcalc.run.sequence_parallel import is_gathered
+from archcalc.spec.units import decimal_bytes
+
+if TYPE_CHECKING:
+    from archcalc.analyze.memory.answer import Memory
+    from archcalc.spec.workload import Workload
+
+SHOWN = 3  # parts that a sentence names; the record has all of them
+NAMES = {"master": "master weights", "optimizer": "optimizer states"}
+
+
+@dataclass(frozen=True)
+class Undivided:
+    """`bytes` on each GPU of a part that an option does not divide among all its GPUs."""
+
+    option: str
+    part: str
+    bytes: int
+
+
+def undivided(memory: Memory, root: Module, work: Workload) -> tuple[Undivided, ...]:
+    """Largest first within each option."""
+    found = [*_by_tensor(memory, root, work), *_by_sequence(memory, root), *_by_shards(memory)]
+    whole = [one for one in found if one.bytes]
+    options = dict.fromkeys(one.option for one in whole)
+    return tuple(one for option in options for one in _largest_first(whole, option))
+
+
+def _largest_first(found: list[Undivided], option: str) -> list[Undivided]:
+    return sorted((one for one in found if one.option == option), key=lambda one: -one.bytes)
+
+
+def words(found: Iterable[Undivided]) -> list[str]:
+    """A sentence for each option: `--tp 2 leaves these whole …: decoder.blocks.mixer (1.2 GB), …`."""
+    by_option: dict[str, list[Undivided]] = {}
+    for one in found:
+        by_option.setdefault(one.option, []).append(one)
+    return [_sentence(option, parts) for option, parts in by_option.items()]
+
+
+def _sentence(option: str, parts: list[Undivided]) -> str:
+    named = [f"{one.part} ({decimal_bytes(one.bytes)})" for one in parts[:SHOWN]]
+    rest = sum(one.bytes for one in parts[SHOWN:])
+    more = [f"{len(parts) - SHOWN} more ({decimal_bytes(rest)})"] if rest else []
+    return f"{option} leaves these whole, or in several copies, on each GPU: {', '.join([*named, *more])}"
+
+
+def records(found: Iterable[Undivided]) -> list[dict[str, Any]]:
+    return [asdict(one) for one in found]
+
+
+def _by_tensor(memory: Memory, root: Module, work: Workload) -> Iterator[Undivided]:
+    plan = memory.case.plan
+    if plan.tp == 1:
+        return
+    option = f"--tp {plan.tp}"
+    whole = [one for one in memory.held if not plan.is_divided(one.param)]
+    yield from (Undivided(option, part, size) for part, size in _by_part(whole).items())
+    if memory.case.trains:
+        cells = [(cell, times) for _, cell, times in kept(training.nodes(memory, root))]
+        activations = sum(times * cell.bytes for cell, times in cells if not plan.is_divided(cell.tensor))
+        yield Undivided(option, "activations without heads or inner widths", 0 if plan.sp else activations)
+    else:
+        caches = [size for one, size in inference.cached(memory, work) if not plan.is_divided(one.tensor)]
+        yield Undivided(option, "cache", sum(caches))
+
+
+def _by_part(held: list[Held]) -> dict[str, int]:
+    """All that is kept for parameters, by the part of a block that owns them."""
+    sums: dict[str, int] = {}
+    for one in held:
+        part = _part(one.param.owner) or one.param.name
+        sums[part] = sums.get(part, 0) + sum(getattr(one, kind) for kind in KINDS)
+    return sums
+
+
+def _part(owner: Module) -> str:
+    """What stands directly in a block, or directly in the model."""
+    module = owner
+    while module.parent and module.parent.parent and module.parent.unit != "block":
+        module = module.parent
+    return module.path
+
+
+def _by_sequence(memory: Memory, root: Module) -> Iterator[Undivided]:
+    plan = memory.case.plan
+    if plan.sp:
+        cells = [(cell, times) for _, cell, times in kept(training.nodes(memory, root))]
+        gathered = sum(times * cell.bytes for cell, times in cells if is_gathered(cell.tensor))
+        yield Undivided("--sp", "whole sequences that linear layers read and save", gathered)
+    if plan.cp > 1 and not plan.zero:
+        yield from _states(memory, f"--cp {plan.cp}", KINDS)
+
+
+def _by_shards(memory: Memory) -> Iterator[Undivided]:
+    plan = memory.case.plan
+    if plan.zero in (1, 2):
+        yield from _states(memory, f"--zero {plan.zero}", [kind for kind in KINDS if kind not in SHARDED[plan.zero]])
+    if plan.zero == 3:
+        whole = [one for one in memory.held if plan.sharded(one.param) == plan.size(one.param)]
+        yield from (Undivided("--zero 3", part, size) for part, size in _by_part(whole).items())
+        yield Undivided("--zero 3", "buffers", memory.buffers)
+
+
+def _states(memory: Memory, option: str, kinds: Iterable[str]) -> Iterator[Undivided]:
+    yield from (Undivided(option, NAMES.get(kind, kind), memory.states[kind]) for kind in kinds)

@@ -1,0 +1,109 @@
+"""What stands in memory whatever the batch: weights, master weights, gradients and optimizer states, parameter by
+parameter, on the GPU that holds most of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from archcalc.core.execution import Trainable
+from archcalc.core.ir import Module, Param, walk
+from archcalc.core.precision import BYTES
+from archcalc.run.mesh import ALIGNED, Plan
+from archcalc.run.optimizers import Optimizer
+from archcalc.run.precision_recipes import Recipe
+from archcalc.storage.checkpoint import Checkpoint
+from archcalc.storage.format import Format
+from archcalc.storage.places import Facts, Place
+
+KINDS = ("weights", "master", "gradients", "optimizer")
+SHARDED = {0: (), 1: ("master", "optimizer"), 2: ("master", "optimizer", "gradients"), 3: KINDS}
+
+
+@dataclass(frozen=True)
+class Held:
+    """The bytes that one parameter, in all its copies, takes on one GPU."""
+
+    param: Param
+    copies: int
+    elements: int  # of one copy, on one GPU of a tensor-parallel group, before ZeRO
+    weights: int
+    master: int = 0
+    gradients: int = 0
+    optimizer: int = 0
+    padding: int = 0  # of all that, what FSDP2 allocates and never fills, over all GPUs
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """How parameters are kept."""
+
+    plan: Plan
+    format: Format | Checkpoint
+    rest: str  # what the format does not quantise is kept in
+    trainable: Trainable
+    recipe: Recipe | None = None  # None: inference
+    optimizer: Optimizer | None = None
+    model: Facts = field(default_factory=Facts)
+    as_stored: bool = False  # in the bytes that a file of weights says, where it says them
+
+    def weights(self, place: Place, elements: int) -> int:
+        """Bytes of all copies; what is trained beside quantised weights is not quantised itself."""
+        param = place.param
+        if self.as_stored and param.stored is not None:
+            return place.copies * param.stored
+        if self.trained_beside(param) or not self.format.holds(place):
+            return place.copies * elements * BYTES[self.rest]
+        whole, size = self.format.total(place, self.model, self.plan), self.plan.size(param)
+        return whole if elements == size else -(-whole * elements // size)
+
+    def quantised(self, param: Param) -> bool:
+        """Whether it is kept in fewer bits than it is computed with, and dequantised for its products."""
+        return self.format.is_quantised and self.format.holds(Place(param, 1)) and not self.trained(param)
+
+    def trained_beside(self, param: Param) -> bool:
+        """Adapters beside quantised weights are not quantised themselves."""
+        return self.format.is_quantised and self.trained(param)
+
+    def trained(self, param: Param) -> bool:
+        return self.recipe is not None and self.trainable(param)
+
+    def of(self, param: Param, copies: int) -> Held:
+        """Everything that is kept for a parameter."""
+        elements, place = self.plan.size(param), Place(param, copies)
+        here = self.plan.sharded(param) if self.plan.zero == 3 else elements
+        whole, kept = self._bytes(place, elements), self._bytes(place, here)
+        padding = self.plan.shards * sum(kept.values()) - sum(whole.values()) if self.plan.zero == 3 else 0
+        return Held(param, copies, elements, **kept, padding=padding)
+
+    def _bytes(self, place: Place, elements: int) -> dict[str, int]:
+        param, copies = place.param, place.copies
+        found = {"weights": self.weights(place, elements), "master": 0, "gradients": 0, "optimizer": 0}
+        if self.recipe and self.optimizer and self.trained(param):
+            found["master"] = copies * elements * BYTES[self.recipe.master] if self.recipe.master else 0
+            found["gradients"] = copies * elements * BYTES[self.recipe.gradients]
+            found["optimizer"] = copies * self.optimizer.states(param, elements, BYTES[self.recipe.states])
+        return found
+
+
+def held(root: Module, keeping: Keeping) -> tuple[Held, ...]:
+    """Every parameter of the model, in the order of the tree."""
+    found = [keeping.of(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
+    return tuple(found)
+
+
+def totals(parameters: Iterable[Held], keeping: Keeping) -> dict[str, int]:
+    """Each kind's bytes on one GPU; ZeRO-1 and -2 divide one flat buffer, padded once."""
+    parameters = tuple(parameters)
+    sums = {kind: sum(getattr(one, kind) for one in parameters) for kind in KINDS}
+    if keeping.plan.zero in (1, 2):
+        sums.update({kind: flat(sums[kind], parameters, keeping) for kind in SHARDED[keeping.plan.zero]})
+    return sums
+
+
+def flat(number: int, parameters: tuple[Held, ...], keeping: Keeping) -> int:
+    """One GPU's slice of so many bytes: all trained elements in a row, padded, in `dp` equal slices."""
+    elements = sum(one.copies * one.elements for one in parameters if keeping.trained(one.param))
+    slices = ALIGNED * keeping.plan.shards
+    padded = -(-elements // slices) * slices
+    return -(-number * padded // (elements * keeping.plan.shards)) if elements else 0

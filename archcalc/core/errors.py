@@ -1,0 +1,63 @@
+"""What a user can get wrong, told so that it can be mended at once.
+
+Code deep inside raises the bare fact; whoever knows the file adds where it stands, once (`Document.locating`).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from archcalc.core.visible import shortened, visible
+
+Path = tuple[str | int, ...]
+
+
+class InputError(Exception):
+    """A user's mistake: the fact, what to do about it (`more` is a second line of that), and where it stands.
+
+    Each of them may repeat what a file says, so each is made visible where the message is put together, and only there.
+    """
+
+    def __init__(
+        self, fact: str, hint: str = "", *, more: str = "", fields: Iterable[Path] = (), field: str = ""
+    ) -> None:
+        super().__init__(fact)
+        self.fact = fact
+        self.hint = hint
+        self.more = more
+        self.fields = tuple(fields)  # where the mistake may stand in the spec, likeliest first
+        self.is_missing = bool(field)  # the field is named, but stands nowhere
+        self.field = field or dotted(self.fields[0] if self.fields else ())
+        self.file = ""
+        self.line = 0
+        self.excerpt = ""
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.file and self.line else self.file
+        first = ": ".join(part for part in (place, self.field, self.fact) if part)
+        quoted = f"  {self.line} | {self.excerpt.rstrip()}" if self.excerpt.strip() else ""
+        lines = (first, quoted, *(f"  {line}" for line in (self.hint, self.more) if line))
+        return "\n".join(visible(shortened(line)) for line in lines if line)
+
+
+class MissingExtra(InputError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, need: str, extra: str) -> None:
+        super().__init__(f"{need} is not installed", f"pip install 'archcalc[{extra}]'")
+
+
+def dotted(path: Path) -> str:
+    """`("decoder", "pattern", 0)` as people write it: `decoder.pattern[0]`."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean d_model?`, or what there is to choose from."""
+    choices = sorted(set(known))
+    close = difflib.get_close_matches(word.lower(), choices, n=3, cutoff=0.6)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    shown = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
+    return f"choose from: {shown}"

@@ -1,0 +1,144 @@
+"""The tree as it runs: every op in order, how often, and which of its tensors want a gradient.
+
+    for run in runs(root):            # training: every trainable parameter wants a gradient
+        run.op, run.module, run.times, run.wants(tensor)
+
+A repeated module is visited once, or a few times where its first runs differ from the later ones: the first step of a
+recurrent net reads a state that wants no gradient, every later step reads one that does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from archcalc.core.count import Count
+from archcalc.core.ir import Module, Op, Param, Tensor
+from archcalc.core.ops import KINDS, VIEWS
+from archcalc.core.precision import Policy
+from archcalc.core.recomputation import is_recomputed, results
+
+Trainable = Callable[[Param], bool]
+
+
+def by_spec(param: Param) -> bool:
+    """Train what the spec trains: everything but stored sinusoids and the like."""
+    return param.trainable
+
+
+def never(param: Param) -> bool:
+    """Inference: nothing wants a gradient."""
+    return False
+
+
+class Gradients:
+    """Which tensors want a gradient, as far as the ops seen up to now tell."""
+
+    def __init__(self, trainable: Trainable = by_spec) -> None:
+        self.trainable = trainable
+        self.known: dict[Tensor, bool] = {}
+
+    def wants(self, tensor: Tensor) -> bool:
+        """What enters wants it if it says so, a parameter if it is trained, anything else if one of its inputs does."""
+        storage = tensor.storage
+        if tensor.stops:
+            return False
+        if storage in self.known:
+            return self.known[storage]
+        return self.trainable(storage) if isinstance(storage, Param) else storage.grad
+
+    def follow(self, op: Op) -> None:
+        """Pass an op: its output wants a gradient iff one of its inputs does."""
+        if op.kind not in VIEWS:
+            self.known[op.output] = any(map(self.wants, op.inputs))
+
+    def settled(self, module: Module) -> bool:
+        """The next run of the module will find its inputs as this one did."""
+        return all(self.wants(into) == self.wants(out) for into, out in module.carries)
+
+    def hand_over(self, module: Module) -> None:
+        """What a run hands to the next one stands in the place of what the run itself was given."""
+        for into, out in module.carries:
+            self.known[into.storage] = self.wants(out)
+
+    def stages(self, module: Module) -> Iterator[Callable[[], Count]]:
+        """Visits of a module until all its runs are covered; after a visit, ask how many runs it stands for."""
+        given = {into.storage: self.wants(into) for into, _ in module.carries}
+        left = module.runs
+
+        def cover() -> Count:
+            nonlocal left
+            covered = left if self.settled(module) else Count(1)
+            left = Count(0) if covered is left else Count(int(left) - 1)
+            self.hand_over(module)
+            return covered
+
+        while left:
+            yield cover
+        self.known.update(given)
+
+
+@dataclass(frozen=True)
+class Run:
+    """An op, and how often it runs alike.
+
+    `again` says that the backward pass computes it a second time; `within`, that a kernel does so going back, since it
+    kept nothing that it made.
+    """
+
+    op: Op
+    module: Module
+    times: Count
+    wanting: frozenset[Tensor]
+    again: bool = False
+    within: bool = False
+
+    def wants(self, tensor: Tensor) -> bool:
+        """Whether one of this op's tensors wants a gradient."""
+        return tensor.storage in self.wanting
+
+
+def runs(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none") -> list[Run]:
+    """Every op of the model in order. `recompute` names what is not kept but computed again: none, core, block, ops."""
+    return _all_runs(root, Gradients(trainable), recompute)
+
+
+def _all_runs(module: Module, gradients: Gradients, recompute: str) -> list[Run]:
+    found: list[Run] = []
+    for cover in gradients.stages(module):
+        once = _one_run(module, gradients, recompute)
+        if is_recomputed(module, recompute):
+            once = _recomputed(once, {result.op for result in results(module, recompute)})
+        if module.unit == "kernel":
+            once = [replace(run, again=False, within=run.again) for run in _recomputed(once, set())]
+        times = cover()
+        found.extend(replace(run, times=times * run.times) for run in once)
+    return found
+
+
+def _one_run(module: Module, gradients: Gradients, recompute: str) -> list[Run]:
+    found: list[Run] = []
+    for item in module.body:
+        if isinstance(item, Module):
+            found.extend(_all_runs(item, gradients, recompute))
+        else:
+            gradients.follow(item)
+            wanting = frozenset(tensor.storage for tensor in (*item.inputs, item.output) if gradients.wants(tensor))
+            found.append(Run(item, module, Count(1), wanting))
+    return found
+
+
+def _recomputed(once: list[Run], kept: set[Op]) -> list[Run]:
+    """PyTorch's checkpointing stops as soon as the last tensor that the backward pass needs is there again.
+
+    An op keeps its inputs before it computes, so an op that keeps nothing else is not itself computed again. Nor is
+    one whose result was kept.
+    """
+    keeping = [index for index, run in enumerate(once) if _kept(run)]
+    last = keeping[-1] if keeping else 0
+    made = bool(keeping) and any(tensor not in once[last].op.inputs for tensor in _kept(once[last]))
+    return [replace(run, again=index < last + made and run.op not in kept) for index, run in enumerate(once)]
+
+
+def _kept(run: Run) -> list[Tensor]:
+    return list(KINDS[run.op.kind].saves(run.op, run.wants, Policy()))

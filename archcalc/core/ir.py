@@ -1,0 +1,341 @@
+"""The representation: tensors with named dims, the ops that ordinary forward code records, and the tree of modules.
+
+A layer is a function of a Module and its input Tensors. It declares parameters, records ops and returns a Tensor; every
+number archcalc prints is a fold over the tree this leaves behind. Nothing is computed and nothing is allocated.
+
+Names are identity: two dims of one name in a tensor, or one name with two sizes in an op, are a mistake and raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from archcalc.core.count import Count, product, total
+from archcalc.core.ops import KINDS, VIEWS
+
+
+@dataclass(frozen=True)
+class Dim:
+    """A named axis. `copies` marks a dim that counts equal copies (heads, experts, gates), which people factor out."""
+
+    name: str
+    size: Count
+    copies: bool = False
+
+    @classmethod
+    def of(cls, name: str, size: int, *, copies: bool = False) -> Dim:
+        return cls(name, Count.named(name, size, copies=copies), copies)
+
+    def renamed(self, name: str) -> Dim:
+        return Dim.of(name, self.size, copies=self.copies)
+
+
+Axis = tuple[Dim, ...]  # the dims that PyTorch keeps merged in one axis, such as (heads, head_dim)
+Axes = tuple[Axis, ...]
+Seen = tuple[Count, Count]
+
+
+def axes(*items: Dim | Axis) -> Axes:
+    """`axes(batch, seq, (heads, head_dim))`: three axes, the last one merged of two dims."""
+    return tuple((item,) if isinstance(item, Dim) else item for item in items)
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """A tensor that forward code passes on. Compared by identity; a view (`base`) owns no memory of its own.
+
+    `role` becomes bytes through a precision policy: act, mask, index, stat, upcast, cache, seed,
+    buffer, param. `grad` is for
+    what enters the model; whether anything else wants a gradient follows from its inputs (`archcalc.core.execution`).
+    """
+
+    axes: Axes
+    role: str = "act"
+    base: Tensor | None = None
+    grad: bool = False
+    stops: bool = False  # no gradient goes through it to what it is a view of
+    of: Tensor | None = None  # what it is a view of, which may be a view itself
+    stored: int | None = None  # bytes in the file of weights that it was read from
+
+    def __post_init__(self) -> None:
+        names = [dim.name for dim in self.dims]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two dims of one name in a tensor: {' '.join(names)}")
+
+    @cached_property
+    def dims(self) -> tuple[Dim, ...]:
+        return tuple(dim for axis in self.axes for dim in axis)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes as PyTorch shows them, merged axes as one."""
+        return tuple(int(product(dim.size for dim in axis)) for axis in self.axes)
+
+    def dim(self, name: str) -> Dim:
+        return next(dim for dim in self.dims if dim.name == name)
+
+    @property
+    def storage(self) -> Tensor:
+        """What owns the memory: itself, or what it is a view of."""
+        return self.base or self
+
+    @property
+    def size(self) -> Count:
+        """How many elements."""
+        return product(dim.size for dim in self.dims)
+
+    def seen_as(self, *items: Dim | Axis) -> Tensor:
+        """The same storage under other axes: split, merged, transposed or renamed."""
+        return Tensor(axes(*items), self.role, base=self.storage, stops=self.stops, of=self)
+
+    def detached(self) -> Tensor:
+        """The same storage, read by what no loss trains."""
+        return Tensor(self.axes, self.role, base=self.storage, stops=True, of=self)
+
+    def within(self, places: Container[Tensor]) -> Tensor:
+        """The nearest of some tensors that it is, or is a view of; without one its storage."""
+        found = self
+        while found.of is not None and found not in places:
+            found = found.of
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Param(Tensor):
+    """A weight, owned by the module that declares it and usable anywhere, so a tied one is counted once.
+
+    `table` says what kind of look-up table it is (token, position, type), which "non-embedding" counts leave out.
+    `active` is how many of its elements a token meets, where that is not all of them: the chosen experts'.
+    """
+
+    name: str = "weight"
+    owner: Module = field(default_factory=lambda: Module("model"))
+    elements: Count = field(default_factory=lambda: Count(1))
+    table: str = ""
+    trainable: bool = True
+    active: Count | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """One recorded step. `over` are the dims summed away, `select` the dims that are indexed instead.
+
+    `beside` are tensors made besides the output. `seen` is how many (query, key) pairs a mask leaves, of how many, for
+    ops of attention, whose cost people also count without what is masked.
+    """
+
+    kind: str
+    inputs: tuple[Tensor, ...]
+    output: Tensor
+    over: tuple[Dim, ...] = ()
+    select: tuple[Dim, ...] = ()
+    name: str = ""  # under which the output stands in `archcalc shapes`; unnamed outputs are steps on the way
+    note: str = ""
+    beside: dict[str, Tensor] = field(default_factory=dict)
+    seen: Seen | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named share of a module that people ask for, such as one head's W_Q: shown, but outside every sum."""
+
+    name: str
+    elements: Count
+    shape: tuple[int, ...] | None = None
+
+
+class Module:
+    """A node of the tree: `repeat` equal copies of what one run of the forward code recorded, each run `calls` times.
+
+    Parameters are counted once a copy, computation once a call: shared layers and the steps of a recurrent net are one
+    copy with many calls, a module that a decode step skips has none. `carries` says what a run hands to the next one.
+    `body` holds ops and children in the order of their first op, so a fold reads it as a timeline.
+    """
+
+    def __init__(self, name: str, parent: Module | None = None, *, repeat: Count | None = None) -> None:
+        self.name = name
+        self.parent = parent
+        self.repeat = repeat or Count(1)
+        self.calls = Count(1)
+        self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and the output that is the next run's input
+        self.is_section = False  # a stretch of its parent without a path or row of its own
+        self.unit = ""  # what folds know it as, and may recompute as a whole: `block`, `core`, `kernel`, `loss`, `step`
+        self.title = name.replace("_", " ")  # as a heading
+        self.term = self.title  # as a term of a sum
+        self.group: str = parent.group if parent else ""
+        self.params: dict[str, Param] = {}
+        self.buffers: dict[str, Tensor] = {}
+        self.parts: list[Part] = []
+        self.notes: list[str] = []  # what a reader must know, said under every report on the model
+        self.doubts: list[str] = []  # why a count of its parameters is not exact
+        self.work_notes: list[str] = []  # the same under reports of what it costs to run
+        self.memory_notes: list[str] = []  # and under reports of memory alone
+        self.whole_sequence = ""  # what in it reads other positions by another way than keys and values of a kernel
+        self.body: list[Op | Module] = []
+        self._named: dict[str, Module] = {}
+        self._is_attached = False  # stands in its parent's body
+
+    def __getitem__(self, name: str) -> Module:
+        """The child of that name, made on first use."""
+        return self._named.get(name) or self.child(name)
+
+    def child(self, name: str, *, repeat: Count | None = None, title: str = "", group: str = "") -> Module:
+        if name in self._named:
+            raise ValueError(f"{self.path or 'the model'} has a child {name} already")
+        made = self._named[name] = Module(name, self, repeat=repeat)
+        made.title = made.term = title or made.title
+        made.group = group or made.group
+        return made
+
+    def section(self, name: str) -> Module:
+        """A stretch of this module that folds can tell apart (attention's core, the loss), under its parent's path."""
+        made = self.child(f"{name} (section)")
+        made.is_section, made.unit = True, name
+        made.title, made.term = self.title, self.term
+        return made
+
+    def carry(self, into: Tensor, out: Tensor) -> None:
+        """Say that one run's `out` is what the next run reads in the place of `into`."""
+        self.carries.append((into, out))
+
+    @property
+    def runs(self) -> Count:
+        """How often its ops run for one run of its parent."""
+        return self.repeat * self.calls
+
+    @cached_property
+    def path(self) -> str:
+        above = self.parent.path if self.parent else ""
+        if self.is_section:
+            return above
+        return f"{above}.{self.name}" if above else self.name if self.parent else ""
+
+    @property
+    def children(self) -> tuple[Module, ...]:
+        """In the order of their first op; those that record none (kept, read by nothing) come last."""
+        used = dict.fromkeys(item for item in self.body if isinstance(item, Module))
+        return (*used, *(child for child in self._named.values() if child not in used))
+
+    @property
+    def ops(self) -> tuple[Op, ...]:
+        return tuple(item for item in self.body if isinstance(item, Op))
+
+    def param(
+        self,
+        name: str,
+        *items: Dim | Axis,
+        elements: Count | None = None,
+        table: str = "",
+        trainable: bool = True,
+        active: Count | None = None,
+    ) -> Param:
+        """Declare a parameter with its axes as PyTorch keeps them; `elements` when people multiply in another order."""
+        if name in self.params:
+            raise ValueError(f"{self.path} has a parameter {name} already")
+        counted = elements or product(dim.size for axis in axes(*items) for dim in axis)
+        made = Param(
+            axes(*items),
+            "param",
+            name=name,
+            owner=self,
+            elements=counted,
+            table=table,
+            trainable=trainable,
+            active=active,
+        )
+        self.params[name] = made
+        return made
+
+    def buffer(self, name: str, *items: Dim | Axis) -> Tensor:
+        """Kept beside the parameters and never trained: not a parameter."""
+        made = self.buffers[name] = Tensor(axes(*items), "buffer")
+        return made
+
+    def record(
+        self,
+        kind: str,
+        *inputs: Tensor,
+        to: Axes | None = None,
+        over: tuple[Dim, ...] = (),
+        select: tuple[Dim, ...] = (),
+        name: str = "",
+        note: str = "",
+        seen: Seen | None = None,
+    ) -> Tensor:
+        """Record one op and return its output, shaped like the first input unless `to` says otherwise."""
+        kind = note if kind == "activation" else kind  # an activation goes by its own name
+        if kind not in KINDS:
+            raise ValueError(f"unknown kind of op: {kind}")
+        base = inputs[0].storage if kind in VIEWS and inputs else None
+        of = inputs[0] if base else None
+        shape = to if to is not None else inputs[0].axes
+        output = Tensor(shape, KINDS[kind].role, base, stops=_stops(base, inputs), of=of)
+        _check_sizes((*inputs, output))
+        self._attach()
+        self.body.append(Op(kind, inputs, output, over, select, name, note, _beside(kind, inputs, output), seen))
+        return output
+
+    def show(self, name: str, *items: Dim | Axis, note: str = "") -> None:
+        """Put a shape into `archcalc shapes` that is a way of looking, not a tensor: one head, a one-hot input."""
+        self.record("show", to=axes(*items), name=name, note=note)
+
+    def _attach(self) -> None:
+        if self.parent and not self._is_attached:
+            self._is_attached = True
+            self.parent._attach()
+            self.parent.body.append(self)
+
+
+def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, Tensor]:
+    """What a kind makes besides its output, each like the input, one for each row of the output, or a few numbers."""
+    like_input = inputs[0].axes if inputs else ()
+    shapes = {"input": like_input, "rows": output.axes[:-1], "output": output.axes}
+    shapes |= {"one": (), "two": axes(Dim.of("two", 2))}
+    return {name: Tensor(shapes[like], role) for name, role, like in KINDS[kind].beside}
+
+
+def _stops(base: Tensor | None, inputs: tuple[Tensor, ...]) -> bool:
+    """A view of what stops gradients does so too; what is computed anew wants none by itself."""
+    return base is not None and inputs[0].stops
+
+
+def _check_sizes(tensors: tuple[Tensor, ...]) -> None:
+    sizes: dict[str, Count] = {}
+    for dim in (dim for tensor in tensors for dim in tensor.dims):
+        if sizes.setdefault(dim.name, dim.size) != dim.size:
+            raise ValueError(f"one name with two sizes in an op: {dim.name} is {sizes[dim.name]} and {dim.size}")
+
+
+def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, Count]]:
+    """Every module below, parents first, with how many copies of it the whole model holds."""
+    copies = module.repeat if times is None else times * module.repeat
+    yield module, copies
+    for child in module.children:
+        yield from walk(child, copies)
+
+
+def notes_of(module: Module) -> tuple[str, ...]:
+    """What a reader of any report on it must know."""
+    return tuple(note for node, _ in walk(module) for note in node.notes)
+
+
+def doubts_of(module: Module) -> tuple[str, ...]:
+    """Why its parameters are not counted exactly; nothing where they are."""
+    return tuple(doubt for node, _ in walk(module) for doubt in node.doubts)
+
+
+def work_notes_of(module: Module) -> tuple[str, ...]:
+    """What a reader of FLOPs, memory or time must know, each said once."""
+    return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.work_notes))
+
+
+def memory_notes_of(module: Module) -> tuple[str, ...]:
+    """What a reader of its memory must know besides, each said once."""
+    return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.memory_notes))
+
+
+def fold(module: Module, own: Callable[[Module], int]) -> Count:
+    """What `own` says of each module, summed over the tree, each counted as often as it is repeated."""
+    return total(copies * Count(own(node)) for node, copies in walk(module))

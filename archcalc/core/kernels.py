@@ -1,0 +1,32 @@
+"""Stretches that one kernel computes: from outside a single op, which keeps what goes in and nothing that it makes.
+
+Forward code records what a kernel does as a section of the unit `kernel`, op by op: that is where its FLOPs come from.
+What stands in memory is another matter: the kernel reads its inputs and writes its output, and its backward pass
+computes again what the gradients need (`archcalc.core.execution`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from archcalc.core.ir import Module, Op
+
+
+def is_kernel(item: Op | Module) -> TypeGuard[Module]:
+    """Whether what stands there is computed as one."""
+    return isinstance(item, Module) and item.unit == "kernel"
+
+
+def as_op(kernel: Module) -> Op:
+    """All of a kernel: what it reads that others made, and the last thing that it makes."""
+    inside = list(_ops(kernel))
+    made = {op.output.storage for op in inside}
+    read = dict.fromkeys(tensor for op in inside for tensor in op.inputs if tensor.storage not in made)
+    *_, last = (op for op in inside if op.kind != "append")
+    return Op("kernel", tuple(read), last.output)
+
+
+def _ops(module: Module) -> Iterator[Op]:
+    for item in module.body:
+        yield from _ops(item) if isinstance(item, Module) else (item,)

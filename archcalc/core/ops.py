@@ -1,0 +1,334 @@
+"""The kinds of op that forward code may record, one line each: what one costs, and what its backward pass needs.
+
+    flops     of the forward pass; matrix products by PyTorch's convention, two for each multiply-add
+    backward  of the gradients; for nearly every kind one pass of the same size for each input that wants a gradient
+    saves     the tensors kept for the backward pass, as PyTorch keeps them; folds leave parameters out
+    beside    tensors the op makes besides its output: statistics, random masks, log-probabilities
+    matrix    a matrix product, which FlopCounterMode counts; everything else is elementwise
+
+The rest are traits that other analyses ask for, so that none of them lists kinds by name:
+
+    attention_kernel  all of attention in one kernel: its first inputs are queries, keys and values
+    autocast          what torch.autocast computes it in: narrow (16 bits), fp32, or "" for the widest of its inputs
+    own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
+    passes_gradient   the gradient of an input is that of the output, without a storage of its own
+    row_statistics    fp32 numbers a row that a compiled block saves, to compute its wide output again
+    expensive         PyTorch's list of ops that selective checkpointing does not compute again
+
+Elementwise FLOPs are a convention, since PyTorch counts none: one for each addition, multiplication, division,
+comparison, exp, tanh, erf or root of one element. Copies, views and look-ups cost none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.core.count import Count, product
+
+if TYPE_CHECKING:
+    from archcalc.core.ir import Op, Tensor
+    from archcalc.core.precision import Policy
+
+Wants = Callable[["Tensor"], bool]  # does a tensor want a gradient?
+Flops = Callable[["Op"], Count]
+Backward = Callable[["Op", Wants], Count]
+Saves = Callable[["Op", Wants, "Policy"], Iterable["Tensor"]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What archcalc knows of a kind of op."""
+
+    about: str
+    flops: Flops
+    saves: Saves
+    backward: Backward | None = None  # None: once for each input that wants a gradient
+    beside: tuple[tuple[str, str, str], ...] = ()  # name, role, and the shape it has: like what
+    role: str = "act"  # of the output
+    matrix: bool = False
+    products: Backward | None = None  # matrix products in the backward pass of an op that is none itself
+    attention_kernel: bool = False
+    autocast: str = ""
+    own_kernel: bool = False
+    passes_gradient: bool = False
+    expensive: bool = False
+    row_statistics: int = 0
+
+
+def backward(op: Op, wants: Wants) -> Count:
+    """FLOPs of the gradients of an op's inputs."""
+    kind = KINDS[op.kind]
+    if kind.backward:
+        return kind.backward(op, wants)
+    return kind.flops(op) * Count(sum(wants(tensor) for tensor in op.inputs))
+
+
+# FLOPs
+
+
+def multiply_add(op: Op) -> Count:
+    """Two for every combination of the dims met, indexed ones left out."""
+    met = {dim.name: dim for tensor in op.inputs for dim in tensor.dims if dim not in op.select}
+    return 2 * product(dim.size for dim in met.values())
+
+
+def fused_attention(op: Op) -> Count:
+    """Scores and weighted values: two products over queries, keys and heads, of a key's width and of a value's."""
+    query, key, value, *_ = op.inputs
+    batch, head, seq, each = query.dims
+    pairs = product(dim.size for dim in (batch, head, seq, key.dims[2]))
+    narrow = value.dims[3]
+    return 2 * (2 * (pairs * each.size)) if narrow == each else 2 * (pairs * each.size) + 2 * (pairs * narrow.size)
+
+
+def each(number: int) -> Flops:
+    """So many for each element of the output."""
+    return lambda op: Count(number) * product(dim.size for dim in op.output.dims)
+
+
+def each_input(number: int) -> Flops:
+    """So many for each element of the first input."""
+    return lambda op: Count(number) * product(dim.size for dim in op.inputs[0].dims)
+
+
+def substitution(op: Op) -> Count:
+    """Row i of a unit-triangular system takes i multiply-adds: half of two for each element and each row."""
+    return product(dim.size for dim in (*op.output.dims, *op.over))
+
+
+def normalisation(number: int) -> Flops:
+    """So many for each element, and one more for each weight it meets."""
+    return lambda op: each(number + len(op.inputs) - 1)(op)
+
+
+def none(op: Op) -> Count:
+    return Count(0)
+
+
+def outer_product(op: Op, wants: Wants) -> Count:
+    """The gradient of a system is the product of its right-hand side's gradient and its solution."""
+    _, system = op.inputs
+    return 2 * product(dim.size for dim in (*op.output.dims, *op.over)) if wants(system) else Count(0)
+
+
+def recomputes_scores(op: Op, wants: Wants) -> Count:
+    """The flash kernel kept no scores: it computes them again, then the gradients of values, weights, queries and keys:
+    three products of a key's width and two of a value's, for the forward's one and one."""
+    if not any(map(wants, op.inputs)):
+        return Count(0)
+    query, key, value, *_ = op.inputs
+    pairs = product(dim.size for dim in (*query.dims[:3], key.dims[2]))
+    return 3 * (2 * (pairs * query.dims[3].size)) + 2 * (2 * (pairs * value.dims[3].size))
+
+
+# What is saved
+
+
+def nothing(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return ()
+
+
+def other_factors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """The gradient of one factor needs the others: input i is kept iff another input wants a gradient."""
+    for index, tensor in enumerate(op.inputs):
+        if any(wants(other) for position, other in enumerate(op.inputs) if position != index):
+            yield tensor
+
+
+def its_input(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return op.inputs[:1] if wants(op.inputs[0]) else ()
+
+
+def its_wide_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """What was computed in fp32, where the output is a narrower copy of it."""
+    if not wants(op.inputs[0]):
+        return ()
+    return (op.beside["upcast"],) if policy.bytes_of("upcast") else (op.output,)
+
+
+def its_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return (op.output,) if wants(op.inputs[0]) else ()
+
+
+def row_and_place(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """torch.gather keeps what it picked from, of which its gradient needs no more than the shape."""
+    return op.inputs if wants(op.inputs[0]) else ()
+
+
+def decay_and_states(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """Each step multiplies the state before it by a decay: the one is kept for the other's gradient."""
+    decay, *_ = op.inputs
+    if any(map(wants, op.inputs)):
+        yield decay
+    if wants(decay):
+        yield op.output
+
+
+def all_but_first(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """Constants that the first input was combined with: a mask, tables of cosines and sines."""
+    return op.inputs[1:] if wants(op.inputs[0]) else ()
+
+
+def made_beside(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return op.beside.values() if wants(op.inputs[0]) else ()
+
+
+def indices(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    *ids, table = op.inputs
+    return ids if wants(table) else ()
+
+
+def input_and_statistics(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """Layer norm, whichever of its inputs wants a gradient."""
+    return (op.inputs[0], *op.beside.values(), *op.inputs[1:2]) if any(map(wants, op.inputs)) else ()
+
+
+def rms_steps(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """nn.RMSNorm computes step by step, in fp32: narrower inputs are kept as an fp32 copy, the normalised ones too."""
+    x, *weights = op.inputs
+    if wants(x):
+        yield op.beside["upcast"] if policy.bytes_of("act") < policy.bytes_of("stat") else x
+        yield op.beside["rstd"]
+        yield from weights
+    if any(map(wants, weights)):
+        yield op.beside["normalised"]
+
+
+def its_tensors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return (*op.inputs, op.output, *op.beside.values()) if any(map(wants, op.inputs)) else ()
+
+
+def loss_and_targets(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return (*op.beside.values(), *op.inputs[1:]) if wants(op.inputs[0]) else ()
+
+
+def divisor(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """A quotient's gradients need what it was divided by; that one's gradient needs what was divided too."""
+    above, below = op.inputs
+    if wants(above) or wants(below):
+        yield below
+    if wants(below):
+        yield above
+
+
+def system_and_solution(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """A system is solved once more for the gradient of its right-hand side, which is itself not needed."""
+    return (*op.inputs[1:], op.output) if any(map(wants, op.inputs)) else ()
+
+
+def both(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return op.inputs if any(map(wants, op.inputs)) else ()
+
+
+_LAYER = (("mean", "stat", "rows"), ("rstd", "stat", "rows"))
+_RMS = (("upcast", "stat", "input"), ("rstd", "stat", "rows"), ("normalised", "stat", "input"))
+_LOGSUMEXP = (("logsumexp", "stat", "rows"),)
+_FLASH = (*_LOGSUMEXP, ("seed", "seed", "two"), ("offset", "seed", "one"))
+_LOSS = (("log_probabilities", "act", "input"), ("total_weight", "act", "one"))
+_MASK = (("mask", "mask", "input"),)
+_UPCAST = (("upcast", "upcast", "output"),)
+_CHOSEN = (("indices", "index", "output"),)
+_KEPT = (("kept", "act", "input"),)
+
+KINDS = {
+    "contract": Kind(
+        "multiply, and sum over named dims",
+        multiply_add,
+        other_factors,
+        matrix=True,
+        autocast="narrow",
+        own_kernel=True,
+        expensive=True,
+    ),
+    "flash": Kind(
+        "attention in one kernel",
+        fused_attention,
+        its_tensors,
+        recomputes_scores,
+        _FLASH,
+        matrix=True,
+        autocast="narrow",
+        own_kernel=True,
+        attention_kernel=True,
+        expensive=True,
+    ),
+    "bent_flash": Kind(
+        "the same with ALiBi, sinks, softcaps, or values of another width",
+        fused_attention,
+        its_tensors,
+        recomputes_scores,
+        _LOGSUMEXP,
+        matrix=True,
+        autocast="narrow",
+        own_kernel=True,
+        attention_kernel=True,
+    ),
+    "add": Kind("sum of tensors: biases, residuals, position encodings", each(1), nothing, passes_gradient=True),
+    "subtract": Kind("difference of two tensors", each(1), nothing),
+    "multiply": Kind("elementwise product: gates, scales", each(1), other_factors),
+    "divide": Kind("elementwise quotient", each(1), divisor),
+    "scale": Kind("times a number", each(1), nothing),
+    "square": Kind("times itself", each(1), its_input),
+    "layer_norm": Kind(
+        "normalised to mean 0 and variance 1", normalisation(5), input_and_statistics, beside=_LAYER, autocast="fp32"
+    ),
+    "rms_norm": Kind("normalised to mean square 1", normalisation(3), rms_steps, beside=_RMS, autocast="fp32"),
+    "relu": Kind("max(x, 0)", each(1), its_output),
+    "relu2": Kind("max(x, 0)²", each(2), made_beside, beside=_KEPT),
+    "leaky_relu": Kind("x, or a little of it below 0", each(2), its_input),
+    "elu": Kind("x, or eˣ − 1 below 0", each(3), its_input),
+    "xielu": Kind("a learned share of x², or of eˣ − 1 − x below 0, and half of x", each(8), both),
+    "gelu": Kind("x · Φ(x)", each(5), its_input),
+    "gelu_tanh": Kind("x · Φ(x), approximated", each(9), its_input),
+    "silu": Kind("x · sigmoid(x)", each(4), its_input),
+    "tanh": Kind("tanh(x)", each(1), its_output),
+    "sigmoid": Kind("1 / (1 + e⁻ˣ)", each(3), its_output),
+    "softplus": Kind("log(1 + eˣ)", each(3), its_input),
+    "exp": Kind("eˣ", each(1), its_output),
+    "root": Kind("√x", each(1), its_output),
+    "softmax": Kind("softmax over one dim", each(5), its_output, autocast="fp32"),
+    "softmax_fp32": Kind(
+        "the same in fp32, and cast back", each(5), its_wide_output, beside=_UPCAST, autocast="fp32", row_statistics=2
+    ),
+    "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
+    "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states, own_kernel=True),
+    "kernel": Kind(
+        "a stretch that one kernel computes; its FLOPs are those of its inside", none, both, own_kernel=True
+    ),
+    "solve": Kind("a triangular system", substitution, system_and_solution, products=outer_product, own_kernel=True),
+    "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
+    "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
+    "lookup": Kind("rows of a table, chosen by index", none, indices, autocast="fp32", own_kernel=True),
+    "choose": Kind(
+        "the largest few along a dim: the experts of a token",
+        none,
+        made_beside,
+        beside=_CHOSEN,
+        own_kernel=True,
+        expensive=True,
+    ),
+    "sum": Kind("sum or mean over named dims: pooling, normalisers", each_input(1), nothing, autocast="fp32"),
+    "cross_entropy": Kind(
+        "negative log-probability of the targets", each_input(5), loss_and_targets, beside=_LOSS, autocast="fp32"
+    ),
+    "squared_error": Kind("mean squared difference", each_input(3), both, autocast="fp32"),
+    "append": Kind("keys, values or a state kept for the next step", none, nothing, role="cache", own_kernel=True),
+    "shift": Kind("tokens, so many places further", none, nothing, role="index"),
+    "order": Kind("places of rows, sorted", none, nothing, role="index", own_kernel=True),
+    "hide": Kind("places that were not chosen, marked", none, nothing, role="mask", own_kernel=True),
+    "gather": Kind("rows in another order, some of them several times", none, all_but_first, own_kernel=True),
+    "pick": Kind("numbers of every row, chosen by index", none, row_and_place),
+    "repeat": Kind("copies along a dim: keys and values shown to every head of their group", none, nothing),
+    "concat": Kind("tensors joined along a dim: class tokens and patches", none, nothing, own_kernel=True),
+    "copy": Kind("the same values in another storage", none, nothing, own_kernel=True, passes_gradient=True),
+    "identity": Kind("nothing at all: the same storage", none, nothing),
+    "view": Kind("the same storage seen along other axes", none, nothing),
+    "input": Kind("what enters the model", none, nothing),
+    "constant": Kind("numbers that nothing is learned in, made where they are used", none, nothing),
+    "zeros": Kind("zeros to start from: the state before the first step", none, nothing),
+    "show": Kind("a shape to look at, not a tensor", none, nothing),
+}
+
+VIEWS = frozenset({"view", "identity"})  # their output owns no memory

@@ -1,0 +1,69 @@
+"""What is computed again in the backward pass: attention's core, whole blocks, or a block's ops one by one.
+
+Op by op, as torchtitan's selective checkpointing chooses: the results of matrix products and of the attention kernel
+are kept, except for every second product with a matrix alone, and all else of the block is computed again.
+Source: pytorch/torchtitan, torchtitan/distributed/activation_checkpoint.py, over PyTorch's list of ops that are
+intensive to compute (torch._functorch.partitioners): mm, addmm, bmm, convolution and attention. Products with a bias
+are `addmm`, which is not counted among those of which every second goes; experts' grouped products, and kernels, are on
+no list. What sequence parallelism sums and scatters over GPUs is kept too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from archcalc.core.ir import Module, Op, Param, Tensor
+from archcalc.core.kernels import is_kernel
+from archcalc.core.ops import KINDS
+from archcalc.run.sequence_parallel import SCATTERED
+
+OPS = "ops"
+
+
+@dataclass(frozen=True)
+class Result:
+    """An op that is not computed again, and the storages that are kept in its place."""
+
+    module: Module
+    op: Op
+    tensors: tuple[Tensor, ...]
+
+
+def is_recomputed(module: Module, recompute: str) -> bool:
+    """Whether the module is a stretch that the backward pass computes again, all or in part."""
+    return bool(module.unit) and module.unit == ("block" if recompute == OPS else recompute)
+
+
+def results(block: Module, recompute: str) -> list[Result]:
+    """What is kept of a block that is computed again op by op; nothing where it is computed again as a whole."""
+    return list(_kept(list(_ops(block)))) if recompute == OPS else []
+
+
+def _kept(ops: list[tuple[Module, Op]]) -> Iterator[Result]:
+    plain = 0
+    for (module, op), (owner, following) in zip(ops, [*ops[1:], ops[-1]], strict=True):
+        biased = following.kind == "add" and following.inputs[0] is op.output and owner is module
+        biased = biased and isinstance(following.inputs[-1], Param)
+        is_product = op.kind == "contract"
+        if (KINDS[op.kind].expensive and not is_product) or op.note == SCATTERED:
+            yield Result(module, op, (op.output.storage, *op.beside.values()))
+        elif is_product and not op.select:
+            plain += _by_a_matrix(op) and not biased
+            if biased:
+                yield Result(module, op, ())
+                yield Result(module, following, (following.output.storage,))
+            elif plain % 2 or not _by_a_matrix(op):
+                yield Result(module, op, (op.output.storage,))
+
+
+def _by_a_matrix(op: Op) -> bool:
+    return any(isinstance(tensor, Param) and len(tensor.axes) == 2 for tensor in op.inputs)
+
+
+def _ops(module: Module) -> Iterator[tuple[Module, Op]]:
+    """A kernel of its own is on no list either."""
+    for item in module.body:
+        if is_kernel(item):
+            continue
+        yield from _ops(item) if isinstance(item, Module) else [(module, item)]

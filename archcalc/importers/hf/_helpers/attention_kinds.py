@@ -1,0 +1,33 @@
+"""Attentions that differ from block to block: a word for each kind, and what it says differently."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.patterns import stack
+
+
+def attentions(blocks: list[Fields], parts: list[str]) -> Fields:
+    """The stack and its variants. `blocks` is what each block's attention says beyond the usual one."""
+    words: dict[str, str] = {}
+    variants: Fields = {}
+    lines = []
+    for said, part in zip(blocks, parts, strict=True):
+        key = repr(sorted(said.items(), key=str))
+        if key not in words:
+            words[key] = _word(said, variants)
+            variants |= {words[key]: {"like": "attention", **said}} if said else {}
+        lines.append(f"{words[key]} {part}")
+    return {"variants": variants or None, "decoder": stack(lines)}
+
+
+def _word(said: Fields, taken: Fields) -> str:
+    """`local`, `chunked`, `free` of positions, or by the number of its heads; numbered where that is taken."""
+    if not said:
+        return "attention"
+    seen = [word for key, word in (("window", "local"), ("chunk", "chunked")) if key in said]
+    seen += ["indexed"] if "index" in said else []
+    seen += ["free"] if said.get("position") == "none" else []
+    seen += [f"heads{said['heads']}"] if "heads" in said else []
+    name = "_".join(seen) or "other"
+    later = (f"{name}_{number}" for number in range(2, len(taken) + 3))
+    return name if name not in taken else next(word for word in later if word not in taken)

@@ -1,0 +1,188 @@
+"""What most decoders share: pre-RMSNorm, RoPE, a gated FFN, no bias. Translators start from it and say what differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation, rope
+
+Fields = dict[str, Any]
+
+
+def decoder(c: Config, task: str, **changes: Any) -> Fields:
+    """A decoder whose fields are called what Llama calls them; `changes` go on top."""
+    usual = {
+        "vocab": c.size("vocab_size"),
+        "d_model": c.size("hidden_size"),
+        "heads": c.size("num_attention_heads") if "heads" not in changes else None,
+        "kv_heads": kv_heads(c) if "kv_heads" not in changes else None,
+        "head_dim": head_dim(c) if "head_dim" not in changes else None,
+        "ffn": ffn(c) if "ffn" not in changes else None,
+        "norm": "rms",
+        "bias": False,
+        "position": rope(c, head_dim(c)) if "position" not in changes else None,
+        "decoder": stack(["attention ffn"] * c.size("num_hidden_layers")) if "decoder" not in changes else None,
+        "head": heads.of_decoder(c, task) if "head" not in changes else None,
+    }
+    return {**usual, **changes}
+
+
+def head_dim(c: Config) -> int:
+    """The class's own, the file's, or what is left: most classes take it as hidden_size // num_attention_heads."""
+    return c.size_or("head_dim", c.size("hidden_size") // c.size("num_attention_heads"))
+
+
+def even_heads(c: Config) -> int:
+    """What is left for each head, for classes that read no head_dim."""
+    return c.size("hidden_size") // c.size("num_attention_heads")
+
+
+def divided(c: Config, width: int, number: int) -> int:
+    """What is left for each head, where all of them together must be as wide as the model."""
+    if width % number:
+        why = f"all heads together are not as wide as the model ({width}), so that it can be built, but not run"
+        raise c.refused("num_attention_heads", why)
+    return width // number
+
+
+def kv_heads(c: Config) -> int:
+    """As many as query heads, unless the file or the class says otherwise."""
+    return c.size_or("num_key_value_heads", c.size("num_attention_heads"))
+
+
+def attention(c: Config) -> Fields:
+    return {"heads": c.size("num_attention_heads"), "kv_heads": kv_heads(c), "head_dim": head_dim(c)}
+
+
+def top(c: Config, experts: int, key: str = "num_experts_per_tok") -> int:
+    """How many experts a token visits; some files ask for more than there are, which builds and cannot run."""
+    if c.get(key) is None:
+        c.notes.append("the config does not say how many experts a token takes: active parameters are those of one")
+        return 1
+    said = c.size(key)
+    if said > experts:
+        c.notes.append(f"{key} is {said}, but there are {experts} experts: counted as all of them; this cannot run")
+    return min(said, experts)
+
+
+def stacked(lines: list[str]) -> Any:
+    """A stack whose usual block is attention and FFN."""
+    return stack(lines)
+
+
+def ffn(c: Config, width: str = "intermediate_size", act: str = "hidden_act", **changes: Any) -> Fields:
+    return {"width": c.size(width), "act": activation(c, act), "gated": True, **changes}
+
+
+def biased(**which: bool) -> Any:
+    """`bias` of attention: true or false where all are alike, else the list of q, k, v, o."""
+    letters = [letter for name, said in which.items() if said for letter in name]
+    return letters if 0 < len(letters) < 4 else bool(letters)
+
+
+def window(c: Config) -> Fields:
+    """A window that all blocks have, where the file names one."""
+    there = "sliding_window" in c.declared and c.get("sliding_window")
+    return {"window": c.size("sliding_window")} if there else {}
+
+
+def every(c: Config, period: int) -> list[str]:
+    """Local blocks, but each `period`-th looks at everything."""
+    blocks = range(1, c.size("num_hidden_layers") + 1)
+    return ["sliding_attention" if block % period else "full_attention" for block in blocks]
+
+
+def sliding(
+    c: Config,
+    layers: list[str],
+    window: Any,
+    *,
+    full: Fields | None = None,
+    part: str | list[str] = "ffn",
+    **local: Any,
+) -> Fields:
+    """The stack, and the variants that its pattern names: `local` with a window, `full` where that differs too."""
+    known = {"full_attention": "full" if full else "attention", "sliding_attention": "local"}
+    if not set(layers) <= set(known):
+        raise c.refused("layer_types")
+    variants = {"local": {**({"window": window} if window else {}), **local}, "full": full or {}}
+    words = [known[layer] if variants.get(known[layer]) else "attention" for layer in layers]
+    named = {word: {"like": "attention", **said} for word, said in variants.items() if word in words}
+    parts = part if isinstance(part, list) else [part] * len(words)
+    return {"variants": named or None, "decoder": stack([" ".join(pair) for pair in zip(words, parts, strict=True)])}
+
+
+_OLDER = {"attention": "full_attention", "mamba": "linear_attention"}
+
+
+def layer_types(c: Config, otherwise: list[str]) -> list[str]:
+    """`layer_types` of the file, one for each block, in old words or new; or what the class makes of other fields."""
+    said = c.words("layer_types")
+    if said is None:
+        return otherwise
+    if len(said) != c.size("num_hidden_layers"):
+        blocks = c.get("num_hidden_layers")
+        raise c.refused("layer_types", f"it names {len(said)} layers, but num_hidden_layers is {blocks}")
+    return [_OLDER.get(word, word) for word in said]
+
+
+def finished(fields: Fields) -> Fields:
+    """As a person writes it: nothing empty, nothing that follows from the rest, in the usual order."""
+    fields = _lifted({key: value for key, value in fields.items() if value is not None})
+    heads, width = fields.get("heads"), fields.get("d_model")
+    if heads and width and fields.get("head_dim") and fields["head_dim"] * heads == width:
+        del fields["head_dim"]
+    if fields.get("kv_heads") == heads:
+        fields.pop("kv_heads", None)
+    linear = {"bias": fields.get("bias", True)}
+    usual = {"attention": linear, "ffn": {**linear, "act": "gelu", "gated": False}, **_USUAL}
+    fields = {key: _without(value, usual.get(key, {})) for key, value in fields.items()}
+    fields = {key: value for key, value in fields.items() if value not in ({}, usual.get(key))}
+    return {key: fields[key] for key in sorted(fields, key=_place)}
+
+
+def _lifted(fields: Fields) -> Fields:
+    """What all stacks say alike is said once, above them."""
+    stacks = {name: dict(fields[name]) for name in ("encoder", "decoder") if isinstance(fields.get(name), dict)}
+    said = list(stacks.values())
+    for key in ("heads", "ffn"):
+        if said and all(key in one and one[key] == said[0][key] for one in said):
+            value = said[0][key]
+            above = fields.get(key)
+            fields = {**fields, key: {**above, "width": value} if isinstance(above, dict) else value}
+            for one in said:
+                del one[key]
+    return {**fields, **{name: one["blocks"] if list(one) == ["blocks"] else one for name, one in stacks.items()}}
+
+
+def _without(value: Any, usual: Any) -> Any:
+    """A mapping without what its fields are anyway, or each of several."""
+    if isinstance(value, list):
+        return [_without(item, usual) for item in value]
+    if not isinstance(value, dict) or not isinstance(usual, dict):
+        return value
+    return {key: inner for key, inner in value.items() if key not in usual or usual[key] != inner}
+
+
+_USUAL: Fields = {  # what the spec's language takes for granted
+    "head": "lm",
+    "bias": True,
+    "softmax": "input",
+    "norm": "layer",
+    "moe": {"act": "silu"},
+    "position": {"theta": 10_000.0, "project": []},
+    "embedding": {"types": 0, "channels": 3},
+}
+_ORDER = (
+    *("name", "scope", "vocab", "d_model", "heads", "kv_heads", "head_dim"),
+    *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "lightning", "conv"),
+    *("norm", "bias", "parallel", "layer_scale", "position", "embedding", "softmax", "dropout", "variants"),
+    *("encoder", "decoder", "head", "spare", "precision"),
+)
+
+
+def _place(key: str) -> int:
+    return _ORDER.index(key) if key in _ORDER else len(_ORDER)

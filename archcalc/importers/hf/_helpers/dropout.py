@@ -1,0 +1,63 @@
+"""Dropout of a config: one rate on branches and embedding, and another one on attention's weights where it differs.
+
+It changes no parameter and no FLOP, but training keeps a mask wherever the rate is not zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers.reading import Config
+
+BRANCHES = ("hidden_dropout_prob", "hidden_dropout", "resid_pdrop", "residual_dropout", "resid_dropout", "dropout_rate")
+EMBEDDING = ("embd_pdrop", "embedding_dropout", "embed_dropout", "emb_pdrop")
+ATTENTION = ("attention_dropout", "attention_probs_dropout_prob", "attn_pdrop")
+INSIDE = ("activation_dropout", "mlp_dropout")  # of a feed-forward layer, where the spec has none
+CERTAIN = 0.99  # stands for 1, which PyTorch takes and the spec does not: either way there is a mask
+
+
+def with_dropout(c: Config, fields: dict[str, Any]) -> dict[str, Any]:
+    """The translated fields, and the rates that training has there."""
+    branches = _rate(c, *BRANCHES, "dropout") or 0.0
+    attention = _rate(c, *ATTENTION)
+    _say_what_differs(c, branches)
+    if branches:
+        fields = {**fields, "dropout": branches}
+    if attention is not None and attention != branches and _attends(fields):
+        fields = {**fields, "attention": {**(fields.get("attention") or {}), "dropout": attention}}
+    return fields
+
+
+def _attends(fields: dict[str, Any]) -> bool:
+    """Whether a block has attention: a stack of recurrent layers alone has no weights of attention to drop."""
+    variants = fields.get("variants") or {}
+    words = {"attention", *(word for word, said in variants.items() if said.get("like") == "attention")}
+    return any(words & set(line.split()) for name in ("encoder", "decoder") for line in _lines(fields.get(name)))
+
+
+def _lines(stack: Any) -> list[str]:
+    """The lines of a pattern; a stack without one has usual blocks."""
+    pattern = stack.get("pattern") if isinstance(stack, dict) else None
+    if pattern is None:
+        return [] if stack is None else ["attention"]
+    return [line for item in pattern for line in ([item] if isinstance(item, str) else _lines(item))]
+
+
+def _rate(c: Config, *keys: str) -> float | None:
+    """The first of the keys that the class declares; None where it declares none of them."""
+    key = next((key for key in keys if c.named(key) in c.declared), None)
+    value = c.get(key) if key else None
+    if key is None or value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise c.wrong(key, "a fraction from 0 to 1")
+    return min(float(value), CERTAIN)
+
+
+def _say_what_differs(c: Config, branches: float) -> None:
+    embedding = _rate(c, *EMBEDDING)
+    if embedding is not None and bool(embedding) != bool(branches):
+        c.notes.append(f"dropout is {embedding} on the embedding and {branches} on the branches: counted as on these")
+    for key in INSIDE:
+        if _rate(c, key):
+            c.notes.append(f"{key} is left out of training's memory")

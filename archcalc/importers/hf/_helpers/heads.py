@@ -1,0 +1,69 @@
+"""What stands behind the last block, by the task of the class that `architectures` names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.core.errors import InputError
+from archcalc.importers.hf._helpers.reading import Config
+
+Fields = dict[str, Any]
+
+
+def task(c: Config, usual: str) -> str:
+    """What the named class is for; without one the family's usual task, which is then said."""
+    named = c.given("architectures")
+    names = {task: name for name, task in reversed(c.classes.items())}
+    if not named:
+        usual = usual if usual in names or not names else next(iter(names))
+        c.notes.append(f"the config names no class: counted as {names.get(usual, usual)}")
+        return usual
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+        raise c.wrong("architectures", "a list of class names")
+    known = [name for name in named if name in c.classes]
+    if not known:
+        hint = f"archcalc counts {', '.join(c.classes)}; --trace counts others with transformers"
+        fact = f"{', '.join(named)} is not a class that archcalc knows for {c.type}"
+        raise InputError(fact, hint, field="architectures")
+    if len(named) > 1:
+        c.notes.append(f"of {', '.join(named)} the first, {known[0]}, is counted")
+    return c.classes[known[0]]
+
+
+def class_for(c: Config, task: str) -> str:
+    """The class of transformers that is for a task."""
+    return next((name for name, meant in c.classes.items() if meant == task), "")
+
+
+def refuse(c: Config, asked: str) -> InputError:
+    """A class whose head the translator does not know."""
+    name = next((name for name, task in c.classes.items() if task == asked), asked)
+    hint = "--trace counts it with transformers"
+    return InputError(f"the head of {name} is not counted", hint, field="architectures")
+
+
+def labels(c: Config, usual: int = 2) -> int:
+    """How many classes: as many as the file names, or says that there are."""
+    named, number = c.given("id2label"), c.given("num_labels")
+    if number is not None and not isinstance(number, int):
+        raise c.wrong("num_labels", "a whole number")
+    if number is not None:
+        return int(number)  # set last, so that it wins over names; true is one
+    return len(named) if isinstance(named, dict) else usual
+
+
+def of_decoder(c: Config, asked: str, *, bias: bool = False, answers: int = 2) -> Any:
+    """A language model's head, or what a decoder is given in its place."""
+    c.skip("tie_word_embeddings")
+    if asked == "causal":
+        kind = "tied" if c.given_flag("tie_word_embeddings") else "lm"
+        return {"kind": kind, "bias": True} if bias else kind
+    if asked == "sequence":
+        return {"kind": "classifier", "classes": labels(c), "pool": "last"}
+    if asked == "token":
+        return {"kind": "classifier", "classes": labels(c), "bias": True}
+    if asked == "answer":
+        return {"kind": "classifier", "classes": answers, "bias": True}
+    if asked == "base":
+        return "none"
+    raise refuse(c, asked)

@@ -1,0 +1,89 @@
+"""A config.json to a spec: the right translator, its fields, and what a reader must know about them."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from archcalc.core.errors import InputError
+from archcalc.importers.hf import translator
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import finished
+from archcalc.importers.hf._helpers.dropout import with_dropout
+from archcalc.importers.hf._helpers.fused import fused_qkv
+from archcalc.importers.hf._helpers.partial import scope, untied
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.resembling import readable_type, unknown_type
+from archcalc.importers.hf._helpers.texts import Text, text_of
+from archcalc.importers.hf._helpers.words import precision
+from archcalc.spec.yaml_reader import Document
+
+
+def document(said: dict[str, Any], file: str) -> Document:
+    """The spec that a config stands for, as a document that `from_document` takes."""
+    text, whole = text_of(said), said
+    said = text.said if text else said
+    said, module, note = _read_as(said)
+    config = Config(said["model_type"], said)
+    config.notes += [*([text.note] if text else []), *([note] if note else [])]
+    translated = with_dropout(config, _translated(module, config, text))
+    translated["scope"] = scope(config, text, translated)
+    stored = {"fused_qkv": fused_qkv(config) or None, "quantization": _quantization(config)}
+    config.notes += untied(translated)
+    fields = finished({**translated, "precision": precision(config), "softmax": config.softmax, **stored})
+    config.check_all_read(tuple(module.INERT.split()))
+    counted = _counted(said, config, text.task) if text else said
+    return Document(
+        file,
+        data=fields,
+        notes=tuple(dict.fromkeys(config.notes)),
+        config=counted,
+        whole=whole if text and text.traceable else {},
+        head_in_checkpoint=config.head_in_checkpoint,
+    )
+
+
+def _read_as(said: dict[str, Any]) -> tuple[dict[str, Any], ModuleType, str]:
+    """The config with the type that it is read as, and a note where the file calls it something else."""
+    model_type, like = said.get("model_type"), readable_type(said)
+    module = translator(like)
+    if module is None:
+        raise unknown_type(said)
+    if like == model_type:
+        return said, module, ""
+    note = f"model_type {model_type} is read as {like}, whose class {said['architectures'][0]} the config names"
+    return {**said, "model_type": like}, module, note
+
+
+def _counted(said: dict[str, Any], config: Config, task: str) -> dict[str, Any]:
+    """The config of a text model alone, where transformers has a class for that."""
+    name = heads.class_for(config, task)
+    return {**said, "architectures": [name]} if name else {}
+
+
+def _quantization(config: Config) -> dict[str, Any] | None:
+    """How the weights are stored, where they are quantised: it changes bytes and not parameters."""
+    keys = ("quantization_config", "compression_config", "quantization")  # of most, of older ones, of MLX
+    found = [(key, config.given(key)) for key in keys]
+    key, said = next(((key, value) for key, value in found if value), ("", None))
+    if not said:
+        return None
+    from archcalc.storage.quantization_config.methods import quantised
+
+    if not quantised(said, key):
+        return None
+    inner = said["quantization"] if isinstance(said.get("quantization"), dict) else {}
+    if any(part.get("kv_cache_scheme") or part.get("kv_cache_quant_algo") for part in (said, inner)):
+        config.notes.append("the checkpoint holds scales for a cache in fp8: --kv-dtype fp8 counts it so")
+    return dict(said)
+
+
+def _translated(module: ModuleType, config: Config, text: Text | None) -> dict[str, Any]:
+    """A value of a kind that its field never has may fail anywhere, as it does in transformers."""
+    try:
+        task = text.task if text else heads.task(config, module.USUAL)
+        fields: dict[str, Any] = module.translate(config, task)
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
+        fact = f"a value of this {config.type} config is not of a kind that {config.config_class} takes ({reason})"
+        raise InputError(fact, "compare it with a config.json that transformers wrote") from None
+    return {"name": text.name, **fields} if text else fields

@@ -1,0 +1,51 @@
+"""What translators of mixtures of experts share: the experts, and which blocks have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers.blocks import Fields, ffn, top
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
+
+_PARTS = {"dense": "ffn", "sparse": "moe"}
+_KEYS = (
+    *("intermediate_size", "moe_intermediate_size", "shared_expert_intermediate_size", "num_experts_per_tok"),
+    *("num_experts", "n_routed_experts", "num_shared_experts", "n_shared_experts"),
+)
+
+
+def mixture(
+    c: Config, experts: int, width: int, *, shared: int = 0, shared_bias: bool = False, per_token: str = "", **more: Any
+) -> Fields:
+    """`experts` of them, each `width` wide, beside one for all tokens that is `shared` wide."""
+    act = activation(c)
+    fields: Fields = {"experts": experts, "top": top(c, experts, per_token or "num_experts_per_tok"), "width": width}
+    more |= {"out_bias": True} if shared_bias and not shared else {}  # of a shared expert that is there, and 0 wide
+    always = {"width": shared, "act": act, **({"bias": True} if shared_bias else {})}
+    return {**fields, "act": act, **more, **({"shared": always} if shared else {})}
+
+
+def first_dense(c: Config, key: str = "first_k_dense_replace") -> list[str]:
+    """Dense blocks first, and experts in all others."""
+    blocks = c.size("num_hidden_layers")
+    dense = min(c.count(key), blocks)
+    return ["ffn"] * dense + ["moe"] * (blocks - dense)
+
+
+def listed(c: Config, otherwise: list[str]) -> list[str]:
+    """`mlp_layer_types` of the file: dense or sparse for each block, or what the class makes of other fields."""
+    said, blocks = c.words("mlp_layer_types"), c.size("num_hidden_layers")
+    if said is None:
+        return otherwise
+    if len(said) != blocks or not set(said) <= set(_PARTS):
+        raise c.refused("mlp_layer_types", f"it must say dense or sparse for each of {blocks} blocks")
+    return [_PARTS[word] for word in said]
+
+
+def used(c: Config, parts: list[str], experts: Any, dense: Any = None) -> Fields:
+    """`ffn` and `moe`, each made only where a block has one; `experts` and `dense` make them."""
+    fields = {"ffn": (dense or (lambda: ffn(c)))() if "ffn" in parts else None}
+    fields["moe"] = experts() if "moe" in parts else None
+    c.skip("hidden_act", *(key for key in _KEYS if c.named(key) in c.declared))
+    return fields

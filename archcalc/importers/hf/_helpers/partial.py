@@ -1,0 +1,69 @@
+"""What a translator leaves out of the model that a config describes: encoders of images and sounds, further heads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.texts import Text
+from archcalc.spec.paths import data_root
+
+MTP = (  # fields of published configs that count the layers which predict further tokens
+    "num_nextn_predict_layers",  # DeepSeek, GLM, MiMo, Nemotron
+    "num_mtp_layers",
+    "_num_mtp_layers",  # EXAONE 4.5
+    "mtp_num_hidden_layers",  # Qwen 3.5
+    "mtp_num_layers",
+    "num_mtp_modules",  # MiniMax
+)
+
+
+def scope(c: Config, text: Text | None, fields: dict[str, Any]) -> dict[str, Any] | None:
+    """The spec's `scope`; None where the whole model is counted."""
+    c.skip(*MTP)
+    head = fields.get("head")
+    counted = isinstance(head, dict) and "mtp" in head
+    further = [] if counted else _further(c.spelled)
+    c.notes += [] if counted or further else _perhaps(c)
+    left_out = [*(text.left_out if text else ()), *further]
+    if not left_out:
+        return None
+    part = ("text model", text.outer) if text else ("main model", c.type)
+    return {"part": part[0], "of": part[1], "left_out": left_out}
+
+
+def _perhaps(c: Config) -> list[str]:
+    """Qwen3-Next's files hold such heads, and its config does not say so."""
+    skipped = json.loads((data_root() / "hf" / "unloaded.json").read_text(encoding="utf-8")).get(c.type)
+    if not skipped or any(key in c.spelled for key in MTP):
+        return []
+    return ["a checkpoint may hold multi-token prediction, which transformers does not load: not counted"]
+
+
+def untied(fields: dict[str, Any]) -> list[str]:
+    """Where transformers 5 builds more tables than the files of earlier versions hold."""
+    embedding = fields.get("embedding")
+    if not (isinstance(embedding, dict) and embedding.get("spare")):
+        return []
+    return [
+        "tie_word_embeddings is false: counted as transformers 5 builds it, a table for each stack and a spare one;"
+        " files that earlier versions wrote hold one table for both stacks"
+    ]
+
+
+def untraced(said: dict[str, Any]) -> dict[str, Any]:
+    """The same of a model that transformers builds."""
+    inner = said.get("text_config")
+    further = _further(said) or _further(inner if isinstance(inner, dict) else {})
+    return {"scope": {"part": "main model", "of": said.get("model_type"), "left_out": further}} if further else {}
+
+
+def _further(said: dict[str, Any]) -> list[str]:
+    """Heads that predict further tokens: transformers builds none, and skips their tensors in a checkpoint."""
+    layers = next((said[key] for key in MTP if _is_some(said.get(key))), 0)
+    return [f"multi-token prediction ({layers} {'layer' if layers == 1 else 'layers'})"] if layers else []
+
+
+def _is_some(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

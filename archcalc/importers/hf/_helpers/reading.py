@@ -1,0 +1,157 @@
+"""A config.json as its class in transformers reads it: aliases, raw defaults, and a record of what was read.
+
+A file leaves defaults out, spells fields in old and new ways, and may say things that nothing reads. So every value is
+asked for by name, never guessed; what was given and not asked for is refused or noted in the end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+from archcalc.core.errors import InputError
+from archcalc.spec.paths import data_root
+from archcalc.spec.units import LARGEST
+
+INERT = re.compile(  # keys of any type that change no parameter, shape or cost: randomness, rounding, tokens, training
+    r".*(dropout|dropout_prob|dropout_rate|_pdrop|layerdrop|drop_path_rate|drop_rate|_eps|_epsilon|_token_id|_token_ids"
+    r"|_token_index|_loss_coef|_loss_coefficient|_tp|_init_scheme|_in_fp32|_std|_chunk_size|_jitter_noise)"
+    r"|(dropout|use_cache|initializer_range|initializer_factor|initializer_cutoff_factor|init_device|return_dict"
+    r"|transformers_version|output_hidden_states|output_attentions|output_router_logits|problem_type|label2id|model_type"
+    r"|chunk_size_feed_forward"
+    r"|architectures|dtype|torch_dtype|id2label|num_labels|quantization_config|_name_or_path|name_or_path|auto_map"
+    r"|attn_implementation|_attn_implementation|_attn_implementation_autoset|use_flash_attn|use_return_dict|is_encoder_decoder"
+    r"|tokenizer_class|prefix|task_specific_params|finetuning_task|unsloth_version|unsloth_fixed|_commit_hash|torchscript"
+    r"|use_bfloat16|gradient_checkpointing|position_embedding_type|pruned_heads|tf_legacy_loss|cross_attention_hidden_size)"
+)
+MOST_LAYERS = 100_000  # a translator lists the layers one by one
+MATTERS = ("per_layer_config", "block_configs", "layer_config", "text_config", "vision_config", "audio_config")
+
+
+@cache
+def described(model_type: str) -> dict[str, Any]:
+    """What transformers' config class declares, as `tools/hf_defaults.py` found it."""
+    found: dict[str, Any] = json.loads((data_root() / "hf" / f"{model_type}.json").read_text(encoding="utf-8"))
+    return found
+
+
+class Config:
+    """The values of one config, read by `size`, `flag`, `text`, `get`; `given` is for keys that no class declares."""
+
+    def __init__(self, model_type: str, said: dict[str, Any]) -> None:
+        about = described(model_type)
+        self.type = model_type
+        self.config_class: str = about["config"]
+        self.classes: dict[str, str] = about["classes"]
+        self.theta: float = about["theta"]
+        self.softmax: str = about["softmax"]
+        self.aliases: dict[str, str] = about["aliases"]
+        self.defaults = {self.named(key): value for key, value in about["defaults"].items()}
+        self.defaults = {**described("base")["defaults"], **self.defaults}
+        self.said = {self.named(key): value for key, value in _declared_first(said, about["defaults"]).items()}
+        self.declared = frozenset((*self.defaults, *self.aliases))
+        self.spelled = said
+        self.was_read: set[str] = set()
+        self.notes: list[str] = []
+        self.head_in_checkpoint = False  # a head of its own, which the class has only once a checkpoint is loaded
+
+    def named(self, key: str) -> str:
+        """The name that a key goes by in the class."""
+        return self.aliases.get(key, key)
+
+    def get(self, key: str) -> Any:
+        """The file's value, else the class's default; only for keys that the class declares."""
+        key = self.named(key)
+        self.was_read.add(key)
+        return self.said[key] if key in self.said else self.defaults[key]
+
+    def own(self, key: str) -> Any:
+        """What the class derives other fields from: the value under the field's own name, as aliases are set later."""
+        return self.spelled.get(key, self.defaults[key])
+
+    def given(self, key: str) -> Any:
+        """The file's value of a key that the class may not declare, or None."""
+        key = self.named(key)
+        self.was_read.add(key)
+        return self.said.get(key, self.defaults.get(key))
+
+    def skip(self, *keys: str) -> None:
+        """Say that keys change nothing here."""
+        self.was_read.update(map(self.named, keys))
+
+    def size(self, key: str) -> int:
+        return self._whole(key, self.get(key), least=1)
+
+    def count(self, key: str) -> int:
+        return self._whole(key, self.get(key), least=0)
+
+    def size_or(self, key: str, otherwise: int) -> int:
+        """A size that may be null or undeclared, and then follows from others."""
+        value = self.given(key)
+        return otherwise if value is None else self._whole(key, value, least=1)
+
+    def _whole(self, key: str, value: Any, least: int) -> int:
+        most = MOST_LAYERS if "layer" in key else LARGEST
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise self.wrong(key, f"a whole number from {least} to {most:,}")
+        return value
+
+    def flag(self, key: str) -> bool:
+        """A switch. One that the class does not declare is off, whatever the file says."""
+        return self.given_flag(key) if self.named(key) in self.declared else False
+
+    def given_flag(self, key: str) -> bool:
+        """A switch that is read even where no class declares it."""
+        value = self.given(key)
+        if value is not None and not isinstance(value, bool):
+            raise self.wrong(key, "true or false")
+        return bool(value)
+
+    def text(self, key: str) -> str:
+        value = self.get(key)
+        if not isinstance(value, str):
+            raise self.wrong(key, "a word")
+        return value
+
+    def words(self, key: str) -> list[str] | None:
+        """A list of words, or None where it is left to the class."""
+        value = self.given(key)
+        if value is not None and not (isinstance(value, list) and all(isinstance(word, str) for word in value)):
+            raise self.wrong(key, "a list of words")
+        return value
+
+    def wrong(self, key: str, wanted: str) -> InputError:
+        found = json.dumps(self.said.get(self.named(key), self.defaults.get(self.named(key))))
+        return InputError(f"expected {wanted}, found {found[:60]}", field=key)
+
+    def refused(self, key: str, why: str = "") -> InputError:
+        """A value that archcalc cannot count."""
+        value = json.dumps(self.said.get(self.named(key), self.defaults.get(self.named(key))))
+        fact = f"{key}: {value[:60]} is not counted for {self.type}"
+        return InputError(fact, why or "archcalc would have to guess; --trace counts it with transformers")
+
+    def check_all_read(self, inert: tuple[str, ...]) -> None:
+        """Refuse what the class declares and the translator did not read; note what nobody declares."""
+        self.was_read.update(map(self.named, inert))
+        left = {key: value for key, value in self.said.items() if key not in self.was_read and not INERT.fullmatch(key)}
+        for key, value in left.items():
+            if key in MATTERS and value:
+                raise self.refused(key)
+            if key in self.declared and not _same(value, self.defaults.get(key)):
+                raise self.refused(key)
+        ignored = sorted(key for key in left if key not in self.declared)
+        if ignored:
+            shown = ", ".join(ignored[:8]) + (f" and {len(ignored) - 8} more" if len(ignored) > 8 else "")
+            self.notes.append(f"ignored, as {self.config_class} declares no such field: {shown}")
+
+
+def _declared_first(said: dict[str, Any], declared: dict[str, Any]) -> dict[str, Any]:
+    """Transformers sets declared fields first and all others after them, so that the latter win."""
+    first = {key: value for key, value in said.items() if key in declared}
+    return {**first, **{key: value for key, value in said.items() if key not in declared}}
+
+
+def _same(value: Any, default: Any) -> bool:
+    return bool(value == default) and isinstance(value, bool) == isinstance(default, bool)

@@ -1,0 +1,177 @@
+"""What a config of an unknown type is like: by the class it names and the fields it has, not by letters of its name."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from functools import cache
+from typing import Any
+
+from archcalc.core.errors import InputError
+from archcalc.importers.hf import translator, translators
+from archcalc.importers.hf._helpers.reading import INERT, described
+from archcalc.spec.paths import data_root
+
+Said = dict[str, Any]
+
+KINDS = {  # by words of a class's name: what it is for, and the plainest type that is for the same
+    "CausalLM": ("causal", "llama"),
+    "LMHead": ("causal", "llama"),
+    "MaskedLM": ("masked", "bert"),
+    "ConditionalGeneration": ("seq2seq", "t5"),
+    "Image": ("image", "vit"),
+}
+ENOUGH = 0.5  # of a config's own fields that a type must have to be called like it
+SHOWN = 5
+UNSEEN = 1.0
+PARTS = ("_text", "_text_model")
+FEWEST = 4  # fields that tell anything
+MERE = ("max_position_embeddings", "tie_word_embeddings", "pretraining_tp", "vocab_size")
+
+
+def unknown_type(said: Said) -> InputError:
+    """A model type that no translator reads: the closest that one does, and whether transformers has it."""
+    model_type = said.get("model_type")
+    if not isinstance(model_type, str):
+        like = of_class(said) or "llama"
+        return InputError(
+            "this config names no model_type", f'add it, such as `"model_type": "{like}"`', field="model_type"
+        )
+    fact = f"archcalc reads no model_type {model_type}"
+    return InputError(fact, f"{_closest(said)}; {_traced(said, model_type)}", field="model_type")
+
+
+def readable_type(said: Said) -> str:
+    """A config's own type; that of the class it names, where the repository has a type of its own for that class.
+
+    So it is with kimi_k2 and DeepseekV3ForCausalLM, and so inference engines choose their classes.
+    """
+    model_type = said.get("model_type")
+    if not isinstance(model_type, str):
+        return ""
+    if "auto_map" not in said or translator(model_type) or model_type in built_by_transformers():
+        return model_type
+    like = of_class(said)
+    return like if like and _is_spelled_out(said, like) else model_type
+
+
+def _is_spelled_out(said: Said, like: str) -> bool:
+    """Whether a file says all of a type's sizes, by their names, and nothing else: its class may have any default."""
+    about, module = described(like), translators()[like]
+    named = {about["aliases"].get(key, key) for key in said}
+    sizes = {key for key, value in about["defaults"].items() if type(value) is int and _tells(key)}
+    others = {key for key in said if _tells(key)} - _declared()[like] - set(module.INERT.split())
+    return {about["aliases"].get(key, key) for key in sizes} <= named and not others
+
+
+def of_class(said: Said) -> str | None:
+    """The type whose class a config names, such as deepseek_v3 for a kimi_k2 of DeepseekV3ForCausalLM."""
+    named = said.get("architectures")
+    first = named[0] if isinstance(named, list) and named else None
+    return _types_by_class().get(first) if isinstance(first, str) else None
+
+
+def _closest(said: Said) -> str:
+    if like := of_class(said):
+        return f"the closest that is read is {like}, whose class {said['architectures'][0]} it names"
+    like, shared, others = _by_fields(said)
+    if like:
+        return f"the closest that is read is {like}, by the fields {', '.join(shared)}{_caution(said, like, others)}"
+    task, plain = _kind(said)
+    if task in ("causal", "") or "text_config" in said:
+        return "neither its class nor its fields are like one that is read"
+    return f"the closest that is read is {plain}"
+
+
+def _kind(said: Said) -> tuple[str, str]:
+    """What the class is for, and the plainest type for that; a config without a class is taken to write text."""
+    named = str(said.get("architectures") or "CausalLM")
+    return next((kind for word, kind in KINDS.items() if word in named), ("", ""))
+
+
+def _caution(said: Said, like: str, others: list[str]) -> str:
+    """What else it has, and how it is counted as the other, unless transformers knows that it is something else."""
+    unlike = f" (but {like} has no {', '.join(others)})" if others else ""
+    if said["model_type"] in built_by_transformers():
+        return unlike
+    return f'{unlike}; if its layers are the same, `"model_type": "{like}"` in a copy counts it'
+
+
+def _traced(said: Said, model_type: str) -> str:
+    if model_type in built_by_transformers():
+        return "`params --trace` counts this one with transformers, if that is installed"
+    if "auto_map" in said:
+        return "its class is code of its repository (auto_map), which archcalc never runs"
+    return "transformers has no such type, so that --trace does not count it either"
+
+
+def _by_fields(said: Said) -> tuple[str, list[str], list[str]]:
+    """The type that has most of the fields, rare ones counting more; what they share, and what they do not."""
+    told = frozenset(key for key in said if _tells(key))
+    task, plain = _kind(said)
+    ranked = {like: _overlap(told, fields) for like, fields in _for_task(task).items()}
+    if not ranked or len(told) < FEWEST:
+        return "", [], []
+    like = max(ranked, key=lambda name: ranked[name])
+    shared = told & _declared()[like]
+    if shared <= _declared()[plain]:  # nothing in it tells of more than the plainest of its kind
+        like, shared = plain, told & _declared()[plain]
+    if len(shared) < ENOUGH * len(told):
+        return "", [], []
+    return like, sorted(shared, key=lambda key: (-_rarity()[key], key))[:SHOWN], sorted(told - shared)[:SHOWN]
+
+
+def _overlap(told: frozenset[str], fields: frozenset[str]) -> float:
+    return _weight(told & fields) / (_weight(told | fields) or 1.0)
+
+
+def _for_task(task: str) -> dict[str, frozenset[str]]:
+    """Types that are for the same and stand alone: what writes text is not like an encoder, nor like a part."""
+    alone = {like: module for like, module in translators().items() if not like.endswith(PARTS)}
+    return {like: _declared()[like] for like, module in alone.items() if task == module.USUAL}
+
+
+def _weight(keys: frozenset[str]) -> float:
+    """A field that no type has tells that all of them differ."""
+    return sum(_rarity().get(key, UNSEEN) for key in keys)
+
+
+def _tells(key: str) -> bool:
+    """Whether a field is about the architecture; those of RoPE are read everywhere, and declared here and there."""
+    return not (INERT.fullmatch(key) or key.startswith(("rope_", "_")) or key in MERE)
+
+
+@cache
+def _declared() -> dict[str, frozenset[str]]:
+    """By type, the fields of its class that matter, by every name they go by."""
+    known = {like: described(like) for like in translators()}
+    return {
+        like: frozenset(
+            key for key in (*about["defaults"], *about["aliases"], *about["aliases"].values()) if _tells(key)
+        )
+        for like, about in known.items()
+    }
+
+
+@cache
+def _rarity() -> dict[str, float]:
+    types = _declared()
+    common = Counter(key for fields in types.values() for key in fields)
+    return {key: math.log(1 + len(types) / number) for key, number in common.items()}
+
+
+@cache
+def _types_by_class() -> dict[str, str]:
+    """Classes that one type alone has."""
+    found = [(name, like) for like in translators() for name in described(like)["classes"]]
+    often = Counter(name for name, _ in found)
+    return {name: like for name, like in found if often[name] == 1}
+
+
+@cache
+def built_by_transformers() -> frozenset[str]:
+    """The types that transformers has classes for, as `tools/hf_types.py` found them."""
+    from archcalc.spec.yaml_reader import read
+
+    file = data_root() / "hf" / "types.yaml"
+    return frozenset(read(file.read_bytes(), str(file)).data["types"])

@@ -1,0 +1,116 @@
+"""Values that are spelled in many ways: activations, number formats, RoPE."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from archcalc.core.errors import InputError
+from archcalc.importers.hf._helpers.reading import Config
+
+Fields = dict[str, Any]
+
+_ACTIVATIONS = {
+    **dict.fromkeys(("gelu", "gelu_python", "gelu_10"), "gelu"),
+    **dict.fromkeys(("gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast", "gelu_accurate"), "gelu_tanh"),
+    **dict.fromkeys(("silu", "swish"), "silu"),
+    **{word: word for word in ("relu", "relu2", "tanh", "sigmoid", "leaky_relu", "identity")},
+    "linear": "identity",
+}
+_NEAREST = {  # other formulas, which have no parameters either
+    **dict.fromkeys(("quick_gelu", "hardswish", "mish", "sqrtsoftplus"), "silu"),
+    "relu6": "relu",
+    "laplace": "gelu",
+}
+_PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", "float8_e4m3fn": "fp8"}
+
+
+def activation(c: Config, key: str = "hidden_act", word: str = "") -> str:
+    """The spec's word. Some activations of transformers have parameters (prelu, xielu): none of them here."""
+    found = word or c.text(key)
+    if found in _NEAREST:
+        c.notes.append(f"{found} is counted as {_NEAREST[found]}: the same parameters")
+        return _NEAREST[found]
+    if found not in _ACTIVATIONS:
+        raise c.refused(key, f"activations that can be counted: {', '.join(sorted((*_ACTIVATIONS, *_NEAREST)))}")
+    return _ACTIVATIONS[found]
+
+
+def precision(c: Config) -> str | None:
+    """Of `dtype`, which older files call `torch_dtype`."""
+    said = c.given("dtype") or c.given("torch_dtype")
+    found = _PRECISIONS.get(str(said).removeprefix("torch."))
+    if said and said != "auto" and not found:
+        c.notes.append(f"dtype {said!s:.40} is not read: archcalc knows {', '.join(_PRECISIONS)}")
+    return found
+
+
+def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = None, theta: float = 0) -> Fields:
+    """Rotary positions of heads `width` wide; `layer` names one of several sets of parameters, `fraction` the class's
+    default share of a head, `theta` the class's base."""
+    said = _rope_parameters(c, layer)
+    base = _first(said.get("rope_theta"), c.given("rope_theta"), theta or c.theta)
+    share = _first(said.get("partial_rotary_factor"), c.given("partial_rotary_factor"), fraction, 1.0)
+    scaling = said.get("rope_type", said.get("type", "default"))
+    if scaling not in ("default", None):
+        c.notes.append(f"RoPE is scaled ({scaling}): other angles, the same parameters and costs")
+    position: Fields = {"kind": "rope", "theta": _above_zero(base)}
+    if longest := c.size_or("max_position_embeddings", 0):
+        position["length"] = longest
+    rotated = int(width * float(share))
+    if width == 1:
+        position = _not_even(c, width)
+    elif rotated != width:
+        position["fraction"] = _even(c, rotated, width) / width
+    elif width % 2:
+        position = _not_even(c, width)
+    return position
+
+
+def local_theta(c: Config) -> float:
+    """Local blocks may have a RoPE base of their own, which older files call rope_local_base_freq."""
+    said = c.given("rope_parameters") or {}
+    local = said.get("sliding_attention") or {}
+    return float(local.get("rope_theta") or c.given("rope_local_base_freq") or 10_000)
+
+
+def rope_of(c: Config, rotated: int, width: int, length: int) -> Fields:
+    """Rotary positions on the first `rotated` numbers of each head, for classes that have no RoPE parameters."""
+    if rotated < width:
+        return {"kind": "rope", "length": length, "fraction": _even(c, rotated, width) / width}
+    return {"kind": "rope", "length": length} if width % 2 == 0 else _not_even(c, width)
+
+
+def _rope_parameters(c: Config, layer: str) -> Fields:
+    """New files have `rope_parameters`, perhaps by layer type; older ones `rope_scaling` beside `rope_theta`."""
+    older, newer = c.given("rope_scaling"), c.given("rope_parameters")
+    said = older or newer or {}
+    if not isinstance(said, dict):
+        raise c.wrong("rope_scaling" if older else "rope_parameters", "fields such as rope_theta")
+    nested = [key for key, value in said.items() if isinstance(value, dict)]
+    if not nested:
+        return said
+    return said.get(layer) or {}
+
+
+def _above_zero(theta: Any) -> float:
+    plain = isinstance(theta, int | float) and not isinstance(theta, bool)
+    if not (plain and 0 < theta < float("inf")):
+        raise InputError(f"expected a number above 0, found {json.dumps(theta)[:60]}", field="rope_theta")
+    return float(theta)
+
+
+def _first(*values: Any) -> Any:
+    return next(value for value in values if value is not None)
+
+
+def _even(c: Config, rotated: int, width: int) -> int:
+    if rotated % 2 or not rotated:
+        c.notes.append(f"RoPE would turn {rotated} of {width} numbers, no whole number of pairs: this cannot run")
+    return min(rotated + rotated % 2 or 2, width - width % 2)
+
+
+def _not_even(c: Config, width: int) -> Fields:
+    cannot = "this model can be built, but not run" if width > 1 else "counted without it"
+    c.notes.append(f"RoPE turns pairs, and head_dim {width} is odd: {cannot}")
+    return {"kind": "none"}

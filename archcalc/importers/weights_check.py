@@ -1,0 +1,150 @@
+"""Weights beside a config: whether they hold what it says, and their bytes, which memory then counts.
+
+What a checkpoint holds beyond the model is told apart first: a copy of a tied head, layers that predict further tokens,
+encoders that the count leaves out. A difference that is left is a difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from archcalc.importers.surplus import surplus
+from archcalc.model import Model, from_document
+from archcalc.spec.stored_tensors import Stored
+from archcalc.spec.yaml_reader import Document
+from archcalc.storage.format import plain
+from archcalc.storage.packed_tensors import BUFFER, PARAMETER, UNKNOWN, Use, uses
+from archcalc.storage.quantization_config.on_disk import OnDisk, shared_out
+
+Tensors = dict[str, Stored]
+PRECISIONS = ("bf16", "fp16", "fp32", "fp64")
+
+
+def with_weights(found: Document, tensors: Tensors, file: str) -> Document:
+    """The config's document, with what its weights say; `file` is what they are called."""
+    if found.data.get("family") == "weights":  # of transformers' own list of tensors
+        return found
+    held = _held(found, tensors, file)
+    found.file_notes = (*found.file_notes, *held.notes())
+    if held.differs:
+        found.weights = held.on_disk()
+    return found
+
+
+@dataclass(frozen=True)
+class Held:
+    """A model, and the tensors that its files hold for it; `others` is what else they hold, by its name."""
+
+    model: Model
+    tensors: Tensors
+    used: dict[str, Use]
+    others: dict[str, Tensors]
+    file: str
+
+    @cached_property
+    def bytes(self) -> int:
+        """Of parameters with their scales, and of what steers routers; other buffers are made anew when it runs."""
+        held = sum(one.bytes for name, one in self.tensors.items() if self.used[name].role != BUFFER)
+        return held + self._steering
+
+    @property
+    def _steering(self) -> int:
+        return sum(one.bytes for name, one in self.tensors.items() if name.endswith(_STEERING))
+
+    @cached_property
+    def expected(self) -> int | None:
+        """What memory counts by the config; None where it cannot."""
+        from archcalc.analyze.memory.answer import Memory
+
+        stored = self.model.stored
+        if stored and stored.unknown:
+            return None
+        memory = Memory(self.model)
+        return memory.states["weights"] + (memory.buffers if self._steering else 0)
+
+    @property
+    def differs(self) -> bool:
+        return self.bytes != self.expected
+
+    def notes(self) -> list[str]:
+        return [self._compared(), *(self._beside(name, held) for name, held in self.others.items())]
+
+    def _compared(self) -> str:
+        if any(use.role == UNKNOWN for name, use in self.used.items() if name in self.tensors):
+            return self._by_bytes("holds packed tensors whose weights cannot be counted from their shapes, and ")
+        counted = int(self.model.params().total)
+        held = sum(use.weights for name, use in self.used.items() if name in self.tensors and use.role == PARAMETER)
+        if held != counted:
+            more = held - counted
+            return f"{self.file} holds {held:,} weights, {_difference(more)} than the config says{self._reason(more)}"
+        return self._by_bytes(f"holds {held:,} weights, as the config says, and ")
+
+    def _by_bytes(self, first: str) -> str:
+        said = "quantization_config says" if self.model.stored else "the config's precision gives"
+        expected = self.expected
+        if expected is None:
+            return f"{self.file} {first}takes {self.bytes:,} bytes"
+        if not self.differs:
+            return f"{self.file} {first}takes {self.bytes:,} bytes, as {said}"
+        return f"{self.file} {first}takes {self.bytes:,} bytes, {_difference(self.bytes - expected)} than {said}"
+
+    def _reason(self, more: int) -> str:
+        """A tensor that alone explains it."""
+        alone = [name for name in self.tensors if more > 0 and self.used[name].weights == more]
+        head = [name for name in alone if "head" in name or "output" in name]
+        return f": {(head or alone)[0]} is as large as that" if alone else ""
+
+    def _beside(self, name: str, held: Tensors) -> str:
+        weights, taken = sum(self.used[one].weights for one in held), sum(one.bytes for one in held.values())
+        return f"{self.file} also holds {name}, {weights:,} weights in {taken:,} bytes, which are not counted"
+
+    def on_disk(self) -> OnDisk:
+        """The bytes of the files in the place of what the config says."""
+        from archcalc.analyze.memory.answer import Memory
+
+        stored = self.model.stored
+        rest = self.model.spec.precision or "fp16"
+        usual = plain(rest) if stored is None or stored.unknown else replace(stored, rest=rest)
+        facts, root = Memory(self.model, weights="bf16").keeping.model, self.model.build()
+        shares = shared_out(root, self.bytes, usual, rest, facts)
+        return OnDisk(self._formats(), self.file, self.bytes, usual, shares, rest, bool(self._steering))
+
+    def _formats(self) -> str:
+        """`bf16 and fp32`, the format of the most bytes first; quantised weights by the name of their method."""
+        if self.model.stored:
+            return self.model.stored.name
+        taken: dict[str, int] = {}
+        for name, one in self.tensors.items():
+            if self.used[name].role != BUFFER:
+                taken[one.format] = taken.get(one.format, 0) + one.bytes
+        return " and ".join(sorted(taken, key=lambda name: -taken[name])[:3])
+
+
+_STEERING = ("e_score_correction_bias", "expert_bias")
+
+
+def _held(found: Document, tensors: Tensors, file: str) -> Held:
+    used = uses(tensors)
+    _name_precision(found, tensors, used)
+    model = from_document(found, "model")
+    others = surplus(model, tensors, used)
+    beyond = {name for held in others.values() for name in held}
+    return Held(model, {name: one for name, one in tensors.items() if name not in beyond}, used, others, file)
+
+
+def _name_precision(found: Document, tensors: Tensors, used: dict[str, Use]) -> None:
+    """A config that names no dtype is loaded in that of its weights."""
+    if found.data.get("precision"):
+        return
+    taken: dict[Any, int] = {}
+    for name, one in tensors.items():
+        if used[name].role == PARAMETER and one.format in PRECISIONS:
+            taken[one.format] = taken.get(one.format, 0) + one.bytes
+    if taken:
+        found.data["precision"] = max(taken, key=lambda name: taken[name])
+
+
+def _difference(more: int) -> str:
+    return f"{abs(more):,} {'more' if more > 0 else 'fewer'}"

@@ -1,0 +1,56 @@
+"""What a position looks at: every position, those up to itself, a window around or before it, its own chunk.
+
+Attention computes all scores and masks some, so a narrower sight changes what a cache has to keep and how many
+(query, key) pairs count, but not the products that eager attention does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.core.count import Count
+
+
+@dataclass(frozen=True)
+class Sight:
+    """`window` counts the position itself; where later positions are seen too, half of it lies on each side."""
+
+    causal: bool = False
+    window: int | None = None
+    chunk: int | None = None
+
+    @property
+    def hides(self) -> bool:
+        """Whether a mask is needed."""
+        return self.causal or bool(self.window or self.chunk)
+
+    def kept(self, length: Count) -> Count:
+        """How many of `length` positions the next one may still need: exactly the window, or the chunk."""
+        widest = self.window or self.chunk
+        return Count.named("window" if self.window else "chunk", widest) if widest and widest <= length else length
+
+    def pairs(self, length: Count) -> Count:
+        """(query, key) pairs that a mask leaves: position i sees i + 1, in a window of w no more than w."""
+        if self.chunk:
+            whole, rest = divmod(int(length), self.chunk)
+            return Count(whole * int(_triangle(self.chunk)) + int(_triangle(rest)))
+        if not self.causal:
+            side = (self.window or 0) // 2
+            return Count(int(length) + 2 * int(_capped(int(length) - 1, side)))
+        return _capped(length, self.window) if self.window and self.window < length else _triangle(length)
+
+
+EVERYTHING = Sight()
+
+
+def _triangle(length: int) -> Count:
+    """1 + 2 + … + length."""
+    length = Count(length)
+    return length * (length + 1) // 2
+
+
+def _capped(length: int, cap: int) -> Count:
+    """The same with no term above `cap`."""
+    if length <= cap:
+        return _triangle(length)
+    return _triangle(cap) + Count(cap) * Count(int(length) - cap)

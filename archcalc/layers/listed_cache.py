@@ -1,0 +1,51 @@
+"""A cache whose sizes are known though what is computed is not: keys, values and states that some layers keep."""
+
+from __future__ import annotations
+
+from archcalc.core.count import Count
+from archcalc.core.ir import Dim, Module, axes
+from archcalc.layers.attention_mask import Sight
+from archcalc.spec.node import Node, Size
+from archcalc.spec.workload import Workload
+
+
+class Kept(Node):
+    """What each of some layers keeps of a sequence: keys and values of `heads` heads for every position, or for those
+    in a window, and a state of so many numbers whatever the length."""
+
+    layers: Size
+    heads: Size = 1
+    k_dim: Size | None = None
+    v_dim: Size | None = None
+    window: Size | None = None
+    state: Size | None = None
+
+
+def keep(root: Module, cache: tuple[Kept, ...], work: Workload) -> None:
+    """Record it, for a workload that keeps a cache."""
+    if not cache or not work.keeps_cache:
+        return
+    m = root.child(_unused("cache", root), title="KV cache")
+    for number, kept in enumerate(cache):
+        title = f"{kept.layers} layers" if kept.layers > 1 else "1 layer"
+        _layer(m.child(str(number), repeat=Count(kept.layers), title=title), kept, work)
+
+
+def _unused(name: str, root: Module) -> str:
+    """A file may hold tensors of any name."""
+    taken = {child.name for child in root.children}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _layer(m: Module, kept: Kept, work: Workload) -> None:
+    """Of whatever they are computed from."""
+    batch, length = Dim.of("batch", work.batch), work.context + 1 if work.decodes else work.lengths["seq"]
+    past = Dim("kv_seq", Sight(window=kept.window).kept(Count.named("kv_seq", length)))
+    heads = Dim.of("kv_heads", kept.heads)
+    for name, width in (("keys", kept.k_dim), ("values", kept.v_dim)):
+        if width:
+            m.record("append", to=axes(batch, heads, past, Dim.of("head_dim", width)), name=name)
+    if kept.state:
+        m.record("append", to=axes(batch, Dim.of("state", kept.state)), name="state")

@@ -1,0 +1,107 @@
+"""Attention of a decoder's state over an encoder's: how well each of them answers, and the mix of them all.
+
+    dot        qᵀk                   no parameters; needs states of one width
+    general    qᵀW k                 a matrix between them
+    additive   vᵀtanh(W q + U k)     U k is computed once for all steps of the decoder
+    concat     vᵀtanh(W [q; k])      the same number of weights, in one matrix, computed at every step
+
+q is a state of the decoder, k one of the encoder's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.core.count import total
+from archcalc.core.ir import Dim, Module, Part, Tensor, axes
+from archcalc.layers.linear import linear
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score and its options."""
+
+    kind: str
+    width: int = 0  # of W and U in additive and concat
+    bias: bool = False
+    normed: bool = False  # v = g·v/‖v‖, and a bias inside the tanh
+
+    def over(self, m: Module, states: Tensor) -> Memory:
+        """What of the encoder's states can be computed before the decoder starts, once."""
+        if self.kind != "additive":
+            return Memory(self, states, states)
+        width = Dim.of("width", self.width)
+        return Memory(self, linear(m.child("keys", title="attention keys"), states, width, bias=self.bias), states)
+
+    def scores(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
+        """A number for each of the encoder's positions."""
+        kinds = {"dot": self._dot, "general": self._general, "additive": self._additive, "concat": self._concat}
+        return kinds[self.kind](m, query, keys)
+
+    def _dot(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
+        batch, seq, key = keys.dims
+        alike = query.seen_as(batch, key)
+        return m.record("contract", alike, keys, to=axes(batch, seq), over=(key,), name="scores", note="qᵀk")
+
+    def _general(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
+        batch, seq, key = keys.dims
+        turned = linear(m["query"], query, key, bias=self.bias)
+        return m.record("contract", turned, keys, to=axes(batch, seq), over=(key,), name="scores", note="qᵀW k")
+
+    def _additive(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
+        turned = linear(m["query"], query, keys.dims[-1], bias=self.bias)
+        added = m.record("add", keys, turned)
+        return self._weighed(m, added)
+
+    def _concat(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
+        batch, seq, key = keys.dims
+        both = Dim("key+query", key.size + query.dims[-1].size)
+        pairs = m.record("concat", keys, query, to=axes(batch, seq, both), name="pairs", note="[q; k] for every k")
+        return self._weighed(m, linear(m["pair"], pairs, Dim.of("width", self.width), bias=self.bias))
+
+    def _weighed(self, m: Module, inner: Tensor) -> Tensor:
+        """vᵀtanh(…)."""
+        batch, seq, width = inner.dims
+        weighing = m["scores"]
+        v: Tensor = weighing.param("v", width)
+        if self.normed:
+            inner = weighing.record("add", inner, weighing.param("bias", width))
+            v = _of_length_one(weighing, v, width)
+            v = weighing.record("multiply", v, weighing.param("gain", Dim.of("gain", 1)))
+        scores = weighing.record("contract", weighing.record("tanh", inner), v, to=axes(batch, seq), over=(width,))
+        return weighing.record("add", scores, weighing.param("offset", Dim.of("offset", 1))) if self.bias else scores
+
+
+def _of_length_one(m: Module, v: Tensor, width: Dim) -> Tensor:
+    length = m.record("sum", m.record("square", v), to=(), over=(width,))
+    return m.record("divide", v, length)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a decoder looks at: the encoder's states, and the keys made of them."""
+
+    score: Score
+    keys: Tensor
+    states: Tensor
+
+    def attend(self, m: Module, query: Tensor) -> Tensor:
+        """The context: the encoder's states, each weighted by how well it answers the query."""
+        batch, seq, key = self.states.dims
+        query = query.seen_as(batch, Dim("query", query.dims[-1].size))
+        scores = self.score.scores(m, query, self.keys)
+        weights = m.record("softmax", scores, name="weights", note="α = softmax(scores)")
+        mixed = axes(batch, key)
+        context = m.record("contract", weights, self.states, to=mixed, over=(seq,), name="context", note="c = Σ α·k")
+        return context.seen_as(batch, Dim("context", key.size))
+
+    def keep(self, m: Module) -> None:
+        """What every decode step looks at again."""
+        for tensor in dict.fromkeys((self.states, self.keys)):
+            m.record("append", tensor)
+
+
+def describe(m: Module, shares: tuple[Module, ...]) -> None:
+    """W, U and v together, where they are computed in different places."""
+    params = [param.elements for share in shares for child in share.children for param in child.params.values()]
+    m.parts.append(Part("attention_in_all", total(params)))

@@ -1,0 +1,122 @@
+"""What an analyzer returns: raw values, laid out as figures and a table, never formatted.
+
+A Report serves every renderer: `record` is what programs read (JSON, CSV), `figures` and `table` are what people read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from archcalc.spec.scope import WHOLE, Scope
+
+SCHEMA_VERSION = 1
+GLYPHS = "█▓▒░▪"  # the parts of a stacked bar, in their order
+
+Unit = Literal[
+    "name",
+    "count",
+    "times",
+    "share",
+    "text",
+    "shape",
+    "bytes",
+    "flops",
+    "change",
+    "ratio",
+    "residual",
+    "binary",
+    "bandwidth",
+    "tera",
+    "stack",
+    "room",
+    "bound",
+]
+
+
+class Figure(NamedTuple):
+    """One answer: `201,466,160 parameters`. `note` says what it leaves out or takes for granted."""
+
+    label: str
+    value: int
+    unit: Unit = "count"
+    note: str = ""
+
+
+class Column(NamedTuple):
+    label: str
+    unit: Unit
+    spare: bool = False  # left out, with a word about it, where the terminal is too narrow
+    about: str = ""  # the note that explains it, which is left out with it
+
+
+class Line(NamedTuple):
+    """A line of the table: values for its columns, how deep it is indented, and words to print beneath it."""
+
+    cells: tuple[Any, ...]
+    depth: int = 0
+    below: str = ""
+    heading: bool = False  # groups the lines under it
+
+
+@dataclass(frozen=True)
+class Table:
+    """Every line has a cell for each column, and none besides."""
+
+    columns: tuple[Column, ...]
+    lines: tuple[Line, ...]
+
+    def __post_init__(self) -> None:
+        for line in self.lines:
+            if len(line.cells) != len(self.columns):
+                raise ValueError(f"{len(line.cells)} cells for {len(self.columns)} columns: {line.cells}")
+
+
+@dataclass(frozen=True)
+class Report:
+    """The base of every report."""
+
+    command: ClassVar[str]
+    model: str
+    assumptions: tuple[str, ...]
+    scope: Scope = field(default=WHOLE, kw_only=True)  # how much of the model is counted
+
+    def title(self) -> str:
+        return self.model
+
+    def answer(self) -> str:
+        """What was asked, in one line; without it the first figure is the answer."""
+        return ""
+
+    def beneath(self) -> Sequence[str]:
+        """Further lines of the answer."""
+        return ()
+
+    def worked(self) -> str:
+        """How the answer was worked out, where that was asked for."""
+        return ""
+
+    def figures(self) -> Sequence[Figure]:
+        """The answers, the one that was asked for first."""
+        return ()
+
+    def table(self) -> Table:
+        raise NotImplementedError
+
+    def more(self) -> Sequence[Table]:
+        """Further tables, beneath the first."""
+        return ()
+
+    def record(self) -> dict[str, Any]:
+        """Plain data with stable keys."""
+        raise NotImplementedError
+
+    def flat(self) -> list[dict[str, Any]]:
+        """The rows of the record for a spreadsheet, one value a column."""
+        rows: list[dict[str, Any]] = self.record()["rows"]
+        return rows
+
+    def heads(self) -> list[str]:
+        """What the columns of a spreadsheet are called; those of the table where there is no row to tell."""
+        return list(next(iter(self.flat()), {})) or [column.label for column in self.table().columns]

@@ -1,0 +1,203 @@
+"""Devices: what one is, and how one is found by the name that people type.
+
+    device("h100"), device("RTX 4090"), device("24GB")
+
+The catalog is data (`presets/gpus`, then the user's own folders): one file a device. A file that cannot be read is told
+by `unreadable` and to whoever asks for it; the others do not suffer. A memory size stands for a device of which nothing
+else is known.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError
+
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.spec import paths
+from archcalc.spec.node import Node, mistake, mistake_in, shown
+from archcalc.spec.units import Rated, binary_bytes, parse_bytes, parse_rated
+from archcalc.spec.yaml_reader import MAX_BYTES, read
+
+Amount = Annotated[int, Field(gt=0)]
+Maker = Literal["NVIDIA", "AMD", "Intel", "Google", "Apple"]
+Kind = Literal["datacenter", "workstation", "consumer", "embedded", "tpu", "unified"]
+MAKERS: tuple[str, ...] = Maker.__args__  # type: ignore[attr-defined]
+KINDS: tuple[str, ...] = Kind.__args__  # type: ignore[attr-defined]
+
+
+def _as_bytes(value: Any) -> Any:
+    """A number of bytes, or a size with its unit."""
+    if not isinstance(value, str):
+        return value
+    try:
+        rated = parse_rated(value)
+        return rated.bytes if rated else parse_bytes(value)
+    except ValueError as reason:
+        raise mistake(f"{reason}, found {shown(value)}") from None
+
+
+Bytes = Annotated[Amount, BeforeValidator(_as_bytes)]
+
+
+class Memory(Node):
+    """What is printed on the box, and what a program is shown: a driver keeps a little for itself."""
+
+    main: ClassVar[str] = "bytes"
+    nameplate: str | None = None
+    bytes: Bytes
+    reported: Amount | None = None
+    source: str | None = None  # of the reported figure
+
+
+class Link(Node):
+    """How devices of one machine reach each other."""
+
+    kind: str
+    bytes_per_second: Amount
+    note: str | None = None
+
+
+class Peak(Node):
+    """Dense operations a second, by number format; tensor cores accumulate in fp32."""
+
+    fp64: Amount | None = None
+    fp32: Amount | None = None
+    tf32: Amount | None = None
+    bf16: Amount | None = None
+    fp16: Amount | None = None
+    fp8: Amount | None = None
+    int8: Amount | None = None
+    fp4: Amount | None = None
+
+
+class Device(Node):
+    """One device: what the catalog says of it. A device of one's own needs a name and its memory."""
+
+    name: str
+    maker: Maker | None = None
+    kind: Kind | None = None
+    aliases: list[str] = Field(default_factory=list)
+    year: Amount | None = None
+    memory: Memory
+    bandwidth: Amount | None = None
+    peak: Peak = Peak()
+    link: Link | None = None
+    sources: list[str] = Field(default_factory=list)
+    note: str | None = None
+
+    @property
+    def capacity(self) -> int:
+        """What is there to be used: as the driver reports it where a source says so, else the nameplate."""
+        return self.memory.reported or self.memory.bytes
+
+    @property
+    def half_peak(self) -> int | None:
+        """The dense peak in bf16, or in fp16 where there is no bf16."""
+        return self.peak.bf16 or self.peak.fp16
+
+
+def names() -> list[str]:
+    """Every device that can be named, without its aliases."""
+    return sorted(paths.presets("gpus"))
+
+
+def device(name: str, field: str = "--gpu") -> tuple[str, Device]:
+    """The name a device goes by, and the device; a memory size is a device too. Raises with the closest names."""
+    size = rated(name, field)
+    if size:
+        return name.strip(), _of_size(name.strip(), size, field)
+    typed, files = _typed(name), paths.presets("gpus")
+    known = typed if typed in files else _known().get(_letters(name))
+    if known:
+        return known, _read(files[known])
+    more = "`archcalc gpus` lists all; a memory size such as 24GB stands for any other"
+    raise InputError(f"no device is called {name or 'nothing'}", _closest(typed), more=more, field=field)
+
+
+def rated(text: str, field: str = "--gpu") -> Rated | None:
+    """The size that stands for a device, or None for a name."""
+    try:
+        return parse_rated(text)
+    except ValueError as reason:
+        raise InputError(f"{reason}, found {shown(text)}", field=field) from None
+
+
+def rating(text: str) -> str:
+    """What must be said of a size that is written as makers write it."""
+    size = rated(text)
+    if not (size and size.by_maker):
+        return ""
+    return f"{text.strip()}: read as {binary_bytes(size.bytes)}, since cards are rated in binary gigabytes"
+
+
+def _closest(typed: str) -> str:
+    """A number without its unit may be meant as a memory size."""
+    spellings = [*catalog(), *(alias for each in catalog().values() for alias in each.aliases)]
+    close = did_you_mean(typed, spellings)
+    if not close.startswith("choose"):
+        return close
+    return f"did you mean {typed}GB?" if typed.isdecimal() else ""
+
+
+def _of_size(name: str, size: Rated, field: str) -> Device:
+    if not size.bytes:
+        raise InputError("a device without memory holds nothing", "write a size such as 24GB", field=field)
+    known = Device(name=name, memory=Memory(bytes=size.bytes))
+    return known.model_copy(update={"note": rating(name)}) if size.by_maker else known
+
+
+@cache
+def _read(file: Path) -> Device:
+    """One file of the catalog."""
+    try:
+        with paths.plain(file).open("rb") as stream:
+            document = read(stream.read(MAX_BYTES + 1), str(file))
+    except OSError as reason:
+        raise InputError(f"cannot be read: {reason.strerror or reason}", field=str(file)) from None
+    with document.locating():
+        try:
+            return Device.model_validate(document.data)
+        except ValidationError as error:
+            raise mistake_in(error, Device) from None
+
+
+def catalog() -> dict[str, Device]:
+    """Every device that can be read, by the name of its file."""
+    return {name: found for name, found in _tried().items() if isinstance(found, Device)}
+
+
+def unreadable() -> dict[str, InputError]:
+    """What is wrong with each of the others."""
+    return {name: found for name, found in _tried().items() if isinstance(found, InputError)}
+
+
+def _tried() -> dict[str, Device | InputError]:
+    found: dict[str, Device | InputError] = {}
+    for name, file in sorted(paths.presets("gpus").items()):
+        try:
+            found[name] = _read(file)
+        except InputError as error:
+            found[name] = error
+    return found
+
+
+def _known() -> dict[str, str]:
+    """From every spelling that means a device (file name, alias, title) to the name of its file."""
+    spelled = {_letters(each.name): name for name, each in catalog().items()}
+    spelled |= {_letters(alias): name for name, each in catalog().items() for alias in each.aliases}
+    return spelled | {_letters(name): name for name in paths.presets("gpus")}
+
+
+def _typed(name: str) -> str:
+    """`RTX 4090` and `rtx_4090` as the file is called."""
+    return "-".join(re.split(r"[\s_-]+", name.strip().lower()))
+
+
+def _letters(name: str) -> str:
+    """Without what people leave out: `NVIDIA RTX4090` is `rtx4090`."""
+    letters = re.sub(r"[^a-z0-9]", "", name.lower())
+    return re.sub(rf"^({'|'.join(MAKERS)})".lower(), "", letters)

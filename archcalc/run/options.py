@@ -1,0 +1,248 @@
+"""A case: everything a question about memory may say, checked against the model and against itself.
+
+    case(model, mode="train", batch=8, seq=4096, optimizer="adamw", recompute="full")
+
+What is left out is filled in and said among the assumptions. What makes no sense, for the mode or for the model, is an
+error: an optimizer in inference, LoRA on a layer that is not there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.precision import BYTES
+from archcalc.run.mesh import Plan, plan
+from archcalc.run.optimizers import Optimizer, optimizer
+from archcalc.run.precision_recipes import Recipe, recipe
+from archcalc.spec.option_checks import checked, chosen
+from archcalc.spec.workload import ATTENTION
+from archcalc.storage import named_formats
+from archcalc.storage.format import Format
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+    from archcalc.storage.checkpoint import Checkpoint
+
+MODES = ("infer", "train")
+RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
+COMPILE = ("none", "blocks", "all")
+KV_RULES = {
+    "window": "exactly the window",
+    "window-1": "the window without the token that is computed",
+    "window+batch": "the window and a batch more, in whole pages of 256",
+    "full": "the whole length",
+}
+TRAINING = (
+    "optimizer",
+    "accumulate",
+    "recompute",
+    "loss_chunks",
+    "freeze",
+    "lora",
+    "lora_targets",
+    "zero",
+    "sp",
+    "cp",
+    "compile",
+)
+INFERENCE = ("kv_dtype", "kv_rule", "state_dtype", "prefill")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options as given; None where nothing was said."""
+
+    mode: str = "infer"
+    precision: str | None = None
+    weights: str | None = None
+    optimizer: str | None = None
+    accumulate: int | None = None
+    recompute: str | None = None
+    attention: str | None = None
+    loss_chunks: int | None = None
+    freeze: tuple[str, ...] | None = None
+    lora: int | None = None
+    lora_targets: tuple[str, ...] | None = None
+    kv_dtype: str | None = None
+    kv_rule: str | None = None
+    state_dtype: str | None = None
+    prefill: int | None = None
+    overhead: int | None = None
+    tp: int | None = None
+    dp: int | None = None
+    zero: int | None = None
+    sp: bool | None = None
+    cp: int | None = None
+    compile: str | None = None
+
+    def check(self) -> None:
+        """One mode's options say nothing in the other."""
+        chosen(self.mode, MODES, "--mode")
+        other, its = (TRAINING, "train") if self.mode == "infer" else (INFERENCE, "infer")
+        for name in other:
+            if getattr(self, name):
+                option = f"--{name.replace('_', '-')}"
+                hint = f"add --mode {its}, or leave it out"
+                raise InputError(f"{option} says nothing in {self.mode}", hint, field=option)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Every value filled in."""
+
+    mode: str
+    plan: Plan
+    format: Format | Checkpoint
+    activations: str  # number format
+    attention: str
+    recipe: Recipe | None = None
+    optimizer: Optimizer | None = None
+    accumulate: int = 1
+    recompute: str = "none"
+    loss_chunks: int = 1
+    compile: str = "none"
+    freeze: tuple[str, ...] = ()
+    lora: int | None = None
+    lora_targets: tuple[str, ...] = ()
+    kv_format: Format | None = None
+    kv_rule: str = "window"
+    state_format: Format | None = None
+    prefill: int | None = None
+    overhead: int | None = None
+    assumptions: tuple[str, ...] = ()
+    estimates: tuple[str, ...] = ()
+    said: frozenset[str] = frozenset()  # the options that were given, and not filled in
+
+    @property
+    def trains(self) -> bool:
+        return self.mode == "train"
+
+
+@checked(Asked)
+def case(model: Model, **options: Any) -> Case:
+    """What is asked of a model's memory, checked and filled in."""
+    asked = Asked(**options)
+    asked.check()
+    filled = _training(model, asked) if asked.mode == "train" else _inference(model, asked)
+    return replace(filled, said=frozenset(options))
+
+
+def _training(model: Model, asked: Asked) -> Case:
+    name = asked.precision or ("fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed")
+    kept, adam = recipe(name, sharded=asked.zero == 3 and not asked.lora), optimizer(asked.optimizer or "adamw")
+    said = [f"{name}: {kept.about}" + ("" if asked.precision else "; --precision changes it")]
+    said += [] if asked.optimizer else ["adamw: --optimizer changes it"]
+    if model.stored and model.stored.is_quantised and not asked.weights:
+        said.append(f"weights are trained unquantised, not as they are stored ({model.stored.name})")
+    if asked.weights and not asked.lora:
+        hint = "add --lora 16 (QLoRA), or leave --weights out"
+        raise InputError("quantised weights cannot be trained", hint, field="--weights")
+    if asked.lora and asked.freeze:
+        raise InputError("LoRA trains adapters alone: all else is frozen", "leave --freeze out", field="--freeze")
+    if asked.lora_targets and not asked.lora:
+        raise InputError("targets of which rank?", "add --lora 16", field="--lora-targets")
+    made = Case(
+        mode="train",
+        plan=plan(asked.tp or 1, asked.dp or 1, asked.zero or 0, bool(asked.sp), asked.cp or 1),
+        format=named_formats.weight_format(asked.weights or kept.weights),
+        activations=kept.activations,
+        attention=_attention(asked, kept.activations),
+        recipe=kept,
+        optimizer=adam,
+        accumulate=asked.accumulate or 1,
+        recompute=RECOMPUTE[chosen(asked.recompute or "none", RECOMPUTE, "--recompute")],
+        loss_chunks=asked.loss_chunks or 1,
+        compile=chosen(asked.compile or "none", COMPILE, "--compile"),
+        freeze=tuple(asked.freeze or ()),
+        lora=asked.lora,
+        lora_targets=tuple(asked.lora_targets or ()),
+        overhead=asked.overhead,
+    )
+    return replace(made, assumptions=tuple(said), estimates=tuple(_unverified(made)))
+
+
+def _unverified(made: Case) -> list[str]:
+    """What nothing here can check."""
+    found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
+    if made.plan.cp > 1:
+        found.append("context parallelism: keys and values of all its GPUs are gathered while attention runs")
+    if made.compile != "none":
+        found.append("compiled: elementwise work is taken to be fused, and computed again rather than kept")
+    if made.loss_chunks > 1:
+        found.append("chunked cross-entropy: each chunk's logits are freed before the next")
+    if made.format.is_quantised:
+        found.append("quantised training: one layer's weights at a time are dequantised to 16 bits for its products")
+    if made.format.is_quantised and made.recipe and made.recipe.name == "fp8":
+        found.append("fp8 beside quantised weights: adapters' products alone are computed in fp8")
+    return found
+
+
+def _inference(model: Model, asked: Asked) -> Case:
+    said: list[str] = []
+    kept = None if asked.weights else _kept(model, asked)
+    computed = asked.precision or model.spec.precision or ("fp16" if kept else "fp32")
+    if asked.precision and asked.precision not in BYTES:
+        fact = f"no number format called {asked.precision}"
+        raise InputError(fact, did_you_mean(computed, BYTES), field="--precision")
+    if asked.precision == "fp8" and asked.weights:
+        fact = f"in inference fp8 is a format of weights, and --weights says {asked.weights}"
+        raise InputError(fact, "leave --precision out, or say bf16, fp16 or fp32", field="--precision")
+    if not (asked.precision or model.spec.precision):
+        said.append(f"{computed}: the spec names no precision; --precision changes it")
+    activations = "bf16" if computed == "fp8" else computed
+    kv = asked.kv_dtype or activations
+    said += _unmixed(asked.weights)
+    weights = _as_stored(kept, activations, said, asked.tp or 1) or named_formats.weight_format(
+        asked.weights or computed
+    )
+    if weights.widened:
+        said.append(f"{weights.name}: a matrix is widened to 16 bits while it reads a prompt, as bitsandbytes does it")
+    return Case(
+        mode="infer",
+        plan=plan(asked.tp or 1, asked.dp or 1),
+        format=weights,
+        activations=activations,
+        attention=_attention(asked, "bf16"),
+        kv_format=named_formats.uniform_format(kv, "--kv-dtype"),
+        kv_rule=chosen(asked.kv_rule or "window", KV_RULES, "--kv-rule"),
+        state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
+        prefill=asked.prefill,
+        overhead=asked.overhead,
+        assumptions=tuple(said),
+    )
+
+
+def _unmixed(weights: str | None) -> list[str]:
+    """Block formats of GGUF are for all matrices, which files seldom are."""
+    if not weights or named_formats.is_file(weights):
+        return []
+    name = named_formats.weight_format(weights).name
+    mixed = [file for file in named_formats.files() if file.startswith(name.lower())]
+    return [f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"] if mixed else []
+
+
+def _kept(model: Model, asked: Asked) -> Checkpoint | None:
+    """Plain weights are loaded in a precision that is asked for; quantised ones stay as they are."""
+    stored = model.stored
+    return None if stored and asked.precision and not stored.is_quantised else stored
+
+
+def _as_stored(kept: Checkpoint | None, activations: str, said: list[str], tp: int) -> Checkpoint | None:
+    """As the model's own files keep its weights, where they say so."""
+    if kept is None:
+        return None
+    if kept.unknown:
+        hint = "say what to count instead, such as --weights int4 or --weights bf16"
+        raise InputError(f"the weights are stored by {kept.name}: {kept.unknown}", hint, field="--weights")
+    said.append(f"weights: {kept.name}, from {kept.source}; --weights changes it")
+    said += [kept.estimate] if tp > 1 and kept.estimate else []
+    return replace(kept, rest=activations)
+
+
+def _attention(asked: Asked, activations: str) -> str:
+    """Flash attention where its kernel can be had: it takes 16-bit numbers alone."""
+    if asked.attention:
+        return chosen(asked.attention, ATTENTION, "--attention")
+    return "flash" if BYTES[activations] == 2 else "eager"

@@ -1,0 +1,102 @@
+"""GPUs that share a sequence: in all of the model (context parallelism), or beside tensor parallelism.
+
+Beside tensor parallelism, what no GPU's share of heads or widths divides is cut along the sequence, each of the `tp`
+GPUs holding its part of the residual stream, of norms and of what they keep.
+A layer that divides its output among GPUs reads the whole sequence, gathered once for all that read it; one that sums
+over what is divided gives a partial result, which is summed and cut. So PyTorch's SequenceParallel does it, beside
+ColwiseParallel and RowwiseParallel (pytorch/torchtitan, parallelize_llama.py); what was gathered is kept for the
+backward pass, where Megatron-LM gathers it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Dim, Module, Op, Param, Tensor, walk
+from archcalc.core.ops import KINDS
+from archcalc.layers.attention import EAGERLY
+from archcalc.run.mesh import SEQUENCES, SPLIT, STATES, WIDTHS
+from archcalc.spec.workload import Workload
+
+GATHERED, SCATTERED = "gathered", "scattered"
+WHOLE = "whole_"  # before the name of a sequence that no plan cuts
+Gathered = dict[tuple[Module | None, Tensor], Tensor]  # by the part that reads it, and what it is gathered of
+
+
+def split_sequence(root: Module) -> None:
+    """Put the gathering and the cutting between the ops that divide widths and those that divide the sequence."""
+    gathered: Gathered = {}
+    for module, _ in walk(root):
+        module.body[:] = [new for item in module.body for new in _around(item, module, gathered)]
+
+
+def check_sequence(root: Module) -> None:
+    """Refuse matrices that every GPU holds whole: where their input is whole and where it is cut differs by library."""
+    for module, _ in walk(root):
+        for param in module.params.values():
+            names = {dim.name for dim in param.dims}
+            if len(param.axes) > 1 and not param.table and (names & set(STATES) or not names & set(WIDTHS)):
+                fact = f"{module.path}: no GPU's share of it is known, so neither is its share of the sequence"
+                raise InputError(fact, "leave --sp out", field="--sp")
+
+
+def one_part(work: Workload, gpus: int) -> Workload:
+    """What one of `gpus` that share a sequence computes; the fullest, where it does not divide."""
+    if gpus == 1:
+        return work
+    return replace(work, lengths={name: -(-length // gpus) for name, length in work.lengths.items()})
+
+
+def check_context(root: Module) -> None:
+    """Refuse what looks at positions of other GPUs by another way than through a kernel of attention."""
+    found = {module.whole_sequence: module.path for module, _ in walk(root) if module.whole_sequence}
+    others = [(what, path) for what, path in found.items() if what != EAGERLY]
+    for what, path in [*others, *found.items()]:
+        fact = f"context parallelism is known for attention kernels with plain scores: {path} has {what}"
+        raise InputError(fact, "leave --cp out" if others else "add --attention flash, or leave --cp out", field="--cp")
+    if not any(KINDS[op.kind].attention_kernel for module, _ in walk(root) for op in module.ops):
+        raise InputError("this model has no attention over a sequence to share", "leave --cp out", field="--cp")
+
+
+def _around(item: Op | Module, module: Module, gathered: Gathered) -> list[Op | Module]:
+    if isinstance(item, Module) or not any(isinstance(tensor.storage, Param) for tensor in item.inputs):
+        return [item]
+    if item.kind == "contract" and _is_cut(item.inputs[0]) and any(dim.name in SPLIT for dim in item.output.dims):
+        return _gathering(item, (module.parent, item.inputs[0]), gathered)
+    sums = item.over if item.kind == "contract" else item.inputs[-1].dims if item.kind == "lookup" else ()
+    return _cutting(item) if any(dim.name in SPLIT for dim in sums) and _is_cut(item.output) else [item]
+
+
+def _gathering(op: Op, key: tuple[Module | None, Tensor], gathered: Gathered) -> list[Op | Module]:
+    """All linear layers of a part read one gathered tensor."""
+    x, *rest = op.inputs
+    first = key not in gathered
+    whole = gathered.setdefault(key, _whole(x))
+    reading = replace(op, inputs=(whole, *rest))
+    return [Op("copy", (x,), whole, note=GATHERED), reading] if first else [reading]
+
+
+def _cutting(op: Op) -> list[Op | Module]:
+    partial = _whole(op.output)
+    return [replace(op, output=partial, name="", note=""), Op("copy", (partial,), op.output, note=SCATTERED)]
+
+
+def _whole(tensor: Tensor) -> Tensor:
+    """As every GPU has it: a sequence under a name that no plan cuts."""
+    axes = tuple(tuple(_kept_whole(dim) for dim in axis) for axis in tensor.axes)
+    return Tensor(axes, tensor.role)
+
+
+def _kept_whole(dim: Dim) -> Dim:
+    return dim.renamed(WHOLE + dim.name) if dim.name in SEQUENCES else dim
+
+
+def is_gathered(tensor: Tensor) -> bool:
+    """Whether it is what a layer reads of all GPUs that share a sequence."""
+    return any(dim.name.startswith(WHOLE) for dim in tensor.dims)
+
+
+def _is_cut(tensor: Tensor) -> bool:
+    names = {dim.name for dim in tensor.dims}
+    return bool(names & SEQUENCES) and not names & set(SPLIT)

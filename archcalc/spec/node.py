@@ -1,0 +1,260 @@
+"""What every spec shares: strict frozen nodes, scalars that stand for a node's main field, sizes, and merging.
+
+A spec is kept as it was written. Every field is optional here, because what is said at the top holds below; what is
+missing in the end is found when a family resolves the spec.
+"""
+
+import importlib
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationError,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from archcalc.core.errors import InputError, Path, did_you_mean
+from archcalc.core.precision import PRECISIONS
+from archcalc.spec.units import LARGEST, parse_size
+
+MOST_BITS = 1000  # of a number that is worth repeating; Python writes none of more than 4,300 digits
+
+
+def as_size(value: Any) -> int:
+    try:
+        number = parse_size(value) if isinstance(value, str) else value
+    except ValueError as reason:
+        raise mistake(f"{reason}, found {shown(value)}") from None
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise mistake(f"expected a whole number, found {shown(value)}")
+    if not 1 <= number <= LARGEST:
+        raise mistake(f"expected a size from 1 to {LARGEST:.0e}, found {shown(value)}")
+    return number
+
+
+def as_tuple(value: Any) -> Any:
+    """A list, or the one thing that stands for a list of one."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def mistake(fact: str) -> PydanticCustomError:
+    return PydanticCustomError("mistake", "{fact}", {"fact": fact})
+
+
+_AS_TEXT = {"type": "string", "pattern": r"^[0-9][0-9_,.]*(e\+?[0-9]+)? ?([kKMGBT]i?)?$"}
+_SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1}, _AS_TEXT]}
+Size = Annotated[int, BeforeValidator(as_size), WithJsonSchema(_SIZE_SCHEMA)]
+
+
+def shown(value: Any) -> str:
+    """A value as it stands in YAML."""
+    words = {None: "nothing", True: "true", False: "false"}
+    if value is None or isinstance(value, bool):
+        return words[value]
+    if isinstance(value, dict | list):
+        return "fields" if isinstance(value, dict) else "a list"
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:
+        return f"a number of {value.bit_length():,} bits"
+    return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+class Node(BaseModel):
+    """A mapping of the spec. A scalar in its place stands for its `main` field: `ffn: 512` is `ffn: {width: 512}`."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", defer_build=True)
+    main: ClassVar[str] = ""
+    fields_of: ClassVar[dict[str, frozenset[str]]] = {}  # by `kind`: the fields that make sense for it
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_scalar(cls, data: Any) -> Any:
+        if cls.main and not isinstance(data, dict | cls):
+            data = {cls.main: data}
+        empty = next((name for name, value in data.items() if value is None), None) if isinstance(data, dict) else None
+        if empty is not None:  # `heads:` with nothing behind it would pass for a field that is left out
+            raise PydanticCustomError("empty", "expected a value, found nothing", {"field": str(empty)})
+        return data
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return cls.with_scalar(handler.resolve_ref_schema(handler(core_schema)))
+
+    @classmethod
+    def with_scalar(cls, schema: dict[str, Any]) -> dict[str, Any]:
+        """The JSON Schema of the node, or of the scalar that stands for its main field."""
+        if not cls.main:
+            return schema
+        return {"title": schema.get("title", cls.__name__), "anyOf": [schema["properties"][cls.main], schema]}
+
+    def check_kind(self, kind: str, *paths: Path) -> None:
+        """Refuse a field that this kind of thing does not have; `paths` are where it may stand."""
+        for name in sorted(self.model_fields_set - {"kind"} - self.fields_of.get(kind, frozenset())):
+            has = ", ".join(sorted(self.fields_of.get(kind, ()))) or "no fields of its own"
+            raise InputError(
+                f"{kind} has no {name}", f"{kind} has {has}", fields=[*((*path, name) for path in paths), *paths]
+            )
+
+
+N = TypeVar("N", bound=Node)
+
+
+class Lazy:
+    """Marks a field whose node is imported where it is used, so that a small spec does not pay for a large language."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    @property
+    def node(self) -> type[Node]:
+        node: type[Node] = getattr(importlib.import_module(self.module), self.name)
+        return node
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(lambda data: self.node.model_validate(data))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        self.node.model_rebuild()
+        return self.node.with_scalar(handler.resolve_ref_schema(handler(self.node.__pydantic_core_schema__)))
+
+
+def merged(base: N, nearer: N) -> N:
+    """What `nearer` says wins, mappings field by field; a new `kind` drops what only the old one had."""
+    said = {name: getattr(base, name) for name in base.model_fields_set}
+    for name in nearer.model_fields_set:
+        said[name] = _merged_value(said.get(name), getattr(nearer, name))
+    allowed = base.fields_of.get(str(said.get("kind")))
+    if allowed is not None and said.get("kind") != getattr(base, "kind", None):
+        said = {name: value for name, value in said.items() if name in allowed | {"kind"} | nearer.model_fields_set}
+    return type(base).model_construct(_fields_set=set(said), **said)
+
+
+def _merged_value(base: Any, nearer: Any) -> Any:
+    if isinstance(base, Node) and isinstance(nearer, Node):
+        return merged(base, nearer)
+    if isinstance(base, dict) and isinstance(nearer, dict):
+        return {**base, **{key: _merged_value(base.get(key), value) for key, value in nearer.items()}}
+    one_each = isinstance(base, tuple) and isinstance(nearer, tuple) and len(base) == len(nearer) == 1
+    if one_each and isinstance(base[0], Node):
+        return (merged(base[0], nearer[0]),)
+    return nearer
+
+
+def _as_method(value: Any) -> Any:
+    return {"quant_method": value} if isinstance(value, str) else value
+
+
+_METHOD_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+Quantization = Annotated[dict[str, Any], BeforeValidator(_as_method), WithJsonSchema(_METHOD_SCHEMA)]
+
+
+def _published_count(value: Any) -> Any:
+    """An exact count, or as many digits as the source prints: `124M`, which stays a text."""
+    as_size(value)
+    return value
+
+
+Parameters = Annotated[int | str, BeforeValidator(_published_count), WithJsonSchema(_SIZE_SCHEMA)]
+
+
+_SENTENCES_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+Sentences = Annotated[tuple[str, ...], BeforeValidator(as_tuple), WithJsonSchema(_SENTENCES_SCHEMA)]
+
+
+class Published(Node):
+    """What the source says the model counts: an exact number, or one rounded to the digits it prints."""
+
+    main: ClassVar[str] = "parameters"
+    parameters: Parameters | None = None
+    of: str | None = None  # the class or checkpoint that was counted, head included
+    differs: str | None = None  # why archcalc's count is another, where it is
+
+
+class LeftOutPart(Node):
+    """A part of the model that the spec does not describe."""
+
+    main: ClassVar[str] = "part"
+    part: str
+    parameters: Size | None = None
+
+
+class Partial(Node):
+    """A spec that describes a part of a model: which one, of what, and what it leaves out."""
+
+    part: str
+    of: str | None = None
+    left_out: Annotated[tuple[LeftOutPart, ...], BeforeValidator(as_tuple), Field(min_length=1)]
+
+
+class ModelSpec(Node):
+    """The fields of every family."""
+
+    family: str = "transformer"
+    name: str | None = None
+    about: str | None = None
+    source: str | None = None
+    published: Published | None = None
+    scope: Partial | None = None
+    precision: Literal[*PRECISIONS] | None = None  # type: ignore[valid-type]
+    quantization: Quantization | None = None  # how weights are stored, word for word as a config's quantization_config
+    notes: Sentences = ()  # what every report repeats: what a reader of the numbers must know
+    batch: Size | None = None
+    seq: Size | None = None
+
+    @classmethod
+    def read(cls, data: Any) -> Self:
+        """Validate plain data; a mistake becomes an InputError that names its field."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise mistake_in(error, cls) from None
+
+
+def mistake_in(error: ValidationError, spec: type[Node]) -> InputError:
+    mistakes = error.errors(include_url=False)
+    first = min(range(len(mistakes)), key=lambda i: mistakes[i]["type"] != "extra_forbidden")
+    mistake = mistakes[first]
+    path: Path = (*mistake["loc"], *([mistake["ctx"]["field"]] if mistake["type"] == "empty" else []))
+    fact, hint = _told(mistake, spec)
+    return InputError(fact, hint, fields=[path, path[:-1]], field="")
+
+
+def _told(mistake: Any, spec: type[Node]) -> tuple[str, str]:
+    """The fact and the way out, in the words of the spec instead of pydantic's."""
+    kind, found, path = mistake["type"], mistake["input"], mistake["loc"]
+    if kind == "extra_forbidden":
+        return "no such field", did_you_mean(str(path[-1]), _fields_at(spec, path[:-1]))
+    if kind == "literal_error":
+        choices = [choice.strip("'") for choice in mistake["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+        return f"{shown(found)} is not one of {', '.join(choices)}", did_you_mean(str(found), choices)
+    if kind in ("bool_type", "bool_parsing"):
+        return f"expected true or false, found {shown(found)}", ""
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        return f"expected fields such as `name: value`, found {shown(found)}", ""
+    if kind in ("string_type", "tuple_type", "float_type", "int_type", "list_type"):
+        wanted = {"string": "text", "tuple": "a list", "list": "a list", "float": "a number", "int": "a whole number"}
+        return f"expected {wanted[kind.removesuffix('_type')]}, found {shown(found)}", ""
+    return str(mistake["msg"]).replace("Input should be", "expected").replace("Value error, ", ""), ""
+
+
+def _fields_at(spec: type[Node], path: Path) -> list[str]:
+    """The field names of the node at a path, for the closest spelling."""
+    node = spec
+    for key in path:
+        if isinstance(key, int):
+            continue
+        field = node.model_fields.get(key)
+        lazy = [mark.node for mark in field.metadata if isinstance(mark, Lazy)] if field else []
+        node = next(iter([*lazy, *_nodes_in(field.annotation)]), node) if field else node
+    return list(node.model_fields)
+
+
+def _nodes_in(annotation: Any) -> list[type[Node]]:
+    if isinstance(annotation, type) and issubclass(annotation, Node):
+        return [annotation]
+    return [node for inner in getattr(annotation, "__args__", ()) for node in _nodes_in(inner)]

@@ -1,0 +1,202 @@
+"""What a question may be asked with: one check for every option, for the command line and for Python alike.
+
+    @checked(Asked)
+    def memory(model, *, batch=None, **options): ...
+
+A value is told by its option and becomes what the program computes with: `8k` is 8000, `q,v` two names, an integer of
+numpy's a plain one. None says nothing, as an option that is left out. Everything else is an InputError, and so is an
+option that the function does not have.
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.spec.units import LARGEST, parse_bytes, parse_size
+
+Asks = ParamSpec("Asks")
+Answer = TypeVar("Answer")
+Check = Callable[[Any, str], Any]  # a value and the option as it is written -> the value as it is computed with
+
+SHOWN = 40  # characters of a value that a message repeats
+
+
+def size(value: Any, option: str) -> int:
+    """A whole number from 1 up, as an int or as people write it: `8k`, `30_000`."""
+    found = _whole(value, option, parse_size, "a whole number such as 512, 30_000 or 8k")
+    if not 1 <= found <= LARGEST:
+        raise _refused(f"expected a size from 1 to {LARGEST:.0e}", value, option)
+    return found
+
+
+def number(value: Any, option: str) -> int:
+    """A whole number from 0 up."""
+    found = _whole(value, option, parse_size, "a whole number")
+    if not 0 <= found <= LARGEST:
+        raise _refused(f"expected a number from 0 to {LARGEST:.0e}", value, option)
+    return found
+
+
+def memory_size(value: Any, option: str) -> int:
+    """Bytes, or a text such as `1GiB`."""
+    found = _whole(value, option, parse_bytes, "bytes as a whole number, or a memory size such as 1GiB")
+    if not 0 <= found <= LARGEST:
+        raise _refused(f"expected from 0 to {LARGEST:.0e} bytes", value, option)
+    return found
+
+
+def _whole(value: Any, option: str, parse: Callable[[str], int], wanted: str) -> int:
+    try:
+        if isinstance(value, str):
+            return parse(value)
+        if isinstance(value, bool):
+            raise TypeError
+        return int(operator.index(value))
+    except ValueError as reason:
+        raise _refused(str(reason), value, option) from None
+    except TypeError:
+        raise _refused(f"expected {wanted}", value, option) from None
+
+
+def flag(value: Any, option: str) -> bool:
+    if not isinstance(value, bool):
+        raise _refused("expected True or False", value, option)
+    return value
+
+
+def word(value: Any, option: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise _refused("expected a name", value, option)
+    return value
+
+
+def text(value: Any, option: str) -> str:
+    if not isinstance(value, str):
+        raise _refused("expected a text", value, option)
+    return value
+
+
+def names(value: Any, option: str) -> tuple[str, ...] | None:
+    """`q,v`, or a list of names; none at all says nothing."""
+    found = [part.strip() for part in value.split(",")] if isinstance(value, str) else texts(value, option)
+    if not all(found):
+        raise _refused("expected names such as q,v", value, option)
+    return tuple(found) or None
+
+
+def texts(value: Any, option: str) -> tuple[str, ...]:
+    """One text, or several in a list."""
+    found = (value,) if isinstance(value, str) else value
+    if not isinstance(found, Sequence) or not all(isinstance(one, str) for one in found):
+        raise _refused("expected a text, or a list of texts", value, option)
+    return tuple(found)
+
+
+def chosen(value: str, choices: Iterable[str], option: str) -> str:
+    """One of a few words, or the error that lists them."""
+    if value not in choices:
+        fact = f"expected one of {', '.join(choices)}, found {value[:SHOWN]}"
+        raise InputError(fact, did_you_mean(value, choices), field=option)
+    return value
+
+
+def a_model(value: Any, option: str) -> Any:
+    from archcalc.model import Model
+
+    if not isinstance(value, Model):
+        raise _refused("expected a model", value, option, 'archcalc.load("gpt2") makes one')
+    return value
+
+
+def _refused(fact: str, value: Any, option: str, hint: str = "") -> InputError:
+    return InputError(f"{fact}, found {_told(value)}", hint, field=option)
+
+
+def _told(value: Any) -> str:
+    """The value itself where it is a text or a number, else what kind of thing it is; never at any length."""
+    if isinstance(value, str):
+        return f"'{value}'" if len(value) <= SHOWN else f"'{value[:SHOWN]}…'"
+    if isinstance(value, int) and value.bit_length() > 3 * SHOWN:  # Python itself writes no more than 4300 digits
+        return "a number of more digits"
+    return f"{value}" if isinstance(value, int | float) else f"a {type(value).__name__}"
+
+
+SIZES = ("batch", "seq", "src_seq", "tgt_seq", "context", "tokens", "accumulate", "loss_chunks", "lora", "prefill")
+GPUS = ("tp", "dp", "cp")
+WORDS = ("mode", "precision", "weights", "optimizer", "recompute", "attention", "causal", "compile", "metric")
+FORMATS = ("kv_dtype", "kv_rule", "state_dtype")
+FLAGS = ("sp", "timeline", "explain", "names", "symbolic", "parameters", "trace")
+
+CHECKS: dict[str, Check] = {
+    **dict.fromkeys((*SIZES, *GPUS, "depth"), size),
+    **dict.fromkeys((*WORDS, *FORMATS), word),
+    **dict.fromkeys(FLAGS, flag),
+    "zero": number,
+    "overhead": memory_size,
+    "freeze": names,
+    "lora_targets": names,
+    "gpus": texts,
+    "set": texts,
+    "model": a_model,
+}
+
+
+def checked(*more: type, **own: Check) -> Callable[[Callable[Asks, Answer]], Callable[Asks, Answer]]:
+    """Check what a function is called with. Its options are its parameters, and the fields of the classes in `more`;
+    `own` are checks of names that mean something else there."""
+
+    def decorated(function: Callable[Asks, Answer]) -> Callable[Asks, Answer]:
+        signature = inspect.signature(function)
+        known = _known(signature, more)
+
+        @wraps(function)
+        def called(*args: Asks.args, **options: Asks.kwargs) -> Answer:
+            if known:
+                _refuse_unknown(options, known)
+            bound = _bound(signature, function.__name__, args, options)
+            _check_all(bound, {**CHECKS, **own})
+            return function(*bound.args, **bound.kwargs)
+
+        return called
+
+    return decorated
+
+
+def _known(signature: inspect.Signature, more: Iterable[type]) -> set[str]:
+    """The options that there are; none where the function leaves that to another."""
+    kinds = {name: each.kind for name, each in signature.parameters.items()}
+    if inspect.Parameter.VAR_KEYWORD in kinds.values() and not more:
+        return set()
+    own = {name for name, kind in kinds.items() if kind is not inspect.Parameter.VAR_KEYWORD and name != "self"}
+    return own | {field.name for each in more for field in fields(each)}
+
+
+def _refuse_unknown(options: Mapping[str, Any], known: set[str]) -> None:
+    for name in options:
+        if name not in known:
+            raise InputError(f"no option called {name}", did_you_mean(name, known))
+
+
+def _bound(signature: inspect.Signature, name: str, args: Any, options: Any) -> inspect.BoundArguments:
+    try:
+        return signature.bind(*args, **options)
+    except TypeError as reason:
+        raise InputError(f"{name}: {reason}", f"options go by their names, such as {name}(…, batch=8)") from None
+
+
+def _check_all(bound: inspect.BoundArguments, checks: Mapping[str, Check]) -> None:
+    """In place: those of the signature, and those that come as `**options`."""
+    rest = next((name for name, each in bound.signature.parameters.items() if each.kind is each.VAR_KEYWORD), "")
+    for said in (bound.arguments, bound.arguments.get(rest, {})):
+        for name in [name for name in said if name in checks]:
+            optional = name != "model"
+            if said[name] is None and optional:
+                del said[name]
+            else:
+                said[name] = checks[name](said[name], f"--{name.replace('_', '-')}" if optional else name)

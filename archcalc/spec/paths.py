@@ -1,0 +1,87 @@
+"""Where presets are found: those that ship, those of the user's config directory, those of ARCHCALC_PRESETS.
+
+A folder that cannot be named or read holds nothing, so that no command depends on it; `faults` says so of those that
+the user named. Only plain files are read: nothing else is ever opened unasked.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from archcalc.core.errors import InputError
+
+VARIABLE = "ARCHCALC_PRESETS"
+_KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+
+
+@cache
+def data_root() -> Path:
+    """The shipped `presets` folder: inside the package when installed, beside it in a source tree."""
+    package = Path(__file__).parents[1]
+    return next(root for root in (package / "presets", package.parent / "presets") if root.is_dir())
+
+
+def folders(kind: str) -> list[Path]:
+    """Folders of one kind (`models`, `gpus`), a later one winning over an earlier one."""
+    return [data_root() / kind, *(root / kind for root in (*_user_root(), *_named()))]
+
+
+def _user_root() -> list[Path]:
+    """None for a user who has no home, as in containers."""
+    home = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
+    try:
+        return [Path(home or Path.home() / ".config") / "archcalc"]
+    except RuntimeError:
+        return []
+
+
+def _named() -> Iterator[Path]:
+    """The folders of ARCHCALC_PRESETS."""
+    for name in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
+        try:
+            yield Path(name).expanduser()
+        except RuntimeError:  # there is no such user
+            yield Path(name)
+
+
+def presets(kind: str = "models") -> dict[str, Path]:
+    """Every preset's file by its name."""
+    return {file.stem: file for folder in folders(kind) for file in _files(folder)}
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(file for file in folder.iterdir() if file.suffix == ".yaml" and not file.name.startswith("."))
+    except OSError:
+        return []
+
+
+def faults() -> tuple[str, ...]:
+    """What is wrong with the folders that the user named, for whoever looks for a preset of theirs."""
+    reasons = [(folder, _fault(folder)) for root in _named() for folder in (root, root / "models", root / "gpus")]
+    return tuple(f"{VARIABLE}: {folder} cannot be read: {reason}" for folder, reason in reasons if reason)
+
+
+def _fault(folder: Path) -> str:
+    try:
+        os.scandir(folder).close()
+    except FileNotFoundError:
+        return "" if folder.name in ("models", "gpus") else "there is no such folder"
+    except OSError as reason:
+        return reason.strerror or str(reason)
+    return ""
+
+
+def plain(file: Path) -> Path:
+    """The file, if it is one: a pipe would be waited for, and a device may never end."""
+    try:
+        mode = file.stat().st_mode
+    except OSError as reason:
+        raise InputError(f"cannot be read: {reason.strerror or reason}", field=str(file)) from None
+    if not stat.S_ISREG(mode):
+        raise InputError(f"cannot be read: it is {_KINDS.get(stat.S_IFMT(mode), 'a device')}", field=str(file))
+    return file

@@ -1,0 +1,75 @@
+"""How much of a model is counted: the whole of it, or a part, with the names of the parts that are left out.
+
+A checkpoint that sees images or predicts several tokens at once may be read in part. Every report carries its scope, so
+that no count of a part passes for the model's size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from archcalc.spec.units import rounded
+
+WHOLE_MODEL = "whole model"
+TRACED = "`params --trace` counts all that transformers builds"
+
+
+class LeftOut(NamedTuple):
+    """A part that is not counted, and its parameters where they are known."""
+
+    part: str
+    parameters: int | None = None
+
+    def words(self) -> str:
+        return f"{self.part} ({rounded(self.parameters)})" if self.parameters else self.part
+
+
+@dataclass(frozen=True)
+class Scope:
+    """`part` of the model called `of` is counted; without one, all of it is."""
+
+    part: str = ""
+    of: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+    remedy: str = ""  # what counts the whole
+
+    @property
+    def is_partial(self) -> bool:
+        return bool(self.left_out)
+
+    @property
+    def name(self) -> str:
+        """`text model of qwen3_vl`."""
+        if not self.is_partial:
+            return WHOLE_MODEL
+        return f"{self.part} of {self.of}" if self.of else self.part
+
+    def headline(self) -> str:
+        """One line that stands with the answer; empty for a whole model."""
+        if not self.is_partial:
+            return ""
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"partial count: the {self.name} alone, without {self.without()}{remedy}"
+
+    def without(self) -> str:
+        """`vision encoder with projector (407.5 M) and multi-token prediction (1 layer)`."""
+        *first, last = (each.words() for each in self.left_out)
+        return f"{', '.join(first)} and {last}" if first else last
+
+    def exact(self, noun: str) -> str:
+        """`every count is exact`, which is never said of a model that is counted in part."""
+        if not self.is_partial:
+            return f"every {noun} is exact"
+        return f"exact for the {self.name}; no {noun} includes what is left out"
+
+    def record(self) -> dict[str, Any]:
+        """For programs: the same keys for a whole model and for a part."""
+        return {"scope": self.name, "left_out": [each._asdict() for each in self.left_out]}
+
+    def columns(self) -> dict[str, str]:
+        """For spreadsheets: two further columns, of a part alone."""
+        return {"scope": self.name, "left_out": self.without()} if self.is_partial else {}
+
+
+WHOLE = Scope()

@@ -1,0 +1,241 @@
+"""Reading YAML: plain data, the line each field stands on, and nothing that a hostile file could do.
+
+The reader keeps to YAML 1.2's plain scalars: `true` is a bool but `yes`, `on` and `010` are words, so no value changes
+its type behind the writer's back. Duplicate keys, tags, deep nesting and exploding aliases are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from archcalc.core.errors import InputError, Path, dotted
+
+MAX_BYTES = 1_000_000
+MAX_VALUES = 20_000  # with every alias expanded; the largest real spec has a few hundred
+MAX_DEPTH = 40
+
+_INT = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+    **dict.fromkeys((".inf", "+.inf", ".Inf"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf"), float("-inf")),
+}
+
+
+@dataclass
+class Document:
+    """Where a spec came from: its text, its data, and the line of every field."""
+
+    file: str
+    text: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+    lines: dict[Path, int] = field(default_factory=dict)
+    notes: tuple[
+        str, ...
+    ] = ()  # of an importer: what a reader of any report must know, whatever is changed in the spec
+    file_notes: tuple[str, ...] = ()  # of an importer: what holds for the file as it is, and for no changed spec
+    weights: Any = None  # of an importer: how they are kept, as `archcalc.storage.checkpoint` says it
+    config: dict[str, Any] = field(default_factory=dict)  # the config.json that it was translated from
+    whole: dict[str, Any] = field(default_factory=dict)  # the config that transformers builds more of than was read
+    head_in_checkpoint: bool = False  # transformers' class gets its own head from a checkpoint, and is tied without one
+
+    def line_of(self, path: Path) -> int:
+        """The line of the field, or of the nearest thing around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 0)
+
+    @contextmanager
+    def locating(self) -> Iterator[None]:
+        """Add file, line and the line's text to a mistake found in this document."""
+        try:
+            yield
+        except InputError as error:
+            if not error.file:
+                self._locate(error)
+            raise
+
+    def _locate(self, error: InputError) -> None:
+        error.file = self.file
+        written = next((path for path in map(self._as_written, error.fields) if path in self.lines), None)
+        lines = self.text.splitlines()
+        error.line = min(self.line_of(written or (error.fields[0] if error.fields else ())), len(lines))
+        if written and not error.is_missing:
+            error.field = dotted(written)
+        error.excerpt = lines[error.line - 1][:100] if error.line else ""
+
+    def _as_written(self, path: Path) -> Path:
+        """A list of one may be written without its brackets: `position[0].theta` then stands at `position.theta`."""
+        return path if path in self.lines else tuple(key for key in path if not isinstance(key, int))
+
+
+def read(raw: bytes, file: str) -> Document:
+    """Parse one YAML document, or raise an InputError that says where and why not."""
+    document = Document(file, _decoded(raw, file))
+    with document.locating():
+        _Reader(document).read()
+    return document
+
+
+def _decoded(raw: bytes, file: str) -> str:
+    error: InputError | None = None
+    if len(raw) > MAX_BYTES:
+        error = InputError(f"{len(raw):,} bytes is too long for a spec", "a spec is a YAML file of a few dozen lines")
+    elif b"\0" in raw:
+        error = InputError("this is a binary file", "give a YAML spec; `archcalc init FILE` writes one to start from")
+    elif not raw.strip():
+        error = InputError("the file is empty", "`archcalc init FILE` writes a spec to start from")
+    if error is None:
+        try:
+            return raw.decode("utf-8-sig")
+        except UnicodeDecodeError as reason:
+            line = raw[: reason.start].count(b"\n") + 1
+            error = InputError(f"line {line} is not UTF-8 text", "save the file as UTF-8")
+    error.file = file
+    raise error
+
+
+class _Reader:
+    """Builds the data from YAML's events, one by one, so that depth and size are bounded before anything is built."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.anchors: dict[str, tuple[Any, int]] = {}
+        self.values = 0
+        self.events: Iterator[Any] = iter(())
+        self.peeked: Any = None
+
+    def read(self) -> None:
+        import yaml
+
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        self.events = yaml.parse(self.document.text, Loader=loader)
+        try:
+            self._document()
+        except yaml.YAMLError as reason:
+            raise self._malformed(reason) from None
+
+    def _document(self) -> None:
+        for opening in ("StreamStartEvent", "DocumentStartEvent"):
+            self._expect(opening, "no document in the file")
+        data = self._value((), 0)
+        for closing in ("DocumentEndEvent", "StreamEndEvent"):
+            self._expect(closing, "more than one document in the file")
+        if not isinstance(data, dict):
+            raise InputError(f"expected fields such as `d_model: 512`, found {_kind(data)}")
+        self.document.data = data
+
+    def _expect(self, kind: str, otherwise: str) -> None:
+        event = self._next()
+        if type(event).__name__ != kind:
+            self._stands_at(event.start_mark)
+            raise InputError(otherwise, "put one spec into one file")
+
+    def _next(self) -> Any:
+        event, self.peeked = self.peeked or next(self.events), None
+        return event
+
+    def _malformed(self, reason: Any) -> InputError:
+        mark = getattr(reason, "problem_mark", None) or getattr(reason, "context_mark", None)
+        problem = getattr(reason, "problem", None) or str(reason).splitlines()[0]
+        error = InputError(f"not valid YAML: {problem}", "check indentation, brackets and quotes on this line")
+        if mark is not None:
+            self._stands_at(mark)
+        return error
+
+    def _stands_at(self, mark: Any) -> None:
+        """Let a mistake of the whole document be told by this line."""
+        self.document.lines[()] = min(mark.line + 1, max(1, len(self.document.text.splitlines())))
+
+    def _value(self, path: Path, depth: int) -> Any:
+        event = self._next()
+        self.document.lines.setdefault(path, event.start_mark.line + 1)
+        kind = type(event).__name__
+        if depth > MAX_DEPTH:
+            raise InputError(f"nested more than {MAX_DEPTH} deep", fields=[path])
+        if kind == "AliasEvent":
+            return self._alias(event.anchor, path)
+        if event.tag is not None and not (kind == "ScalarEvent" and event.tag == "!"):
+            raise InputError(f"the tag {event.tag} is not allowed", "write the plain value", fields=[path])
+        before = self.values
+        value = self._plain(kind, event, path, depth)
+        if event.anchor:
+            self.anchors[event.anchor] = (value, self.values - before)
+        return value
+
+    def _plain(self, kind: str, event: Any, path: Path, depth: int) -> Any:
+        self._count(1, path)
+        if kind == "ScalarEvent":
+            return scalar(event.value) if event.implicit[0] else event.value
+        if kind == "SequenceStartEvent":
+            return self._sequence(path, depth)
+        return self._mapping(path, depth)
+
+    def _alias(self, anchor: str, path: Path) -> Any:
+        if anchor not in self.anchors:
+            raise InputError(f"the alias *{anchor} refers to itself or to nothing above it", fields=[path])
+        value, size = self.anchors[anchor]
+        self._count(size, path)
+        return value
+
+    def _count(self, values: int, path: Path) -> None:
+        self.values += values
+        if self.values > MAX_VALUES:
+            raise InputError(f"more than {MAX_VALUES:,} values once aliases are expanded", fields=[path])
+
+    def _ended(self) -> bool:
+        event = self._next()
+        ended = type(event).__name__ in ("SequenceEndEvent", "MappingEndEvent")
+        self.peeked = None if ended else event
+        return ended
+
+    def _sequence(self, path: Path, depth: int) -> list[Any]:
+        items: list[Any] = []
+        while not self._ended():
+            items.append(self._value((*path, len(items)), depth + 1))
+        return items
+
+    def _mapping(self, path: Path, depth: int) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        while not self._ended():
+            key = self._key(path)
+            if key in fields:
+                first, self.document.lines[(*path, key)] = self.document.lines[(*path, key)], self.key_line
+                raise InputError(f"given twice, first on line {first}", "keep one of the two", fields=[(*path, key)])
+            self.document.lines[(*path, key)] = self.key_line
+            fields[key] = self._value((*path, key), depth + 1)
+        return fields
+
+    def _key(self, path: Path) -> str:
+        event = self._next()
+        self.key_line = event.start_mark.line + 1
+        if type(event).__name__ != "ScalarEvent":
+            self.document.lines[path] = self.key_line
+            raise InputError("a field's name is a plain word", "write `name: value`", fields=[path])
+        return str(event.value)
+
+
+def scalar(text: str) -> Any:
+    """The value of a plain scalar. `3e4` is the int 30,000, but `4.0` stays a float, which no size accepts."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text) and len(text) < 60:
+        return int(text.replace("_", ""))
+    if _FLOAT.fullmatch(text) and len(text) < 60:
+        number = Decimal(text)
+        whole = "e" in text.lower() and abs(number.adjusted()) < 60 and number == int(number)
+        return int(number) if whole else float(text)
+    return text
+
+
+def _kind(value: Any) -> str:
+    return {list: "a list", type(None): "nothing", str: "text"}.get(type(value), "a single value")

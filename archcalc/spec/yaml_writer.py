@@ -1,0 +1,111 @@
+"""A spec as the YAML a person would write: short mappings on one line, a scalar where one field says it all.
+
+Every text is written so that `yaml_reader` reads the same text back, whatever is in it: plain where it is a few
+ordinary words, else between quotes, and with escapes where a character breaks a line or cannot be seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from archcalc.core.errors import InputError
+from archcalc.core.visible import SURROGATES, UNSEEN, visible
+from archcalc.spec.node import Node
+from archcalc.spec.yaml_reader import scalar
+
+LINE = 100  # a mapping that is longer than this is written out below its name
+SENTENCE = 40  # characters; a list of longer texts has a line for each
+LONGEST_KEY = 900  # YAML wants a question mark before a longer one
+EXACT = 1e50  # a whole float below this is written digit by digit, since 1e20 would be read as an int
+
+_PLAIN = re.compile(r"[A-Za-z_][\w./()+*·–×-]*(?: [\w./()+*·–×-]+)*")
+_WORDS = {None: "null", True: "true", False: "false"}
+_OTHER_WORDS = frozenset({"y", "n", "yes", "no", "on", "off"})  # booleans to readers of YAML 1.1, though not to ours
+
+
+def to_yaml(spec: Node, order: Iterable[str] = (), comments: Iterable[str] = ()) -> str:
+    """The fields that were said, those of `order` first, as they stood in the file they came from."""
+    said = _plain(spec)
+    keys = [*(key for key in order if key in said), *(key for key in said if key not in set(order))]
+    return "".join([*(f"# {visible(words)}\n" for words in comments), *(_field(key, said[key]) for key in keys)])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Node):
+        said = {
+            name: _plain(getattr(value, name))
+            for name in type(value).model_fields
+            if name in value.model_fields_set and getattr(value, name) is not None
+        }
+        return said[value.main] if list(said) == [value.main] else said
+    if isinstance(value, tuple | list):
+        items = [_plain(item) for item in value]
+        return items[0] if len(items) == 1 and isinstance(value[0], Node) else items
+    return {key: _plain(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+
+
+def _field(key: str, value: Any) -> str:
+    short = _pair(key, _flow(value))
+    if len(short) <= LINE or not value or not isinstance(value, dict | list):
+        return f"{short}\n"
+    if isinstance(value, list):
+        return _below(key, "".join(f"- {_flow(item)}\n" for item in value)) if _has_sentences(value) else f"{short}\n"
+    return _below(key, "".join(_field(name, item) for name, item in value.items()))
+
+
+def _has_sentences(value: list[Any]) -> bool:
+    return any(isinstance(item, str) and len(item) > SENTENCE for item in value)
+
+
+def _below(key: str, inner: str) -> str:
+    return f"{_pair(key, '')}\n" + "".join(f"  {line}\n" for line in inner.rstrip("\n").split("\n"))
+
+
+def _pair(key: str, value: str) -> str:
+    name = _scalar(key)
+    return f"{name}: {value}".rstrip(" ") if len(name) <= LONGEST_KEY else f"? {name}\n: {value}"
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(_flow_pair(key, inner) for key, inner in value.items()) + "}"
+    return f"[{', '.join(map(_flow, value))}]" if isinstance(value, list) else _scalar(value)
+
+
+def _flow_pair(key: str, value: Any) -> str:
+    name = _scalar(key)
+    return f"{name}: {_flow(value)}" if len(name) <= LONGEST_KEY else f"? {name} : {_flow(value)}"
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, float):
+        return _float(value)
+    return _WORDS[value] if value is None or isinstance(value, bool) else str(value)
+
+
+def _float(value: float) -> str:
+    if value != value:
+        return ".nan"
+    if value in (float("inf"), float("-inf")):
+        return ".inf" if value > 0 else "-.inf"
+    return f"{value:.1f}" if value.is_integer() and abs(value) < EXACT else repr(value)
+
+
+def _text(text: str) -> str:
+    if UNSEEN.search(text):
+        return _escaped(text)
+    usual = _PLAIN.fullmatch(text) and isinstance(scalar(text), str) and text.lower() not in _OTHER_WORDS
+    return text if usual else "'" + text.replace("'", "''") + "'"
+
+
+def _escaped(text: str) -> str:
+    """Between double quotes. YAML has no text with half a pair of surrogates, and no file can hold one."""
+    if SURROGATES.search(text):
+        fact = f"'{visible(text)[:40]}' holds half a pair of surrogates, which no YAML file can"
+        raise InputError(fact, "correct the text in the file that it comes from")
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{visible(quoted)}"'

@@ -1,0 +1,1 @@
+"""How weights and caches are stored: formats, mixtures of them, quantised checkpoints, packed tensors."""

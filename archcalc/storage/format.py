@@ -1,0 +1,195 @@
+"""Formats of weights and caches, and their true size: the scales that a format keeps beside its numbers are counted.
+
+A format says what is stored for how many weights: Q4_K keeps 4 bits for each, 12 bits of scales for every 32 and 32
+bits for every 256, which is 4.5. `archcalc.storage.named_formats` has all of them by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+
+from archcalc.core.count import Count
+from archcalc.core.ir import Axes, Axis, Dim, Param
+from archcalc.core.precision import BYTES
+from archcalc.run.mesh import Plan
+from archcalc.storage.gguf_mixtures import Other
+from archcalc.storage.places import Facts, Place, Shape
+
+
+@dataclass(frozen=True)
+class Stored:
+    """So many bits for every so many weights, or for every tile of so many rows and columns; 0 stands for all of them.
+
+    Scales of groups along the inputs are tiles of [1, 128], scales of rows [1, 0], one of a whole matrix [0, 0].
+    """
+
+    bits: int
+    per: int = 1
+    what: str = ""
+    tile: tuple[int, int] | None = None
+
+    def total(self, shape: Shape) -> int:
+        """Bits; begun groups count whole."""
+        if self.tile is None:
+            return -(-shape.elements // self.per) * self.bits
+        rows, columns = (-(-size // step) if step else 1 for size, step in zip(_sides(shape), self.tile, strict=True))
+        return shape.stack * rows * columns * self.bits
+
+
+def _sides(shape: Shape) -> tuple[int, int]:
+    return shape.rows, shape.columns
+
+
+@dataclass(frozen=True)
+class Format:
+    """`quantises` says which parameters: everything, matrices (tables too), linear (of the blocks), linear and head, or
+    experts."""
+
+    name: str
+    stores: tuple[Stored, ...]
+    quantises: str = "everything"
+    rest: str = ""  # what the other parameters are kept in; unsaid: as the activations
+    source: str = ""
+    others: tuple[Other, ...] = ()
+    instead: Format | None = None  # where rows are no whole blocks
+    pad: dict[str, int] = field(default_factory=dict, hash=False)  # ffn, in and out to multiples, as kernels want them
+    widened: int = 0  # copies in 16 bits that products of several tokens make of a matrix
+    holds_inputs: bool = False  # products keep what they read for the backward pass, though the matrix is frozen
+
+    def total(self, place: Place, model: Facts, plan: Plan) -> int:
+        """Bytes of all copies of a parameter that it holds, on one GPU."""
+        return sum(self._copies(part, place, model, plan) for part in self._parts(place))
+
+    def _parts(self, place: Place) -> tuple[Part, ...]:
+        """The tensors that a file keeps a matrix as: llama.cpp takes two of them apart."""
+        if self.is_blocked and place.role == "attention.kv_up":
+            return _lifting(place.param)
+        if self.is_blocked and any(dim.name == "q_k_v_gate" for dim in place.param.dims):
+            return _entering(place.param)
+        return (Part(place.param.axes, place.role),)
+
+    def _copies(self, part: Part, place: Place, model: Facts, plan: Plan) -> int:
+        shape, columns = self._padded(part.on(plan), part.role), part.on(Plan()).columns
+        if not self.others:
+            return place.copies * self._fitting(columns).bytes(shape)
+        role = _called(part.role, model)
+        roles = {role, "experts"} if place.is_expert else {role}
+        layers = place.layers or range(place.copies)
+        chosen = (self._chosen(roles, layer, place.depth, model) for layer in layers)
+        return sum(one._fitting(columns).bytes(shape) for one in chosen)
+
+    def _chosen(self, roles: set[str], layer: int, depth: int, model: Facts) -> Format:
+        """The first rule that holds decides."""
+        return next((other.format for other in self.others if other.holds(roles, layer, depth, model)), self)
+
+    def _fitting(self, columns: int) -> Format:
+        """Where rows are no whole blocks, another format; llama.cpp's last resort is fp16."""
+        if not self.is_blocked or columns % self.block == 0:
+            return self
+        return self.instead._fitting(columns) if self.instead else plain("fp16")
+
+    def bytes(self, shape: Shape) -> int:
+        return -(-sum(stored.total(shape) for stored in self.stores) // 8)
+
+    def bytes_of(self, elements: int) -> int:
+        """Of so many weights in a row, begun groups counted whole."""
+        return -(-sum(stored.total(Shape(1, 1, elements)) for stored in self.stores) // 8)
+
+    def _padded(self, shape: Shape, role: str) -> Shape:
+        if not self.pad:
+            return shape
+        steps = [self.pad[name] for name in (("out", "ffn") if role == "ffn.down" else ("ffn", "in"))]
+        rows, columns = (-(-size // step) * step for size, step in zip(_sides(shape), steps, strict=True))
+        return Shape(shape.stack, rows, columns)
+
+    @property
+    def block(self) -> int:
+        """How many weights are stored together."""
+        return max((stored.per for stored in self.stores), default=1)
+
+    @property
+    def is_blocked(self) -> bool:
+        """GGUF's formats: a row is made of whole blocks."""
+        return self.quantises == "matrices"
+
+    @property
+    def bits_per_weight(self) -> Fraction:
+        """Of a large matrix, whose rows' and own scales are nothing."""
+        return sum((_bits(stored) for stored in self.stores), Fraction(0))
+
+    has_buffers = False  # only a file of weights counts them among its bytes
+
+    @property
+    def is_quantised(self) -> bool:
+        return self.quantises != "everything"
+
+    def holds(self, place: Place) -> bool:
+        """Whether a parameter is kept in this format; one-dimensional ones never are."""
+        if self.quantises == "everything":
+            return True
+        if self.quantises == "experts":
+            return place.is_expert and place.is_linear
+        if place.role == "router":
+            return False
+        if self.quantises == "matrices":
+            return place.is_linear or place.role == "table.token"
+        return place.is_linear and (place.role != "head" or self.quantises == "linear and head")
+
+
+def _called(role: str, model: Facts) -> str:
+    """What a rule calls a matrix that a file keeps for two uses, or together with others."""
+    if model.tied and role == "table.token":
+        return "head"
+    return "attention.qkv" if model.fused_qkv and role in ("attention.q", "attention.k", "attention.v") else role
+
+
+def _bits(stored: Stored) -> Fraction:
+    if stored.tile is None:
+        return Fraction(stored.bits, stored.per)
+    rows, columns = stored.tile
+    return Fraction(stored.bits, rows * columns) if rows and columns else Fraction(0)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Axes that are stored as one tensor."""
+
+    axes: Axes
+    role: str
+
+    def on(self, plan: Plan) -> Shape:
+        """The matrix on one GPU; what has no rows is one."""
+        sizes = [1, 1, 1]
+        for place, axis in enumerate(reversed(self.axes)):
+            for dim in axis:
+                sizes[min(place, 2)] *= plan.part(dim)
+        return Shape(sizes[2], sizes[1], sizes[0])
+
+
+def _lifting(param: Param) -> tuple[Part, ...]:
+    """What lifts a latent vector to keys and to values: two stacks of matrices, one a head."""
+    heads, both = param.axes[0]
+    rank, value = param.axes[1], _read_behind(param)[-1]
+    key = Dim("key", Count(int(both.size) - int(value.size)))
+    return Part(((heads,), rank, (key,)), "other"), Part(((heads,), (value,), rank), "other")
+
+
+def _entering(param: Param) -> tuple[Part, ...]:
+    """What a gated delta net reads: queries, keys and values in one matrix, and the gate, as wide as the values."""
+    (both,), into = param.axes
+    gate = _read_behind(param)
+    rest = Dim("q_k_v", Count(int(both.size) - prod(int(dim.size) for dim in gate)))
+    return Part(((rest,), into), "attention.qkv"), Part((gate, into), "other")
+
+
+def _read_behind(param: Param) -> Axis:
+    """What the matrix behind attention reads: the values of all heads."""
+    above = param.owner.parent
+    assert above
+    return above["out"].params["weight"].axes[-1]
+
+
+def plain(name: str) -> Format:
+    return Format(name, (Stored(8 * BYTES[name]),))

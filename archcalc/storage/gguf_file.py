@@ -1,0 +1,183 @@
+"""The weights of a GGUF file as it keeps them: every parameter in the bytes of its own tensor, layer by layer.
+
+Tensors have the same names in all architectures: `blk.3.attn_q.weight`. A tensor that holds several matrices is divided
+among them; what no name here matches goes by its size; and whatever else a layer of the file holds is shared out, so
+that the sum is that of the file to the byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from archcalc.core.ir import Module, Param
+from archcalc.importers.gguf_config import Facts as Header
+from archcalc.importers.gguf_layers import OUTSIDE, Group, group_of, groups_of, places
+from archcalc.run.mesh import Plan
+from archcalc.spec.stored_tensors import Stored
+from archcalc.storage.places import Facts, Place
+
+_STANDS = re.compile(r"^(?:(?:enc|dec)\.)?(?:blk\.\d+\.)?")  # where a tensor stands, before what it is called
+SEVERAL = "several"  # formats of one parameter in one layer, or none
+Key = tuple[str, str, tuple[int, ...]]  # a parameter's module, its name and its shape
+
+_NAMES = {  # of a matrix by what it does: the tensors that hold it, or else those that hold it with others
+    "attention.q": (("attn_q",), ("attn_qkv",)),
+    "attention.k": (("attn_k",), ("attn_qkv",)),
+    "attention.v": (("attn_v",), ("attn_qkv",)),
+    "attention.out": (("attn_output",), ("attn_o",)),
+    "attention.q_down": (("attn_q_a",),),
+    "attention.q_up": (("attn_q_b",),),
+    "attention.kv_down": (("attn_kv_a_mqa",),),
+    "attention.kv_up": (("attn_kv_b", "attn_k_b", "attn_v_b"),),  # at once, or in two, or both
+    "router": (("ffn_gate_inp",),),
+    "ffn.gate": (("ffn_gate",), ("ffn_gate_up",), ("ffn_up",)),
+    "ffn.up": (("ffn_up",), ("ffn_gate_up",)),
+    "ffn.down": (("ffn_down",),),
+    "head": (("output",),),
+    "table.token": (("token_embd",),),
+    "table.position": (("position_embd",),),
+    "table.type": (("token_types",),),
+}
+
+
+@dataclass(frozen=True)
+class FileWeights:
+    """What `archcalc.storage.format.Format` is for a format, this is for a file."""
+
+    tensors: Mapping[str, Stored]
+    taken: Mapping[Key, int] = field(default_factory=dict)
+    formats: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # of each parameter, in how many layers
+    rest: str = ""
+    unknown: str = ""
+    source: str = "the file's tensors"
+
+    is_quantised = True
+    has_buffers = True
+    widened = 0
+    estimate = ""
+
+    @property
+    def note(self) -> str:
+        """What a reader of bytes must know."""
+        return f"the weights are stored as {self.name}"
+
+    @cached_property
+    def name(self) -> str:
+        """`Q4_K, Q6_K and fp32`, the format of the most weights first."""
+        numbers: dict[str, int] = {}
+        for stored in self.tensors.values():
+            numbers[stored.format] = numbers.get(stored.format, 0) + stored.elements
+        *most, last = sorted(numbers, key=lambda name: -numbers[name])
+        return f"{', '.join(most)} and {last}" if most else last
+
+    def holds(self, place: Place) -> bool:
+        return True
+
+    def total(self, place: Place, model: Facts, plan: Plan) -> int:
+        """Bytes of all copies on one GPU."""
+        whole = int(place.param.size)
+        taken = self.taken.get(_key(place.param), place.copies * whole * self._each)
+        return int(Fraction(taken) * plan.size(place.param) / whole)
+
+    @cached_property
+    def _each(self) -> Fraction:
+        """Bytes of a number, for what the file does not have, such as an adapter."""
+        numbers = sum(stored.elements for stored in self.tensors.values())
+        return Fraction(sum(stored.bytes for stored in self.tensors.values()), max(numbers, 1))
+
+
+def file_weights(root: Module, header: Header) -> FileWeights:
+    """Every tensor of the file, shared out among the parameters of the spec."""
+    spec: dict[Group, list[Place]] = defaultdict(list)
+    for place in places(root):
+        for group in groups_of(place, header):
+            spec[group].append(place)
+    file: dict[Group, dict[str, Stored]] = defaultdict(dict)
+    for name, stored in header.header.tensors.items():
+        group = group_of(name, header)
+        file[group if spec[group] else OUTSIDE][name] = stored
+    taken = {_key(place.param): Fraction(0) for several in spec.values() for place in several}
+    formats: dict[str, Counter[str]] = defaultdict(Counter)
+    for group, tensors in file.items():
+        owners = _owners(spec[group], tensors)
+        for name, stored in tensors.items():
+            for place, share in _divided(stored.bytes, owners[name] or spec[group]):
+                taken[_key(place.param)] += share
+        for place in spec[group]:
+            formats[f"{place.param.owner.path}.{place.param.name}"][_format(place, tensors, owners)] += 1
+    return FileWeights(header.header.tensors, _whole(taken), _known(formats))
+
+
+def _owners(here: list[Place], tensors: dict[str, Stored]) -> dict[str, list[Place]]:
+    """The parameters that each tensor holds; for those that none was found for, the tensors that are left."""
+    owners: dict[str, list[Place]] = {name: [] for name in tensors}
+    left = [place for place in here if not _claim(place, tensors, owners)]
+    free: dict[int, list[str]] = defaultdict(list)
+    for name, stored in tensors.items():
+        if not owners[name]:
+            free[stored.elements].append(name)
+    for place in list(left):
+        if same := free[int(place.param.size)]:
+            owners[same.pop(0)].append(place)
+            left.remove(place)
+    return {name: owners[name] or left for name in tensors}
+
+
+def _format(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> str:
+    """That of the tensors which hold a parameter."""
+    held = {stored.format for name, stored in tensors.items() if place in owners[name]}
+    return held.pop() if len(held) == 1 else SEVERAL
+
+
+def _claim(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> bool:
+    """Enter a parameter as an owner of the tensors that are called after it, if there are any."""
+    for names in _called(place):
+        found = [name for name in tensors if _own_name(name) in names]
+        for name in (one for one in found if one.endswith(".weight")):
+            owners[name].append(place)
+        if found:
+            return True
+    return False
+
+
+def _own_name(tensor: str) -> str:
+    """`attn_q` for `blk.3.attn_q.weight`; the `attn_q_b` of an indexer is not that of attention."""
+    return _STANDS.sub("", tensor).removesuffix(".weight")
+
+
+def _called(place: Place) -> Iterator[set[str]]:
+    """What the tensors of a matrix may be called, the likeliest first."""
+    kind = place.role.partition(".")[0]
+    tail = "_exps" if place.is_expert else "_shexp" if place.is_shared else ""
+    before = "cross_" if ".cross." in f".{place.param.owner.path}." else ""
+    for names in _NAMES.get(place.role, ()):
+        yield {f"{before}{name}{tail}" if kind in ("ffn", "attention") else name for name in names}
+
+
+def _divided(taken: int, owners: list[Place]) -> Iterator[tuple[Place, Fraction]]:
+    whole = sum(int(place.param.size) for place in owners)
+    for place in owners:
+        yield place, Fraction(taken * int(place.param.size), whole)
+
+
+def _whole(taken: dict[Key, Fraction]) -> dict[Key, int]:
+    """Whole bytes with the same sum: what is cut off one goes to the next."""
+    found, before = {}, Fraction(0)
+    for key, share in taken.items():
+        found[key] = int(before + share) - int(before)
+        before += share
+    return found
+
+
+def _known(formats: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
+    """Of those parameters that are kept in one format in every layer, though perhaps not in the same."""
+    return {path: dict(layers) for path, layers in formats.items() if SEVERAL not in layers}
+
+
+def _key(param: Param) -> Key:
+    return param.owner.path, param.name, param.shape

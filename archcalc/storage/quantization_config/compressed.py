@@ -1,0 +1,67 @@
+"""compressed-tensors: groups of modules, each with a width, a strategy for its scales and a way to pack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.storage.checkpoint import Checkpoint, Group
+from archcalc.storage.format import Stored
+from archcalc.storage.module_names import Names
+from archcalc.storage.named_formats import weight_format
+from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, stored, words
+
+
+def compressed(said: Fields) -> Checkpoint:
+    """Targets are `Linear`, names, or expressions; the head is quantised unless it is ignored."""
+    groups, told = [], []
+    for group in (said.get("config_groups") or {}).values():
+        asked = group.get("weights")
+        if not asked:
+            continue
+        name, stores = _weights(asked, str(group.get("format") or said.get("format") or ""))
+        told.append(name)
+        if not stores:
+            return Checkpoint(f"compressed-tensors {name}", unknown=f"how it keeps {name} is not known to archcalc")
+        groups.append(Group(layout(*stores, *_inputs(group)), Names(words(group.get("targets")) or ("Linear",))))
+    name = f"compressed-tensors {' and '.join(dict.fromkeys(told)) or 'without quantised weights'}"
+    return Checkpoint(name, tuple(groups), Names(words(said.get("ignore"))), head=True)
+
+
+def _weights(asked: Fields, packing: str) -> tuple[str, tuple[Stored, ...]]:
+    """The words for it, and what is stored; nothing where that is not known."""
+    bits, kind = number(asked, "num_bits", 8), str(asked.get("type", "int"))
+    strategy, group = str(asked.get("strategy") or "tensor"), number(asked, "group_size", 0)
+    if kind == "float" and bits == 4:
+        return _float4(packing)
+    if kind == "float" and bits == 8 and strategy in ("tensor", "channel", "block"):
+        stores, told = float8(strategy, 16, asked.get("block_structure"))
+        return f"fp8, {told}", stores
+    if kind == "int" and strategy in ("tensor", "channel", "group"):
+        return _integers(asked, bits, strategy, group)
+    return f"{kind}{bits} by {strategy}", ()
+
+
+def _integers(asked: Fields, bits: int, strategy: str, group: int) -> tuple[str, tuple[Stored, ...]]:
+    """Packed into words below 8 bits, with the shape beside them; a zero for each scale unless symmetric."""
+    tile = {"tensor": (0, 0), "channel": (1, 0), "group": (1, group)}[strategy]
+    beside = 16 + (0 if asked.get("symmetric", True) else bits)
+    shape = (stored(128, "the shape", tile=(0, 0)),) if bits < 8 else ()
+    index = (stored(32, "the group of an input", tile=(0, 1)),) if asked.get("actorder") == "group" else ()
+    told = {"tensor": "a scale a matrix", "channel": "a scale a row", "group": f"group {group}"}[strategy]
+    stores = (stored(bits, "the weight"), stored(beside, "scale and zero", tile=tile), *shape, *index)
+    return f"int{bits}, {told}", stores
+
+
+def _float4(packing: str) -> tuple[str, tuple[Stored, ...]]:
+    if packing.startswith("nvfp4"):
+        return "nvfp4, group 16", weight_format("nvfp4").stores
+    if packing.startswith("mxfp4"):
+        return "mxfp4, group 32", weight_format("mxfp4").stores
+    return "fp4", ()
+
+
+def _inputs(group: Fields) -> tuple[Stored, ...]:
+    """A scale of what enters, where it was fixed beforehand."""
+    asked: Any = group.get("input_activations")
+    fixed = isinstance(asked, dict) and asked.get("dynamic") is not True
+    return (stored(32, "a scale of the inputs", tile=(0, 0)),) if fixed else ()

@@ -1,0 +1,80 @@
+"""What several methods of quantisation store alike: groups along the inputs, scales of rows, tiles or matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.storage.checkpoint import Checkpoint, Group
+from archcalc.storage.format import Format, Stored
+from archcalc.storage.module_names import Names
+
+Fields = dict[str, Any]
+
+
+PACKED = 8  # bits of the widest integers that are packed
+GROUP = 8  # numbers: every group of a checkpoint is some of them, 16 to 1,024 in GPTQModel, 8 and more in HQQ
+
+
+def made(name: str, *stores: Stored | tuple[Stored, ...]) -> Checkpoint:
+    """Every linear layer kept in the same way."""
+    return Checkpoint(name, (Group(layout(*stores)),))
+
+
+def layout(*stores: Stored | tuple[Stored, ...]) -> Format:
+    flat = [one for several in stores for one in (several if isinstance(several, tuple) else (several,))]
+    return Format("stored", tuple(flat), "linear")
+
+
+def stored(bits: int, what: str, *, tile: tuple[int, int] | None = None) -> Stored:
+    return Stored(bits, what=what, tile=tile)
+
+
+def tiled(bits: int, group: int, beside: int) -> tuple[Stored, ...]:
+    """Packed weights, and so many bits for each group of inputs; all inputs are one where no group is said."""
+    if not 1 <= bits <= PACKED:
+        raise ValueError(f"{bits} bits, where packed integers have 1 to {PACKED}")
+    if group > 0 and group % GROUP:
+        raise ValueError(f"groups of {group}, where kernels read whole groups of {GROUP}")
+    return stored(bits, "the weight"), stored(beside, "scale and zero", tile=(1, max(group, 0)))
+
+
+def grouped(group: int) -> str:
+    return f"group {group}" if group > 0 else "a scale a row"
+
+
+def float8(strategy: str, bits: int, block: Any = None) -> tuple[tuple[Stored, ...], str]:
+    """Eight bits and a scale: of a matrix, a row, or a tile; with the words for it."""
+    rows, columns = block or (0, 0)
+    if block and not all(isinstance(side, int) and side > 0 for side in (rows, columns)):
+        raise ValueError(f"blocks of {rows} × {columns}")
+    tiles = {"tensor": (0, 0), "channel": (1, 0), "block": (int(rows), int(columns))}
+    told = {"tensor": "a scale a matrix", "channel": "a scale a row", "block": f"blocks of {rows} × {columns}"}
+    return (stored(8, "the weight"), stored(bits, "a scale", tile=tiles[strategy])), told[strategy]
+
+
+WIDEST = 64  # bits of one number
+LARGEST = 2**20  # of a group
+
+
+def number(said: Fields, key: str, otherwise: int, *, least: int = -1) -> int:
+    """Widths are of a few bits; a group of −1 is a whole row."""
+    value = said.get(key)
+    if value is None:
+        return otherwise
+    least, most = (0, WIDEST) if "bit" in key else (least, LARGEST)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{key}: {value!s:.40}")
+    return value
+
+
+def words(value: Any) -> tuple[str, ...]:
+    """A list of names, or one name."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(str(word) for word in value)
+
+
+def skipped(said: Fields) -> Names:
+    """Modules that are left as they are, under the names that methods have for the list."""
+    keys = ("modules_to_not_convert", "llm_int8_skip_modules", "ignore", "ignored_layers", "exclude_modules", "exclude")
+    return Names(tuple(word for key in keys for word in words(said.get(key))))

@@ -1,0 +1,263 @@
+"""`quantization_config`: what a checkpoint stores for each linear layer, and which layers it leaves as they are.
+
+Layouts are those of the libraries that write them: packed numbers, scales of groups, rows, tiles or whole matrices,
+zeros, indices. A method whose layout is not known here is named, and its bytes are not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from archcalc.core.errors import InputError
+from archcalc.storage.checkpoint import LINEAR, Checkpoint, Group
+from archcalc.storage.module_names import Names
+from archcalc.storage.named_formats import weight_format
+from archcalc.storage.quantization_config.compressed import compressed
+from archcalc.storage.quantization_config.layouts import (
+    Fields,
+    float8,
+    grouped,
+    made,
+    number,
+    skipped,
+    stored,
+    tiled,
+    words,
+)
+from archcalc.storage.quantization_config.mlx import is_mlx, mlx
+from archcalc.storage.quantization_config.modelopt import modelopt
+from archcalc.storage.quantization_config.quark import quark
+from archcalc.storage.quantization_config.rules import (
+    auto_round_rules,
+    gptq_layout,
+    gptq_rules,
+    hqq_layout,
+    hqq_rules,
+    packed,
+    told,
+    without_bits,
+)
+
+
+def quantised(said: Any, field: str = "quantization_config") -> Checkpoint | None:
+    """How the weights are kept; nothing where the config says that they are not quantised. `field` is where it says."""
+    if not isinstance(said, dict):
+        hint = 'write an object, such as {"quant_method": "awq", "bits": 4}, or leave it out'
+        raise InputError(f"expected an object, found {said!r:.60}", hint, fields=[(field,)])
+    method = str(said.get("quant_method") or _unnamed(said)).lower().replace("_", "-")
+    reader = METHODS.get(method)
+    if reader is None:
+        return Checkpoint(method, unknown=f"how {method} keeps weights is not known to archcalc")
+    try:
+        return reader(said)
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
+        hint = "compare it with a quantization_config that transformers wrote"
+        raise InputError(f"a value is not of a kind that {method} takes ({reason})", hint, fields=[(field,)]) from None
+
+
+def _unnamed(said: Fields) -> str:
+    """The method by its fields: old files and files beside config.json name none, and MLX never does."""
+    named = next((method for method, fields in _FIELDS.items() if fields & said.keys()), "an unnamed method")
+    return "mlx" if is_mlx(said) else named
+
+
+_FIELDS: dict[str, set[str]] = {  # of one method alone, asked in this order
+    "bitsandbytes": {"load_in_4bit", "load_in_8bit"},
+    "modelopt": {"quant_algo", "producer", "quantized_layers", "quantization"},
+    "compressed-tensors": {"config_groups", "sparsity_config"},
+    "gptq": {"desc_act", "damp_percent", "true_sequential", "checkpoint_format"},
+    "awq": {"w_bit", "zero_point", "q_group_size"},
+    "fp8": {"weight_block_size", "activation_scheme"},
+    "quark": {"global_quant_config"},
+    "torchao": {"quant_type"},
+    "aqlm": {"num_codebooks"},
+    "hqq": {"quant_config", "dynamic_config"},
+}
+
+
+def _gptq(said: Fields) -> Checkpoint:
+    """AutoGPTQ: packed weights, an fp16 scale and a zero for each group, and the group of every input."""
+    bits, group = number(said, "bits", 0), number(said, "group_size", 128)
+    if not bits:
+        return without_bits("gptq")
+    only = tuple(word for several in said.get("modules_in_block_to_quantize") or () for word in words(several))
+    rules = gptq_rules(said.get("dynamic") or {}, bits, group)
+    if only and any(rule.format for rule in rules):
+        return Checkpoint("gptq", unknown="modules_in_block_to_quantize and widths in dynamic are not counted together")
+    usual = Group(gptq_layout(bits, group), Names(only or (LINEAR,)))
+    return Checkpoint(f"gptq {told(usual, *rules)}", (*rules, usual), skipped(said), head=bool(said.get("lm_head")))
+
+
+def _auto_round(said: Fields) -> Checkpoint:
+    """Intel's AutoRound, packed as GPTQ or AWQ are, without an index."""
+    bits, group = number(said, "bits", 4), number(said, "group_size", 128)
+    rules, kept = auto_round_rules(said.get("extra_config") or {}, bits, group)
+    usual = Group(packed(bits, group, 16 + bits))
+    left = Names((*skipped(said).listed, *kept))
+    head = any(rule.targets.hold_outside("lm_head") for rule in rules)
+    return Checkpoint(f"auto-round {told(usual, *rules)}", (*rules, usual), left, head=head)
+
+
+def _awq(said: Fields) -> Checkpoint:
+    """AutoAWQ: packed weights, an fp16 scale and a zero for each group."""
+    bits, group = number(said, "bits", number(said, "w_bit", 0)), number(said, "q_group_size", 128)
+    group = number(said, "group_size", group)
+    if not bits:
+        return without_bits("awq")
+    found = made(f"awq int{bits}, {grouped(group)}", tiled(bits, group, 16 + bits))
+    return replace(found, skipped=skipped(said))
+
+
+def _bitsandbytes(said: Fields) -> Checkpoint | None:
+    """Neither in 8 bits nor in 4 is not quantised."""
+    if said.get("load_in_8bit") or said.get("_load_in_8bit"):
+        return replace(made("bitsandbytes int8", *weight_format("int8").stores), skipped=skipped(said))
+    if not (said.get("load_in_4bit") or said.get("_load_in_4bit")):
+        return None
+    kind = str(said.get("bnb_4bit_quant_type", "fp4")).lower()
+    if kind not in ("fp4", "nf4"):
+        return Checkpoint(f"bitsandbytes {kind}", unknown=f"bitsandbytes has no format {kind}")
+    double = bool(said.get("bnb_4bit_use_double_quant"))
+    kept = weight_format("nf4_dq" if double else "nf4")
+    name = f"bitsandbytes {kind}" + (" with double quantisation" if double else "")
+    return replace(made(name, *kept.stores), skipped=skipped(said), widened=kept.widened)
+
+
+def _fp8(said: Fields) -> Checkpoint:
+    """In blocks with an fp32 scale each, or one for a matrix, and one for what enters it where that is fixed."""
+    if said.get("quantized_layers"):
+        return _over(modelopt(said), _fp8({**said, "quantized_layers": None}))
+    block = said.get("weight_block_size")
+    layout, scales = float8("block" if block else "tensor", 32, block)
+    fixed = (stored(32, "a scale of the inputs", tile=(0, 0)),) if said.get("activation_scheme") == "static" else ()
+    return replace(made(f"fp8, {scales}", *layout, *fixed), skipped=skipped(said))
+
+
+def _over(listed: Checkpoint, usual: Checkpoint) -> Checkpoint:
+    """Layers that another method lists, and one for all others: DeepSeek's fp8 with experts in NVFP4."""
+    if listed.unknown:
+        return listed
+    groups = (*listed.groups, *usual.groups)
+    return replace(usual, name=f"{listed.name}, else {usual.name}", groups=groups, skipped=Names(()))
+
+
+def _fbgemm(said: Fields) -> Checkpoint:
+    layout, scales = float8("channel", 32)
+    return replace(made(f"fbgemm fp8, {scales}", *layout), skipped=skipped(said))
+
+
+def _eetq(said: Fields) -> Checkpoint:
+    layout = (stored(8, "the weight"), stored(16, "an fp16 scale of the row", tile=(1, 0)))
+    return replace(made("eetq int8, a scale a row", *layout), skipped=skipped(said))
+
+
+def _mxfp4(said: Fields) -> Checkpoint:
+    """gpt-oss: experts alone."""
+    found = made("mxfp4 of experts, group 32", *weight_format("mxfp4").stores)
+    return replace(found, quantises="experts", skipped=skipped(said))
+
+
+def _mxfp8(said: Fields) -> Checkpoint:
+    layout = (stored(8, "the weight"), stored(8, "a shared exponent", tile=(1, 32)))
+    return replace(made("mxfp8, group 32", *layout), skipped=skipped(said))
+
+
+def _nvfp4(said: Fields) -> Checkpoint:
+    return replace(made("nvfp4, group 16", *weight_format("nvfp4").stores), skipped=skipped(said))
+
+
+def _hqq(said: Fields) -> Checkpoint:
+    """A scale and a zero of 16 bits for each group; settings are for all layers, or for each by its name."""
+    inner = said.get("quant_config") or said.get("dynamic_config") or {}
+    left = Names(words(said.get("skip_modules")))
+    if inner and "weight_quant_params" not in inner:
+        rules = hqq_rules(inner)
+        return Checkpoint(f"hqq {told(*rules)}, by layer", rules, left)
+    usual = Group(hqq_layout(inner.get("weight_quant_params") or said.get("weights") or {}))
+    return Checkpoint(f"hqq {told(usual)}", (usual,), left)
+
+
+def _quanto(said: Fields) -> Checkpoint:
+    """Rows of int8 and float8 have a scale; groups of 128 of int4 and int2 a scale and a shift."""
+    kind = str(said.get("weights", "int8")).removeprefix("q")
+    layouts = {
+        "int8": (stored(8, "the weight"), stored(16, "a scale of the row", tile=(1, 0))),
+        "float8": (stored(8, "the weight"), stored(16, "a scale of the row", tile=(1, 0))),
+        "int4": tiled(4, 128, 32),
+        "int2": tiled(2, 128, 32),
+    }
+    if kind not in layouts:
+        return Checkpoint(f"quanto {kind}", unknown=f"quanto has no weights in {kind}")
+    return replace(made(f"quanto {kind}", *layouts[kind]), skipped=skipped(said))
+
+
+def _torchao(said: Fields) -> Checkpoint:
+    """The config by its name: `int4_weight_only`, or the class that newer files write."""
+    asked = said.get("quant_type")
+    inner: Fields = asked.get("default", asked) if isinstance(asked, dict) else {"_type": str(asked)}
+    kind = str(inner.get("_type", "")).lower().replace("_", "")
+    data: Fields = inner.get("_data") or said.get("quant_type_kwargs") or {}
+    group = number(data, "group_size", 128)
+    left = skipped(said)
+    if "int4" in kind:
+        return replace(made(f"torchao int4, {grouped(group)}", tiled(4, group, 32)), skipped=left)
+    if "int8" in kind or "float8" in kind:
+        name = "int8" if "int8" in kind else "float8"
+        layout = (stored(8, "the weight"), stored(32, "a scale of the row", tile=(1, 0)))
+        return replace(made(f"torchao {name}, a scale a row", *layout), skipped=left)
+    return Checkpoint(f"torchao {asked}", unknown=f"how torchao keeps {kind or 'them'} is not known to archcalc")
+
+
+def _aqlm(said: Fields) -> Checkpoint:
+    """Codes into books that every matrix has for itself, and a scale for each group of rows."""
+    books, bits = number(said, "num_codebooks", 1, least=1), number(said, "nbits_per_codebook", 16)
+    into, out = number(said, "in_group_size", 8, least=1), number(said, "out_group_size", 1, least=1)
+    code = 8 * -(-bits // 8)
+    layout = (
+        stored(books * code, "codes", tile=(out, into)),
+        stored(16 * books * 2**bits * into * out, "the books", tile=(0, 0)),
+        stored(16, "an fp16 scale", tile=(out, 0)),
+    )
+    found = made(f"aqlm, {books} × {bits} bits for {into * out} weights", *layout)
+    return replace(found, skipped=Names(words(said.get("linear_weights_not_to_quantize"))))
+
+
+def _bitnet(said: Fields) -> Checkpoint:
+    layout = (stored(2, "a ternary weight"), stored(16, "a scale of the matrix", tile=(0, 0)))
+    return replace(made("bitnet, 2 bits", *layout), skipped=skipped(said))
+
+
+def _gguf(said: Fields) -> Checkpoint:
+    """What `show` prints of a GGUF file."""
+    from archcalc.storage.quantization_config.gguf_formats import gguf
+
+    return gguf(said)
+
+
+METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {
+    "gptq": _gptq,
+    "awq": _awq,
+    "auto-round": _auto_round,
+    "intel/auto-round": _auto_round,
+    "bitsandbytes": _bitsandbytes,
+    "fp8": _fp8,
+    "fbgemm-fp8": _fbgemm,
+    "eetq": _eetq,
+    "mxfp4": _mxfp4,
+    "mxfp8": _mxfp8,
+    "nvfp4": _nvfp4,
+    "modelopt": modelopt,
+    "modelopt-fp4": modelopt,
+    "modelopt-mixed": modelopt,
+    "mlx": mlx,
+    "quark": quark,
+    "compressed-tensors": compressed,
+    "hqq": _hqq,
+    "quanto": _quanto,
+    "torchao": _torchao,
+    "aqlm": _aqlm,
+    "bitnet": _bitnet,
+    "gguf": _gguf,
+}

@@ -1,0 +1,57 @@
+"""MLX's `quantization`: every linear layer, the router, the tables and the head, in groups along the inputs.
+
+As `mlx_lm.utils.quantize_model` and `mlx.nn.quantize` do it: a matrix whose inputs are no whole groups stays as it is,
+and a module may have settings of its own, or `false`, under its name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.storage.checkpoint import Checkpoint, Group
+from archcalc.storage.format import Format
+from archcalc.storage.module_names import Names
+from archcalc.storage.quantization_config.layouts import Fields, grouped, number, stored
+from archcalc.storage.quantization_config.rules import told
+
+SETTINGS = ("bits", "group_size", "mode", "quant_method", "linear_class", "quantize_input")
+EVERY = "linear and tables"
+_SCALES = {"affine": 32, "mxfp4": 8, "mxfp8": 8, "nvfp4": 8}  # bits beside each group; affine: a scale and a bias
+_WIDTHS = {"mxfp4": (4, 32), "mxfp8": (8, 32), "nvfp4": (4, 16)}  # bits and group where the mode fixes them
+
+
+def is_mlx(said: Fields) -> bool:
+    """Bits and a group for all, and beside them nothing but modules by their names."""
+    own = {name: asked for name, asked in said.items() if name not in SETTINGS}
+    return {"bits", "group_size"} <= said.keys() and all(
+        isinstance(asked, dict) or (isinstance(asked, bool) and "." in name) for name, asked in own.items()
+    )
+
+
+def mlx(said: Fields) -> Checkpoint:
+    usual = _group(said, said)
+    if usual is None:
+        mode = str(said.get("mode"))
+        return Checkpoint(f"mlx {mode}", unknown=f"how MLX stores {mode} is not known to archcalc")
+    own = {name: asked for name, asked in said.items() if name not in SETTINGS}
+    rules = [_group(said, asked, name) for name, asked in own.items() if isinstance(asked, dict)]
+    kept = Names(tuple(name for name, asked in own.items() if asked is False))
+    groups = (*(rule for rule in rules if rule), usual)
+    return Checkpoint(f"mlx {told(*groups)}", groups, kept, quantises=EVERY, head=True)
+
+
+def _group(said: Fields, asked: Fields, name: str = "") -> Group | None:
+    """A module's own settings, else everybody's."""
+    mode = str(asked.get("mode") or said.get("mode") or "affine")
+    if mode not in _SCALES:
+        return None
+    bits, size = _WIDTHS.get(mode, (number(said, "bits", 4), number(said, "group_size", 64, least=1)))
+    bits, size = number(asked, "bits", bits), number(asked, "group_size", size, least=1)
+    targets: dict[str, Any] = {"targets": Names((name,))} if name else {}
+    return Group(_format(mode, bits, size), **targets, whole=size)
+
+
+def _format(mode: str, bits: int, size: int) -> Format:
+    label = f"int{bits}, {grouped(size)}" if mode == "affine" else f"{mode}, {grouped(size)}"
+    scales = stored(_SCALES[mode], "scale and bias", tile=(1, size))
+    return Format(label, (stored(bits, "the weight"), scales), "linear")

@@ -1,0 +1,104 @@
+"""NVIDIA's ModelOpt: `quant_algo` for all linear layers, or for each by its name in `quantized_layers`.
+
+Tensors and names of algorithms are those of `modelopt/torch/export/quant_utils.py`. The exporter lists every module
+that it leaves unquantised, the head among them, so that a head that is not in the list is quantised.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.storage.checkpoint import HEAD, Checkpoint, Group
+from archcalc.storage.format import Stored
+from archcalc.storage.module_names import Names
+from archcalc.storage.named_formats import weight_format
+from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, skipped, stored
+
+MIXED = "MIXED_PRECISION"
+_INPUTS = stored(32, "a scale of the inputs", tile=(0, 0))
+_SMOOTHING = stored(16, "a factor of each input", tile=(0, 1))  # AWQ's pre_quant_scale
+Layout = tuple[str, tuple[Stored, ...]]
+
+
+def modelopt(said: Fields) -> Checkpoint:
+    """As config.json has it, or hf_quant_config.json, whose fields stand under `quantization`."""
+    inner = said.get("quantization")
+    asked: Fields = {**said, **inner} if isinstance(inner, dict) else said
+    algorithm = _algorithm(asked)
+    if asked.get("quantized_layers"):
+        return _by_layer(asked, algorithm)
+    name, stores = _layout(asked, algorithm)
+    if not stores:
+        return _unknown(algorithm)
+    left = skipped(asked)
+    return Checkpoint(f"modelopt {name}", (Group(layout(*stores)),), left, head=bool(left.listed))
+
+
+def _algorithm(asked: Fields) -> str:
+    return str(asked.get("quant_algo") or "").upper()
+
+
+def _by_layer(asked: Fields, algorithm: str) -> Checkpoint:
+    """Layers of one algorithm are one group; what is not listed stays unquantised."""
+    listed: dict[tuple[str, tuple[Stored, ...]], list[str]] = {}
+    for module, own in asked["quantized_layers"].items():
+        name, stores = _layout({**asked, **own}, _algorithm(own) or algorithm)
+        if not stores:
+            return _unknown(_algorithm(own))
+        listed.setdefault((name, stores), []).append(module)
+    groups = tuple(Group(layout(*stores), Names(tuple(modules))) for (_, stores), modules in listed.items())
+    head = any(group.targets.hold_outside(HEAD) for group in groups)
+    return Checkpoint(f"modelopt {' and '.join(name for name, _ in listed)}", groups, skipped(asked), head=head)
+
+
+def _unknown(algorithm: str) -> Checkpoint:
+    """A method that exists, in a layout that is not known here."""
+    what = algorithm or "without quant_algo"
+    return Checkpoint(f"modelopt {what}", unknown=f"how modelopt stores {what} is not known to archcalc")
+
+
+def _layout(asked: Fields, algorithm: str) -> Layout:
+    """The words for it, and what is stored for a matrix; nothing where that is not known."""
+    if "NVFP4" in algorithm:
+        return _nvfp4(algorithm)
+    if "MXFP4" in algorithm:
+        return "mxfp4, group 32", weight_format("mxfp4").stores
+    if algorithm == "MXFP8":
+        return "mxfp8, group 32", (stored(8, "the weight"), stored(8, "a shared exponent", tile=(1, 32)))
+    if algorithm.startswith("FP8"):
+        return _fp8(algorithm, number(asked, "group_size", 128, least=1))
+    if algorithm in ("W4A16_AWQ", "W4A8_AWQ"):
+        return _awq(algorithm, number(asked, "group_size", 128, least=1))
+    if algorithm in ("W8A16", "W8A8_SQ_PER_CHANNEL"):
+        return _int8(algorithm)
+    return algorithm, ()
+
+
+def _nvfp4(algorithm: str) -> Layout:
+    """Without a scale of the inputs where these are not quantised; with AWQ's factors where it has smoothed them."""
+    inputs = () if "A16" in algorithm else (_INPUTS,)
+    smoothing = (_SMOOTHING,) if "AWQ" in algorithm else ()
+    return "nvfp4, group 16", (*weight_format("nvfp4").stores, *inputs, *smoothing)
+
+
+def _fp8(algorithm: str, block: int) -> Layout:
+    if algorithm == "FP8":
+        stores, told = float8("tensor", 32)
+        return f"fp8, {told}", (*stores, _INPUTS)
+    strategy = {"FP8_PER_CHANNEL_PER_TOKEN": "channel", "FP8_PB_WO": "block", "FP8_PB_REAL": "block"}.get(algorithm)
+    if not strategy:
+        return algorithm, ()
+    stores, told = float8(strategy, 32, [block, block] if strategy == "block" else None)
+    return f"fp8, {told}", stores
+
+
+def _awq(algorithm: str, group: int) -> Layout:
+    more: tuple[Any, ...] = (_INPUTS, stored(32, "a scale of the scales", tile=(0, 0)))
+    scales = stored(16, "a scale", tile=(1, group))
+    stores = (stored(4, "the weight"), scales, _SMOOTHING, *(more if algorithm == "W4A8_AWQ" else ()))
+    return f"int4, group {group}", stores
+
+
+def _int8(algorithm: str) -> Layout:
+    smoothing = (_SMOOTHING, _INPUTS) if "SQ" in algorithm else ()
+    return "int8, a scale a row", (stored(8, "the weight"), stored(32, "a scale of the row", tile=(1, 0)), *smoothing)

@@ -1,0 +1,162 @@
+"""Write presets/hf: what the config classes of the installed transformers declare, before anything is derived.
+
+    python tools/hf_defaults.py            # every model type that archcalc reads
+    python tools/hf_defaults.py llama t5
+
+A config.json leaves defaults out, so they are needed to read one. They are the class's raw defaults: what
+`__post_init__` derives (head_dim from hidden_size, say) must follow from the file's sizes, not from the default ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import json
+import sys
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import transformers
+from transformers import CONFIG_MAPPING, PreTrainedConfig
+from transformers.models.auto import modeling_auto
+
+from archcalc.importers.hf import translators
+from archcalc.spec.paths import data_root
+
+TASKS = {  # what a class is for, by the auto mapping it stands in; the first one wins
+    "base": "MODEL_MAPPING",
+    "causal": "MODEL_FOR_CAUSAL_LM_MAPPING",
+    "seq2seq": "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING",
+    "speech": "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING",
+    "masked": "MODEL_FOR_MASKED_LM_MAPPING",
+    "image": "MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING",
+    "sequence": "MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING",
+    "token": "MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING",
+    "answer": "MODEL_FOR_QUESTION_ANSWERING_MAPPING",
+    "choice": "MODEL_FOR_MULTIPLE_CHOICE_MAPPING",
+    "encoder": "MODEL_FOR_TEXT_ENCODING_MAPPING",
+    "pretraining": "MODEL_FOR_PRETRAINING_MAPPING",
+    "next": "MODEL_FOR_NEXT_SENTENCE_PREDICTION_MAPPING",
+    "audio": "MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING",
+    "masked_image": "MODEL_FOR_MASKED_IMAGE_MODELING_MAPPING",
+    "backbone": "MODEL_FOR_BACKBONE_MAPPING",
+    "pixels": "MODEL_FOR_CAUSAL_IMAGE_MODELING_MAPPING",
+}
+OTHERS = {  # classes that stand in no mapping, or second in one
+    "gpt2": {"GPT2DoubleHeadsModel": "double"},
+    "dpr": {"DPRContextEncoder": "base", "DPRReader": "reader"},
+    "vision-encoder-decoder": {"VisionEncoderDecoderModel": "seq2seq"},
+    "clip_text_model": {"CLIPTextModelWithProjection": "projection"},
+    "siglip_text_model": {"SiglipTextModel": "base"},
+    "clip_vision_model": {"CLIPVisionModelWithProjection": "projection"},
+    "beit": {"BeitForMaskedImageModeling": "masked_image"},
+    "deit": {"DeiTForImageClassificationWithTeacher": "teacher"},
+}
+
+
+def described(model_type: str) -> dict[str, Any]:
+    """One type: its class's raw defaults, aliases, rope base, and the model classes with what each is for."""
+    config = CONFIG_MAPPING[model_type]
+    return {
+        "config": config.__name__,
+        "defaults": defaults(config),
+        "aliases": dict(config.attribute_map),
+        "theta": config.default_theta,
+        "classes": classes(model_type),
+        "softmax": softmax(model_type),
+    }
+
+
+def softmax(model_type: str) -> str:
+    """`fp32` where eager attention of the type's classes computes softmax in fp32 and casts it back, else `input`."""
+    sources = _softmax_sources(_modeling(model_type))
+    wide = ["torch.float32" in source or ".float()" in source for source in sources]
+    return "fp32" if wide and all(wide) else "input"
+
+
+def _modeling(model_type: str) -> ModuleType | None:
+    """The module of its classes; of a part of another model, the one beside its config class."""
+    beside = CONFIG_MAPPING[model_type].__module__.replace(".configuration_", ".modeling_")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # modules that PyTorch has deprecated something in
+        named = [name for name in classes(model_type) if hasattr(transformers, name)]
+        try:
+            return importlib.import_module(getattr(transformers, named[0]).__module__ if named else beside)
+        except ModuleNotFoundError:
+            return None
+
+
+def _softmax_sources(module: ModuleType | None) -> list[str]:
+    """What `eager_attention_forward` does, or else attention's methods: some cast queries and keys before. A method
+    that casts if the config asks for it is not the usual one."""
+    if module is None:
+        return []
+    eager = getattr(module, "eager_attention_forward", None)
+    if eager:
+        return _telling(ast.parse(inspect.getsource(eager)))
+    tree = ast.parse(inspect.getsource(module))
+    layers = [node for node in tree.body if isinstance(node, ast.ClassDef) and "Attention" in node.name]
+    methods = [node for layer in layers for node in layer.body if isinstance(node, ast.FunctionDef)]
+    usual = [node for node in methods if "upcast" not in node.name]
+    return [source for node in usual for source in _telling(node)]
+
+
+def _telling(method: ast.AST) -> list[str]:
+    """The calls, where they say in which numbers; else all of a method that calls softmax."""
+    calls = [ast.unparse(node) for node in ast.walk(method) if _is_softmax(node)]
+    return calls if not calls or any("dtype=" in call for call in calls) else [ast.unparse(method)]
+
+
+def _is_softmax(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and "softmax" in ast.unparse(node.func).lower()
+
+
+def defaults(config: type[PreTrainedConfig]) -> dict[str, Any]:
+    """Without the fields of every config, which `base.json` has."""
+    common = {} if config is PreTrainedConfig else defaults(PreTrainedConfig)
+    own = {field.name: _default(field) for field in dataclasses.fields(config)}
+    return {name: value for name, value in own.items() if name not in common or common[name] != value}
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    made = field.default
+    if not isinstance(field.default_factory, dataclasses._MISSING_TYPE):
+        made = field.default_factory()
+    return list(made) if isinstance(made, tuple) else made
+
+
+def classes(model_type: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for task, mapping in TASKS.items():
+        named = getattr(modeling_auto, f"{mapping}_NAMES").get(model_type, ())
+        for name in [named] if isinstance(named, str) else named[:1]:
+            found.setdefault(name, task)
+    return {**found, **OTHERS.get(model_type, {})}
+
+
+def text(data: dict[str, Any]) -> str:
+    """A line for each entry, so that a change of a class is a line in a diff."""
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in data.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def files(types: Iterable[str]) -> dict[str, str]:
+    """Every file's name and text."""
+    made = {f"{model_type}.json": text(described(model_type)) for model_type in types}
+    return {"base.json": text({"defaults": defaults(PreTrainedConfig)}), **made}
+
+
+def main() -> None:
+    folder: Path = data_root() / "hf"
+    for name, written in files(sys.argv[1:] or sorted(translators())).items():
+        (folder / name).write_text(written, encoding="utf-8")
+        print(f"{len(written):6,} bytes  {name}")
+
+
+if __name__ == "__main__":
+    main()
