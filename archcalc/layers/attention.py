@@ -1,20 +1,18 @@
 """Multi-head attention; with fewer key-value heads it is grouped-query, with one multi-query attention.
 
-Eager attention stores the scores; flash attention is one kernel. PyTorch's own adds nothing to the scores, does not
-bend them, and wants values as wide as keys; FlashAttention's knows ALiBi, sinks, softcaps and two widths. A learned
-table of relative positions no kernel adds: that is always computed eagerly. With a cache, keys and values are kept for
-the tokens to come.
+With a cache, keys and values are kept for the tokens to come. What comes between queries, keys and values is
+`attention_core`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from archcalc.core.count import Count, total
-from archcalc.core.ir import Axes, Dim, Module, Part, Seen, Tensor, axes
+from archcalc.core.ir import Dim, Module, Part, Tensor, axes
+from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import EVERYTHING, Sight
-from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear, one_each
 from archcalc.layers.norm import norm
 from archcalc.layers.qk_norm import QKNorm
@@ -25,184 +23,182 @@ ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the s
 Biased = frozenset[str]  # which of q, k, v, o have a bias
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
 
-INPUT = "input"  # softmax is computed in the number format of its input
-BENT = "flash attention with ALiBi, sinks or softcaps: as FlashAttention's kernel has them; PyTorch's own does not"
-UNEVEN = "flash attention with values of another width than keys: as FlashAttention 3 has it; PyTorch's own does not"
-EAGERLY = "eager attention, which stores the scores of all positions"
-EAGER = "relative positions are added to stored scores: no flash kernel takes a learned table"
-
 _TWO = Dim.of("query_and_gate", 2, copies=True)
 
 
-def attention(
-    m: Module,
-    x: Tensor,
-    memory: Tensor,
-    work: Workload,
-    *,
-    heads: int,
-    kv_heads: int,
-    head_dim: int,
-    bias: Biased,
-    rotation: Rotation | None = None,
-    mask: Tensor | None = None,
-    score_bias: ScoreBias | None = None,
-    dropout: float = 0,
-    sight: Sight = EVERYTHING,
-    qk_norm: QKNorm | None = None,
-    gate: str = "",
-    v_dim: int | None = None,
-    out_norm: str = "",
-    sinks: bool = False,
-    softcap: bool = False,
-    alibi: bool = False,
-    routed: RoutedHeads | None = None,
-    softmax: str = INPUT,
-) -> Tensor:
-    """`memory` is what is looked at: x itself, or the encoder's output.
+@dataclass(frozen=True)
+class Inputs:
+    """What attention reads besides its input x."""
 
-    A `gate` is put on what was looked up. It comes with the queries, from one projection of twice the width (query),
-    from a projection of its own (own), or is one number for each head (head). `sinks` are a score for each head that no
-    position has: softmax may look at nothing. `out_norm` stands in front of the output projection. `alibi` is for a
-    kernel, which computes that bias itself; eagerly it comes as `score_bias`. `routed` heads are those of experts.
-    """
-    batch, seq, d_model = x.dims
-    head, each = Dim.of("heads", heads, copies=True), Dim.of("head_dim", head_dim)
-    kv_head = Dim.of("kv_heads", kv_heads, copies=True) if kv_heads != heads else head
-    if work.decodes and memory is not x:
-        m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
-    if routed:
-        q, weights = routed.queries(m, x, (head, each))
-    else:
-        q = linear(m["q"], x, (head, _TWO, each) if gate == "query" else (head, each), bias="q" in bias)
-    q, opened = _split_in_two(m, q, axes(batch, seq, (head, each))) if gate == "query" else (q, None)
-    k = linear(m["k"], memory, (kv_head, each), bias="k" in bias)
-    value = each if v_dim in (None, head_dim) else Dim.of("v_dim", v_dim or 0)
-    v = linear(m["v"], memory, (kv_head, value), bias="v" in bias)
-    if gate in ("own", "head"):
-        opened = linear(m["gate"], x, (head, value) if gate == "own" else head, bias=False)
-    m.show("head", batch, seq, each, note=f"each of {heads} heads")
-    if qk_norm:
-        q, k = qk_norm.joined(m["q_norm"], q), qk_norm.joined(m["k_norm"], k)
-    if qk_norm:
-        q = qk_norm.split(m["q_norm"], q.seen_as(batch, seq, head, each))
-        k = qk_norm.split(m["k_norm"], k.seen_as(batch, memory.dims[1], kv_head, each))
-    q = q.seen_as(batch, head, seq, each)
-    k, v = (t.seen_as(batch, kv_head, memory.dims[1], wide) for t, wide in ((k, each), (v, value)))
-    if rotation:
-        q, k = rotated(m, q, "q", rotation), rotated(m, k, "k", rotation)
-    past = looked_at(x, memory, work, sight)
-    k, v = (kept(m, t, past, work, sight) for t in (k, v))
-    bias_of_scores = score_bias(m, q, k) if score_bias else None
-    core = Core(m.section("core"), work, mask, bias_of_scores, dropout, sight, softcap, alibi, softmax=softmax)
-    core = replace(core, sinks=one_each(m, "sinks", head)) if sinks else core
-    looked_up = core.flash(q, k, v) if work.attention == "flash" else core.eager(q, k, v)
-    concatenated = m.record(
-        "view", looked_up, to=axes(batch, seq, (head, value)), name="concat", note="heads concatenated"
-    )
-    concatenated = m.record("multiply", concatenated, m.record("sigmoid", opened)) if opened else concatenated
-    concatenated = norm(m["out_norm"], concatenated, out_norm) if out_norm else concatenated
-    if routed:
-        return routed.answers(m, concatenated, weights, d_model, bias="o" in bias)
-    if gate != "query" and value == each:
-        describe_heads(m, head, d_model, each)
-    return linear(m["out"], concatenated, d_model, bias="o" in bias)
-
-
-def keep_global(m: Module, d_model: Dim, heads: int, kv_heads: int, head_dim: int, v_dim: int, bias: Biased) -> None:
-    """Longformer's second projections, for tokens that look at all others: kept, where no token does."""
-    for name, number, width in (("q", heads, head_dim), ("k", kv_heads, head_dim), ("v", kv_heads, v_dim)):
-        kept = m[f"{name}_global"]
-        kept.title = kept.term = f"{name} of global tokens (kept, read by nothing)"
-        head = Dim.of("heads" if number == heads else "kv_heads", number, copies=True)
-        axis = (head, Dim.of("head_dim" if width == head_dim else "v_dim", width))
-        kept.param("weight", axis, d_model)
-        if name in bias:
-            kept.param("bias", axis)
-
-
-def _split_in_two(m: Module, both: Tensor, each: Axes) -> tuple[Tensor, Tensor]:
-    """Queries, and what opens or shuts them: copied apart, as their heads lie between each other."""
-    q, gate = (m.record("copy", both, to=each) for _ in range(2))
-    return q, gate
+    work: Workload
+    memory: Tensor | None = None  # the encoder's output, where attention looks at that and not at x
+    rotation: Rotation | None = None
+    mask: Tensor | None = None
+    score_bias: ScoreBias | None = None
 
 
 @dataclass(frozen=True)
-class Core:
-    """Attention's core: what needs no parameters, can be recomputed alone, and is one kernel in flash attention."""
+class Heads:
+    """The sizes of attention's projections."""
 
-    m: Module
-    work: Workload
-    mask: Tensor | None
-    bias: Tensor | None
-    dropout: float
+    heads: int
+    kv_heads: int
+    head_dim: int
+    bias: Biased
+    v_dim: int | None = None  # as wide as keys, unless given
+
+    @property
+    def head(self) -> Dim:
+        return Dim.of("heads", self.heads, copies=True)
+
+    @property
+    def kv_head(self) -> Dim:
+        return Dim.of("kv_heads", self.kv_heads, copies=True) if self.kv_heads != self.heads else self.head
+
+    @property
+    def key(self) -> Dim:
+        return Dim.of("head_dim", self.head_dim)
+
+    @property
+    def value(self) -> Dim:
+        return Dim.of("v_dim", self.v_dim) if self.v_dim not in (None, self.head_dim) else self.key
+
+    def keys_and_values(self, m: Module, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """(batch, positions, (kv_heads, width)) each."""
+        k = linear(m["k"], memory, (self.kv_head, self.key), bias="k" in self.bias)
+        return k, linear(m["v"], memory, (self.kv_head, self.value), bias="v" in self.bias)
+
+    def concatenated(self, m: Module, found: Tensor) -> Tensor:
+        """What all heads found, side by side."""
+        batch, _, seq, _ = found.dims
+        joined = axes(batch, seq, (self.head, self.value))
+        return m.record("view", found, to=joined, name="concat", note="heads concatenated")
+
+    def keep_global(self, m: Module, d_model: Dim) -> None:
+        """Longformer's second projections, for tokens that look at all others: kept, where no token does."""
+        outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
+        for name, out in outs.items():
+            unread = m[f"{name}_global"]
+            unread.title = unread.term = f"{name} of global tokens (kept, read by nothing)"
+            unread.param("weight", out, d_model)
+            if name in self.bias:
+                unread.param("bias", out)
+
+    def describe(self, m: Module, d_model: Dim) -> None:
+        """The shares a textbook asks for: all heads together, and one head's part of each projection."""
+        projections = [m[name] for name in ("q", "k", "v")]
+        m.parts.append(Part("heads", total(total(p.elements for p in one.params.values()) for one in projections)))
+        for one in projections:
+            biased = [self.key.size] if "bias" in one.params else []
+            share = total([d_model.size * self.key.size, *biased])
+            m.parts.append(Part(f"{one.name}_head", share, (self.head_dim, int(d_model.size))))
+
+
+@dataclass(frozen=True)
+class Attention(Heads):
+    """Softmax attention over x itself, or over the encoder's output."""
+
+    dropout: float = 0  # on the weights that softmax gives
     sight: Sight = EVERYTHING
+    qk_norm: QKNorm | None = None
+    gate: str = ""  # on what was looked up; made with the queries (query), by a projection of its own, or one a head
+    out_norm: str = ""  # in front of the output projection
+    sinks: bool = False  # a score for each head that no position has: softmax may look at nothing
     softcap: bool = False
-    alibi: bool = False
-    sinks: Tensor | None = None
-    chosen: Tensor | None = None  # for a kernel: places of the only positions that are looked at
-    softmax: str = INPUT  # the number format that eager attention computes it in
+    alibi: bool = False  # for a kernel, which computes that bias itself; eagerly it comes as a score bias
+    routed: RoutedHeads | None = None  # queries made by experts
+    softmax: str = INPUT
 
-    def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """softmax(q·k / √head_dim + bias)·v, with keys and values shown to all heads of their group."""
-        m, (batch, head, seq, each), past = self.m, q.dims, k.dims[2]
-        m.whole_sequence = self._bent or EAGERLY
-        if k.dims[1] != head:
-            k, v = (m.record("repeat", t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
-        scores = m.record(
-            "contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="scores", seen=self.seen
+    def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
+        memory = inputs.memory or x
+        if inputs.work.decodes and memory is not x:
+            m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
+        q, expert_weights = self._queries(m, x)
+        q, gate = self._gate_of_queries(m, q)
+        k, v = self.keys_and_values(m, memory)
+        gate = gate or self._gate(m, x)
+        m.show("head", *x.dims[:2], self.key, note=f"each of {self.heads} heads")
+        q, k, v = self._by_head(m, q, k, v)
+        q, k = self._rotated(m, q, k, inputs)
+        past = looked_at(x, memory, inputs.work, self.sight)
+        k, v = (kept(m, t, past, inputs.work, self.sight) for t in (k, v))
+        found = self.concatenated(m, self._core(m, q, k, inputs).run(q, k, v))
+        found = self._gated_and_normed(m, found, gate)
+        return self._answer(m, found, expert_weights, x.dims[-1])
+
+    def _queries(self, m: Module, x: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Queries, twice as wide where a gate comes with them; and the weights of the experts that made them."""
+        if self.routed:
+            return self.routed.queries(m, x, (self.head, self.key))
+        out = (self.head, _TWO, self.key) if self.gate == "query" else (self.head, self.key)
+        return linear(m["q"], x, out, bias="q" in self.bias), None
+
+    def _gate_of_queries(self, m: Module, q: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Queries and their gate are copied apart, as their heads lie between each other."""
+        if self.gate != "query":
+            return q, None
+        each = (*q.axes[:2], (self.head, self.key))
+        return m.record("copy", q, to=each), m.record("copy", q, to=each)
+
+    def _gate(self, m: Module, x: Tensor) -> Tensor | None:
+        """A gate of its own projection: as wide as what is looked up, or one number for each head."""
+        outs = {"own": (self.head, self.value), "head": (self.head,)}
+        return linear(m["gate"], x, outs[self.gate], bias=False) if self.gate in outs else None
+
+    def _by_head(self, m: Module, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """(batch, heads, positions, width), behind the norms of queries and keys."""
+        if self.qk_norm:
+            q, k = self.qk_norm.joined(m["q_norm"], q), self.qk_norm.joined(m["k_norm"], k)
+            q = self.qk_norm.split(m["q_norm"], q.seen_as(*_rows(q), self.head, self.key))
+            k = self.qk_norm.split(m["k_norm"], k.seen_as(*_rows(k), self.kv_head, self.key))
+        return _heads_first(q, self.head, self.key), *self._heads_of_keys(k, v)
+
+    def _heads_of_keys(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        return _heads_first(k, self.kv_head, self.key), _heads_first(v, self.kv_head, self.value)
+
+    def _rotated(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
+        if not inputs.rotation:
+            return q, k
+        return rotated(m, q, "q", inputs.rotation), rotated(m, k, "k", inputs.rotation)
+
+    def _core(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> Core:
+        bias = inputs.score_bias(m, q, k) if inputs.score_bias else None
+        return Core(
+            m.section("core"),
+            inputs.work,
+            inputs.mask,
+            bias,
+            self.dropout,
+            self.sight,
+            softcap=self.softcap,
+            alibi=self.alibi,
+            sinks=one_each(m, "sinks", self.head) if self.sinks else None,
+            softmax=self.softmax,
         )
-        scores = m.record("scale", scores)
-        scores = self._capped(scores) if self.softcap else scores
-        scores = m.record("add", scores, self.bias) if self.bias else scores
-        scores = m.record("mask", scores, self.mask) if self.mask else scores
-        weights = self._beside_sinks(scores) if self.sinks else self.weights(scores)
-        weights = dropped(m, weights, self.dropout, self.work)
-        return m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)
 
-    def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """The same in one kernel, if there is one; it reads keys and values of a group where they are."""
-        if self.bias:
-            self.m.work_notes.append(EAGER)
-            return self.eager(q, k, v)
-        self.m.whole_sequence = self._bent
-        looked_up = axes(*q.dims[:3], v.dims[3])
-        bent, uneven = self.softcap or self.sinks or self.alibi, k.dims[3].size != v.dims[3].size
-        if not (bent or uneven or self.chosen):
-            return self.m.record("flash", q, k, v, to=looked_up, seen=self.seen)
-        self.m.work_notes.extend([*([BENT] if bent else []), *([UNEVEN] if uneven else [])])
-        others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
-        return self.m.record("bent_flash", q, k, v, *others, to=looked_up, seen=self.seen)
+    def _gated_and_normed(self, m: Module, found: Tensor, gate: Tensor | None) -> Tensor:
+        if gate:
+            found = m.record("multiply", found, m.record("sigmoid", gate))
+        return norm(m["out_norm"], found, self.out_norm) if self.out_norm else found
 
-    def weights(self, scores: Tensor) -> Tensor:
-        """Softmax in the format of the scores, or in fp32 and cast back to it."""
-        return self.m.record("softmax" if self.softmax == INPUT else "softmax_fp32", scores)
+    def _answer(self, m: Module, found: Tensor, expert_weights: Tensor | None, d_model: Dim) -> Tensor:
+        """Projected back to the width of the model, by the experts that asked where there are such."""
+        if self.routed and expert_weights:
+            return self.routed.answers(m, found, expert_weights, d_model, bias="o" in self.bias)
+        if self.gate != "query" and self.value == self.key:
+            self.describe(m, d_model)
+        return linear(m["out"], found, d_model, bias="o" in self.bias)
 
-    def _capped(self, scores: Tensor) -> Tensor:
-        """cap · tanh(scores / cap)."""
-        return self.m.record("scale", self.m.record("tanh", self.m.record("scale", scores)))
 
-    def _beside_sinks(self, scores: Tensor) -> Tensor:
-        """Softmax with one more score for each head, whose weight is then left out."""
-        assert self.sinks
-        *rows, past = scores.dims
-        wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
-        weights = self.weights(self.m.record("concat", scores, self.sinks, to=wider))
-        return self.m.record("view", weights, to=scores.axes)
+def _rows(x: Tensor) -> tuple[Dim, Dim]:
+    """Batch and positions."""
+    batch, seq, *_ = x.dims
+    return batch, seq
 
-    @property
-    def _bent(self) -> str:
-        """What every score goes through before softmax; sinks are added behind it, from its logsumexp."""
-        found = {"a softcap on the scores": self.softcap, "ALiBi": self.alibi, "a bias on the scores": bool(self.bias)}
-        return next((what for what, is_there in found.items() if is_there), "")
 
-    @property
-    def seen(self) -> Seen | None:
-        """Position i sees i + 1 of them: half of the square and half of its diagonal, or less of it in a window."""
-        if not (self.mask and self.sight.hides):
-            return None
-        *_, seq, past = (dim.size for dim in self.mask.dims)
-        return self.sight.pairs(seq), seq * past
+def _heads_first(x: Tensor, head: Dim, width: Dim) -> Tensor:
+    batch, seq = _rows(x)
+    return x.seen_as(batch, head, seq, width)
 
 
 def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Sight = EVERYTHING) -> Dim:
@@ -229,13 +225,3 @@ def rotated(m: Module, x: Tensor, name: str, rotation: Rotation) -> Tensor:
     whole, width = x.dims[-1].size, rotation[0].dims[-1].size
     note = f"by position, {width} of {whole}" if width != whole else "by position"
     return m.record("rotate", x, *rotation, name=f"{name}_rotated", note=note)
-
-
-def describe_heads(m: Module, head: Dim, d_model: Dim, each: Dim) -> None:
-    """The shares a textbook asks for: all heads together, and one head's part of each projection."""
-    projections = [m[name] for name in ("q", "k", "v")]
-    m.parts.append(Part("heads", total(total(p.elements for p in one.params.values()) for one in projections)))
-    for one in projections:
-        biased = [each.size] if "bias" in one.params else []
-        share = total([d_model.size * each.size, *biased])
-        m.parts.append(Part(f"{one.name}_head", share, (int(each.size), int(d_model.size))))

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.layers.attention import Inputs
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
-from archcalc.spec.workload import Workload
 
 DENSE = "scores of sparse attention are counted for all positions, as transformers computes them before it hides some"
 
@@ -24,34 +24,39 @@ class Indexer:
     head_dim: int
     top: int
 
-    def run(
-        self,
-        m: Module,
-        x: Tensor,
-        squeezed: Tensor,
-        past: Dim,
-        work: Workload,
-        rotation: tuple[Tensor, Tensor] | None,
-        mask: Tensor | None,
-    ) -> Tensor:
+    def run(self, m: Module, x: Tensor, squeezed: Tensor, past: Dim, inputs: Inputs) -> Tensor:
         """The places of the chosen positions. Queries come from `squeezed` ones, keys are kept beside attention's."""
         m.work_notes.append(DENSE)
         m.whole_sequence = "an index over all positions"
+        x, squeezed = x.detached(), squeezed.detached()
+        q, k = self._queries_and_keys(m, x, squeezed, past, inputs)
+        scores = self._scores(m, x, q, k)
+        scores = m.record("mask", scores, inputs.mask) if inputs.mask else scores
+        m.record("choose", scores, to=axes(*x.dims[:2], self._chosen(past)), name="chosen", note="of positions")
+        return m.ops[-1].beside["indices"]
+
+    def _queries_and_keys(
+        self, m: Module, x: Tensor, squeezed: Tensor, past: Dim, inputs: Inputs
+    ) -> tuple[Tensor, Tensor]:
         batch, seq, _ = x.dims
         head, each = Dim.of("index_heads", self.heads, copies=True), Dim.of("index_dim", self.head_dim)
-        x, squeezed = x.detached(), squeezed.detached()
         q = linear(m["q"], squeezed, (head, each), bias=False, trainable=False).seen_as(batch, head, seq, each)
         k = linear(m["k"], x, each, bias=False, trainable=False)
         k = norm(m["k_norm"], k, "layer", trainable=False)
-        q, k = (m.record("rotate", t, *rotation) for t in (q, k)) if rotation else (q, k)
-        k = m.record("append", k, to=axes(batch, past, each)) if work.keeps_cache else k.seen_as(batch, past, each)
+        if inputs.rotation:
+            q, k = m.record("rotate", q, *inputs.rotation), m.record("rotate", k, *inputs.rotation)
+        if inputs.work.keeps_cache:
+            return q, m.record("append", k, to=axes(batch, past, each))
+        return q, k.seen_as(batch, past, each)
+
+    def _scores(self, m: Module, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
+        """One for each query and position: those of all heads, weighted and added up."""
+        batch, head, seq, each = q.dims
+        past = k.dims[1]
         scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="index_scores")
         scores = m.record("relu", m.record("scale", scores))
         weights = m.record("scale", linear(m["weights"], x, head, bias=False, trainable=False))
-        summed = m.record("contract", weights, scores, to=axes(batch, seq, past), over=(head,))
-        summed = m.record("mask", summed, mask) if mask else summed
-        m.record("choose", summed, to=axes(batch, seq, self._chosen(past)), name="chosen", note="of positions")
-        return m.ops[-1].beside["indices"]
+        return m.record("contract", weights, scores, to=axes(batch, seq, past), over=(head,))
 
     def _chosen(self, past: Dim) -> Dim:
         """No more than there are."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.layers.attention import Rotation, describe_heads, looked_at, rotated
+from archcalc.layers.attention import Heads, Inputs, Rotation, looked_at, rotated
 from archcalc.layers.linear import linear
 from archcalc.layers.one_kernel import kernel
 
@@ -36,40 +36,32 @@ def feature_width(feature: str, head_dim: int) -> Count:
     return (width + 1) * (width + 2) // 2 if feature == "poly2" else width
 
 
-def kernel_attention(
-    m: Module,
-    x: Tensor,
-    memory: Tensor,
-    work: Workload,
-    *,
-    feature: str,
-    heads: int,
-    kv_heads: int,
-    head_dim: int,
-    bias: frozenset[str],
-    rotation: Rotation | None = None,
-    causal: bool = False,
-    v_dim: int | None = None,
-) -> Tensor:
-    """Like `attention`, with a feature map in the place of scores and softmax."""
-    batch, seq, d_model = x.dims
-    head, each = Dim.of("heads", heads, copies=True), Dim.of("head_dim", head_dim)
-    kv_head = Dim.of("kv_heads", kv_heads, copies=True) if kv_heads != heads else head
-    known = Count(0) if work.decodes and memory is not x else Count(1)  # the encoder's output was summed up before
-    m["k"].calls = m["v"].calls = known
-    q = linear(m["q"], x, (head, each), bias="q" in bias).seen_as(batch, head, seq, each)
-    value = each if v_dim in (None, head_dim) else Dim.of("v_dim", v_dim or 0)
-    widths = {"k": each, "v": value}
-    k, v = (linear(m[n], memory, (kv_head, width), bias=n in bias) for n, width in widths.items())
-    k, v = (t.seen_as(batch, kv_head, looked_at(x, memory), width) for t, width in ((k, each), (v, value)))
-    m.show("head", batch, seq, each, note=f"each of {heads} heads")
-    core = kernel(m, work, FUSED) if causal else m.section("core")
-    m.whole_sequence = "sums of kernel attention over all positions"
-    found = Kernel(core, work, feature, rotation, causal, known).look_up(q, k, v)
-    concatenated = m.record("view", found, to=axes(batch, seq, (head, value)), name="concat", note="heads concatenated")
-    if value == each:
-        describe_heads(m, head, d_model, each)
-    return linear(m["out"], concatenated, d_model, bias="o" in bias)
+@dataclass(frozen=True)
+class KernelAttention(Heads):
+    """Like `Attention`, with a feature map in the place of scores and softmax."""
+
+    feature: str = "elu"
+    causal: bool = False
+
+    def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
+        batch, seq, d_model = x.dims
+        memory = inputs.memory or x
+        was_summed = inputs.work.decodes and memory is not x  # the encoder's output, before the first token
+        m["k"].calls = m["v"].calls = calls = Count(0) if was_summed else Count(1)
+        q = linear(m["q"], x, (self.head, self.key), bias="q" in self.bias)
+        q = q.seen_as(batch, self.head, seq, self.key)
+        k, v = self.keys_and_values(m, memory)
+        past = looked_at(x, memory)
+        k = k.seen_as(batch, self.kv_head, past, self.key)
+        v = v.seen_as(batch, self.kv_head, past, self.value)
+        m.show("head", batch, seq, self.key, note=f"each of {self.heads} heads")
+        core = kernel(m, inputs.work, FUSED) if self.causal else m.section("core")
+        m.whole_sequence = "sums of kernel attention over all positions"
+        sums = Kernel(core, inputs.work, self.feature, inputs.rotation, self.causal, calls)
+        found = self.concatenated(m, sums.look_up(q, k, v))
+        if self.value == self.key:
+            self.describe(m, d_model)
+        return linear(m["out"], found, d_model, bias="o" in self.bias)
 
 
 @dataclass(frozen=True)
@@ -91,12 +83,16 @@ class Kernel:
         which has to stay above 0."""
         sums = self.m.section("sums")
         sums.calls = self.calls
-        turned_first = self.feature == "poly2"
-        q, k = (self._rotated(self.m, q, "q"), self._rotated(sums, k, "k")) if turned_first else (q, k)
+        if self.feature == "poly2":
+            q, k = self._both_rotated(sums, q, k)
         q, k = self._features(self.m, q, "q"), self._features(sums, k, "k")
         normaliser = self._normaliser(q, self._sum_of_features(sums, k))
-        q, k = (q, k) if turned_first else (self._rotated(self.m, q, "q"), self._rotated(sums, k, "k"))
+        if self.feature != "poly2":
+            q, k = self._both_rotated(sums, q, k)
         return self.m.record("divide", self._numerator(q, self._state(sums, k, v)), normaliser)
+
+    def _both_rotated(self, sums: Module, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        return self._rotated(self.m, q, "q"), self._rotated(sums, k, "k")
 
     def _rotated(self, m: Module, x: Tensor, name: str) -> Tensor:
         return rotated(m, x, name, self.rotation) if self.rotation else x

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
-from archcalc.layers.attention import INPUT, Core, Rotation, looked_at
+from archcalc.layers.attention import Inputs, looked_at
+from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.indexer import Indexer
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
-from archcalc.spec.workload import Workload
 
 ABSORBED = "a decode step of latent attention puts W_up on the query and the answer, not on every cached position"
 
@@ -52,108 +52,114 @@ class Widths:
 
 @dataclass(frozen=True)
 class LatentAttention:
-    m: Module
-    work: Workload
+    """As `Attention`, with queries, keys and values that come from narrow vectors."""
+
     widths: Widths
     bias: bool  # of the projections down and out; those up have none
     norm: str
     sight: Sight
-    rotation: Rotation | None
-    mask: Tensor | None
     dropout: float
     indexer: Indexer | None = None  # what chooses the positions that are looked at
     gate: str = ""  # on what was looked up: own, or one number for each head
     softmax: str = INPUT
 
-    def run(self, x: Tensor) -> Tensor:
-        """As `attention`, with queries, keys and values that come from narrow vectors."""
+    def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
         batch, seq, d_model = x.dims
-        q, squeezed = self._queries(x)
-        latent, shared_key = self._kept(x)
-        expanded = None if self.work.decodes else self._expanded(latent, shared_key)
-        core = Core(self.m.section("core"), self.work, self.mask, None, self.dropout, self.sight, softmax=self.softmax)
-        core = self._pointed(core, x, squeezed) if self.indexer else core
-        if expanded:
-            found = core.flash(q, *expanded) if self.work.attention == "flash" else core.eager(q, *expanded)
+        q, squeezed = self._queries(m, x, inputs)
+        latent, shared_key = self._cached(m, x, inputs)
+        if inputs.work.decodes:
+            found = self._absorbed(m, self._core(m, x, squeezed, inputs), q, latent, shared_key)
         else:
-            found = self._absorbed(core, q, latent, shared_key)
-        value = Dim.of("v_dim", self.widths.value)
-        joined = axes(batch, seq, (self.widths.head, value))
-        concatenated = self.m.record("view", found, to=joined, name="concat", note="heads concatenated")
-        concatenated = self._opened(x, concatenated) if self.gate else concatenated
-        return linear(self.m["out"], concatenated, d_model, bias=self.bias)
+            k, v = self._expanded(m, latent, shared_key)
+            found = self._core(m, x, squeezed, inputs).run(q, k, v)
+        joined = axes(batch, seq, (self.widths.head, Dim.of("v_dim", self.widths.value)))
+        concatenated = m.record("view", found, to=joined, name="concat", note="heads concatenated")
+        concatenated = self._gated(m, x, concatenated) if self.gate else concatenated
+        return linear(m["out"], concatenated, d_model, bias=self.bias)
 
-    def _opened(self, x: Tensor, found: Tensor) -> Tensor:
-        gate = linear(self.m["gate"], x, found.axes[-1] if self.gate == "own" else self.widths.head, bias=False)
-        return self.m.record("multiply", found, self.m.record("sigmoid", gate))
+    def _gated(self, m: Module, x: Tensor, found: Tensor) -> Tensor:
+        out = found.axes[-1] if self.gate == "own" else (self.widths.head,)
+        gate = linear(m["gate"], x, out, bias=False)
+        return m.record("multiply", found, m.record("sigmoid", gate))
 
-    def _queries(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def _queries(self, m: Module, x: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
         """Of all heads, and what they were made of."""
         batch, seq, _ = x.dims
-        m, widths = self.m, self.widths
+        widths = self.widths
         if widths.q_rank:
             x = linear(m["q_down"], x, Dim.of("q_rank", widths.q_rank), bias=self.bias)
             x = norm(m["q_norm"], x, self.norm)
         q = linear(m["q_up" if widths.q_rank else "q"], x, (widths.head, widths.query), bias=False)
-        return self._rotated(q.seen_as(batch, widths.head, seq, widths.query)), x
+        return _rotated(m, q.seen_as(batch, widths.head, seq, widths.query), inputs), x
 
-    def _pointed(self, core: Core, x: Tensor, squeezed: Tensor) -> Core:
-        """The core that looks where an indexer points: a kernel is told the places, else all others are masked."""
-        assert self.indexer
-        past = looked_at(x, x, self.work)
-        chosen = self.indexer.run(self.m["indexer"], x, squeezed, past, self.work, self.rotation, self.mask)
-        if self.work.attention == "flash" and not self.work.decodes:
+    def _core(self, m: Module, x: Tensor, squeezed: Tensor, inputs: Inputs) -> Core:
+        """It looks everywhere, or where an indexer points: a kernel is told the places, else all others are masked."""
+        work = inputs.work
+        core = Core(m.section("core"), work, inputs.mask, None, self.dropout, self.sight, softmax=self.softmax)
+        if not self.indexer:
+            return core
+        past = looked_at(x, x, work)
+        chosen = self.indexer.run(m["indexer"], x, squeezed, past, inputs)
+        if work.attention == "flash" and not work.decodes:
             return replace(core, chosen=chosen)
-        return replace(core, mask=self.m.record("hide", chosen, to=axes(*x.dims[:2], past)))
+        return replace(core, mask=m.record("hide", chosen, to=axes(*x.dims[:2], past)))
 
-    def _rotated(self, x: Tensor) -> Tensor:
-        return self.m.record("rotate", x, *self.rotation) if self.rotation else x
-
-    def _kept(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def _cached(self, m: Module, x: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
         """The latent vector and the rotated key of every position that can be looked at."""
         batch, seq, _ = x.dims
-        m, widths = self.m, self.widths
-        rank, rope = Dim.of("kv_rank", widths.kv_rank), Dim.of("rope_dim", widths.rope)
-        down = linear(m["kv_down"], x, widths.down, bias=self.bias)
+        rank, rope = Dim.of("kv_rank", self.widths.kv_rank), Dim.of("rope_dim", self.widths.rope)
+        down = linear(m["kv_down"], x, self.widths.down, bias=self.bias)
         latent = norm(m["kv_norm"], down.seen_as(batch, seq, rank), self.norm)
-        shared_key = self._rotated(down.seen_as(batch, seq, rope))
-        past = looked_at(x, x, self.work)
-        kept = ((latent, rank), (shared_key, rope))
-        if self.work.keeps_cache:
-            latent, shared_key = (m.record("append", t, to=axes(batch, past, width)) for t, width in kept)
-            return latent, shared_key
-        latent, shared_key = (t.seen_as(batch, past, width) for t, width in kept)
-        return latent, shared_key
+        shared_key = _rotated(m, down.seen_as(batch, seq, rope), inputs)
+        past = looked_at(x, x, inputs.work)
+        if inputs.work.keeps_cache:
+            latent = m.record("append", latent, to=axes(batch, past, rank))
+            return latent, m.record("append", shared_key, to=axes(batch, past, rope))
+        return latent.seen_as(batch, past, rank), shared_key.seen_as(batch, past, rope)
 
-    def _expanded(self, latent: Tensor, shared_key: Tensor) -> tuple[Tensor, Tensor]:
+    def _expanded(self, m: Module, latent: Tensor, shared_key: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of all heads."""
         batch, past, _ = latent.dims
-        m, widths = self.m, self.widths
+        widths = self.widths
         both = linear(m["kv_up"], latent, (widths.head, widths.up), bias=False)
         value = m.record("copy", both, to=axes(batch, widths.head, past, Dim.of("v_dim", widths.value)))
         key = m.record("concat", both, shared_key, to=axes(batch, widths.head, past, widths.query))
         return key, value
 
-    def _absorbed(self, core: Core, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
+    def _absorbed(self, m: Module, core: Core, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
         """Scores against the latent vectors themselves; all heads look at the same ones."""
-        m, widths, (batch, head, seq, _) = core.m, self.widths, q.dims
-        self.m.work_notes.append(ABSORBED)
-        past, rank, rope = latent.dims[1], latent.dims[2], shared_key.dims[2]
-        nope, value = Dim.of("nope_dim", widths.nope), Dim.of("v_dim", widths.value)
-        up = self._weight_up(rank)
+        m.work_notes.append(ABSORBED)
+        up = self._weight_up(m, latent.dims[2])
+        scores = self._scores_on_latent(core.m, up, q, latent, shared_key)
+        if core.mask:
+            scores = core.m.record("mask", scores, core.mask)
+        return self._values_of_latent(core.m, up, core.weights(scores), latent)
+
+    def _scores_on_latent(self, m: Module, up: Param, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
+        """(q · W_up) · latent, and the rotated share of the query on the rotated key."""
+        batch, head, seq, _ = q.dims
+        _, past, rank = latent.dims
+        nope, rope = Dim.of("nope_dim", self.widths.nope), shared_key.dims[2]
         by_head = q.seen_as(batch, head, seq, nope), up.seen_as(head, nope, rank)
         on_latent = m.record("contract", *by_head, to=axes(batch, head, seq, rank), over=(nope,))
         scores = m.record("contract", on_latent, latent, to=axes(batch, head, seq, past), over=(rank,), name="scores")
-        rotated = q.seen_as(batch, head, seq, rope)
-        scores = m.record("add", scores, m.record("contract", rotated, shared_key, to=scores.axes, over=(rope,)))
-        scores = m.record("scale", scores)
-        scores = m.record("mask", scores, core.mask) if core.mask else scores
-        weights = core.weights(scores)
+        turned = q.seen_as(batch, head, seq, rope)
+        scores = m.record("add", scores, m.record("contract", turned, shared_key, to=scores.axes, over=(rope,)))
+        return m.record("scale", scores)
+
+    def _values_of_latent(self, m: Module, up: Param, weights: Tensor, latent: Tensor) -> Tensor:
+        """(weights · latent) · W_up."""
+        batch, head, seq, past = weights.dims
+        rank, value = latent.dims[2], Dim.of("v_dim", self.widths.value)
         found = m.record("contract", weights, latent, to=axes(batch, head, seq, rank), over=(past,))
         by_head = found, up.seen_as(head, value, rank)
         return m.record("contract", *by_head, to=axes(batch, head, seq, value), over=(rank,))
 
-    def _weight_up(self, rank: Dim) -> Param:
+    def _weight_up(self, m: Module, rank: Dim) -> Param:
         widths = self.widths
         elements = rank.size * (widths.head.size * widths.up.size)
-        return self.m["kv_up"].param("weight", (widths.head, widths.up), rank, elements=elements)
+        return m["kv_up"].param("weight", (widths.head, widths.up), rank, elements=elements)
+
+
+def _rotated(m: Module, x: Tensor, inputs: Inputs) -> Tensor:
+    return m.record("rotate", x, *inputs.rotation) if inputs.rotation else x

@@ -15,7 +15,7 @@ from dataclasses import replace
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, walk
 from archcalc.core.ops import KINDS
-from archcalc.layers.attention import EAGERLY
+from archcalc.layers.attention_core import EAGERLY
 from archcalc.run.mesh import SEQUENCES, SPLIT, STATES, WIDTHS
 from archcalc.spec.workload import Workload
 

@@ -10,7 +10,7 @@ from archcalc.archs.transformer.parts.ffn import FfnPart
 from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.layers.attention import INPUT
+from archcalc.layers.attention_core import INPUT
 from archcalc.layers.attention_mask import EVERYTHING
 
 if TYPE_CHECKING:

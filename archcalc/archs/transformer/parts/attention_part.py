@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts.part import Context, Part
 from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.layers.attention import INPUT, Rotation, ScoreBias, attention, keep_global, looked_at
+from archcalc.layers.attention import Attention as SoftmaxAttention
+from archcalc.layers.attention import Inputs, Rotation, ScoreBias, looked_at
+from archcalc.layers.attention_core import INPUT
 from archcalc.layers.disentangled import disentangled, distance_table
 from archcalc.layers.embedding import relative_bias
-from archcalc.layers.kernel import kernel_attention
+from archcalc.layers.kernel import KernelAttention
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.nodes import Position
@@ -47,35 +49,42 @@ class AttentionPart(Part):
         return self.sight.causal
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        memory = self._memory(x, context) if self.cross else x
+        layer = self._softmax if self.feature == "softmax" else self._kernel
         if self.global_qkv:
-            widths = self.head_dim, self.v_dim or self.head_dim
-            keep_global(m, x.dims[-1], self.heads, self.kv_heads, *widths, self.bias)
-        if self.feature != "softmax":
-            return self._run_kernel(m, x, memory, context)
-        return attention(
-            m,
-            x,
-            memory,
-            context.work,
-            heads=self.heads,
-            kv_heads=self.kv_heads,
-            head_dim=self.head_dim,
-            bias=self.bias,
-            rotation=self._rotation(x, context),
-            mask=self._mask(x, context),
-            score_bias=self._score_bias(x, context),
+            layer.keep_global(m, x.dims[-1])
+        return layer.run(m, x, self._inputs(x, context))
+
+    @property
+    def _softmax(self) -> SoftmaxAttention:
+        return SoftmaxAttention(
+            *self._sizes,
             dropout=self.weights_dropout,
             sight=self.sight,
             qk_norm=self.qk_norm,
-            sinks=self.sinks,
             gate=self.gate,
-            v_dim=self.v_dim,
             out_norm=self.out_norm,
+            sinks=self.sinks,
             softcap=self.softcap,
             alibi=self.position("alibi") is not None,
             routed=self.routed,
             softmax=self.softmax,
+        )
+
+    @property
+    def _kernel(self) -> KernelAttention:
+        return KernelAttention(*self._sizes, feature=self.feature, causal=self.causal)
+
+    @property
+    def _sizes(self) -> tuple[int, int, int, frozenset[str], int | None]:
+        return self.heads, self.kv_heads, self.head_dim, self.bias, self.v_dim
+
+    def _inputs(self, x: Tensor, context: Context) -> Inputs:
+        return Inputs(
+            context.work,
+            memory=self._memory(x, context) if self.cross else None,
+            rotation=self._rotation(x, context),
+            mask=context.mask(x, self.sight),
+            score_bias=self._score_bias(x, context),
         )
 
     def _memory(self, x: Tensor, context: Context) -> Tensor:
@@ -87,22 +96,6 @@ class AttentionPart(Part):
         length = Dim.of("memory_seq", context.work.context + 1 if context.work.decodes else seq.size)
         width = d_model if self.memory == d_model.size else Dim.of("memory", self.memory)
         return context.constant(f"memory of {self.memory}", "act", batch, length, width)
-
-    def _run_kernel(self, m: Module, x: Tensor, memory: Tensor, context: Context) -> Tensor:
-        return kernel_attention(
-            m,
-            x,
-            memory,
-            context.work,
-            feature=self.feature,
-            heads=self.heads,
-            kv_heads=self.kv_heads,
-            head_dim=self.head_dim,
-            bias=self.bias,
-            rotation=self._rotation(x, context),
-            causal=self.causal,
-            v_dim=self.v_dim,
-        )
 
     def position(self, kind: str) -> Position | None:
         return next((position for position in self.positions if position.kind == kind), None)
@@ -126,11 +119,6 @@ class AttentionPart(Part):
     def _relative(self, per: str) -> Position | None:
         found = (position for position in self.positions if position.kind == "relative" and position.per == per)
         return next(found, None)
-
-    def _mask(self, x: Tensor, context: Context) -> Tensor | None:
-        """A later position must not be seen; a single token at the end sees all."""
-        hides = self.sight.hides and not context.work.decodes
-        return context.constant(f"mask of {self.sight}", "mask", x.dims[1], looked_at(x, x)) if hides else None
 
     def _rotation(self, x: Tensor, context: Context) -> Rotation | None:
         """Cosines and sines, one row for each position."""

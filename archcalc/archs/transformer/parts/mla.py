@@ -9,7 +9,8 @@ from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor
-from archcalc.layers.attention import INPUT, looked_at
+from archcalc.layers.attention import Inputs
+from archcalc.layers.attention_core import INPUT
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.indexer import Indexer
 from archcalc.layers.mla import LatentAttention, Widths
@@ -31,21 +32,21 @@ class LatentPart(Part):
     softmax: str = INPUT
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        hides = self.sight.hides and not context.work.decodes
+        inputs = Inputs(context.work, rotation=self._rotation(x, context), mask=context.mask(x, self.sight))
+        return self._layer.run(m, x, inputs)
+
+    @property
+    def _layer(self) -> LatentAttention:
         return LatentAttention(
-            m,
-            context.work,
             self.widths,
             bias=self.bias,
             norm="rms",
             sight=self.sight,
-            rotation=self._rotation(x, context),
-            mask=context.constant(f"mask of {self.sight}", "mask", x.dims[1], looked_at(x, x)) if hides else None,
             dropout=self.weights_dropout,
             indexer=self.indexer,
             gate=self.gate,
             softmax=self.softmax,
-        ).run(x)
+        )
 
     def _rotation(self, x: Tensor, context: Context) -> tuple[Tensor, Tensor] | None:
         if not self.rope:

@@ -10,6 +10,8 @@ from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes
+from archcalc.layers.attention import looked_at
+from archcalc.layers.attention_mask import Sight
 from archcalc.layers.norm import norm
 from archcalc.spec.node import merged
 from archcalc.spec.workload import Workload
@@ -39,6 +41,12 @@ class Context:
         """
         shape = axes(*items)
         return self.once(name, lambda: Tensor(shape, role), shape)
+
+    def mask(self, x: Tensor, sight: Sight) -> Tensor | None:
+        """A later position must not be seen; a single token at the end sees all."""
+        if not sight.hides or self.work.decodes:
+            return None
+        return self.constant(f"mask of {sight}", "mask", x.dims[1], looked_at(x, x))
 
     def once(self, name: str, make: Callable[[], Tensor], shape: Axes = ()) -> Tensor:
         """What is made when it is first asked for."""

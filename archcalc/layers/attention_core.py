@@ -1,0 +1,112 @@
+"""Attention's core: scores, softmax and the sum of values, which need no parameters.
+
+Eager attention stores the scores; flash attention is one kernel. PyTorch's own adds nothing to the scores, does not
+bend them, and wants values as wide as keys; FlashAttention's knows ALiBi, sinks, softcaps and two widths. A learned
+table of relative positions no kernel adds: that is always computed eagerly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.core.ir import Dim, Module, Seen, Tensor, axes
+from archcalc.layers.attention_mask import EVERYTHING, Sight
+from archcalc.layers.dropout import dropped
+from archcalc.spec.workload import Workload
+
+INPUT = "input"  # softmax is computed in the number format of its input
+BENT = "flash attention with ALiBi, sinks or softcaps: as FlashAttention's kernel has them; PyTorch's own does not"
+UNEVEN = "flash attention with values of another width than keys: as FlashAttention 3 has it; PyTorch's own does not"
+EAGERLY = "eager attention, which stores the scores of all positions"
+EAGER = "relative positions are added to stored scores: no flash kernel takes a learned table"
+
+
+@dataclass(frozen=True)
+class Core:
+    """Attention's core: what needs no parameters, can be recomputed alone, and is one kernel in flash attention."""
+
+    m: Module
+    work: Workload
+    mask: Tensor | None
+    bias: Tensor | None
+    dropout: float
+    sight: Sight = EVERYTHING
+    softcap: bool = False
+    alibi: bool = False
+    sinks: Tensor | None = None
+    chosen: Tensor | None = None  # for a kernel: places of the only positions that are looked at
+    softmax: str = INPUT  # the number format that eager attention computes it in
+
+    def run(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """What the queries find, as the workload asks for it: by a flash kernel, or step by step."""
+        return self.flash(q, k, v) if self.work.attention == "flash" else self.eager(q, k, v)
+
+    def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """softmax(q·k / √head_dim + bias)·v, with keys and values shown to all heads of their group."""
+        m, (batch, head, seq, each), past = self.m, q.dims, k.dims[2]
+        m.whole_sequence = self._bent or EAGERLY
+        if k.dims[1] != head:
+            k, v = (m.record("repeat", t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
+        scores = m.record(
+            "contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="scores", seen=self.seen
+        )
+        scores = m.record("scale", scores)
+        scores = self._capped(scores) if self.softcap else scores
+        scores = m.record("add", scores, self.bias) if self.bias else scores
+        scores = m.record("mask", scores, self.mask) if self.mask else scores
+        weights = self._beside_sinks(scores) if self.sinks else self.weights(scores)
+        weights = dropped(m, weights, self.dropout, self.work)
+        return m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)
+
+    def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        """The same in one kernel, if there is one; it reads keys and values of a group where they are."""
+        if self.bias:
+            self.m.work_notes.append(EAGER)
+            return self.eager(q, k, v)
+        self.m.whole_sequence = self._bent
+        looked_up = axes(*q.dims[:3], v.dims[3])
+        if self._is_plain(k, v):
+            return self.m.record("flash", q, k, v, to=looked_up, seen=self.seen)
+        self.m.work_notes.extend(self._kernel_notes(k, v))
+        others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
+        return self.m.record("bent_flash", q, k, v, *others, to=looked_up, seen=self.seen)
+
+    def _is_plain(self, k: Tensor, v: Tensor) -> bool:
+        """Whether PyTorch's own kernel computes it."""
+        return not (self.chosen or any(self._kernel_notes(k, v)))
+
+    def _kernel_notes(self, k: Tensor, v: Tensor) -> list[str]:
+        """Which other kernel is meant, where PyTorch's own does not compute it."""
+        uneven = k.dims[3].size != v.dims[3].size
+        bent = self.softcap or self.sinks or self.alibi
+        return [note for note, holds in ((BENT, bent), (UNEVEN, uneven)) if holds]
+
+    def weights(self, scores: Tensor) -> Tensor:
+        """Softmax in the format of the scores, or in fp32 and cast back to it."""
+        return self.m.record("softmax" if self.softmax == INPUT else "softmax_fp32", scores)
+
+    def _capped(self, scores: Tensor) -> Tensor:
+        """cap · tanh(scores / cap)."""
+        return self.m.record("scale", self.m.record("tanh", self.m.record("scale", scores)))
+
+    def _beside_sinks(self, scores: Tensor) -> Tensor:
+        """Softmax with one more score for each head, whose weight is then left out."""
+        assert self.sinks
+        *rows, past = scores.dims
+        wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
+        weights = self.weights(self.m.record("concat", scores, self.sinks, to=wider))
+        return self.m.record("view", weights, to=scores.axes)
+
+    @property
+    def _bent(self) -> str:
+        """What every score goes through before softmax; sinks are added behind it, from its logsumexp."""
+        found = {"a softcap on the scores": self.softcap, "ALiBi": self.alibi, "a bias on the scores": bool(self.bias)}
+        return next((what for what, is_there in found.items() if is_there), "")
+
+    @property
+    def seen(self) -> Seen | None:
+        """Position i sees i + 1 of them: half of the square and half of its diagonal, or less of it in a window."""
+        if not (self.mask and self.sight.hides):
+            return None
+        *_, seq, past = (dim.size for dim in self.mask.dims)
+        return self.sight.pairs(seq), seq * past
