@@ -17,7 +17,6 @@ from archcalc.archs.transformer.resolve import Transformer
 from archcalc.core.count import Count, product
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, axes, walk
-from archcalc.core.ops import KINDS
 from archcalc.layers.kernel import FEATURES, NORMALISER, feature_width
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.spec.workload import Workload
@@ -219,7 +218,7 @@ def _rows(alike: list[Place]) -> list[Row]:
 
 def _costs(part: AttentionPart, feature: str, work: Workload) -> tuple[Cost, Cost | None]:
     """The matrix products of a key-value head and the queries that share it, without and of the normaliser."""
-    products = [op for op in _traced(part, feature, work) if KINDS[op.kind].matrix]
+    products = [op for op in _traced(part, feature, work) if op.traits.matrix]
     between = [op for op in products if not any(isinstance(tensor, Param) for tensor in op.inputs)]
     normalising = [op for op in between if op.name == NORMALISER]
     return _cost([op for op in between if op.name != NORMALISER]), _cost(normalising) if normalising else None

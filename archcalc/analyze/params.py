@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
 from archcalc.core.count import Count, total
-from archcalc.core.ir import Module, Param, Tensor, doubts_of, fold, notes_of, walk
+from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, doubts_of, fold, notes_of, walk
 from archcalc.core.precision import BYTES
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.spec.scope import WHOLE, Scope
@@ -179,7 +179,7 @@ def params(
         total=counted,
         trainable=_where(root, lambda param: param.trainable),
         non_embedding=_where(root, _is_inside),
-        without_head=_where(root, lambda param: param.owner.group != "head"),
+        without_head=_where(root, lambda param: param.owner.group != ModuleGroup.HEAD),
         active=_active(root),
         active_non_embedding=_active(root, _is_inside),
         bytes=in_file or plain,
@@ -229,7 +229,9 @@ def _is_inside(param: Param) -> bool:
 def _is_output_layer(param: Param) -> bool:
     """An untied head's own matrix over the vocabulary, and its bias."""
     owner = param.owner
-    return owner.group == "head" and "weight" in owner.params and any(dim.name == "vocab" for dim in param.dims)
+    return (
+        owner.group == ModuleGroup.HEAD and "weight" in owner.params and any(dim.name == "vocab" for dim in param.dims)
+    )
 
 
 def _elements(shape: tuple[int, ...]) -> int:

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from archcalc.core.count import Count
-from archcalc.core.ir import Module, Op, Param, Tensor
-from archcalc.core.ops import KINDS, VIEWS
+from archcalc.core.ir import Module, Op, Param, Region, Tensor
 from archcalc.core.precision import Policy
 from archcalc.core.recomputation import is_recomputed, results
 
@@ -49,7 +48,7 @@ class Gradients:
 
     def follow(self, op: Op) -> None:
         """Pass an op: its output wants a gradient iff one of its inputs does."""
-        if op.kind not in VIEWS:
+        if not op.traits.view:
             self.known[op.output] = any(map(self.wants, op.inputs))
 
     def settled(self, module: Module) -> bool:
@@ -109,7 +108,7 @@ def _all_runs(module: Module, gradients: Gradients, recompute: str) -> list[Run]
         once = _one_run(module, gradients, recompute)
         if is_recomputed(module, recompute):
             once = _recomputed(once, {result.op for result in results(module, recompute)})
-        if module.unit == "kernel":
+        if module.region == Region.KERNEL:
             once = [replace(run, again=False, within=run.again) for run in _recomputed(once, set())]
         times = cover()
         found.extend(replace(run, times=times * run.times) for run in once)
@@ -141,4 +140,4 @@ def _recomputed(once: list[Run], kept: set[Op]) -> list[Run]:
 
 
 def _kept(run: Run) -> list[Tensor]:
-    return list(KINDS[run.op.kind].saves(run.op, run.wants, Policy()))
+    return list(run.op.traits.saves(run.op, run.wants, Policy()))

@@ -10,10 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 
 from archcalc.core.count import Count, product, total
-from archcalc.core.ops import KINDS, VIEWS
+from archcalc.core.ops import KINDS, Kind
+
+
+class Region(StrEnum):
+    """Stretches of a forward pass that analyses treat as one."""
+
+    BLOCK = "block"  # one layer of a stack: what activation checkpointing recomputes and FSDP gathers
+    CORE = "core"  # attention between its projections: scores, softmax, weighted values
+    KERNEL = "kernel"  # ops that one fused kernel computes, storing nothing in between
+    LOSS = "loss"
+    STEP = "step"  # one position of a recurrent net, called for each
+
+
+class ModuleGroup(StrEnum):
+    """Which share of the whole model a module belongs to, as parameter counts are told apart."""
+
+    EMBEDDING = "embedding"
+    BLOCKS = "blocks"
+    HEAD = "head"
 
 
 @dataclass(frozen=True)
@@ -136,6 +155,11 @@ class Op:
     beside: dict[str, Tensor] = field(default_factory=dict)
     seen: Seen | None = None
 
+    @property
+    def traits(self) -> Kind:
+        """What is known of its kind."""
+        return KINDS[self.kind]
+
 
 @dataclass(frozen=True)
 class Part:
@@ -161,10 +185,10 @@ class Module:
         self.calls = Count(1)
         self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and the output that is the next run's input
         self.is_section = False  # a stretch of its parent without a path or row of its own
-        self.unit = ""  # what folds know it as, and may recompute as a whole: `block`, `core`, `kernel`, `loss`, `step`
+        self.region: Region | None = None  # which kind of stretch it is as a whole, where analyses ask
         self.title = name.replace("_", " ")  # as a heading
         self.term = self.title  # as a term of a sum
-        self.group: str = parent.group if parent else ""
+        self.group: ModuleGroup | None = parent.group if parent else None
         self.params: dict[str, Param] = {}
         self.buffers: dict[str, Tensor] = {}
         self.parts: list[Part] = []
@@ -181,7 +205,9 @@ class Module:
         """The child of that name, made on first use."""
         return self._named.get(name) or self.child(name)
 
-    def child(self, name: str, *, repeat: Count | None = None, title: str = "", group: str = "") -> Module:
+    def child(
+        self, name: str, *, repeat: Count | None = None, title: str = "", group: ModuleGroup | None = None
+    ) -> Module:
         if name in self._named:
             raise ValueError(f"{self.path or 'the model'} has a child {name} already")
         made = self._named[name] = Module(name, self, repeat=repeat)
@@ -190,10 +216,16 @@ class Module:
         return made
 
     def section(self, name: str) -> Module:
-        """A stretch of this module that folds can tell apart (attention's core, the loss), under its parent's path."""
+        """A stretch of this module without a row of its own, under its parent's path."""
         made = self.child(f"{name} (section)")
-        made.is_section, made.unit = True, name
+        made.is_section = True
         made.title, made.term = self.title, self.term
+        return made
+
+    def as_region(self, region: Region) -> Module:
+        """A section that analyses know: attention's core, a kernel, the loss."""
+        made = self.section(region)
+        made.region = region
         return made
 
     def carry(self, into: Tensor, out: Tensor) -> None:
@@ -268,7 +300,7 @@ class Module:
         kind = note if kind == "activation" else kind  # an activation goes by its own name
         if kind not in KINDS:
             raise ValueError(f"unknown kind of op: {kind}")
-        base = inputs[0].storage if kind in VIEWS and inputs else None
+        base = inputs[0].storage if KINDS[kind].view and inputs else None
         of = inputs[0] if base else None
         shape = to if to is not None else inputs[0].axes
         output = Tensor(shape, KINDS[kind].role, base, stops=_stops(base, inputs), of=of)

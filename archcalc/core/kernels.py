@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from archcalc.core.ir import Module, Op
+from archcalc.core.ir import Module, Op, Region
 
 
 def is_kernel(item: Op | Module) -> TypeGuard[Module]:
     """Whether what stands there is computed as one."""
-    return isinstance(item, Module) and item.unit == "kernel"
+    return isinstance(item, Module) and item.region == Region.KERNEL
 
 
 def as_op(kernel: Module) -> Op:
@@ -23,7 +23,7 @@ def as_op(kernel: Module) -> Op:
     inside = list(_ops(kernel))
     made = {op.output.storage for op in inside}
     read = dict.fromkeys(tensor for op in inside for tensor in op.inputs if tensor.storage not in made)
-    *_, last = (op for op in inside if op.kind != "append")
+    *_, last = (op for op in inside if op.output.role != "cache")
     return Op("kernel", tuple(read), last.output)
 
 

@@ -8,12 +8,20 @@
 
 The rest are traits that other analyses ask for, so that none of them lists kinds by name:
 
+    view              the output owns no memory: it is the first input along other axes
+    allocates         makes a tensor of its own; views, and what only enters or is only looked at, do not
+    contraction       a plain matrix product, of which a parameter may be one factor
+    joins_product     adding a parameter to a product's output is part of that product's kernel (addmm)
     attention_kernel  all of attention in one kernel: its first inputs are queries, keys and values
+    softmax           the number format that eager attention's softmax is stored in: act or fp32
+    reads_rows        reads those rows of its last input that its other inputs name
+    loss_of_logits    the tensor, made beside the output, that a loss over a vocabulary keeps of its logits
     autocast          what torch.autocast computes it in: narrow (16 bits), fp32, or "" for the widest of its inputs
     own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
     passes_gradient   the gradient of an input is that of the output, without a storage of its own
     row_statistics    fp32 numbers a row that a compiled block saves, to compute its wide output again
-    expensive         PyTorch's list of ops that selective checkpointing does not compute again
+    expensive         PyTorch's list of ops that selective checkpointing does not recompute
+    reads, writes     elements that one run moves, tensor by tensor, where that is not all of its inputs and its output
 
 Elementwise FLOPs are a convention, since PyTorch counts none: one for each addition, multiplication, division,
 comparison, exp, tanh, erf or root of one element. Copies, views and look-ups cost none.
@@ -35,6 +43,8 @@ Wants = Callable[["Tensor"], bool]  # does a tensor want a gradient?
 Flops = Callable[["Op"], Count]
 Backward = Callable[["Op", Wants], Count]
 Saves = Callable[["Op", Wants, "Policy"], Iterable["Tensor"]]
+Moved = Iterable[tuple["Tensor", Count]]  # tensors, and how many elements of each
+Moves = Callable[["Op"], Moved]
 
 
 @dataclass(frozen=True)
@@ -49,20 +59,61 @@ class Kind:
     role: str = "act"  # of the output
     matrix: bool = False
     products: Backward | None = None  # matrix products in the backward pass of an op that is none itself
+    view: bool = False
+    allocates: bool = True
+    contraction: bool = False
+    joins_product: bool = False
     attention_kernel: bool = False
+    softmax: str = ""
+    reads_rows: bool = False
+    loss_of_logits: str = ""
     autocast: str = ""
     own_kernel: bool = False
     passes_gradient: bool = False
     expensive: bool = False
     row_statistics: int = 0
+    reads: Moves = lambda op: every_input(op)
+    writes: Moves = lambda op: its_whole_output(op)
 
 
 def backward(op: Op, wants: Wants) -> Count:
     """FLOPs of the gradients of an op's inputs."""
-    kind = KINDS[op.kind]
+    kind = op.traits
     if kind.backward:
         return kind.backward(op, wants)
     return kind.flops(op) * Count(sum(wants(tensor) for tensor in op.inputs))
+
+
+# Elements read and written
+
+
+def every_input(op: Op) -> Moved:
+    return [(tensor, tensor.size) for tensor in op.inputs]
+
+
+def its_whole_output(op: Op) -> Moved:
+    return [(op.output, op.output.size)]
+
+
+def no_elements(op: Op) -> Moved:
+    return ()
+
+
+def chosen_rows(op: Op) -> Moved:
+    """Indices whole, and as much of the table as comes out."""
+    *indices, table = op.inputs
+    return [*((tensor, tensor.size) for tensor in indices), (table, op.output.size)]
+
+
+def chosen_numbers(op: Op) -> Moved:
+    """Indices whole, and as much of the first input as comes out."""
+    row, *indices = op.inputs
+    return [(row, op.output.size), *((tensor, tensor.size) for tensor in indices)]
+
+
+def what_is_new(op: Op) -> Moved:
+    """Of a cache only what is appended is written."""
+    return [(op.output, tensor.size) for tensor in op.inputs[:1]]
 
 
 # FLOPs
@@ -232,12 +283,18 @@ _UPCAST = (("upcast", "upcast", "output"),)
 _CHOSEN = (("indices", "index", "output"),)
 _KEPT = (("kept", "act", "input"),)
 
+
+def _view(about: str) -> Kind:
+    return Kind(about, none, nothing, view=True, allocates=False, reads=no_elements, writes=no_elements)
+
+
 KINDS = {
     "contract": Kind(
         "multiply, and sum over named dims",
         multiply_add,
         other_factors,
         matrix=True,
+        contraction=True,
         autocast="narrow",
         own_kernel=True,
         expensive=True,
@@ -265,7 +322,13 @@ KINDS = {
         own_kernel=True,
         attention_kernel=True,
     ),
-    "add": Kind("sum of tensors: biases, residuals, position encodings", each(1), nothing, passes_gradient=True),
+    "add": Kind(
+        "sum of tensors: biases, residuals, position encodings",
+        each(1),
+        nothing,
+        joins_product=True,
+        passes_gradient=True,
+    ),
     "subtract": Kind("difference of two tensors", each(1), nothing),
     "multiply": Kind("elementwise product: gates, scales", each(1), other_factors),
     "divide": Kind("elementwise quotient", each(1), divisor),
@@ -288,9 +351,15 @@ KINDS = {
     "softplus": Kind("log(1 + eˣ)", each(3), its_input),
     "exp": Kind("eˣ", each(1), its_output),
     "root": Kind("√x", each(1), its_output),
-    "softmax": Kind("softmax over one dim", each(5), its_output, autocast="fp32"),
+    "softmax": Kind("softmax over one dim", each(5), its_output, softmax="act", autocast="fp32"),
     "softmax_fp32": Kind(
-        "the same in fp32, and cast back", each(5), its_wide_output, beside=_UPCAST, autocast="fp32", row_statistics=2
+        "the same in fp32, and cast back",
+        each(5),
+        its_wide_output,
+        beside=_UPCAST,
+        softmax="fp32",
+        autocast="fp32",
+        row_statistics=2,
     ),
     "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
     "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states, own_kernel=True),
@@ -300,7 +369,15 @@ KINDS = {
     "solve": Kind("a triangular system", substitution, system_and_solution, products=outer_product, own_kernel=True),
     "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
     "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),
-    "lookup": Kind("rows of a table, chosen by index", none, indices, autocast="fp32", own_kernel=True),
+    "lookup": Kind(
+        "rows of a table, chosen by index",
+        none,
+        indices,
+        reads_rows=True,
+        autocast="fp32",
+        own_kernel=True,
+        reads=chosen_rows,
+    ),
     "choose": Kind(
         "the largest few along a dim: the experts of a token",
         none,
@@ -311,24 +388,55 @@ KINDS = {
     ),
     "sum": Kind("sum or mean over named dims: pooling, normalisers", each_input(1), nothing, autocast="fp32"),
     "cross_entropy": Kind(
-        "negative log-probability of the targets", each_input(5), loss_and_targets, beside=_LOSS, autocast="fp32"
+        "negative log-probability of the targets",
+        each_input(5),
+        loss_and_targets,
+        beside=_LOSS,
+        loss_of_logits="log_probabilities",
+        autocast="fp32",
     ),
     "squared_error": Kind("mean squared difference", each_input(3), both, autocast="fp32"),
-    "append": Kind("keys, values or a state kept for the next step", none, nothing, role="cache", own_kernel=True),
+    "append": Kind(
+        "keys, values or a state kept for the next step",
+        none,
+        nothing,
+        role="cache",
+        own_kernel=True,
+        writes=what_is_new,
+    ),
     "shift": Kind("tokens, so many places further", none, nothing, role="index"),
     "order": Kind("places of rows, sorted", none, nothing, role="index", own_kernel=True),
     "hide": Kind("places that were not chosen, marked", none, nothing, role="mask", own_kernel=True),
-    "gather": Kind("rows in another order, some of them several times", none, all_but_first, own_kernel=True),
-    "pick": Kind("numbers of every row, chosen by index", none, row_and_place),
+    "gather": Kind(
+        "rows in another order, some of them several times",
+        none,
+        all_but_first,
+        own_kernel=True,
+        reads=chosen_numbers,
+    ),
+    "pick": Kind("numbers of every row, chosen by index", none, row_and_place, reads=chosen_numbers),
     "repeat": Kind("copies along a dim: keys and values shown to every head of their group", none, nothing),
     "concat": Kind("tensors joined along a dim: class tokens and patches", none, nothing, own_kernel=True),
     "copy": Kind("the same values in another storage", none, nothing, own_kernel=True, passes_gradient=True),
-    "identity": Kind("nothing at all: the same storage", none, nothing),
-    "view": Kind("the same storage seen along other axes", none, nothing),
-    "input": Kind("what enters the model", none, nothing),
+    "all_gather": Kind(
+        "the parts that GPUs hold of a sequence, put together on each of them",
+        none,
+        nothing,
+        own_kernel=True,
+        passes_gradient=True,
+    ),
+    "reduce_scatter": Kind(
+        "partial results of GPUs, added up and divided along the sequence",
+        none,
+        nothing,
+        own_kernel=True,
+        passes_gradient=True,
+        expensive=True,
+    ),
+    "identity": _view("nothing at all: the same storage"),
+    "view": _view("the same storage seen along other axes"),
+    "input": Kind("what enters the model", none, nothing, allocates=False, writes=no_elements),
     "constant": Kind("numbers that nothing is learned in, made where they are used", none, nothing),
     "zeros": Kind("zeros to start from: the state before the first step", none, nothing),
-    "show": Kind("a shape to look at, not a tensor", none, nothing),
+    "show": Kind("a shape to look at, not a tensor", none, nothing, allocates=False, writes=no_elements),
 }
-
-VIEWS = frozenset({"view", "identity"})  # their output owns no memory

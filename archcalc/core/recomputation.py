@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from archcalc.core.ir import Module, Op, Param, Tensor
+from archcalc.core.ir import Module, Op, Param, Region, Tensor
 from archcalc.core.kernels import is_kernel
-from archcalc.core.ops import KINDS
-from archcalc.run.sequence_parallel import SCATTERED
 
 OPS = "ops"
+REGIONS = {"core": Region.CORE, OPS: Region.BLOCK, "block": Region.BLOCK}  # what each choice recomputes
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Result:
 
 def is_recomputed(module: Module, recompute: str) -> bool:
     """Whether the module is a stretch that the backward pass computes again, all or in part."""
-    return bool(module.unit) and module.unit == ("block" if recompute == OPS else recompute)
+    return module.region is not None and module.region is REGIONS.get(recompute)
 
 
 def results(block: Module, recompute: str) -> list[Result]:
@@ -43,10 +42,10 @@ def results(block: Module, recompute: str) -> list[Result]:
 def _kept(ops: list[tuple[Module, Op]]) -> Iterator[Result]:
     plain = 0
     for (module, op), (owner, following) in zip(ops, [*ops[1:], ops[-1]], strict=True):
-        biased = following.kind == "add" and following.inputs[0] is op.output and owner is module
+        biased = following.traits.joins_product and following.inputs[0] is op.output and owner is module
         biased = biased and isinstance(following.inputs[-1], Param)
-        is_product = op.kind == "contract"
-        if (KINDS[op.kind].expensive and not is_product) or op.note == SCATTERED:
+        is_product = op.traits.contraction
+        if op.traits.expensive and not is_product:
             yield Result(module, op, (op.output.storage, *op.beside.values()))
         elif is_product and not op.select:
             plain += _by_a_matrix(op) and not biased

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from archcalc.core.ir import Param, walk
+from archcalc.core.ir import ModuleGroup, Param, walk
 from archcalc.model import Model
 from archcalc.spec.stored_tensors import Stored
 from archcalc.storage.packed_tensors import PARAMETER, Use
@@ -80,4 +80,6 @@ def _is_table(name: str) -> bool:
 
 
 def _is_tied(params: list[Param]) -> bool:
-    return not any(param.owner.group == "head" and any(dim.name == "vocab" for dim in param.dims) for param in params)
+    return not any(
+        param.owner.group == ModuleGroup.HEAD and any(dim.name == "vocab" for dim in param.dims) for param in params
+    )

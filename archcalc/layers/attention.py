@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from archcalc.core.count import Count, total
-from archcalc.core.ir import Dim, Module, Part, Tensor, axes
+from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.linear import linear, one_each
@@ -164,7 +164,7 @@ class Attention(Heads):
     def _core(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> Core:
         bias = inputs.score_bias(m, q, k) if inputs.score_bias else None
         return Core(
-            m.section("core"),
+            m.as_region(Region.CORE),
             inputs.work,
             inputs.mask,
             bias,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, ModuleGroup, Region, Tensor, axes
 from archcalc.layers.linear import linear
 
 
@@ -33,12 +33,12 @@ def merge(m: Module, words: Tensor, hidden: Dim, classes: int | None, *, bias: b
 
 
 def _classified(m: Module, parent: Tensor, classes: int, *, bias: bool) -> Tensor:
-    return linear(m.child("classifier", group="head"), parent, Dim.of("classes", classes), bias=bias)
+    return linear(m.child("classifier", group=ModuleGroup.HEAD), parent, Dim.of("classes", classes), bias=bias)
 
 
 def _losses(m: Module, children: Tensor, rebuilt: Tensor, logits: Tensor | None) -> None:
     """Of every merge: how badly the parent remembers its children, and how badly it is classified."""
-    loss = m.section("loss")
+    loss = m.as_region(Region.LOSS)
     loss.record("squared_error", rebuilt, children, to=())
     if logits:
         loss.record("cross_entropy", logits, Tensor(logits.axes[:-1], "index"), to=())

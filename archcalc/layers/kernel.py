@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, Region, Tensor, axes
 from archcalc.layers.attention import Heads, Inputs, Rotation, looked_at, rotated
 from archcalc.layers.linear import linear
 from archcalc.layers.one_kernel import kernel
@@ -55,7 +55,7 @@ class KernelAttention(Heads):
         k = k.seen_as(batch, self.kv_head, past, self.key)
         v = v.seen_as(batch, self.kv_head, past, self.value)
         m.show("head", batch, seq, self.key, note=f"each of {self.heads} heads")
-        core = kernel(m, inputs.work, FUSED) if self.causal else m.section("core")
+        core = kernel(m, inputs.work, FUSED) if self.causal else m.as_region(Region.CORE)
         m.whole_sequence = "sums of kernel attention over all positions"
         sums = Kernel(core, inputs.work, self.feature, inputs.rotation, self.causal, calls)
         found = self.concatenated(m, sums.look_up(q, k, v))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from archcalc.core.ir import Module, Tensor
+from archcalc.core.ir import Module, Region, Tensor
 
 
 def cross_entropy(root: Module, logits: Tensor, targets: Tensor | None = None) -> Tensor:
     """The mean negative log-probability of one target for each row of logits."""
     targets = targets or Tensor(logits.axes[:-1], "index")
-    return root.section("loss").record("cross_entropy", logits, targets, to=())
+    return root.as_region(Region.LOSS).record("cross_entropy", logits, targets, to=())
 
 
 def squared_error(root: Module, output: Tensor, target: Tensor) -> Tensor:
     """The mean squared difference."""
-    return root.section("loss").record("squared_error", output, target, to=())
+    return root.as_region(Region.LOSS).record("squared_error", output, target, to=())

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.ir import Dim, Module, Param, Region, Tensor, axes
 from archcalc.layers.attention import Inputs, looked_at
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import Sight
@@ -95,7 +95,7 @@ class LatentAttention:
     def _core(self, m: Module, x: Tensor, squeezed: Tensor, inputs: Inputs) -> Core:
         """It looks everywhere, or where an indexer points: a kernel is told the places, else all others are masked."""
         work = inputs.work
-        core = Core(m.section("core"), work, inputs.mask, None, self.dropout, self.sight, softmax=self.softmax)
+        core = Core(m.as_region(Region.CORE), work, inputs.mask, None, self.dropout, self.sight, softmax=self.softmax)
         if not self.indexer:
             return core
         past = looked_at(x, x, work)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.core.ir import Module
+from archcalc.core.ir import Module, Region
 from archcalc.spec.workload import Workload
 
 TRAINED = "it saves what it reads, and computes its inside again in the backward pass"
@@ -13,4 +13,4 @@ def kernel(m: Module, work: Workload, name: str) -> Module:
     """Where the ops of the kernel of that name are recorded. It stores nothing but what it reads and writes."""
     m.memory_notes.append(f"assumes a fused kernel ({name}): {TRAINED if work.mode == 'train' else FUSED}")
     m.whole_sequence = "a state that is handed from one position to the next"
-    return m.section("kernel")
+    return m.as_region(Region.KERNEL)

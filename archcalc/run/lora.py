@@ -11,7 +11,7 @@ from math import prod
 
 from archcalc.core.count import product
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.core.ir import Axis, Dim, Module, Op, Param, Tensor, walk
+from archcalc.core.ir import Axis, Dim, Module, ModuleGroup, Op, Param, Region, Tensor, walk
 
 USUAL_TARGETS = ("q", "v")  # Hu et al. 2021, arXiv:2106.09685, section 4.2
 EVERY_LINEAR = "all"
@@ -86,8 +86,8 @@ class Lora:
 def _is_linear(module: Module, op: Op) -> bool:
     """A product with the module's own matrix, outside of the head."""
     return (
-        op.kind == "contract"
-        and module.group != "head"
+        op.traits.contraction
+        and module.group != ModuleGroup.HEAD
         and any(isinstance(tensor, Param) and tensor.owner is module and len(tensor.axes) == 2 for tensor in op.inputs)
     )
 
@@ -120,7 +120,7 @@ def _matrices(module: Module, lora: Module, weight: Tensor, into: Axis, rank: Di
     for earlier, op in zip(module.body, module.body[1:], strict=False):
         again = isinstance(earlier, Op) and weight in earlier.inputs and isinstance(op, Module)
         if again and isinstance(op, Module) and op.name.startswith(ADAPTER):
-            down, up = (inner.inputs[1] for inner in op.ops if inner.kind == "contract")
+            down, up = (inner.inputs[1] for inner in op.ops if inner.traits.contraction)
             assert isinstance(down, Param) and isinstance(up, Param)
             return down, up
     down = lora.param("a", rank, into, elements=product(dim.size for dim in into) * rank.size)
@@ -134,7 +134,7 @@ def is_adapter(param: Param) -> bool:
 def widen_loss(root: Module) -> None:
     """Compute the loss in fp32, as training libraries do with 16-bit logits."""
     for section, _ in walk(root):
-        if section.unit == "loss":
+        if section.region == Region.LOSS:
             section.body[:] = [new for op in section.ops for new in _widened(op)]
 
 

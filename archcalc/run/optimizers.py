@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.core.ir import Param
+from archcalc.core.ir import ModuleGroup, Param
 
 BLOCK = 256  # weights that share a scale in bitsandbytes' blockwise optimizers
 SMALL = 4096  # elements below which bitsandbytes keeps fp32 states
@@ -57,7 +57,7 @@ def _factored(param: Param, elements: int, width: int) -> int:
 
 
 def _orthogonal(param: Param, elements: int, width: int) -> int:
-    hidden = len(param.axes) == 2 and not param.table and param.owner.group != "head"
+    hidden = len(param.axes) == 2 and not param.table and param.owner.group != ModuleGroup.HEAD
     return (1 if hidden else 2) * elements * width
 
 

@@ -14,12 +14,10 @@ from dataclasses import replace
 
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, walk
-from archcalc.core.ops import KINDS
 from archcalc.layers.attention_core import EAGERLY
 from archcalc.run.mesh import SEQUENCES, SPLIT, STATES, WIDTHS
 from archcalc.spec.workload import Workload
 
-GATHERED, SCATTERED = "gathered", "scattered"
 WHOLE = "whole_"  # before the name of a sequence that no plan cuts
 Gathered = dict[tuple[Module | None, Tensor], Tensor]  # by the part that reads it, and what it is gathered of
 
@@ -55,17 +53,24 @@ def check_context(root: Module) -> None:
     for what, path in [*others, *found.items()]:
         fact = f"context parallelism is known for attention kernels with plain scores: {path} has {what}"
         raise InputError(fact, "leave --cp out" if others else "add --attention flash, or leave --cp out", field="--cp")
-    if not any(KINDS[op.kind].attention_kernel for module, _ in walk(root) for op in module.ops):
+    if not any(op.traits.attention_kernel for module, _ in walk(root) for op in module.ops):
         raise InputError("this model has no attention over a sequence to share", "leave --cp out", field="--cp")
 
 
 def _around(item: Op | Module, module: Module, gathered: Gathered) -> list[Op | Module]:
     if isinstance(item, Module) or not any(isinstance(tensor.storage, Param) for tensor in item.inputs):
         return [item]
-    if item.kind == "contract" and _is_cut(item.inputs[0]) and any(dim.name in SPLIT for dim in item.output.dims):
+    if item.traits.contraction and _is_cut(item.inputs[0]) and any(dim.name in SPLIT for dim in item.output.dims):
         return _gathering(item, (module.parent, item.inputs[0]), gathered)
-    sums = item.over if item.kind == "contract" else item.inputs[-1].dims if item.kind == "lookup" else ()
-    return _cutting(item) if any(dim.name in SPLIT for dim in sums) and _is_cut(item.output) else [item]
+    sums = any(dim.name in SPLIT for dim in _summed_over_gpus(item))
+    return _cutting(item) if sums and _is_cut(item.output) else [item]
+
+
+def _summed_over_gpus(op: Op) -> tuple[Dim, ...]:
+    """The dims of which every GPU contributes its part: a product's sums, the rows of a table that is divided."""
+    if op.traits.reads_rows:
+        return op.inputs[-1].dims
+    return op.over if op.traits.contraction else ()
 
 
 def _gathering(op: Op, key: tuple[Module | None, Tensor], gathered: Gathered) -> list[Op | Module]:
@@ -74,12 +79,12 @@ def _gathering(op: Op, key: tuple[Module | None, Tensor], gathered: Gathered) ->
     first = key not in gathered
     whole = gathered.setdefault(key, _whole(x))
     reading = replace(op, inputs=(whole, *rest))
-    return [Op("copy", (x,), whole, note=GATHERED), reading] if first else [reading]
+    return [Op("all_gather", (x,), whole), reading] if first else [reading]
 
 
 def _cutting(op: Op) -> list[Op | Module]:
     partial = _whole(op.output)
-    return [replace(op, output=partial, name="", note=""), Op("copy", (partial,), op.output, note=SCATTERED)]
+    return [replace(op, output=partial, name="", note=""), Op("reduce_scatter", (partial,), op.output)]
 
 
 def _whole(tensor: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from archcalc.core.ir import Module, Param, walk
+from archcalc.core.ir import Module, ModuleGroup, Param, Region, walk
 
 ATTENTION = ("q", "k", "v", "q_down", "q_up", "kv_down", "kv_up")
 FFN = {"gate": "gate", "up": "up", "in": "up", "down": "down", "out": "down"}
@@ -96,7 +96,7 @@ def _is_head(param: Param) -> bool:
     """The matrix that gives the scores, not what may stand before it."""
     outermost = not (param.owner.parent or param.owner).parent
     scores = outermost or any(dim.name == "vocab" for dim in param.dims)
-    return param.owner.group == "head" and param.name == "weight" and scores
+    return param.owner.group == ModuleGroup.HEAD and param.name == "weight" and scores
 
 
 def _role(param: Param) -> str:
@@ -119,7 +119,7 @@ def _role(param: Param) -> str:
 
 def _block(module: Module) -> Module | None:
     above: Module | None = module
-    while above and above.unit != "block":
+    while above and above.region != Region.BLOCK:
         above = above.parent
     return above
 
@@ -134,7 +134,7 @@ def _stack(block: Module) -> Module:
 
 def _blocks(module: Module) -> int:
     """How many layers a module holds, in all its copies."""
-    inside = 1 if module.unit == "block" else sum(_blocks(child) for child in module.children)
+    inside = 1 if module.region == Region.BLOCK else sum(_blocks(child) for child in module.children)
     return int(module.repeat) * inside
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archcalc.core.ir import Module, Op, Tensor
+from archcalc.core.ir import Module, Op, Region, Tensor
 
 Shape = tuple[int, ...]
 
@@ -57,12 +57,13 @@ def _last_op(module: Module) -> Op | None:
     None where the last thing is a step of every position: what is made of all its outputs is not told.
     """
     for item in reversed(module.body):
-        if isinstance(item, Module) and item.unit != "loss":
-            return _last_op(item) if item.calls == 1 and item.unit != "step" else None
+        if isinstance(item, Module) and item.region != Region.LOSS:
+            return _last_op(item) if item.calls == 1 and item.region != Region.STEP else None
         if isinstance(item, Op) and not _stands_beside(item):
             return item
     return None
 
 
 def _stands_beside(op: Op) -> bool:
-    return op.kind in ("show", "append", "input") or op.name.startswith(("hidden_state", "cell_state"))
+    beside = op.output.role == "cache" or not (op.traits.allocates or op.traits.view)
+    return beside or op.name.startswith(("hidden_state", "cell_state"))

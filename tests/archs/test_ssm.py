@@ -128,7 +128,7 @@ def test_how_often_each_set_is_called(blocks: int, distinct: int, calls: list[in
     """As evenly as it goes; sets that are never called are kept and counted all the same."""
     spec = {"vocab": VOCAB, "d_model": D, "heads": 4, "ffn": 40, "encoder": {"blocks": blocks, "distinct": distinct}}
     (encoder,) = [child for child in archcalc.load(spec).build().children if child.name == "encoder"]
-    sets = [child for child in encoder.children if child.unit == "block"]
+    sets = [child for child in encoder.children if child.region == "block"]
     assert [int(child.calls) for child in sets] == calls
     assert sum(int(child.repeat) for child in sets) == distinct
     assert any("sets of weights for" in note for note in archcalc.load(spec).params().assumptions)

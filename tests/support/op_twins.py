@@ -201,7 +201,8 @@ TWINS = (
     Twin("copy", ALONE, torch.clone),
     Twin("view", ALONE, lambda x: x.transpose(0, 1), {"to": axes(SEQ, BATCH, WIDTH)}),
 )
-WITHOUT_TWIN = {"input", "order", "shift", "zeros", "constant", "show"}  # nothing goes in, nothing is computed
+COLLECTIVES = {"all_gather", "reduce_scatter"}  # between GPUs: nothing is computed
+WITHOUT_TWIN = COLLECTIVES | {"input", "order", "shift", "zeros", "constant", "show"}  # nothing goes in
 
 
 def disagreements(twin: Twin) -> list[str]:

@@ -16,7 +16,7 @@ from archcalc.analyze.params import params
 from archcalc.core.count import Count, total
 from archcalc.core.errors import InputError
 from archcalc.core.execution import never
-from archcalc.core.ir import Module, Param, Tensor, notes_of, walk, work_notes_of
+from archcalc.core.ir import Module, ModuleGroup, Param, Region, Tensor, notes_of, walk, work_notes_of
 from archcalc.core.precision import Policy
 from archcalc.run import lora
 from archcalc.run.options import RECOMPUTE
@@ -118,7 +118,7 @@ def _check_decodes(model: Model) -> None:
     if not lengths:
         return  # a model without sequences is refused with its workload
     root = model.build(Workload(1, lengths, mode="decode"))
-    if not any(op.kind == "append" for module, _ in walk(root) for op in module.ops):
+    if not any(op.output.role == "cache" for module, _ in walk(root) for op in module.ops):
         hint = "use --mode train or prefill"
         raise InputError("this model keeps no cache: it decodes nothing", hint, field="--mode")
 
@@ -145,7 +145,7 @@ def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None
         yield "attention by the pairs that a mask leaves, position i seeing i + 1: S(S+1)/2 of S²"
     if len(load.lengths) > 1 and not load.decodes:
         yield "per token: of source and target together"
-    if load.decodes and any(module.unit == "core" for module, _ in walk(root)):
+    if load.decodes and any(module.region == Region.CORE for module, _ in walk(root)):
         yield f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
     elif load.decodes:
         yield f"{load.context:,} tokens came before: a state takes the same work after any number of them"
@@ -160,7 +160,7 @@ def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None
 def _one_hot(root: Module) -> Iterator[str]:
     """What a textbook's embedding would cost if it were computed as it is written, one-hot · W + b."""
     written = [module for module, _ in walk(root) if "bias" in module.params and module.params["bias"].table]
-    looked_up = [op for module in written for op in module.ops if op.kind == "lookup"]
+    looked_up = [op for module in written for op in module.ops if op.traits.reads_rows]
     cost = sum(2 * int(op.output.size) * int(dim.size) for op in looked_up for dim in op.select)
     if cost:
         yield f"embeddings are looked up; computed as one-hot · W they would take {cost:,} more, forward"
@@ -177,8 +177,8 @@ def kind_of(piece: Piece) -> str:
     """What a piece of work is part of."""
     if not piece.matrix:
         return "elementwise"
-    if piece.module.group in ("head", "embedding"):
-        return piece.module.group
+    if piece.module.group in (ModuleGroup.HEAD, ModuleGroup.EMBEDDING):
+        return str(piece.module.group)
     weights = [tensor for tensor in piece.op.inputs if isinstance(tensor.storage, Param)]
     if not weights:
         return "states" if _in_kernel(piece.module) else "attention scores"
@@ -188,9 +188,9 @@ def kind_of(piece: Piece) -> str:
 
 def _in_kernel(module: Module) -> bool:
     """States along a sequence (Mamba's, a delta net's, running sums of kernel attention) are computed in one kernel."""
-    while module.is_section and module.unit != "kernel" and module.parent:
+    while module.is_section and module.region != Region.KERNEL and module.parent:
         module = module.parent
-    return module.unit == "kernel"
+    return module.region == Region.KERNEL
 
 
 def _amounts(done: Work) -> Amounts:

@@ -20,7 +20,7 @@ from functools import cached_property
 from archcalc.core.count import Count, total
 from archcalc.core.execution import Run, Trainable, by_spec, runs
 from archcalc.core.ir import Module, Op
-from archcalc.core.ops import KINDS, backward
+from archcalc.core.ops import backward
 
 
 @dataclass(frozen=True)
@@ -85,14 +85,14 @@ def work(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none
 
 def _pieces(run: Run, seen_only: bool) -> Iterator[Piece]:
     yield _piece(run, seen_only)
-    products = KINDS[run.op.kind].products
+    products = run.op.traits.products
     if products:
         nothing = Count(0)
         yield Piece(run.module, run.op, run.times, True, nothing, run.times * products(run.op, run.wants), nothing)
 
 
 def _piece(run: Run, seen_only: bool) -> Piece:
-    kind = KINDS[run.op.kind]
+    kind = run.op.traits
     forward, gradients = kind.flops(run.op), backward(run.op, run.wants)
     if seen_only and run.op.seen is not None:
         forward, gradients = (_only_seen(flops, run.op) for flops in (forward, gradients))

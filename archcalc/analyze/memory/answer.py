@@ -20,7 +20,7 @@ from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.states import Held, Keeping, held, totals
 from archcalc.core.errors import InputError
 from archcalc.core.execution import Trainable, never
-from archcalc.core.ir import Module, Tensor, memory_notes_of, notes_of, walk, work_notes_of
+from archcalc.core.ir import Module, Region, Tensor, memory_notes_of, notes_of, walk, work_notes_of
 from archcalc.core.precision import BYTES
 from archcalc.run import lora, sequence_parallel
 from archcalc.run.options import KV_RULES, Asked, Case, case
@@ -40,9 +40,9 @@ LAYERS = {  # what the rows of layers are, since they need not add up to the tot
 }
 
 
-SOFTMAX = {  # what eager attention stores of it in 16 bits, by the kind of op
-    "softmax": "eager attention: softmax in the activations' 16 bits; `softmax: fp32` in the spec counts it in fp32",
-    "softmax_fp32": "eager attention: softmax in fp32 and cast to 16 bits, as this model's class in transformers does",
+SOFTMAX = {  # what eager attention stores of it in 16 bits
+    "act": "eager attention: softmax in the activations' 16 bits; `softmax: fp32` in the spec counts it in fp32",
+    "fp32": "eager attention: softmax in fp32 and cast to 16 bits, as this model's class in transformers does",
 }
 
 
@@ -162,7 +162,7 @@ class Memory:
 
     @cached_property
     def _attends(self) -> bool:
-        return any(module.unit == "core" for module, _ in walk(self._root))
+        return any(module.region == Region.CORE for module, _ in walk(self._root))
 
     @cached_property
     def trainable(self) -> Trainable:
@@ -225,9 +225,11 @@ class Memory:
         said = (
             [f"{self.case.attention} attention: --attention changes it"] if unsaid and self._matters(work, peak) else []
         )
-        stored = {op.kind for module, _ in walk(self._root) if module.unit == "core" for op in module.ops}
+        stored = {
+            op.traits.softmax for module, _ in walk(self._root) if module.region == Region.CORE for op in module.ops
+        }
         if BYTES[self.case.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
-            said.append(SOFTMAX["softmax_fp32" if "softmax_fp32" in stored else "softmax"])
+            said.append(SOFTMAX["fp32" if "fp32" in stored else "act"])
         return said
 
     def _matters(self, work: Workload, peak: Instant) -> bool:

@@ -12,7 +12,7 @@ from archcalc.analyze.memory.profile import Played
 from archcalc.analyze.memory.schedule import Unrolling, schedule
 from archcalc.analyze.memory.simulate import Holding, Timeline
 from archcalc.core.execution import never
-from archcalc.core.ir import Module, Param, Tensor
+from archcalc.core.ir import Module, ModuleGroup, Param, Tensor
 from archcalc.core.precision import BYTES, Policy
 from archcalc.storage.places import Place
 
@@ -81,7 +81,7 @@ def _sizes(memory: Memory, work: Workload, decodes: bool) -> Callable[[Tensor, M
         if tensor.role == "cache":
             return 0
         here = plan.size(tensor)
-        if decodes and module.group == "head":
+        if decodes and module.group == ModuleGroup.HEAD:
             here //= next((int(dim.size) for dim in tensor.dims if dim.name == last), 1)
         return here * policy.bytes_of(tensor.role)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module, walk
+from archcalc.core.ir import Module, Region, walk
 from archcalc.run.options import Case
 from archcalc.spec.workload import Workload
 
@@ -13,16 +13,18 @@ def check_sense(root: Module, case: Case) -> None:
     if case.trains and not root.body:
         hint = "give the model's config.json or a spec"
         raise InputError("a file of weights does not tell what is computed with them", hint, field="--mode")
-    units = {module.unit for module, _ in walk(root)}
-    kinds = {op.kind for module, _ in walk(root) for op in module.ops}
+    regions = {module.region for module, _ in walk(root)}
+    ops = [op for module, _ in walk(root) for op in module.ops]
+    has_logits = any(op.traits.loss_of_logits for op in ops)
+    has_cache = any(op.output.role == "cache" for op in ops)
     whole = case.recompute in ("block", "ops")
-    _need("block" in units or not whole, "--recompute", "there are no blocks to compute again")
-    _need("core" in units or case.recompute != "core", "--recompute", "there is no attention to compute again")
-    _need("core" in units or "attention" not in case.said, "--attention", "no attention here meets every key")
-    _need("cross_entropy" in kinds or case.loss_chunks == 1, "--loss-chunks", "there are no logits to cut into pieces")
+    _need(Region.BLOCK in regions or not whole, "--recompute", "there are no blocks to compute again")
+    _need(Region.CORE in regions or case.recompute != "core", "--recompute", "there is no attention to compute again")
+    _need(Region.CORE in regions or "attention" not in case.said, "--attention", "no attention here meets every key")
+    _need(has_logits or case.loss_chunks == 1, "--loss-chunks", "there are no logits to cut into pieces")
     for name in ("kv_dtype", "kv_rule", "state_dtype", "prefill"):
         option = f"--{name.replace('_', '-')}"
-        _need("append" in kinds or name not in case.said, option, "this model keeps no cache: it decodes nothing")
+        _need(has_cache or name not in case.said, option, "this model keeps no cache: it decodes nothing")
 
 
 def check_sizes(work: Workload, case: Case) -> None:

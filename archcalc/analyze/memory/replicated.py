@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.schedule import kept
 from archcalc.analyze.memory.states import KINDS, SHARDED, Held
-from archcalc.core.ir import Module
+from archcalc.core.ir import Module, Region
 from archcalc.run.sequence_parallel import is_gathered
 from archcalc.spec.units import decimal_bytes
 
@@ -89,7 +89,7 @@ def _by_part(held: list[Held]) -> dict[str, int]:
 def _part(owner: Module) -> str:
     """What stands directly in a block, or directly in the model."""
     module = owner
-    while module.parent and module.parent.parent and module.parent.unit != "block":
+    while module.parent and module.parent.parent and module.parent.region != Region.BLOCK:
         module = module.parent
     return module.path
 

@@ -21,7 +21,6 @@ from archcalc.core.count import Count, total
 from archcalc.core.execution import Gradients, Trainable, by_spec
 from archcalc.core.ir import Module, Op, Param, Tensor
 from archcalc.core.kernels import as_op, is_kernel
-from archcalc.core.ops import KINDS
 from archcalc.core.precision import Policy
 from archcalc.core.recomputation import is_recomputed, results
 
@@ -111,7 +110,7 @@ class _Keeper:
 
     def _by_op(self, op: Op, module: Module) -> Bag:
         self.gradients.follow(op)
-        tensors = [tensor.within(self.parts) for tensor in KINDS[op.kind].saves(op, self.gradients.wants, self.policy)]
+        tensors = [tensor.within(self.parts) for tensor in op.traits.saves(op, self.gradients.wants, self.policy)]
         kept = [tensor for tensor in tensors if not isinstance(tensor.storage, Param)]
         return {tensor: Kept(tensor, Count(1), module, op) for tensor in kept}
 

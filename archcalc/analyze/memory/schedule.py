@@ -14,14 +14,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from archcalc.core.execution import Gradients, Trainable
-from archcalc.core.ir import Module, Op, Param, Tensor
+from archcalc.core.ir import Module, Op, Param, Region, Tensor
 from archcalc.core.kernels import as_op, is_kernel
-from archcalc.core.ops import KINDS, VIEWS
 from archcalc.core.precision import Policy
 
 FIRST = 2  # runs until nothing changes any more from one to the next: the second may see other gradients than the first
-NO_MEMORY = VIEWS | {"input", "show"}
-REGIONS = ("block", "core")  # modules whose runs are groups
+REGIONS = (Region.BLOCK, Region.CORE)  # modules whose runs are groups
 
 
 @dataclass(eq=False)
@@ -50,6 +48,11 @@ class Step:
     grads: list[tuple[Param, int] | Cell]  # a parameter with the number of its copy
     weights: list[Param]
     saved: Callable[[Policy], list[Cell]]  # what its op saves where it computes in that precision
+
+    def beside(self, name: str) -> int:
+        """Bytes of what the op makes under that name besides its output; 0 where it makes none."""
+        cells = zip(self.op.beside, self.makes[1:], strict=False)  # passes may have added copies behind them
+        return next((cell.bytes for made, cell in cells if made == name), 0)
 
 
 @dataclass(eq=False)
@@ -120,11 +123,11 @@ class Unrolling:
                 body.append(self._step(as_op(item), item))
             elif isinstance(item, Module):
                 body.extend(self.run(item))
-            elif item.kind in NO_MEMORY:
+            elif not item.traits.allocates:
                 self.gradients.follow(item)
             else:
                 body.append(self._step(item, module))
-        return [Group(body, module, first)] if module.unit in REGIONS else body
+        return [Group(body, module, first)] if module.region in REGIONS else body
 
     def _step(self, op: Op, module: Module) -> Step:
         number, wants = self.number, self.gradients.wants
@@ -151,7 +154,7 @@ class Unrolling:
         cells = {tensor: self.cells[place] for tensor, place in found.items() if place in self.cells}
 
         def saved(policy: Policy) -> list[Cell]:
-            kept = KINDS[op.kind].saves(op, wanting.__contains__, policy)
+            kept = op.traits.saves(op, wanting.__contains__, policy)
             return list(dict.fromkeys(cell for tensor in kept for cell in cells.get(tensor, ())))
 
         return saved

@@ -16,8 +16,7 @@ from archcalc.analyze.flops.cost import above
 from archcalc.analyze.memory.fsdp import Gathering
 from archcalc.analyze.memory.profile import Change, Happening, Repeated
 from archcalc.analyze.memory.schedule import Cell, Group, Loop, Node, Step, groups, steps
-from archcalc.core.ir import Module, Op, Param
-from archcalc.core.ops import KINDS
+from archcalc.core.ir import Module, Op, Param, Region
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Timeline:
         self.copied: set[tuple[Param, int]] = set()  # copies of weights that are there, by the number of the step
         self.unreduced: list[tuple[Param, int]] = []
         self.gathering = Gathering(self._change)
-        self.first = next((node for node in groups(nodes) if node.module.unit == "block"), None)
+        self.first = next((node for node in groups(nodes) if node.module.region == Region.BLOCK), None)
         self.gathering.begin(holding.gathered(None))
         self._forward(nodes)
         self.gathering.loss()
@@ -103,13 +102,13 @@ class Timeline:
             elif isinstance(node, Group):
                 self._through(node)
             else:
-                self._at(node, "loss" if node.module.unit == "loss" else "forward")
+                self._at(node, "loss" if node.module.region == Region.LOSS else "forward")
                 if self.phase == "loss":
                     self.gathering.loss()
                 self._compute(node, lambda cell: bool(cell.keepers), lambda cell: cell.last_read)
 
     def _through(self, group: Group) -> None:
-        if group.module.unit != "block":
+        if group.module.region != Region.BLOCK:
             self._forward(group.body)
             return
         self.module, weights = group.module, self.holding.gathered(group.module)
@@ -122,8 +121,8 @@ class Timeline:
         self._copy_weights(step)
         for cell in (*step.reads, *step.makes):
             self._allocate(cell, kept(cell))
-        if step.op.kind == "cross_entropy" and self.holding.loss_in_parts:  # logits without their largest
-            self._for_a_moment("logits", step.makes[1].bytes)
+        if self.holding.loss_in_parts:  # logits without their largest
+            self._for_a_moment("logits", step.beside(step.op.traits.loss_of_logits))
         self._for_a_moment("temporary", self._gathered_keys(step))
         self._drop_copies(step, all_of_them=False)
         for cell in (*step.reads, *step.makes):
@@ -132,7 +131,7 @@ class Timeline:
 
     def _copy_weights(self, step: Step) -> None:
         """Cast, or dequantise, the weights of a product, unless that was done and has stayed."""
-        for param in step.weights if KINDS[step.op.kind].matrix else ():
+        for param in step.weights if step.op.traits.matrix else ():
             if (param, step.number) not in self.copied:
                 self.copied.add((param, step.number))
                 self._change(self._copied_to(param), self.holding.copy(param))
@@ -169,7 +168,7 @@ class Timeline:
                 self._differentiate(node)
 
     def _back_through(self, group: Group) -> None:
-        if group.module.unit != "block":
+        if group.module.region != Region.BLOCK:
             self._back_within(group)
             return
         self.phase, self.module, weights = "backward", group.module, self.holding.gathered(group.module)
@@ -227,7 +226,7 @@ class Timeline:
 
     def _differentiate(self, step: Step) -> None:
         self._copy_weights(step)
-        beside = step.makes[1].bytes * (1 + self.holding.loss_in_parts) if step.op.kind == "cross_entropy" else 0
+        beside = step.beside(step.op.traits.loss_of_logits) * (1 + self.holding.loss_in_parts)
         self._change("logits", beside)  # goes back through the mean, then through the log-probabilities
         self._for_a_moment("temporary", 2 * self._gathered_keys(step))  # and the gradients of all of them
         arriving = self.gradients.get(step.makes[0])
@@ -243,7 +242,7 @@ class Timeline:
         if isinstance(wanted, tuple):
             return self._train(wanted)
         there = self.gradients.get(wanted)
-        passes = KINDS[step.op.kind].passes_gradient and arriving is not None and wanted.bytes == arriving.bytes
+        passes = step.op.traits.passes_gradient and arriving is not None and wanted.bytes == arriving.bytes
         if passes and arriving and not there:
             arriving.users += 1
             self.gradients[wanted] = arriving
@@ -313,7 +312,7 @@ class Timeline:
 
     def _gathered_keys(self, step: Step) -> int:
         """Source: PyTorch's context_parallel, which gathers them by default, torch/distributed/tensor/experimental."""
-        shared = KINDS[step.op.kind].attention_kernel and self.holding.keys_from > 1
+        shared = step.op.traits.attention_kernel and self.holding.keys_from > 1
         return self.holding.keys_from * sum(cell.bytes for cell in step.reads[1:3]) if shared else 0
 
     def _for_a_moment(self, part: str, number: int) -> None:

@@ -14,7 +14,7 @@ from archcalc.analyze.memory.profile import Played
 from archcalc.analyze.memory.schedule import Node, Pass, Unrolling, schedule
 from archcalc.analyze.memory.simulate import Holding, Timeline
 from archcalc.analyze.memory.states import Keeping
-from archcalc.core.ir import Module, Param, Tensor, walk
+from archcalc.core.ir import Module, Param, Region, Tensor, walk
 from archcalc.core.precision import BYTES, Policy
 from archcalc.storage.format import Format
 
@@ -67,7 +67,7 @@ def stretch(module: Module) -> Module:
     """What an instant is remembered under: a block, or what stands directly in the model."""
     above: Module | None = module
     while above:
-        if above.unit == "block" or (above.parent and not above.parent.parent):
+        if above.region == Region.BLOCK or (above.parent and not above.parent.parent):
             return above
         above = above.parent
     return module
@@ -135,7 +135,7 @@ def _gathered(case: Case, root: Module) -> Callable[[Module | None], int]:
         return lambda module: 0
     assert case.recipe
     width = BYTES[case.recipe.gathered or case.recipe.copies or case.recipe.weights]
-    blocks = [module for module, _ in walk(root) if module.unit == "block"]
+    blocks = [module for module, _ in walk(root) if module.region == Region.BLOCK]
     inside = {param for block in blocks for module, _ in walk(block) for param in module.params.values()}
     rest = sum(case.plan.size(param) * copies for param, copies in _params(root) if param not in inside) * width
 

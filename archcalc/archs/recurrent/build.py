@@ -7,7 +7,7 @@ from archcalc.archs.recurrent.layers import Outcome, run_layers
 from archcalc.archs.recurrent.resolve import Recurrent
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
 from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
 from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import contract, linear
 from archcalc.layers.loss import cross_entropy
@@ -63,7 +63,7 @@ def _run_stack(
     """One stack behind its embedding. In a decode step the encoder ran long before."""
     first, asked = len(root.body), work.of_encoder() if stack.name == "encoder" else work
     x = _embedded(root, stack, batch, seq, tables)
-    m = root if stack.name == ALONE else root.child(stack.name, group="blocks")
+    m = root if stack.name == ALONE else root.child(stack.name, group=ModuleGroup.BLOCKS)
     if encoded and model.attention:
         made = run_decoder(m, x, encoded, stack, model.attention, asked, from_zeros=not model.handed_over)
     else:
@@ -80,7 +80,7 @@ def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: 
     if stack.embedding is None or stack.vocab is None:
         width = Dim.of("input", stack.input)
         return root.record("input", to=axes(batch, seq, width), name=side or "input", note="vectors as they come")
-    m = root.child(f"{side}_embedding".lstrip("_"), group="embedding")
+    m = root.child(f"{side}_embedding".lstrip("_"), group=ModuleGroup.EMBEDDING)
     ids = Tensor(axes(batch, seq), "index")
     m.record("input", to=ids.axes, name="ids")
     first = "shared" if stack.shared else stack.name
@@ -95,7 +95,7 @@ def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Pa
     head, stack = model.head, model.stacks[-1]
     if head.kind == "none":
         return None
-    m = root.child("head", group="head")
+    m = root.child("head", group=ModuleGroup.HEAD)
     if head.kind == "classifier":
         return linear(m, made.last(m), Dim.of("classes", head.classes or 0), bias=head.bias)
     vocab = Dim.of("vocab", model.head_vocab)

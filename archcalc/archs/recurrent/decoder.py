@@ -13,7 +13,7 @@ from archcalc.archs.recurrent.layers import Outcome, at_position, cell_of, hande
 from archcalc.archs.recurrent.resolve import ResolvedAttention
 from archcalc.archs.recurrent.stack import Layers, ResolvedStack
 from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, Region, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear, width_of
 from archcalc.layers.recurrent import State
@@ -40,7 +40,7 @@ def run_decoder(
     before = [_first_state(m, one, stack, batch, None if from_zeros else encoded) for one in layers]
     fed = m.record("zeros", to=axes(batch, Dim.of("fed", attention.query))) if attention.feed else None
     step = m.child("step")
-    step.calls, step.unit = seq.size, "step"
+    step.calls, step.region = seq.size, Region.STEP
     out, after = _step(step, at_position(step, x, seq), stack, before, memory, attention, fed, work)
     for into, later in zip(before, after, strict=True):
         for tensor, next_one in zip(into, later, strict=True):

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from archcalc.archs.recurrent.stack import ALONE, Layer, Layers, ResolvedStack
 from archcalc.core.count import Count
-from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
+from archcalc.core.ir import Axis, Dim, Module, ModuleGroup, Region, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import width_of
 from archcalc.layers.recurrent import Cell, State
@@ -49,7 +49,7 @@ def run_layers(m: Module, x: Tensor, stack: ResolvedStack, work: Workload, start
     """Layer by layer, each over the whole sequence, from zeros or from where an encoder ended."""
     ends: list[tuple[Layers, State]] = []
     for group in stack.layers:
-        child = m.child(f"layer_{group.first}", repeat=Count.named("layers", group.times), group="blocks")
+        child = m.child(f"layer_{group.first}", repeat=Count.named("layers", group.times), group=ModuleGroup.BLOCKS)
         child.title = title(group, stack)
         child.term = child.title if stack.name == ALONE else f"{stack.name} {child.title}"
         out, end = _run_layer(child, x, group, stack, work, start)
@@ -90,7 +90,7 @@ def _run_layer(
 
 def run_cell(m: Module, cell: Cell, x: Tensor, seq: Dim, before: State) -> State:
     """A step at every position; what one leaves, the next one finds."""
-    m.calls, m.unit = seq.size, "step"
+    m.calls, m.region = seq.size, Region.STEP
     m.title = m.term = f"{cell.kind.upper()} step"
     after = cell.step(m, (at_position(m, x, seq),), before)
     for into, out in zip(before, after, strict=True):

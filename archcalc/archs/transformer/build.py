@@ -10,7 +10,7 @@ from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Param, Tensor
+from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Region, Tensor
 from archcalc.layers.dropout import dropped
 from archcalc.layers.loss import cross_entropy
 from archcalc.spec.workload import Workload
@@ -23,8 +23,8 @@ def build(model: Transformer, work: Workload) -> Module:
     x, memory = None, None
     for stack, (name, length) in zip(model.stacks, work.lengths.items(), strict=True):
         side = {"src_seq": "source_", "tgt_seq": "target_"}.get(name, "")
-        m = root.child(f"{side}embedding", group="embedding")
-        blocks = root.child(stack.name, group="blocks")
+        m = root.child(f"{side}embedding", group=ModuleGroup.EMBEDDING)
+        blocks = root.child(stack.name, group=ModuleGroup.BLOCKS)
         asked = work.of_encoder() if stack.name == "encoder" else work
         if work.decodes and not asked.decodes:
             m.calls = blocks.calls = Count(0)  # the encoder ran before the first token
@@ -68,7 +68,7 @@ def _run_items(m: Module, items: Items, x: Tensor, context: Context, stack: Reso
         else:
             child.title = "block" if len(items) == 1 else f"{' '.join(item.words)} block"
             child.term = f"{stack.name} {child.title}"
-            child.unit = "block"
+            child.region = Region.BLOCK
             _share(child, item, stack)
             out = run_block(child, x, context, [stack.parts[word] for word in item.words], stack.parallel)
         child.carry(x, out)

@@ -15,7 +15,7 @@ from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.archs.transformer.pattern import BESIDE, Items, Line
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError, Path
-from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Region, Tensor, axes
 from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import contract, linear
 from archcalc.layers.loss import cross_entropy
@@ -49,7 +49,9 @@ def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[st
     said, stack = model.head.mtp, model.stacks[-1]
     if not said or not said.blocks:
         return
-    m = root.child("mtp", repeat=Count.named("mtp blocks", said.blocks), title="multi-token prediction", group="blocks")
+    m = root.child(
+        "mtp", repeat=Count.named("mtp blocks", said.blocks), title="multi-token prediction", group=ModuleGroup.BLOCKS
+    )
     m.calls = Count(1 if work.trains else 0)
     m.notes.append("multi-token prediction is run in training alone; its parameters are counted all the same")
     table = token_table(m["tokens"], *tables[stack.name].dims) if said.own_tables else tables[stack.name]
@@ -72,7 +74,7 @@ def _block(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor
     context = Context(work)
     parts = [stack.parts[word] for word in _last(stack.items).words]
     block = m.child("block")
-    block.unit = "block"
+    block.region = Region.BLOCK
     context.prepared.update({part.name: part.prepare(m, x, context) for part in parts})
     return normed(m["norm"], run_block(block, x, context, parts, stack.parallel), stack.norm)
 
@@ -84,7 +86,7 @@ def _last(items: Items) -> Line:
 def _logits(m: Module, x: Tensor, root: Module, model: Transformer, table: Param) -> Tensor:
     """By the model's own head, unless there is another."""
     assert model.head.mtp and model.head_vocab
-    vocab, head = Dim.of("vocab", model.head_vocab), m.child("head", group="head")
+    vocab, head = Dim.of("vocab", model.head_vocab), m.child("head", group=ModuleGroup.HEAD)
     if model.head.kind == "tied":
         return contract(head, x, table, out=(vocab,))
     if model.head.mtp.own_tables:

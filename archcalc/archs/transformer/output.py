@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.archs.transformer.pattern import blocks_of
-from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
 from archcalc.layers.linear import contract, linear
 
 if TYPE_CHECKING:
@@ -23,33 +23,33 @@ def run_head(
     """The logits of each head, and where the loss on them belongs."""
     head, stack = model.head, model.stacks[-1]
     if stack.tables.projects and stack.tables.project == "tokens":
-        out = root.child("projection", group="embedding", title="projection to the tables' width")
+        out = root.child("projection", group=ModuleGroup.EMBEDDING, title="projection to the tables' width")
         x = linear(out, x, stack.tables.dim, bias=stack.tables.project_bias)
     if head.kind == "none":
         if head.pool == "probe":
             _probed(root, x, stack, work)
         elif head.pooler:
-            _pooler(root.child("pooler", group="head"), x, head, stack)
+            _pooler(root.child("pooler", group=ModuleGroup.HEAD), x, head, stack)
         elif head.pool:
             pooled = _pooled(root, x, head.pool, stack)
             if head.norm:
-                normed(root.child("pooler", group="head")["norm"], pooled, stack.norm)
+                normed(root.child("pooler", group=ModuleGroup.HEAD)["norm"], pooled, stack.norm)
         return {}
     x = _probed(root, x, stack, work) if head.pool == "probe" else x
     if head.beside and head.beside.kind == "none":
-        _unasked(root.child("pooler", group="head"), x, head.beside, stack)
-    m = root.child("head", group="head")
+        _unasked(root.child("pooler", group=ModuleGroup.HEAD), x, head.beside, stack)
+    m = root.child("head", group=ModuleGroup.HEAD)
     logits = _classes(m, x, head, stack) if head.kind == "classifier" else _vocabulary(m, x, model, tables)
     if head.beside is None or head.beside.kind == "none":
         return {root: logits}
-    second = root.child("second_head", group="head")
+    second = root.child("second_head", group=ModuleGroup.HEAD)
     return {root: logits, second: _classes(second, x, head.beside, stack)}
 
 
 def _probed(root: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor:
     from archcalc.archs.transformer.probe import probed
 
-    return probed(root.child("pooler", group="head"), x, stack, work)
+    return probed(root.child("pooler", group=ModuleGroup.HEAD), x, stack, work)
 
 
 def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Param]) -> Tensor:

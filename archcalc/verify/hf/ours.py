@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from archcalc.analyze.flops.cost import Work, work
 from archcalc.core.execution import never
-from archcalc.core.ir import Module, Op, Param
+from archcalc.core.ir import Module, Op, Param, Region
 from archcalc.verify import names
 
 Shape = tuple[int, ...]
@@ -56,7 +56,7 @@ def blocks_of(root: Module) -> list[Block]:
     blocks, outside = list[Block](), Block("")
     for name, module in names.expanded(root, ""):
         inside = bool(blocks) and name.startswith(f"{blocks[-1].name}.")
-        if module.unit == "block" and not inside:
+        if module.region == Region.BLOCK and not inside:
             blocks.append(Block(name, output=given_out.get(name, ()), flops=flops.get(module, 0)))
             inside = True
         block = blocks[-1] if inside else outside
@@ -82,7 +82,7 @@ def _block_around(module: Module | None) -> Module | None:
     """The outermost block."""
     found = None
     while module:
-        found = module if module.unit == "block" else found
+        found = module if module.region == Region.BLOCK else found
         module = module.parent
     return found
 
@@ -104,7 +104,7 @@ def _layer(name: str, module: Module) -> Layer | None:
     op, weight = read
     if not weight.elements:
         return None
-    is_lookup = op.kind == "lookup" or (op.kind == "add" and bool(weight.table))
+    is_lookup = op.traits.reads_rows or (op.traits.joins_product and bool(weight.table))
     return Layer(name, weight.shape, op.output.shape, is_lookup)
 
 

@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from archcalc.analyze.memory.saved import saved
 from archcalc.core.execution import runs
-from archcalc.core.ir import Module, Tensor, walk
+from archcalc.core.ir import Module, Op, Region, Tensor, walk
 from archcalc.core.precision import Policy
 from archcalc.spec.workload import Workload
 from archcalc.verify.hf.built import Built
@@ -32,9 +32,7 @@ def scores_rows(built: Built, work: Workload, group: str) -> list[Row]:
     """A row a precision; none for a model without scores. Raises whatever the class raises where it cannot run."""
     short = _short(built, work)
     root = built.model.build(short)
-    sizes = {
-        _sizes(op.output) for module, _ in walk(root) if module.unit == "core" for op in module.ops if _is_softmax(op)
-    }
+    sizes = {_sizes(op.output) for op in _softmaxes(root)}
     if not sizes:
         return []
     at = ", ".join(f"{name} {size}" for name, size in short.lengths.items())
@@ -52,8 +50,9 @@ def scores_rows(built: Built, work: Workload, group: str) -> list[Row]:
     ]
 
 
-def _is_softmax(op: Any) -> bool:
-    return bool(op.kind.startswith("softmax"))
+def _softmaxes(root: Module) -> list[Op]:
+    cores = [module for module, _ in walk(root) if module.region == Region.CORE]
+    return [op for core in cores for op in core.ops if op.traits.softmax]
 
 
 def _short(built: Built, work: Workload) -> Workload:
@@ -80,12 +79,11 @@ def _sizes(tensor: Tensor) -> tuple[int, tuple[int, int]]:
 
 def _number(root: Module) -> int:
     """How often softmax runs over scores."""
-    return sum(int(run.times) for run in runs(root) if run.module.unit == "core" and _is_softmax(run.op))
+    return sum(int(run.times) for run in runs(root) if run.module.region == Region.CORE and run.op.traits.softmax)
 
 
 def _ours(root: Module, precision: str) -> int:
-    ops = [op for module, _ in walk(root) if module.unit == "core" for op in module.ops if _is_softmax(op)]
-    made = {tensor for op in ops for tensor in (op.output, *op.beside.values())}
+    made = {tensor for op in _softmaxes(root) for tensor in (op.output, *op.beside.values())}
     kept = saved(root, Policy(precision))
     return sum(int(kept.bytes_of(piece)) for piece in kept.pieces if piece.tensor in made)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from archcalc.analyze.memory.schedule import Cell, Group, Node, Pass, Step, groups, read_from_outside, steps
-from archcalc.core.ir import Tensor
-from archcalc.core.ops import KINDS
+from archcalc.core.ir import Region, Tensor
 from archcalc.core.recomputation import is_recomputed, results
 
 
@@ -20,7 +19,7 @@ def checkpoint(recompute: str) -> Pass:
 
 
 def _recompute(group: Group, recompute: str) -> None:
-    if group.module.unit == "core":
+    if group.module.region == Region.CORE:
         _copy_what_enters(group.body)
     kept = results(group.module, recompute)
     group.recomputed, group.reads = True, list(read_from_outside(group.body))
@@ -53,5 +52,5 @@ def _copy_what_enters(body: list[Node]) -> None:
 
 
 def _is_eager_product(step: Step) -> bool:
-    kind = KINDS[step.op.kind]
+    kind = step.op.traits
     return kind.matrix and not kind.attention_kernel

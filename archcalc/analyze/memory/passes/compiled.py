@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from archcalc.analyze.memory.schedule import Cell, Group, Node, Pass, Step, groups, steps
-from archcalc.core.ir import Tensor
-from archcalc.core.ops import KINDS
+from archcalc.core.ir import Region, Tensor
 from archcalc.core.precision import BYTES
 
 WHOLE = frozenset({"upcast", "normalised"})  # what a norm computed step by step makes beside its output
@@ -24,7 +23,7 @@ def compile_blocks(nodes: list[Node]) -> None:
         for cell in step.reads:
             readers.setdefault(cell, set()).add(step)
     for group in groups(nodes):
-        if group.module.unit == "block":
+        if group.module.region == Region.BLOCK:
             inside = list(steps(group.body))
             leaving = {cell for step in inside for cell in step.makes if not readers.get(cell, set()) <= set(inside)}
             _Fusing(inside, leaving).apply(group)
@@ -35,7 +34,7 @@ def compile_loss(width: int) -> Pass:
 
     def change(nodes: list[Node]) -> None:
         for step in steps(nodes):
-            if step.op.kind == "cross_entropy":
+            if step.op.traits.loss_of_logits:
                 _fuse_loss(step, width)
 
     return change
@@ -59,7 +58,7 @@ class _Fusing:
 
     def _apart(self) -> Iterator[Cell]:
         for step in self.inside:
-            if KINDS[step.op.kind].own_kernel:
+            if step.op.traits.own_kernel:
                 yield from (*step.reads, *step.makes)
             names = dict(zip(step.op.beside, step.makes[1:], strict=False))
             yield from (cell for name, cell in names.items() if name not in WHOLE)
@@ -76,7 +75,7 @@ class _Fusing:
 
     def _keep_row_statistics(self, step: Step) -> None:
         """Maxima and sums of softmax's rows, in the place of its fp32 output."""
-        number, upcast = KINDS[step.op.kind].row_statistics, step.makes[-1]
+        number, upcast = step.op.traits.row_statistics, step.makes[-1]
         if number and upcast in step.keeps:
             tensor = Tensor(step.op.output.axes[:-1], "stat")
             rows = upcast.bytes // BYTES["fp32"] // int(step.op.output.dims[-1].size)

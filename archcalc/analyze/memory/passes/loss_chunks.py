@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from archcalc.analyze.memory.schedule import Node, Pass, steps
+from archcalc.core.ir import Region
 
 
 def mark_logits(nodes: list[Node]) -> None:
     """Whatever the loss reads and makes is booked as logits."""
     for step in steps(nodes):
-        if step.module.unit == "loss":
+        if step.module.region == Region.LOSS:
             for cell in (*step.reads, *step.makes):
                 cell.is_logits = True
 

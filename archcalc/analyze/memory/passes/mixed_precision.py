@@ -34,11 +34,12 @@ def autocast(but: frozenset[str] = frozenset()) -> Pass:
 
 
 def _cast(step: Step, wide: frozenset[str]) -> None:
-    kind, from_wide = step.op.kind, not step.reads or any(cell.widened for cell in step.reads)
-    if kind in wide:
+    in_fp32 = step.op.kind in wide
+    from_wide = not step.reads or any(cell.widened for cell in step.reads)
+    if in_fp32:
         step.keeps[:] = step.saved(Policy("fp32"))
         _drop_upcasts(step)
-    if kind in wide or (from_wide and KINDS[kind].autocast != "narrow"):
+    if in_fp32 or (from_wide and step.op.traits.autocast != "narrow"):
         _widen(step.makes)
     step.keeps[:] = [_as_computed(cell, step, wide) for cell in step.keeps]
 
@@ -60,7 +61,7 @@ def _as_computed(cell: Cell, step: Step, wide: frozenset[str]) -> Cell:
     """The copy that is saved in the place of a tensor of another width."""
     if cell.tensor.role != "act" or cell in step.makes:
         return cell
-    if KINDS[step.op.kind].autocast == "narrow" and cell.widened:
+    if step.op.traits.autocast == "narrow" and cell.widened:
         return _copied(step, cell, cell.bytes // 2, False)
     if step.op.kind in wide and not cell.widened:
         return _copied(step, cell, cell.bytes * 2, True)
@@ -74,7 +75,7 @@ def fp8(is_quantised: Callable[[Param], bool]) -> Pass:
     def change(nodes: list[Node]) -> None:
         copies: dict[Cell, Cell] = {}
         for step in steps(nodes):
-            is_linear = KINDS[step.op.kind].matrix and bool(step.weights)
+            is_linear = step.op.traits.matrix and bool(step.weights)
             if is_linear and not any(map(is_quantised, step.weights)):
                 step.keeps[:] = [_in_one_byte(cell, step, copies) for cell in step.keeps]
 
