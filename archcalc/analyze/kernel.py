@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Context
 from archcalc.archs.transformer.resolve import Transformer
+from archcalc.core.assumptions import Topic, without
 from archcalc.core.count import Count, product
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, axes, walk
@@ -192,7 +193,7 @@ def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place]) -> 
         "counted where a causal mask's hidden half is skipped",
         *(["softmax over all positions: a window or chunk is not taken off"] if narrow else []),
         *([f"without the {added} positions that softmax adds to its scores: a kernel has no scores"] if added else []),
-        *(note for note in work.assumptions if not note.startswith("batch")),
+        *map(str, without(work.assumptions, Topic.BATCH)),
     )
 
 

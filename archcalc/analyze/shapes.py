@@ -82,7 +82,7 @@ def shapes(
 ) -> ShapesReport:
     return ShapesReport(
         model=model,
-        assumptions=(scope.exact("shape"), *notes_of(root), *work.assumptions),
+        assumptions=(scope.exact("shape"), *notes_of(root), *map(str, work.assumptions)),
         scope=scope,
         batch=work.batch,
         lengths=work.lengths,

@@ -8,9 +8,11 @@ error: an optimizer in inference, LoRA on a layer that is not there.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.precision import BYTES
 from archcalc.run.mesh import Plan, plan
@@ -111,7 +113,7 @@ class Case:
     state_format: Format | None = None
     prefill: int | None = None
     overhead: int | None = None
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     estimates: tuple[str, ...] = ()
     said: frozenset[str] = frozenset()  # the options that were given, and not filled in
 
@@ -132,10 +134,6 @@ def case(model: Model, **options: Any) -> Case:
 def _training(model: Model, asked: Asked) -> Case:
     name = asked.precision or ("fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed")
     kept, adam = recipe(name, sharded=asked.zero == 3 and not asked.lora), optimizer(asked.optimizer or "adamw")
-    said = [f"{name}: {kept.about}" + ("" if asked.precision else "; --precision changes it")]
-    said += [] if asked.optimizer else ["adamw: --optimizer changes it"]
-    if model.stored and model.stored.is_quantised and not asked.weights:
-        said.append(f"weights are trained unquantised, not as they are stored ({model.stored.name})")
     if asked.weights and not asked.lora:
         hint = "add --lora 16 (QLoRA), or leave --weights out"
         raise InputError("quantised weights cannot be trained", hint, field="--weights")
@@ -160,7 +158,20 @@ def _training(model: Model, asked: Asked) -> Case:
         lora_targets=tuple(asked.lora_targets or ()),
         overhead=asked.overhead,
     )
-    return replace(made, assumptions=tuple(said), estimates=tuple(_unverified(made)))
+    return replace(made, assumptions=tuple(_of_training(model, asked, made)), estimates=tuple(_unverified(made)))
+
+
+def _of_training(model: Model, asked: Asked, made: Case) -> Iterator[Assumption]:
+    assert made.recipe and made.optimizer
+    used = made.recipe
+    option = "" if asked.precision else "--precision"
+    yield Assumption(Topic.PRECISION, f"{used.name}: {used.about}", used.name, option)
+    if not asked.optimizer:
+        name = made.optimizer.name
+        yield Assumption(Topic.OPTIMIZER, f"optimizer {name}", name, "--optimizer")
+    if model.stored and model.stored.is_quantised and not asked.weights:
+        text = f"weights are trained unquantised, not as they are stored ({model.stored.name})"
+        yield Assumption(Topic.WEIGHTS, text, used.weights)
 
 
 def _unverified(made: Case) -> list[str]:
@@ -180,7 +191,7 @@ def _unverified(made: Case) -> list[str]:
 
 
 def _inference(model: Model, asked: Asked) -> Case:
-    said: list[str] = []
+    assumptions: list[Assumption] = []
     kept = None if asked.weights else _kept(model, asked)
     computed = asked.precision or model.spec.precision or ("fp16" if kept else "fp32")
     if asked.precision and asked.precision not in BYTES:
@@ -190,15 +201,15 @@ def _inference(model: Model, asked: Asked) -> Case:
         fact = f"in inference fp8 is a format of weights, and --weights says {asked.weights}"
         raise InputError(fact, "leave --precision out, or say bf16, fp16 or fp32", field="--precision")
     if not (asked.precision or model.spec.precision):
-        said.append(f"{computed}: the spec names no precision; --precision changes it")
+        text = f"{computed}: the spec names no precision"
+        assumptions.append(Assumption(Topic.PRECISION, text, computed, "--precision"))
     activations = "bf16" if computed == "fp8" else computed
     kv = asked.kv_dtype or activations
-    said += _unmixed(asked.weights)
-    weights = _as_stored(kept, activations, said, asked.tp or 1) or named_formats.weight_format(
-        asked.weights or computed
-    )
+    assumptions += [*_unmixed(asked.weights), *_stored(kept, asked.tp or 1)]
+    weights = replace(kept, rest=activations) if kept else named_formats.weight_format(asked.weights or computed)
     if weights.widened:
-        said.append(f"{weights.name}: a matrix is widened to 16 bits while it reads a prompt, as bitsandbytes does it")
+        text = f"{weights.name}: a matrix is dequantised to 16 bits while it reads a prompt, as bitsandbytes does it"
+        assumptions.append(Assumption(Topic.WEIGHTS, text, weights.name))
     return Case(
         mode="infer",
         plan=plan(asked.tp or 1, asked.dp or 1),
@@ -210,17 +221,19 @@ def _inference(model: Model, asked: Asked) -> Case:
         state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
         prefill=asked.prefill,
         overhead=asked.overhead,
-        assumptions=tuple(said),
+        assumptions=tuple(assumptions),
     )
 
 
-def _unmixed(weights: str | None) -> list[str]:
+def _unmixed(weights: str | None) -> Iterator[Assumption]:
     """Block formats of GGUF are for all matrices, which files seldom are."""
     if not weights or named_formats.is_file(weights):
-        return []
+        return
     name = named_formats.weight_format(weights).name
     mixed = [file for file in named_formats.files() if file.startswith(name.lower())]
-    return [f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"] if mixed else []
+    if mixed:
+        text = f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"
+        yield Assumption(Topic.WEIGHTS, text, name)
 
 
 def _kept(model: Model, asked: Asked) -> Checkpoint | None:
@@ -229,16 +242,16 @@ def _kept(model: Model, asked: Asked) -> Checkpoint | None:
     return None if stored and asked.precision and not stored.is_quantised else stored
 
 
-def _as_stored(kept: Checkpoint | None, activations: str, said: list[str], tp: int) -> Checkpoint | None:
-    """As the model's own files keep its weights, where they say so."""
+def _stored(kept: Checkpoint | None, tp: int) -> Iterator[Assumption]:
+    """Weights as the model's own files store them, where they say so."""
     if kept is None:
-        return None
+        return
     if kept.unknown:
         hint = "say what to count instead, such as --weights int4 or --weights bf16"
         raise InputError(f"the weights are stored by {kept.name}: {kept.unknown}", hint, field="--weights")
-    said.append(f"weights: {kept.name}, from {kept.source}; --weights changes it")
-    said += [kept.estimate] if tp > 1 and kept.estimate else []
-    return replace(kept, rest=activations)
+    yield Assumption(Topic.WEIGHTS, f"weights: {kept.name}, from {kept.source}", kept.name, "--weights")
+    if tp > 1 and kept.estimate:
+        yield Assumption(Topic.PARALLELISM, kept.estimate, tp)
 
 
 def _attention(asked: Asked, activations: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.errors import InputError
 from archcalc.spec.node import ModelSpec
 from archcalc.spec.option_checks import checked, chosen
@@ -29,7 +30,7 @@ class Workload:
 
     batch: int
     lengths: dict[str, int]  # `seq`, or `src_seq` and `tgt_seq`; of a decode step 1 for what is decoded
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     mode: str = "train"
     context: int = 0
     attention: str = "eager"
@@ -86,14 +87,15 @@ def workload(
             continue
         lengths[name] = asked.get(name) or seq or spec.seq or min(limit.length or USUAL_LENGTH, USUAL_LENGTH)
         if not (asked.get(name) or seq or spec.seq):
-            assumptions.append(f"{name} {lengths[name]:,}: the spec names none; --{name.replace('_', '-')} changes it")
+            assumptions.append(_usual(name, lengths[name]))
         if limit.length and not limit.hard and lengths[name] > limit.length:
-            assumptions.append(f"{name} {lengths[name]:,}: longer than the {limit.length:,} that it was made for")
+            text = f"{name} {lengths[name]:,}: longer than the {limit.length:,} that it was made for"
+            assumptions.append(Assumption(Topic(name), text, lengths[name]))
         becomes_context = mode == "decode" and context is None and name == list(longest)[-1]
         if not becomes_context:  # that is checked below, with the new token
             _check_length(name, lengths[name], limit)
     if not (batch or spec.batch):
-        assumptions.append("batch 1: the spec names none; --batch changes it")
+        assumptions.append(_usual("batch", 1))
     work = Workload(batch or spec.batch or 1, lengths, tuple(assumptions), mode, attention=attention)
     if work.decodes and not longest:
         hint = "use --mode train or prefill"
@@ -106,14 +108,20 @@ def workload(
     return _one_more_token(work, name, context, longest[name])
 
 
+def _usual(name: str, size: int) -> Assumption:
+    """A size that neither the caller nor the spec names."""
+    return Assumption(Topic(name), f"{name} {size:,}: the spec names none", size, f"--{name.replace('_', '-')}")
+
+
 def _with_room(work: Workload, name: str, limit: Longest) -> Workload:
     """Where nobody asks for a context and the usual one fills the table, it ends one earlier: the new token is last."""
     if not limit.hard or work.lengths[name] != limit.length:
         return work
     context = limit.length - 1
-    others = [words for words in work.assumptions if not words.startswith(f"{name} ")]
-    said = f"context {context:,}: a new token is then the last of the position table; --context changes it"
-    return replace(work, lengths={**work.lengths, name: context}, assumptions=(said, *others))
+    text = f"context {context:,}: a new token is then the last of the position table"
+    shorter = Assumption(Topic.CONTEXT, text, context, "--context")
+    others = without(work.assumptions, Topic(name))
+    return replace(work, lengths={**work.lengths, name: context}, assumptions=(shorter, *others))
 
 
 def _one_more_token(work: Workload, name: str, context: int | None, limit: Longest) -> Workload:

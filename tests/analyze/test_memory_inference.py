@@ -133,7 +133,7 @@ def test_bitsandbytes_widens_a_matrix_while_it_reads_a_prompt() -> None:
     model = load("llama-2-7b")
     usual = model.memory(weights="nf4", seq=256, overhead=0)
     assert usual.parts["temporary"] == 2 * 4096 * 11008
-    assert any("widened" in words for words in usual.assumptions)
+    assert any("dequantised" in words for words in usual.assumptions)
     assert model.memory(weights="nf4", seq=256, prefill=1, overhead=0).parts["temporary"] == 0
     assert model.memory(weights="int4", seq=256, overhead=0).parts["temporary"] == 0
     head = model.memory(weights="nf4_lightning", seq=256, overhead=0)

@@ -435,7 +435,7 @@ def test_a_name_in_the_list_that_nothing_has_is_told(tmp_path: Path) -> None:
         quantised = {"quant_method": "awq", "bits": 4, "modules_to_not_convert": [listed]}
         file.write_text(json.dumps({**LLAMA, "quantization_config": quantised}), encoding="utf-8")
         assumptions = load(file).memory(seq=32).assumptions
-        assert any(f"leaves {listed} as it is, and nothing here" in words for words in assumptions) is told
+        assert any(f"excludes module {listed} from quantisation" in words for words in assumptions) is told
 
 
 def test_what_a_config_leaves_open_is_fp16_beside_quantised_weights(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.flops.cost import Piece, Work, work
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.params import params
+from archcalc.core.assumptions import Topic, without
 from archcalc.core.count import Count, total
 from archcalc.core.errors import InputError
 from archcalc.core.execution import never
@@ -153,8 +154,8 @@ def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None
     yield INTENSITY
     yield from notes_of(root)
     yield from work_notes_of(root)
-    decoded = next(reversed(load.lengths), "") if context is not None else None
-    yield from (words for words in load.assumptions if decoded is None or not words.startswith(f"{decoded} "))
+    decoded = [Topic(name) for name in list(load.lengths)[-1:] if context is not None]  # its length is the context
+    yield from map(str, without(load.assumptions, *decoded))
 
 
 def _one_hot(root: Module) -> Iterator[str]:

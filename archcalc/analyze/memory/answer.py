@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from archcalc.analyze.memory.replicated import undivided, words
 from archcalc.analyze.memory.report import PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.states import Held, Keeping, held, totals
+from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.errors import InputError
 from archcalc.core.execution import Trainable, never
 from archcalc.core.ir import Module, Region, Tensor, memory_notes_of, notes_of, walk, work_notes_of
@@ -73,7 +75,13 @@ class Memory:
         layers = [LAYERS[self.case.trains]] if depth and not timeline else []
         return MemoryReport(
             model=self.model.name,
-            assumptions=(*self._said(work, levels.peak), *_notes(root), *words(whole), *layers, *work.assumptions),
+            assumptions=(
+                *map(str, self._assumptions(work, levels.peak)),
+                *_notes(root),
+                *words(whole),
+                *layers,
+                *map(str, work.assumptions),
+            ),
             scope=self.model.scope,
             mode=self.case.mode,
             batch=work.batch,
@@ -218,19 +226,17 @@ class Memory:
         usual: int = self._runtime["one_gpu" if self.case.plan.gpus == 1 else "several_gpus"]
         return usual if self.case.overhead is None else self.case.overhead
 
-    def _said_of_attention(self, work: Workload, peak: Instant) -> list[str]:
+    def _of_attention(self, work: Workload, peak: Instant) -> Iterator[Assumption]:
         """How attention is computed, where nobody asked for it and another way would take other memory; and what eager
         attention stores in 16 bits."""
-        unsaid = "attention" not in self.case.said and self._attends
-        said = (
-            [f"{self.case.attention} attention: --attention changes it"] if unsaid and self._matters(work, peak) else []
-        )
+        used = self.case.attention
+        if "attention" not in self.case.said and self._attends and self._matters(work, peak):
+            yield Assumption(Topic.ATTENTION, f"{used} attention", used, "--attention")
         stored = {
             op.traits.softmax for module, _ in walk(self._root) if module.region == Region.CORE for op in module.ops
         }
         if BYTES[self.case.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
-            said.append(SOFTMAX["fp32" if "fp32" in stored else "act"])
-        return said
+            yield Assumption(Topic.ATTENTION, SOFTMAX["fp32" if "fp32" in stored else "act"], used)
 
     def _matters(self, work: Workload, peak: Instant) -> bool:
         """Whether the peak has other parts with the other kind of attention, where that can be had."""
@@ -242,37 +248,46 @@ class Memory:
         except InputError:  # context parallelism wants a kernel
             return False
 
-    def _left_out(self) -> list[str]:
+    def _left_out(self) -> Iterator[Assumption]:
         """A format that holds nothing here; modules that a checkpoint leaves as they are, and that are not found."""
         kept = self.case.format
         places = [Place(param, 1) for module, _ in walk(self._root) for param in module.params.values()]
         if kept.is_quantised and not any(kept.holds(place) for place in places):
-            return [f"{kept.name} is for layers that this model does not have: its weights stay as they are"]
-        if not isinstance(kept, Checkpoint):
-            return []
-        names = kept.unfound(places)
-        return [f"{kept.source} leaves {names[0]} as it is, and nothing here is called so"] if names else []
+            text = f"{kept.name} is for layers that this model does not have: its weights stay as they are"
+            yield Assumption(Topic.WEIGHTS, text, kept.name)
+            return
+        names = kept.unfound(places) if isinstance(kept, Checkpoint) else []
+        if names:
+            text = f"{kept.source} excludes module {names[0]} from quantisation, but no module here has that name"
+            yield Assumption(Topic.WEIGHTS, text, names[0])
 
-    def _said(self, work: Workload, peak: Instant) -> tuple[str, ...]:
-        said = [*(f"estimate: {words}" for words in self.case.estimates), *self.case.assumptions]
-        said += self._said_of_attention(work, peak)
+    def _assumptions(self, work: Workload, peak: Instant) -> Iterator[Assumption]:
+        yield from (Assumption(Topic.ESTIMATE, f"estimate: {reason}") for reason in self.case.estimates)
         if self.model.spec.family == "weights":
-            said = [words for words in said if "the spec names no precision" not in words]
+            yield from without(self.case.assumptions, Topic.PRECISION)  # nothing is computed in it
             left_out = "activations are not counted" if self._root.body else "neither a cache nor activations"
-            said.append(f"a file of weights: {left_out}, since it does not tell what is computed")
-        said += self._left_out()
+            yield Assumption(Topic.SCOPE, f"a file of weights: {left_out}, since it does not tell what is computed")
+        else:
+            yield from self.case.assumptions
+        yield from self._of_attention(work, peak)
+        yield from self._left_out()
+        yield from self._of_cache(work)
+        if self.case.overhead is None:
+            text = f"overhead: {self._runtime['name']}, an estimate ({self._runtime['source']})"
+            yield Assumption(Topic.OVERHEAD, text, self._overhead, "--overhead")
+
+    def _of_cache(self, work: Workload) -> Iterator[Assumption]:
         kept = [] if self.case.trains else [one.tensor for one, _ in inference.cached(self, work)]
         if any(map(inference.window_of, kept)):
-            said.append(f"cache of sliding windows: {KV_RULES[self.case.kv_rule]}; --kv-rule changes it")
+            rule = self.case.kv_rule
+            yield Assumption(Topic.KV_CACHE, f"cache of sliding windows: {KV_RULES[rule]}", rule, "--kv-rule")
         if any(map(inference.is_tail, kept)) and self.case.state_format:
-            said.append(
-                f"recurrent state in {self.case.state_format.name}, of convolutions kernel − 1 positions; --state-dtype"
-                " changes it: transformers and llama.cpp keep fp32, and transformers mostly a position more"
+            stored = self.case.state_format.name
+            text = (
+                f"recurrent state in {stored}, of convolutions kernel − 1 positions (transformers and llama.cpp keep"
+                " fp32, and transformers mostly a position more)"
             )
-        if self.case.overhead is None:
-            name, source = self._runtime["name"], self._runtime["source"]
-            said.append(f"overhead: {name}, an estimate ({source}); --overhead changes it")
-        return tuple(said)
+            yield Assumption(Topic.STATE, text, stored, "--state-dtype")
 
 
 def _notes(root: Module) -> tuple[str, ...]:

@@ -1,0 +1,62 @@
+"""Assumptions: what a number takes for granted, as data that programs read and as a sentence for people.
+
+    Assumption(Topic.BATCH, "batch 1: the spec names none", value=1, option="--batch")
+
+An assumption is made where the fact is decided. Code that picks some of them asks for the topic, never for words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Topic(StrEnum):
+    """What an assumption is about."""
+
+    SCOPE = "scope"  # which part of the model is counted, and whether the count is exact
+    SOURCE = "source"  # what the spec or the file that was read says of itself
+    ARCHITECTURE = "architecture"  # conventions of the model's family
+    BATCH = "batch"
+    SEQ = "seq"
+    SRC_SEQ = "src_seq"
+    TGT_SEQ = "tgt_seq"
+    CONTEXT = "context"
+    PRECISION = "precision"
+    WEIGHTS = "weights"  # the format in which they are stored
+    ATTENTION = "attention"
+    KERNEL = "kernel"  # computed as one kernel, which keeps less than separate operations would
+    OPTIMIZER = "optimizer"
+    KV_CACHE = "kv_cache"
+    STATE = "state"  # recurrent state, the cache of models without keys and values
+    OVERHEAD = "overhead"
+    PARALLELISM = "parallelism"
+    COST = "cost"  # what is counted as work
+    TABLE = "table"  # how to read rows and columns
+    DEVICE = "device"
+    REFERENCE = "reference"  # how PyTorch's side of a comparison is computed
+    ESTIMATE = "estimate"
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """`value` is what was assumed, where that is a word or a number; `option` is the option that changes it."""
+
+    topic: Topic
+    text: str
+    value: str | int | None = None
+    option: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text}; {self.option} changes it" if self.option else self.text
+
+    def record(self) -> dict[str, Any]:
+        """As programs read it."""
+        return {"topic": str(self.topic), "value": self.value, "option": self.option, "text": self.text}
+
+
+def without(assumptions: Iterable[Assumption], *topics: Topic) -> tuple[Assumption, ...]:
+    """All but those on these topics."""
+    return tuple(each for each in assumptions if each.topic not in topics)
