@@ -13,11 +13,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory.cache import cache
-from archcalc.analyze.memory.saved import saved
+from archcalc.analyze.memory.activations import saved_activations
+from archcalc.analyze.memory.decode_cache import CacheFormats, cached
 from archcalc.core.errors import InputError, MissingExtra
 from archcalc.core.execution import never
-from archcalc.core.precision import Policy
 from archcalc.model import Model
 from archcalc.spec.workload import Workload
 from archcalc.verify import names
@@ -242,8 +241,8 @@ def _training(subject: Subject, attention: str, recompute: str) -> list[Row]:
         return rows
     narrow = _measured(measure.saved_bytes, subject, attention, recompute, "bf16")
     for precision, theirs in (("fp32", step.saved), ("bf16", narrow)):
-        kept = saved(root, Policy(precision), recompute=recompute)
-        rows.append(Row(f"bytes saved for backward, {precision}", int(kept.bytes), theirs, group))
+        ours = saved_activations(root, precision, recompute=recompute).bytes
+        rows.append(Row(f"bytes saved for backward, {precision}", ours, theirs, group))
     return rows
 
 
@@ -271,9 +270,8 @@ def _decoding(subject: Subject) -> list[Row]:
         if precision == "fp32":
             rows.append(Row("FLOPs", int(work(root, trainable=never).forward), flops, group))
         theirs = measure.kept_bytes(subject.reference.kept_tensors(kept))
-        rows.append(
-            Row(f"bytes kept for the next token, {precision}", int(cache(root, Policy(precision)).bytes), theirs, group)
-        )
+        ours = sum(one.bytes for one in cached(root, decoding, CacheFormats.plain(precision)))
+        rows.append(Row(f"bytes kept for the next token, {precision}", ours, theirs, group))
     return rows
 
 

@@ -9,9 +9,8 @@ from torch.nn.functional import cross_entropy, linear
 
 from archcalc import load
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory.saved import saved
+from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.errors import InputError
-from archcalc.core.precision import Policy
 from archcalc.reference.measure import training_step
 from archcalc.reference.transformer import Transformer
 from archcalc.run.lora import add_lora, is_adapter
@@ -51,7 +50,7 @@ def test_pytorch_computes_and_keeps_the_same(name: str, targets: tuple[str, ...]
     truth = training_step(net, lambda: cross_entropy(net(ids).flatten(0, 1), goal))
     root = model.build(model.workload(batch=2, seq=16))
     add_lora(root, RANK, targets)
-    done, kept = work(root, trainable=is_adapter), saved(root, Policy("fp32"), trainable=is_adapter)
+    done, kept = work(root, trainable=is_adapter), saved_activations(root, "fp32", trainable=is_adapter)
     assert (done.forward, done.backward, kept.bytes) == (truth.forward, truth.backward, truth.saved)
 
 

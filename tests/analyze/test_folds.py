@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.decoding import cache_bytes
 
 import archcalc
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory.cache import cache
-from archcalc.analyze.memory.saved import saved
+from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.execution import never
-from archcalc.core.precision import Policy
 
 if TYPE_CHECKING:
     from archcalc.core.ir import Module, Param
@@ -35,7 +34,7 @@ def test_repeated_blocks_cost_what_blocks_written_out_cost(recompute: str) -> No
 
 def _totals(root: Module, recompute: str) -> tuple[int, ...]:
     done = work(root, recompute=recompute)
-    kept = saved(root, Policy("bf16"), recompute=recompute).bytes
+    kept = saved_activations(root, "bf16", recompute=recompute).bytes
     return done.forward, done.backward, done.recompute, done.elementwise, kept
 
 
@@ -47,17 +46,17 @@ def test_a_period_that_repeats_costs_what_it_costs_written_out() -> None:
     assert _totals(nested, "none") == _totals(unrolled, "none")
 
 
-def test_a_thousand_blocks_are_visited_as_often_as_two() -> None:
-    """Cost does not depend on depth: ops are multiplied, not walked."""
-    two, thousand = (build({**DECODER, "decoder": blocks}, seq=5) for blocks in (2, 1000))
+def test_a_thousand_blocks_are_visited_as_often_as_a_few() -> None:
+    """Cost does not depend on depth: ops are multiplied, not walked; the first, second and last block stand apart."""
+    two, five, thousand = (build({**DECODER, "decoder": blocks}, seq=5) for blocks in (2, 5, 1000))
     assert len(work(two).pieces) == len(work(thousand).pieces)
-    assert len(saved(two, Policy()).pieces) == len(saved(thousand, Policy()).pieces)
+    assert len(saved_activations(five, "fp32").entries) == len(saved_activations(thousand, "fp32").entries)
 
 
 def test_shares_add_up() -> None:
     """What the children of the model keep and compute is what the model keeps and computes."""
     root = build(DECODER, batch=2, seq=5)
-    done, kept = work(root), saved(root, Policy())
+    done, kept = work(root), saved_activations(root, "fp32")
     assert sum(done.of(child).forward for child in root.children) == done.forward
     assert sum(done.of(child).backward for child in root.children) == done.backward
     assert sum(kept.of(child).bytes for child in root.children) == kept.bytes
@@ -69,7 +68,7 @@ def test_a_block_keeps_what_the_published_formula_says() -> None:
     s, b, h, a = 16, 2, 24, 3
     spec = {"vocab": 11, "d_model": h, "heads": a, "ffn": 4 * h, "dropout": 0.1}
     two, three = (build({**spec, "decoder": blocks}, batch=b, seq=s) for blocks in (2, 3))
-    layer = saved(three, Policy("bf16")).bytes - saved(two, Policy("bf16")).bytes
+    layer = saved_activations(three, "bf16").bytes - saved_activations(two, "bf16").bytes
     assert layer == s * b * h * 34 + 5 * a * s * s * b + 4 * 4 * s * b
 
 
@@ -78,7 +77,7 @@ def test_recomputing_blocks_keeps_what_enters_them() -> None:
     s, b, h = 16, 2, 24
     spec = {"vocab": 11, "d_model": h, "heads": 3, "ffn": 4 * h, "dropout": 0.1}
     two, three = (build({**spec, "decoder": blocks}, batch=b, seq=s) for blocks in (2, 3))
-    kept = [saved(root, Policy("bf16"), recompute="block").bytes for root in (two, three)]
+    kept = [saved_activations(root, "bf16", recompute="block").bytes for root in (two, three)]
     assert kept[1] - kept[0] == 2 * s * b * h
 
 
@@ -93,8 +92,9 @@ def test_half_of_causal_attention_is_its_triangle() -> None:
 def test_decoding_reads_the_context_and_one_token_more() -> None:
     """A cache of 100 tokens, then one token: keys and values of 101, two of each in three blocks, in bf16."""
     model = archcalc.load(DECODER)
-    root = model.build(model.workload(batch=2, mode="decode", context=100))
-    assert cache(root, Policy("bf16")).bytes == 2 * 3 * 2 * 101 * 8 * 2
+    step = model.workload(batch=2, mode="decode", context=100)
+    root = model.build(step)
+    assert cache_bytes(model, step, "bf16") == 2 * 3 * 2 * 101 * 8 * 2
     attention = 2 * 2 * 101 * 8  # scores and values: multiply-adds over all heads
     weights = 4 * 8 * 8 + 2 * 8 * 12
     assert work(root, trainable=never).forward == 2 * (3 * (2 * weights + attention) + 2 * 8 * 11)
@@ -103,8 +103,9 @@ def test_decoding_reads_the_context_and_one_token_more() -> None:
 def test_a_decoder_keeps_the_encoders_keys_and_values_too() -> None:
     """Of the source, once for all tokens; in a decode step neither the encoder nor they are computed again."""
     model = archcalc.load({**DECODER, "encoder": 2})
-    root = model.build(model.workload(batch=1, src_seq=7, mode="decode", context=4))
-    assert cache(root, Policy()).bytes == 4 * 3 * 2 * 8 * (5 + 7)
+    step = model.workload(batch=1, src_seq=7, mode="decode", context=4)
+    root = model.build(step)
+    assert cache_bytes(model, step, "fp32") == 4 * 3 * 2 * 8 * (5 + 7)
     assert work(root, trainable=never).of(root["encoder"]).forward == 0
 
 
@@ -135,7 +136,7 @@ def test_frozen_parameters_save_what_they_save_in_pytorch(frozen: tuple[str, ...
     inputs = subject.inputs(built)
     step = measure.training_step(built, lambda: subject.reference.loss(built(*inputs), inputs))
     root = model.build(given)
-    done, kept = work(root, trainable=_but(frozen)), saved(root, Policy(), trainable=_but(frozen))
+    done, kept = work(root, trainable=_but(frozen)), saved_activations(root, "fp32", trainable=_but(frozen))
     assert (done.forward, done.backward, kept.bytes) == (step.forward, step.backward, step.saved)
 
 

@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 from archcalc import load
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.answer import Memory
-from archcalc.analyze.memory.schedule import kept
+from archcalc.analyze.memory.schedule import saved_cells
 from archcalc.reference.block import Block
 from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain
@@ -56,7 +56,7 @@ def test_a_compiled_block_keeps_what_the_partitioner_saves(name: str, precision:
     )
     ask = Memory(model, mode="train", precision=precision, attention="eager", compile="blocks")
     nodes = training.nodes(ask, ask.build(model.workload(batch=2, seq=64)))
-    ours = sum(times * cell.bytes for module, cell, times in kept(nodes) if "blocks" in module.path)
+    ours = sum(one.bytes for one in saved_cells(nodes) if "blocks" in one.module.path)
     narrower = 2 * 2 * 2 * TOKENS if (name, precision) == ("gpt2", "bf16") else 0
     assert ours - narrower == truth
 
@@ -86,6 +86,6 @@ def test_a_kernel_that_bends_scores_stands_apart_too() -> None:
         model = load("llama-3-8b", set=[*MODELS["llama-3-8b"], *changes])
         ask = Memory(model, mode="train", precision="bf16", attention="flash", compile="blocks")
         nodes = training.nodes(ask, ask.build(model.workload(batch=2, seq=64, attention="flash")))
-        return sum(times * cell.bytes for module, cell, times in kept(nodes) if "blocks" in module.path)
+        return sum(one.bytes for one in saved_cells(nodes) if "blocks" in one.module.path)
 
     assert of_blocks() - of_blocks("attention.softcap=30.0") == 3 * 8

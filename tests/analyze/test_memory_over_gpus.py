@@ -24,7 +24,7 @@ from torch.nn.functional import cross_entropy
 from archcalc import load
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.answer import Memory
-from archcalc.analyze.memory.schedule import kept
+from archcalc.analyze.memory.schedule import saved_cells
 from archcalc.reference.block import Block
 from archcalc.reference.layers import recomputed
 from archcalc.reference.transformer import Transformer
@@ -134,7 +134,7 @@ def test_sequence_parallel_blocks_keep_what_dtensor_keeps(recompute: str) -> Non
         truth = sum(size for address, size in made.alive().items() if address not in apart)
     ask = Memory(model, mode="train", precision="fp32", attention="eager", tp=gpus, sp=True, recompute=recompute)
     nodes = training.nodes(ask, ask.build(model.workload(batch=batch, seq=seq)))
-    ours = sum(times * cell.bytes for module, cell, times in kept(nodes) if "blocks" in module.path)
+    ours = sum(one.bytes for one in saved_cells(nodes) if "blocks" in one.module.path)
     entering = 4 * batch * seq // gpus * 256 if recompute != "none" else 0
     tables = 2 * 4 * seq * 32 + seq * seq
     assert ours == truth + entering + tables

@@ -10,14 +10,17 @@ from support.alive import Alive
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
+from archcalc.analyze.memory.activations import saved_activations
 from archcalc.analyze.memory.answer import Memory
-from archcalc.analyze.memory.saved import saved
-from archcalc.core.precision import Policy
+from archcalc.analyze.memory.profile import Repeated
 from archcalc.reference.transformer import Transformer
 from archcalc.spec.paths import presets
 from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from archcalc.analyze.memory.profile import Happening
     from archcalc.model import Model
 
 RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
@@ -111,22 +114,33 @@ def test_the_step_of_a_foreach_optimizer_needs_one_more_copy() -> None:
 @pytest.mark.parametrize("recompute", RECOMPUTE)
 @pytest.mark.parametrize("name", ["gpt2", "llama-3-8b", "t5-small", "textbook", "vit-b-16", "bert-base"])
 def test_what_is_alive_after_the_forward_pass_is_what_is_saved(name: str, recompute: str, attention: str) -> None:
-    """The timeline and the sum over saved tensors are two ways to one number, down to each layer."""
+    """What `verify` compares with PyTorch is what `memory` simulates, and what its rows share out among layers."""
     model = load(name)
     ask = Memory(model, mode="train", precision="fp32", recompute=recompute, attention=attention)
     whole = ask.at(2).rows[0].parts
     root = model.build(model.workload(batch=2, attention=attention))
-    kept = saved(root, Policy("fp32"), recompute=RECOMPUTE[recompute])
-    assert whole["activations"] + whole["logits"] == kept.bytes
+    saved = saved_activations(root, "fp32", recompute=RECOMPUTE[recompute]).bytes
+    assert whole["activations"] + whole["logits"] == after_forward(ask.played(2, None).changes) == saved
+
+
+def after_forward(changes: Iterable[Happening]) -> int:
+    """Bytes of activations and logits when the backward pass begins."""
+    level = 0
+    for one in changes:
+        if isinstance(one, Repeated):
+            level += one.times * after_forward(one.changes)
+        elif one.phase in ("forward", "loss") and one.part in ("activations", "logits"):
+            level += one.bytes
+    return level
 
 
 @pytest.mark.parametrize("name", sorted(presets()))
 def test_every_preset_plays_to_what_it_saves(name: str) -> None:
     """Mixed stacks, experts, states that steps hand over, layers that share weights."""
     model = load(name)
-    whole = model.memory(mode="train", precision="fp32", attention=None, batch=2).rows[0].parts
+    ask = Memory(model, mode="train", precision="fp32", attention=None)
     root = model.build(model.workload(batch=2))
-    assert whole["activations"] + whole["logits"] == saved(root, Policy("fp32")).bytes
+    assert after_forward(ask.played(2, None).changes) == saved_activations(root, "fp32").bytes
 
 
 def test_parts_add_up_at_every_instant() -> None:

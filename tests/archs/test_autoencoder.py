@@ -13,8 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory.saved import saved
-from archcalc.core.precision import Policy
+from archcalc.analyze.memory.activations import saved_activations
 from archcalc.spec.workload import workload
 
 if TYPE_CHECKING:
@@ -289,7 +288,7 @@ def test_a_training_step_costs_what_pytorch_counts(name: str) -> None:
 def test_a_training_step_keeps_what_pytorch_keeps(name: str) -> None:
     """To the byte: children, parents and reconstructions of every merge, and the sentence's label once."""
     build, shape = REFERENCES[name]
-    assert saved(archcalc.load(name, set=["batch=3"]).build(), Policy()).bytes == kept_bytes(
+    assert saved_activations(archcalc.load(name, set=["batch=3"]).build(), "fp32").bytes == kept_bytes(
         build(), torch.randn(shape)
     )
 

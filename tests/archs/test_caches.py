@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 import torch
+from support.decoding import cache_bytes
 from support.same_tensors import Case
 from support.small_decoders import BLOCKS, KV, LOCAL, NARROW, NO_KV, ROUTED, WIDTH, D, blocks, hf, usual
 
 import archcalc
-from archcalc.analyze.memory.cache import cache
 from archcalc.core.ir import work_notes_of
-from archcalc.core.precision import Policy
 from archcalc.model import Model
 from archcalc.spec.workload import Workload
 
@@ -22,7 +21,7 @@ BATCH, CONTEXT, BYTES = 3, 30, 2
 def kept(spec: dict[str, Any], context: int = CONTEXT, mode: str = "decode") -> int:
     """Bytes in bf16: after one more token, or after a prompt of as many tokens."""
     model = archcalc.load(spec)
-    return int(cache(model.build(asked(model, context, mode)), Policy("bf16")).bytes)
+    return cache_bytes(model, asked(model, context, mode), "bf16")
 
 
 def asked(model: Model, context: int, mode: str) -> Workload:

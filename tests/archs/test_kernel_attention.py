@@ -7,21 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from support.decoding import cache_bytes
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory.cache import cache
-from archcalc.analyze.memory.saved import saved
+from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.execution import never
-from archcalc.core.precision import Policy
-from archcalc.spec.workload import workload
+from archcalc.spec.workload import Workload, workload
 
 if TYPE_CHECKING:
     from conftest import Run
 
-    from archcalc.core.ir import Module
 
 FEATURES = ("poly2", "elu", "relu")
 D = M = 64
@@ -98,7 +96,7 @@ def test_a_training_step_keeps_what_pytorch_keeps(feature: str) -> None:
         reference(torch.randn(2, 5, 12, requires_grad=True))
     model = archcalc.load(spec(feature))
     root = model.build(model.workload(batch=2, seq=5))
-    ours = saved(root, Policy("fp32")).of(root["encoder"]["blocks"]["attention"])
+    ours = saved_activations(root, "fp32").of(root["encoder"]["blocks"]["attention"])
     assert ours.bytes == sum(s.nbytes() for key, s in kept.items() if key not in weights)
 
 
@@ -237,11 +235,11 @@ def test_the_state_does_not_grow_with_the_sequence() -> None:
 def decode_cache(feature: str, context: int) -> int:
     """Numbers that GPT-2 small keeps after a decode step: 12 blocks of 12 heads."""
     model = archcalc.load("gpt2", set=[f"attention.feature={feature}"])
-    return int(cache(decoding(model, context), Policy("fp32")).bytes) // 4
+    return cache_bytes(model, decoding(model, context), "fp32") // 4
 
 
-def decoding(model: archcalc.Model, context: int) -> Module:
-    return model.build(workload(model.spec, model.resolved.lengths, mode="decode", context=context))
+def decoding(model: archcalc.Model, context: int) -> Workload:
+    return workload(model.spec, model.resolved.lengths, mode="decode", context=context)
 
 
 def test_a_decode_step_costs_the_same_at_any_length() -> None:
@@ -249,7 +247,7 @@ def test_a_decode_step_costs_the_same_at_any_length() -> None:
     decoder_alone = {"vocab": 7, "d_model": 12, "heads": 3, "ffn": 5, "decoder": 1, "head": "none"}
     for context in (10, 1000):
         model = archcalc.load({**decoder_alone, "attention": {"feature": "elu"}})
-        root = decoding(model, context)
+        root = model.build(decoding(model, context))
         c = m = 4
         attention = work(root, trainable=never).of(root["decoder"]["blocks"]["attention"])
         assert attention.forward == 3 * (2 * c * m + 2 * c * m + 2 * c) + 4 * (2 * 12 * 12)
@@ -258,7 +256,7 @@ def test_a_decode_step_costs_the_same_at_any_length() -> None:
 def test_a_decode_step_finds_the_source_summed_up() -> None:
     """Cross-attention's state was made before the first token: what is left is to read it, and two projections."""
     model = archcalc.load(spec("softmax", decoder=1, cross={"feature": "elu"}))
-    root = decoding(model, 9)
+    root = model.build(decoding(model, 9))
     c = m = 4
     cross = work(root, trainable=never).of(root["decoder"]["blocks"]["cross"])
     assert cross.forward == 3 * (2 * c * m + 2 * c) + 2 * (2 * 12 * 12)

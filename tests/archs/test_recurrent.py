@@ -12,9 +12,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory.saved import saved
+from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.ir import walk
-from archcalc.core.precision import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -364,7 +363,7 @@ def test_costs_are_those_of_a_loop_over_cells(cell: str, layers: int) -> None:
         | {"layers": layers, "biases": "two"}
     )
     root = model.build(model.workload(batch=batch, seq=seq))
-    done, kept = work(root), saved(root, Policy("fp32"))
+    done, kept = work(root), saved_activations(root, "fp32")
     weights = [weight for module in (table, head, *cells) for weight in module.parameters()]
     assert (done.forward, done.backward, kept.bytes) == measured(forward, weights)
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
+from support.decoding import cache_bytes
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory.cache import cache
-from archcalc.core.precision import Policy
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -246,7 +245,7 @@ def test_a_decode_step_keeps_states_and_what_it_looks_at() -> None:
         step = replace(asked, mode="decode", lengths={"src_seq": SOURCE, "tgt_seq": 1}, context=target)
         states = 2 * 2 * BATCH * HIDDEN
         memory = BATCH * SOURCE * (2 * HIDDEN + WIDTH)
-        assert cache(model.build(step), Policy("fp32")).bytes == 4 * (states + memory)
+        assert cache_bytes(model, step, "fp32") == 4 * (states + memory)
 
 
 # What a user can get wrong

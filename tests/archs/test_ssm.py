@@ -8,8 +8,7 @@ import pytest
 
 import archcalc
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory.saved import saved
-from archcalc.core.precision import Policy
+from archcalc.analyze.memory.activations import saved_activations
 from archcalc.spec.workload import Workload
 
 D, BLOCKS, VOCAB, BATCH, SEQ = 32, 3, 10, 2, 6
@@ -82,7 +81,7 @@ def test_no_state_is_kept_for_the_backward_pass(spec: dict[str, Any], of_a_token
 
 def kept(spec: dict[str, Any]) -> int:
     """Bytes in fp32."""
-    return int(saved(archcalc.load(spec).build(Workload(BATCH, {"seq": SEQ})), Policy("fp32")).bytes)
+    return saved_activations(archcalc.load(spec).build(Workload(BATCH, {"seq": SEQ})), "fp32").bytes
 
 
 def test_a_kernel_computes_its_inside_again() -> None:

@@ -11,8 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory.saved import saved
-from archcalc.core.precision import Policy
+from archcalc.analyze.memory.activations import saved_activations
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -186,7 +185,7 @@ def test_a_training_step_keeps_what_pytorch_keeps(tokens: int) -> None:
         model(torch.empty(2, 3, 12, 12, device=META), labels=labels)
     ours = archcalc.load(spec(tokens=tokens))
     root = ours.build(ours.workload(batch=2))
-    assert saved(root, Policy("fp32")).bytes == sum(s.nbytes() for key, s in kept.items() if key not in weights)
+    assert saved_activations(root, "fp32").bytes == sum(s.nbytes() for key, s in kept.items() if key not in weights)
 
 
 def test_an_image_on_its_way_to_a_class(run: Run) -> None:

@@ -17,9 +17,8 @@ import torch.nn.functional as F  # noqa: N812
 from torch import nn
 
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory.saved import saved
+from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.ir import Dim, Module, Tensor, axes
-from archcalc.core.precision import Policy
 from archcalc.reference import measure, positions
 from archcalc.reference.fused import FusedAttention, Scores
 from archcalc.reference.scan import as_kernel
@@ -237,7 +236,7 @@ def _tensor(m: Module, index: int, shape: Any, role: str, wants: bool) -> Tensor
 def _archcalc(twin: Twin, wanted: tuple[bool, ...]) -> dict[str, int]:
     m = recorded(twin, wanted)
     done = work(m)
-    kept = {f"bytes in {name}": int(saved(m, Policy(name)).bytes) for name in TYPES}
+    kept = {f"bytes in {name}": int(saved_activations(m, name).bytes) for name in TYPES}
     return {"forward": int(done.forward), "backward": int(done.backward), **kept}
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from support.decoding import cache_bytes
 
-from archcalc.analyze.memory.cache import cache
-from archcalc.core.precision import Policy
 from archcalc.model import from_document
 from archcalc.spec.yaml_reader import read
 from archcalc.verify.check import verify
@@ -74,7 +73,4 @@ decoder: 2
     indexer = 12 * 3 * 6 + 32 * 6 + 2 * 6 + 32 * 3
     counted = model.params()
     assert int(counted.total) - int(counted.trainable) == 2 * indexer
-    assert (
-        int(cache(model.build(model.workload(mode="prefill", seq=10)), Policy("fp32")).bytes)
-        == 2 * 10 * (8 + 4 + 6) * 4
-    )
+    assert cache_bytes(model, model.workload(mode="prefill", seq=10), "fp32") == 2 * 10 * (8 + 4 + 6) * 4

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from archcalc.analyze.memory import inference, training
+from archcalc.analyze.memory import decode_cache, inference, training
 from archcalc.analyze.memory.option_checks import check_sense, check_sizes
 from archcalc.analyze.memory.profile import Instant, Levels, Played
 from archcalc.analyze.memory.replicated import undivided, words
@@ -166,7 +166,7 @@ class Memory:
     @cached_property
     def keeps_cache(self) -> bool:
         """Whether something is kept for later tokens."""
-        return any(inference.caches(self._root))
+        return decode_cache.keeps_cache(self._root)
 
     @cached_property
     def _attends(self) -> bool:
@@ -277,11 +277,11 @@ class Memory:
             yield Assumption(Topic.OVERHEAD, text, self._overhead, "--overhead")
 
     def _of_cache(self, work: Workload) -> Iterator[Assumption]:
-        kept = [] if self.case.trains else [one.tensor for one, _ in inference.cached(self, work)]
-        if any(map(inference.window_of, kept)):
+        kept = [] if self.case.trains else [one.tensor for one in inference.cache_after(self, work)]
+        if any(map(decode_cache.window_of, kept)):
             rule = self.case.kv_rule
             yield Assumption(Topic.KV_CACHE, f"cache of sliding windows: {KV_RULES[rule]}", rule, "--kv-rule")
-        if any(map(inference.is_tail, kept)) and self.case.state_format:
+        if any(map(decode_cache.is_tail, kept)) and self.case.state_format:
             stored = self.case.state_format.name
             text = (
                 f"recurrent state in {stored}, of convolutions kernel − 1 positions (transformers and llama.cpp keep"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.memory import inference, training
-from archcalc.analyze.memory.schedule import kept
+from archcalc.analyze.memory.schedule import saved_cells
 from archcalc.analyze.memory.states import KINDS, SHARDED, Held
 from archcalc.core.ir import Module, Region
 from archcalc.run.sequence_parallel import is_gathered
@@ -69,11 +69,11 @@ def _by_tensor(memory: Memory, root: Module, work: Workload) -> Iterator[Undivid
     whole = [one for one in memory.held if not plan.is_divided(one.param)]
     yield from (Undivided(option, part, size) for part, size in _by_part(whole).items())
     if memory.case.trains:
-        cells = [(cell, times) for _, cell, times in kept(training.nodes(memory, root))]
-        activations = sum(times * cell.bytes for cell, times in cells if not plan.is_divided(cell.tensor))
+        saved = saved_cells(training.nodes(memory, root))
+        activations = sum(one.bytes for one in saved if not plan.is_divided(one.cell.tensor))
         yield Undivided(option, "activations without heads or inner widths", 0 if plan.sp else activations)
     else:
-        caches = [size for one, size in inference.cached(memory, work) if not plan.is_divided(one.tensor)]
+        caches = [one.bytes for one in inference.cache_after(memory, work) if not plan.is_divided(one.tensor)]
         yield Undivided(option, "cache", sum(caches))
 
 
@@ -97,8 +97,8 @@ def _part(owner: Module) -> str:
 def _by_sequence(memory: Memory, root: Module) -> Iterator[Undivided]:
     plan = memory.case.plan
     if plan.sp:
-        cells = [(cell, times) for _, cell, times in kept(training.nodes(memory, root))]
-        gathered = sum(times * cell.bytes for cell, times in cells if is_gathered(cell.tensor))
+        saved = saved_cells(training.nodes(memory, root))
+        gathered = sum(one.bytes for one in saved if is_gathered(one.cell.tensor))
         yield Undivided("--sp", "whole sequences that linear layers read and save", gathered)
     if plan.cp > 1 and not plan.zero:
         yield from _states(memory, f"--cp {plan.cp}", KINDS)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory import inference, training
-from archcalc.analyze.memory.schedule import kept
+from archcalc.analyze.memory.schedule import saved_cells
 from archcalc.analyze.memory.states import KINDS, SHARDED
 from archcalc.core.ir import Module
 
@@ -82,13 +82,13 @@ def _add_states(tally: Tally, memory: Memory) -> None:
 
 
 def _add_saved(tally: Tally, root: Module, memory: Memory) -> None:
-    for module, cell, times in kept(training.nodes(memory, root)):
-        _add(tally, module.path, "logits" if cell.is_logits else "activations", times * cell.bytes)
+    for one in saved_cells(training.nodes(memory, root)):
+        _add(tally, one.module.path, "logits" if one.cell.is_logits else "activations", one.bytes)
 
 
 def _add_cache(tally: Tally, memory: Memory, work: Workload) -> None:
-    for one, size in inference.cached(memory, work):
-        _add(tally, one.module.path, "kv_cache" if inference.grows(one.tensor, work) else "state", size)
+    for one in inference.cache_after(memory, work):
+        _add(tally, one.module.path, "kv_cache" if one.grows else "state", one.bytes)
 
 
 def _rows(module: Module, tally: Tally, above: int) -> Iterator[Row]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from archcalc.core.execution import Gradients, Trainable
 from archcalc.core.ir import Module, Op, Param, Region, Tensor
@@ -201,18 +202,31 @@ def _note_keepers(nodes: list[Node]) -> None:
             _note_keepers(node.body)
 
 
-def kept(nodes: list[Node], times: int = 1) -> Iterator[tuple[Module, Cell, int]]:
-    """What is kept, how often, and for whom: the first op that keeps it, or the block whose inside is recomputed."""
+class Saved(NamedTuple):
+    """A cell that is alive after the forward pass, for the first who saved it: the module of an op, or a recomputed
+    block; `times` is how many like it there are."""
+
+    module: Module
+    cell: Cell
+    times: int
+
+    @property
+    def bytes(self) -> int:
+        return self.times * self.cell.bytes
+
+
+def saved_cells(nodes: list[Node], times: int = 1) -> Iterator[Saved]:
+    """Everything that is saved for the backward pass."""
     for node in nodes:
         if isinstance(node, Loop):
-            yield from kept(node.body, times * node.times)
+            yield from saved_cells(node.body, times * node.times)
         elif isinstance(node, Step):
-            yield from ((node.module, cell, times) for cell in node.keeps if cell.keepers[0] == node.number)
+            yield from (Saved(node.module, cell, times) for cell in node.keeps if cell.keepers[0] == node.number)
         elif node.recomputed:
             entering = dict.fromkeys(node.reads, node.module) | node.results
-            yield from ((place, cell, times) for cell, place in entering.items() if cell.keepers[0] == node.first)
+            yield from (Saved(place, cell, times) for cell, place in entering.items() if cell.keepers[0] == node.first)
         else:
-            yield from kept(node.body, times)
+            yield from saved_cells(node.body, times)
 
 
 def steps(nodes: list[Node]) -> Iterator[Step]:

@@ -14,10 +14,9 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from archcalc.analyze.memory.saved import saved
+from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.execution import runs
 from archcalc.core.ir import Module, Op, Region, Tensor, walk
-from archcalc.core.precision import Policy
 from archcalc.spec.workload import Workload
 from archcalc.verify.hf.built import Built
 from archcalc.verify.hf.forward import without_values
@@ -84,8 +83,7 @@ def _number(root: Module) -> int:
 
 def _ours(root: Module, precision: str) -> int:
     made = {tensor for op in _softmaxes(root) for tensor in (op.output, *op.beside.values())}
-    kept = saved(root, Policy(precision))
-    return sum(int(kept.bytes_of(piece)) for piece in kept.pieces if piece.tensor in made)
+    return saved_activations(root, precision).among(made).bytes
 
 
 def _theirs(built: Built, work: Workload, sizes: Sizes, precision: str) -> tuple[int, int]:

@@ -1,0 +1,111 @@
+"""What a decoder keeps from one token to the next: keys and values, or a recurrent state.
+
+    cached(root, work, CacheFormats.plain("bf16"))      root built for `work`, a decode step: the cache after it
+
+Forward code records `append` where it keeps something; this is the list of all that was kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from archcalc.core.ir import Module, Tensor
+from archcalc.run.mesh import Plan
+from archcalc.storage.format import Format, plain
+
+if TYPE_CHECKING:
+    from archcalc.spec.workload import Workload
+
+LLAMA_CPP_BATCH = 512  # its --ubatch-size, unless a prompt is read in other pieces
+LLAMA_CPP_PAGE = 256  # to a multiple of which it pads what a window keeps (llama-kv-cache-iswa.cpp)
+
+
+@dataclass(frozen=True)
+class CacheFormats:
+    """In which numbers keys, values and states are kept on one GPU, and how many positions of a sliding window."""
+
+    keys: Format
+    states: Format
+    rule: str = "window"
+    prefill: int | None = None
+    plan: Plan = field(default_factory=Plan)
+
+    @classmethod
+    def plain(cls, precision: str) -> CacheFormats:
+        """Everything in one precision, on a single GPU."""
+        return cls(plain(precision), plain(precision))
+
+    def bytes_of(self, tensor: Tensor, work: Workload) -> int:
+        """One run's. Engines round keys and values as they are told, and keep recurrent states apart."""
+        kept = self.keys if grows(tensor, work) else self.states
+        return kept.bytes_of(self._elements(tensor, work))
+
+    def _elements(self, tensor: Tensor, work: Workload) -> int:
+        """Of what a window keeps, as many positions as the rule says."""
+        size, window = self.plan.size(tensor), window_of(tensor)
+        return size // window * self._positions(window, _positions_read(work)) if window else size
+
+    def _positions(self, window: int, length: int) -> int:
+        """Engines differ: transformers' StaticCache keeps the window, its DynamicCache one less, llama.cpp a batch
+        more."""
+        piece = self.prefill or LLAMA_CPP_BATCH
+        pages = -(-min(window + piece, length) // LLAMA_CPP_PAGE)
+        kept = {"window": window, "window-1": window - 1, "full": length}
+        return min(kept[self.rule], length) if self.rule in kept else pages * LLAMA_CPP_PAGE
+
+
+@dataclass(frozen=True)
+class Cached:
+    """What one op of a module keeps for later tokens, in all its runs."""
+
+    tensor: Tensor
+    module: Module
+    bytes: int
+    grows: bool  # with every position: keys and values, and no state
+
+
+def cached(root: Module, work: Workload, formats: CacheFormats) -> list[Cached]:
+    """Everything that is kept after the step `work`, op by op, with its bytes on one GPU."""
+    return [
+        Cached(tensor, module, times * formats.bytes_of(tensor, work), grows(tensor, work))
+        for tensor, module, times in _appended(root)
+    ]
+
+
+def keeps_cache(root: Module) -> bool:
+    """Whether something is kept for later tokens."""
+    return any(True for _ in _appended(root))
+
+
+def _appended(module: Module, times: int = 1) -> Iterator[tuple[Tensor, Module, int]]:
+    """Every tensor that is kept, with its module and how often, in the order of computation."""
+    times *= int(module.runs)
+    for item in module.body if times else ():
+        if isinstance(item, Module):
+            yield from _appended(item, times)
+        elif item.output.role == "cache" and not item.output.base:
+            yield item.output, module, times
+
+
+def _positions_read(work: Workload) -> int:
+    *_, last = work.lengths.values()
+    return work.context + last
+
+
+def window_of(tensor: Tensor) -> int | None:
+    """How many positions are kept, where a window or a chunk says so and not the length."""
+    found = [dim for dim in tensor.dims if getattr(dim.size.expression, "name", "") in ("window", "chunk")]
+    return int(found[0].size) if found else None
+
+
+def is_tail(tensor: Tensor) -> bool:
+    """The last positions that a causal convolution has seen."""
+    return any(dim.name == "conv_state" for dim in tensor.dims)
+
+
+def grows(tensor: Tensor, work: Workload) -> bool:
+    """Keys and values: one for each position, where a recurrent state is as big for any number of them."""
+    lengths = {*work.lengths, *(f"kv_{name}" for name in work.lengths), "window", "chunk"}
+    return any(dim.name in lengths for dim in tensor.dims)
