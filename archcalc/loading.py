@@ -60,7 +60,11 @@ def load(
 
         wanted = hub.repository(name)
         return from_document(hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:"), changes)
-    file = _file(name)
+    return from_file(_file(name), changes, trace=trace)
+
+
+def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False) -> Model:
+    """The model of a file that is known to be there."""
     return from_document(files.of_path(file, _shown(file), trace=trace), _called(file), changes)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from archcalc.analyze.params import one_copy
 from archcalc.core.errors import InputError
-from archcalc.loading import load
+from archcalc.loading import from_file
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked, number, text
@@ -57,7 +58,8 @@ def _exact(rows: Sequence[Row]) -> str:
 @checked(family=text, min_params=number, max_params=number)
 def presets(family: str = "", min_params: int = 0, max_params: int | None = None) -> PresetsReport:
     """One line each; a file that cannot be read is listed with its mistake, not hidden."""
-    rows = tuple(row for row in map(_row, sorted(paths.presets())) if _fits(row, family, min_params, max_params))
+    every = (_row(name, file) for name, file in sorted(paths.presets().items()))
+    rows = tuple(row for row in every if _fits(row, family, min_params, max_params))
     if not rows:
         hint = "`archcalc presets` lists all, with their families"
         raise InputError(f"no preset is {_asked(family, min_params, max_params)}", hint)
@@ -79,9 +81,9 @@ def _asked(family: str, min_params: int, max_params: int | None) -> str:
     return " ".join([*([f"'{family}'"] if family else []), " and ".join(bounds)]).strip()
 
 
-def _row(name: str) -> Row:
+def _row(name: str, file: Path) -> Row:
     try:
-        model = load(paths.plain(paths.presets()[name]))
+        model = from_file(paths.plain(file))
         scope = model.scope.name if model.scope.is_partial else ""
         return Row(name, model.kind, int(one_copy(model.build())), model.spec.source or "", scope)
     except InputError as error:
