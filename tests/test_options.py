@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import archcalc
 from archcalc import InputError
-from archcalc.analyze.catalog.gpus import gpus
-from archcalc.analyze.catalog.presets import presets
 from archcalc.analyze.compare.answer import compare
 from archcalc.analyze.flops import answer as flops_module
 from archcalc.analyze.memory.answer import Memory
+from archcalc.catalog.gpus import gpus
+from archcalc.catalog.presets import presets
 from archcalc.run.options import Asked
 from archcalc.spec.option_checks import CHECKS
 

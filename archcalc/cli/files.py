@@ -24,7 +24,7 @@ def presets(
     format: Format = "table",
 ) -> None:
     """What ships with archcalc, and what you added: name, family, parameters, source."""
-    from archcalc.analyze.catalog.presets import presets as listed
+    from archcalc.catalog.presets import presets as listed
 
     show_report(listed(family, min_params, max_params), format)
 

@@ -36,7 +36,7 @@ def identities(
 
         out("\n".join(known.names()))
         return
-    from archcalc.analyze.catalog.identities import identities as measured
+    from archcalc.catalog.identities import identities as measured
 
     report = measured(names or ())
     show(report, format)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from archcalc.core import listing
 from archcalc.core.count import Count, product, total
 from archcalc.core.ops import KINDS, Kind
 
@@ -61,7 +62,7 @@ def axes(*items: Dim | Axis) -> Axes:
     return tuple((item,) if isinstance(item, Dim) else item for item in items)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tensor:
     """A tensor that forward code passes on. Compared by identity; a view (`base`) owns no memory of its own.
 
@@ -92,6 +93,9 @@ class Tensor:
         """The sizes as PyTorch shows them, merged axes as one."""
         return tuple(int(product(dim.size for dim in axis)) for axis in self.axes)
 
+    def __repr__(self) -> str:
+        return listing.tensor_text(self)
+
     def dim(self, name: str) -> Dim:
         return next(dim for dim in self.dims if dim.name == name)
 
@@ -121,7 +125,7 @@ class Tensor:
         return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Param(Tensor):
     """A weight, owned by the module that declares it and usable anywhere, so a tied one is counted once.
 
@@ -137,7 +141,7 @@ class Param(Tensor):
     active: Count | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Op:
     """One recorded step. `over` are the dims summed away, `select` the dims that are indexed instead.
 
@@ -154,6 +158,9 @@ class Op:
     note: str = ""
     beside: dict[str, Tensor] = field(default_factory=dict)
     seen: Seen | None = None
+
+    def __repr__(self) -> str:
+        return listing.op_text(self)
 
     @property
     def traits(self) -> Kind:
@@ -200,6 +207,13 @@ class Module:
         self.body: list[Op | Module] = []
         self._named: dict[str, Module] = {}
         self._is_attached = False  # stands in its parent's body
+
+    def __str__(self) -> str:
+        """The tree below as a listing: parameters, ops and modules in the order in which they run."""
+        return "\n".join(listing.lines(self))
+
+    def __repr__(self) -> str:
+        return f"Module({self.path or self.name!r})"
 
     def __getitem__(self, name: str) -> Module:
         """The child of that name, made on first use."""

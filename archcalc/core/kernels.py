@@ -7,10 +7,10 @@ computes again what the gradients need (`archcalc.core.execution`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TypeGuard
 
 from archcalc.core.ir import Module, Op, Region
+from archcalc.core.tree import ops_in, read_from_outside
 
 
 def is_kernel(item: Op | Module) -> TypeGuard[Module]:
@@ -20,13 +20,5 @@ def is_kernel(item: Op | Module) -> TypeGuard[Module]:
 
 def as_op(kernel: Module) -> Op:
     """All of a kernel: what it reads that others made, and the last thing that it makes."""
-    inside = list(_ops(kernel))
-    made = {op.output.storage for op in inside}
-    read = dict.fromkeys(tensor for op in inside for tensor in op.inputs if tensor.storage not in made)
-    *_, last = (op for op in inside if op.output.role != "cache")
-    return Op("kernel", tuple(read), last.output)
-
-
-def _ops(module: Module) -> Iterator[Op]:
-    for item in module.body:
-        yield from _ops(item) if isinstance(item, Module) else (item,)
+    *_, last = (op for op in ops_in(kernel) if op.output.role != "cache")
+    return Op("kernel", tuple(read_from_outside(kernel)), last.output)

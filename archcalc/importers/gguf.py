@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import struct
 from dataclasses import dataclass
-from functools import cache
 from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,9 +18,8 @@ from typing import Any, BinaryIO
 from archcalc.core.errors import InputError
 from archcalc.importers.gguf_folder import SPLIT
 from archcalc.importers.header import each_once
-from archcalc.spec import yaml_reader
-from archcalc.spec.paths import data_root
 from archcalc.spec.stored_tensors import Stored
+from archcalc.storage.ggml_types import types
 
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
@@ -39,14 +37,6 @@ class Header:
 
     facts: dict[str, Any]
     tensors: dict[str, Stored]
-
-
-@cache
-def types() -> dict[int, dict[str, Any]]:
-    """Each GGML type: its name, the numbers in a block of it, and the bytes that the block takes."""
-    file = data_root() / "gguf" / "types.yaml"
-    found: dict[str, Any] = yaml_reader.read(file.read_bytes(), "GGML types").data
-    return {int(number): kind for number, kind in found["types"].items()}
 
 
 def read(file: Path) -> Header:

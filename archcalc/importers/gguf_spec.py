@@ -14,11 +14,11 @@ from archcalc.importers import gguf, gguf_folder
 from archcalc.importers.files import by_format, of_tensors
 from archcalc.importers.gguf_cache import cache, longest, told
 from archcalc.importers.gguf_config import Facts, Fields, config
+from archcalc.importers.gguf_file import file_weights
 from archcalc.importers.gguf_layers import difference
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model, from_document
 from archcalc.spec.yaml_reader import Document
-from archcalc.storage.gguf_file import file_weights
 from archcalc.storage.quantization_config.gguf_formats import written
 
 PROJECTOR = "clip"  # the architecture of a file that reads images or sound for a model

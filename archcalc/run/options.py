@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.mesh import Plan, plan
 from archcalc.core.precision import BYTES
-from archcalc.run.mesh import Plan, plan
 from archcalc.run.optimizers import Optimizer, optimizer
 from archcalc.run.precision_recipes import Recipe, recipe
 from archcalc.spec.option_checks import checked, chosen

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, walk
+from archcalc.core.mesh import SEQUENCES, SPLIT, STATES, WIDTHS
 from archcalc.layers.attention_core import EAGERLY
-from archcalc.run.mesh import SEQUENCES, SPLIT, STATES, WIDTHS
 from archcalc.spec.workload import Workload
 
 WHOLE = "whole_"  # before the name of a sequence that no plan cuts

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from archcalc.core.errors import InputError
-from archcalc.run.mesh import Plan
+from archcalc.core.mesh import Plan
 from archcalc.storage.format import Format, Part, plain
 from archcalc.storage.module_names import Names
 from archcalc.storage.places import Facts, Place

@@ -12,8 +12,8 @@ from math import prod
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Axes, Axis, Dim, Param
+from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
-from archcalc.run.mesh import Plan
 from archcalc.storage.gguf_mixtures import Other
 from archcalc.storage.places import Facts, Place, Shape
 

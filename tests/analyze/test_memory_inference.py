@@ -12,7 +12,7 @@ import pytest
 from archcalc import load
 from archcalc.analyze.memory.answer import Memory
 from archcalc.core.errors import InputError
-from archcalc.importers import gguf
+from archcalc.storage import ggml_types
 from archcalc.storage.named_formats import names, uniform_format, weight_format
 from archcalc.storage.places import Shape
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from conftest import Run
 
-BLOCKS = {kind["name"].lower(): kind for kind in gguf.types().values()}
+BLOCKS = {kind["name"].lower(): kind for kind in ggml_types.types().values()}
 
 
 @pytest.mark.parametrize("name", [name for name in names() if name in BLOCKS and uniform_format(name).is_blocked])

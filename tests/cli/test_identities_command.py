@@ -96,7 +96,7 @@ def test_an_unknown_name_is_told_first() -> None:
 def test_a_claim_that_turns_out_otherwise_ends_with_code_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """And is marked, in the table and in the headline."""
     broken = identities.Finding("1 = 2", 1.0, 1e-10, identities.Standing.RIGHT, identity="rope", section="Positions")
-    monkeypatch.setattr("archcalc.analyze.catalog.identities.run", lambda names: (broken,))
+    monkeypatch.setattr("archcalc.catalog.identities.run", lambda names: (broken,))
     answer = run("identities", "rope")
     assert answer.code == 1
     assert "0 of 1 claims hold, 1 does not; 1 not as expected" in answer.out

@@ -22,7 +22,7 @@ from support.gguf_files import (
     text,
 )
 
-from archcalc.importers import gguf
+from archcalc.storage import ggml_types
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -156,8 +156,8 @@ def test_an_unknown_format_is_refused_by_its_number(run: Run, write: Write) -> N
 
 def test_block_sizes_are_whole_bytes_and_named_once() -> None:
     """Bits a weight, as llama.cpp prints them: 4.5 for Q4_K, 6.5625 for Q6_K, 8.5 for Q8_0."""
-    kinds = {kind["name"]: 8 * kind["bytes"] / kind["numbers"] for kind in gguf.types().values()}
-    assert len(kinds) == len(gguf.types())
+    kinds = {kind["name"]: 8 * kind["bytes"] / kind["numbers"] for kind in ggml_types.types().values()}
+    assert len(kinds) == len(ggml_types.types())
     assert (kinds["Q4_K"], kinds["Q6_K"], kinds["Q8_0"], kinds["MXFP4"]) == (4.5, 6.5625, 8.5, 4.25)
 
 

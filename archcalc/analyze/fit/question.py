@@ -13,7 +13,7 @@ from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.profile import Played
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.core.errors import InputError
-from archcalc.run.mesh import Plan
+from archcalc.core.mesh import Plan
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.remedies import Change

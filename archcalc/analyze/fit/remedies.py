@@ -9,7 +9,7 @@ from archcalc.core.errors import InputError
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
-    from archcalc.run.mesh import Plan
+    from archcalc.core.mesh import Plan
 
 
 @dataclass(frozen=True)

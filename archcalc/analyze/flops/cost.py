@@ -13,7 +13,7 @@ Sums are exact ints with their working. A thousand equal blocks cost what one co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from archcalc.core.count import Count, total
 from archcalc.core.execution import Run, Trainable, by_spec, runs
 from archcalc.core.ir import Module, Op
 from archcalc.core.ops import backward
+from archcalc.core.tree import ancestors
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,7 @@ class Work:
 
     def of(self, module: Module) -> Work:
         """The share of a module and of all it holds."""
-        return self.where(lambda piece: module in above(piece.module))
-
-
-def above(module: Module | None) -> Iterable[Module]:
-    while module:
-        yield module
-        module = module.parent
+        return self.where(lambda piece: module in ancestors(piece.module))
 
 
 def work(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none", causal: str = "full") -> Work:

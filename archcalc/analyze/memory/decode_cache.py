@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from archcalc.core.ir import Module, Tensor
-from archcalc.run.mesh import Plan
+from archcalc.core.mesh import Plan
 from archcalc.storage.format import Format, plain
 
 if TYPE_CHECKING:

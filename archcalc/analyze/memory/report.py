@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from archcalc.analyze.memory.profile import Instant
 from archcalc.analyze.memory.replicated import Undivided, records
 from archcalc.analyze.memory.rows import Row
+from archcalc.core.mesh import Plan
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.report.tree import outline
-from archcalc.run.mesh import Plan
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
 PARTS = {

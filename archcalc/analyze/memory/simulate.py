@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from archcalc.analyze.flops.cost import above
 from archcalc.analyze.memory.fsdp import Gathering
 from archcalc.analyze.memory.profile import Change, Happening, Repeated
 from archcalc.analyze.memory.schedule import Cell, Group, Loop, Node, Step, groups, steps
 from archcalc.core.ir import Module, Op, Param, Region
+from archcalc.core.tree import ancestors
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ class Timeline:
 
     def _reduce(self, block: Module | None = None) -> None:
         """Sum a block's gradients over GPUs, or all that are left, and keep this one's share."""
-        ready = [one for one in self.unreduced if block is None or block in above(one[0].owner)]
+        ready = [one for one in self.unreduced if block is None or block in ancestors(one[0].owner)]
         self.unreduced = [one for one in self.unreduced if one not in ready]
         params, held = [param for param, _ in ready], self.holding
         kept = 0 if held.accumulates else sum(map(held.kept_gradient, params))

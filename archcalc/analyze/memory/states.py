@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from archcalc.core.execution import Trainable
 from archcalc.core.ir import Module, Param, walk
+from archcalc.core.mesh import ALIGNED, Plan
 from archcalc.core.precision import BYTES
-from archcalc.run.mesh import ALIGNED, Plan
 from archcalc.run.optimizers import Optimizer
 from archcalc.run.precision_recipes import Recipe
 from archcalc.storage.checkpoint import Checkpoint

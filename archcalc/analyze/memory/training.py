@@ -20,7 +20,7 @@ from archcalc.storage.format import Format
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.answer import Memory
-    from archcalc.run.mesh import Plan
+    from archcalc.core.mesh import Plan
     from archcalc.run.options import Case
     from archcalc.spec.workload import Workload
 

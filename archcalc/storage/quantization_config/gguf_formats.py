@@ -15,11 +15,11 @@ from functools import cache, cached_property
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.importers.gguf import types
-from archcalc.run.mesh import Plan
+from archcalc.core.mesh import Plan
 from archcalc.spec import paths
 from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.format import Format, Stored, plain
+from archcalc.storage.ggml_types import types
 from archcalc.storage.named_formats import uniform_format
 from archcalc.storage.places import Facts, Place
 

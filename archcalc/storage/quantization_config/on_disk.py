@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from archcalc.core.ir import Module, Param, walk
+from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
-from archcalc.run.mesh import Plan
 from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.format import Format
 from archcalc.storage.places import Facts, Place

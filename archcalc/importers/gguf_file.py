@@ -15,9 +15,9 @@ from fractions import Fraction
 from functools import cached_property
 
 from archcalc.core.ir import Module, Param
+from archcalc.core.mesh import Plan
 from archcalc.importers.gguf_config import Facts as Header
 from archcalc.importers.gguf_layers import OUTSIDE, Group, group_of, groups_of, places
-from archcalc.run.mesh import Plan
 from archcalc.spec.stored_tensors import Stored
 from archcalc.storage.places import Facts, Place
 

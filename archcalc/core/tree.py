@@ -1,0 +1,35 @@
+"""Ways through the tree that several analyses go: up from a module, and through all ops below one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from archcalc.core.ir import Module, Op, Region, Tensor
+
+
+def ancestors(module: Module | None) -> Iterator[Module]:
+    """The module itself, then whatever holds it, up to the whole model."""
+    while module:
+        yield module
+        module = module.parent
+
+
+def enclosing(module: Module, region: Region) -> Module | None:
+    """The nearest region of that kind that the module is, or stands in."""
+    return next((above for above in ancestors(module) if above.region == region), None)
+
+
+def ops_in(module: Module) -> Iterator[Op]:
+    """Every op of a module and of those below it, once each, in order."""
+    for item in module.body:
+        if isinstance(item, Module):
+            yield from ops_in(item)
+        else:
+            yield item
+
+
+def read_from_outside(module: Module) -> list[Tensor]:
+    """What its ops read that none of them made, in the order in which it is first read."""
+    inside = list(ops_in(module))
+    made = {op.output.storage for op in inside}
+    return list(dict.fromkeys(tensor for op in inside for tensor in op.inputs if tensor.storage not in made))
