@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from archcalc.analyze.flops.cost import above
 from archcalc.analyze.memory.passes.checkpointing import checkpoint
 from archcalc.analyze.memory.schedule import Saved, Unrolling, saved_cells, schedule
 from archcalc.core.execution import Trainable, by_spec
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.precision import Policy
+from archcalc.core.tree import ancestors
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Activations:
 
     def of(self, module: Module) -> Activations:
         """What the ops of a module, and of all it holds, are the first to save."""
-        return Activations(tuple(one for one in self.entries if module in above(one.module)))
+        return Activations(tuple(one for one in self.entries if module in ancestors(one.module)))
 
     def among(self, tensors: Iterable[Tensor]) -> Activations:
         """Those that are some of these tensors."""
