@@ -14,7 +14,7 @@ from archcalc.analyze.flops.cost import work
 from archcalc.core.ir import Module
 from archcalc.core.ops import KINDS
 
-GOLDEN = Path(__file__).parent / "golden" / "elementwise_flops.txt"
+GOLDEN = Path(__file__).parents[1] / "golden" / "elementwise_flops.txt"
 
 
 def test_every_kind_has_a_twin_in_pytorch() -> None:
