@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, axes
-from archcalc.layers.autoencoder import linear_autoencoder, merge
+from archcalc.layers.autoencoder import Merge, linear_autoencoder
 from archcalc.layers.loss import squared_error
 from archcalc.spec.node import ModelSpec, Size
 from archcalc.spec.workload import Longest, Workload
@@ -126,8 +126,7 @@ def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:
     words = root.record("input", to=leaves, name="words", note=f"the leaves of a tree: {seq.size:,} vectors")
     m = root["merge"]
     m.calls = seq.size - Count(1)
-    hidden = Dim.of("hidden", model.hidden)
-    parent = merge(m, words, hidden, model.classes, bias=model.bias, trains=work.trains)
+    parent = Merge(model.hidden, model.classes, model.bias).run(m, words, work)
     root.record("view", parent, name="root", note="what is left: the last parent")
     classifies = "; the classifier reads every parent" if model.classes else ""
     root.notes.append(f"{seq.size:,} words take {m.calls:,} {'merge' if m.calls == 1 else 'merges'}{classifies}")

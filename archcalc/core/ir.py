@@ -311,7 +311,6 @@ class Module:
         seen: Seen | None = None,
     ) -> Tensor:
         """Record one op and return its output, shaped like the first input unless `to` says otherwise."""
-        kind = note if kind == "activation" else kind  # an activation goes by its own name
         if kind not in KINDS:
             raise ValueError(f"unknown kind of op: {kind}")
         base = inputs[0].storage if KINDS[kind].view and inputs else None

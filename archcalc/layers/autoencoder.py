@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from archcalc.core.ir import Dim, Module, ModuleGroup, Region, Tensor, axes
+from archcalc.layers.activation import activated
 from archcalc.layers.linear import linear
+from archcalc.spec.workload import Workload
 
 
 def linear_autoencoder(m: Module, x: Tensor, hidden: Dim, *, bias: bool) -> Tensor:
@@ -12,28 +16,42 @@ def linear_autoencoder(m: Module, x: Tensor, hidden: Dim, *, bias: bool) -> Tens
     return linear(m["decoder"], code, x.axes[-1], bias=bias)
 
 
-def merge(m: Module, words: Tensor, hidden: Dim, classes: int | None, *, bias: bool, trains: bool) -> Tensor:
+@dataclass(frozen=True)
+class Merge:
     """One merge of two neighbours: p = tanh(W1·[left; right] + b1), rebuilt by W2 and classified by W3.
 
     The parent takes the place of the two, so the same merge goes up the tree until one vector is left.
     """
-    batch, seq, width = words.dims
-    one = axes(batch, width)
-    left = m.record("view", words, to=one, select=(seq,), name="left", note="a word, or an earlier parent")
-    right = m.record("view", words, to=one, select=(seq,), name="right", note="its neighbour")
-    pair = Dim.of(f"2·{width.name}", 2 * int(width.size))
-    children = m.record("concat", left, right, to=axes(batch, pair), name="children", note="[left; right]")
-    parent = m["parent"].record("activation", linear(m["parent"], children, hidden, bias=bias), note="tanh")
-    m.carry(left, parent)
-    rebuilt = linear(m["reconstruction"], parent, pair, bias=bias)
-    logits = _classified(m, parent, classes, bias=bias) if classes else None
-    if trains:
-        _losses(m, children, rebuilt, logits)
-    return parent
 
+    hidden: int
+    classes: int | None
+    bias: bool
 
-def _classified(m: Module, parent: Tensor, classes: int, *, bias: bool) -> Tensor:
-    return linear(m.child("classifier", group=ModuleGroup.HEAD), parent, Dim.of("classes", classes), bias=bias)
+    def run(self, m: Module, words: Tensor, work: Workload) -> Tensor:
+        left, children = self._children(m, words)
+        code = linear(m["parent"], children, Dim.of("hidden", self.hidden), bias=self.bias)
+        parent = activated(m["parent"], code, "tanh")
+        m.carry(left, parent)
+        rebuilt = linear(m["reconstruction"], parent, children.axes[-1], bias=self.bias)
+        logits = self._classified(m, parent)
+        if work.trains:
+            _losses(m, children, rebuilt, logits)
+        return parent
+
+    def _children(self, m: Module, words: Tensor) -> tuple[Tensor, Tensor]:
+        """The left one, and both side by side."""
+        batch, seq, width = words.dims
+        one = axes(batch, width)
+        left = m.record("view", words, to=one, select=(seq,), name="left", note="a word, or an earlier parent")
+        right = m.record("view", words, to=one, select=(seq,), name="right", note="its neighbour")
+        pair = axes(batch, Dim.of(f"2·{width.name}", 2 * int(width.size)))
+        return left, m.record("concat", left, right, to=pair, name="children", note="[left; right]")
+
+    def _classified(self, m: Module, parent: Tensor) -> Tensor | None:
+        if not self.classes:
+            return None
+        classifier = m.child("classifier", group=ModuleGroup.HEAD)
+        return linear(classifier, parent, Dim.of("classes", self.classes), bias=self.bias)
 
 
 def _losses(m: Module, children: Tensor, rebuilt: Tensor, logits: Tensor | None) -> None:

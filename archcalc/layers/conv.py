@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.layers.activation import activated
 from archcalc.spec.workload import Workload
 
 PADDING = "causal convolutions: padded positions, which PyTorch computes and drops, are left out"
@@ -22,7 +27,25 @@ def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload
     return m.record("add", y, m.param("bias", axis)) if bias else y
 
 
-def conv(m: Module, x: Tensor, out: Dim, kernel: int, *, groups: int = 1, stride: int = 1, seq: Dim) -> Tensor:
+@dataclass(frozen=True)
+class Convolution:
+    """act(conv(x)) over a position and as many before it as behind it."""
+
+    spec_kind: ClassVar[str] = "conv"
+    kernel: int
+    groups: int
+    act: str
+
+    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
+        _, seq, d_model = x.dims
+        return activated(m, conv(m, x, d_model, self.kernel, groups=self.groups, seq=seq), self.act)
+
+    def within(self, d_model: int) -> Convolution:
+        """In a small model: as many groups as divide both widths."""
+        return replace(self, groups=math.gcd(self.groups, d_model))
+
+
+def conv(m: Module, x: Tensor, out: Dim, kernel: int, *, groups: int = 1, seq: Dim) -> Tensor:
     """`groups` bundles of channels apart, over windows of `kernel` positions; `seq` is how many windows there are."""
     m.whole_sequence = CONVOLUTION
     batch, _, channels = x.dims

@@ -9,9 +9,11 @@ keeps queries, keys, values and what α and β are made of.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.small import TWICE, like
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.linear import linear, one_each
 from archcalc.layers.one_kernel import kernel
@@ -20,12 +22,18 @@ from archcalc.spec.workload import Workload
 
 @dataclass(frozen=True)
 class Delta:
+    spec_kind: ClassVar[str] = "delta"
     heads: int  # of queries and keys
     v_heads: int
     head_dim: int
     v_dim: int
     conv: int
     chunk: int
+
+    def made_small(self, original: Delta) -> Delta:
+        """A few heads of values for each of keys, and values as wide as keys or not."""
+        v_dim = like(self.v_dim, self.head_dim, original.v_dim, original.head_dim)
+        return replace(self, v_heads=self.heads * min(original.v_heads // original.heads, TWICE), v_dim=v_dim)
 
     @property
     def head(self) -> Dim:

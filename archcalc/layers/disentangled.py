@@ -7,6 +7,8 @@ The last two are computed for every distance there is, then looked up for the di
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear
@@ -26,41 +28,34 @@ def distance_table(m: Module, d_model: Dim, buckets: int, *, normed: bool, read:
     return norm(m["norm"], found, "layer", trainable=read) if normed else found
 
 
-def disentangled(
-    m: Module,
-    q: Tensor,
-    k: Tensor,
-    table: Tensor,
-    distances: Tensor,
-    *,
-    terms: tuple[str, ...],
-    project: tuple[str, ...],
-    dropout: float,
-    work: Workload,
-) -> Tensor:
-    """What is added to the scores. Distances are projected on their own, or by what projects words."""
-    table = dropped(m, table, dropout, work)
-    scores = [_term(m, q if term == "c2p" else k, table, distances, TERMS[term], project) for term in terms]
-    return scores[0] if len(scores) == 1 else m.record("add", *scores)
+@dataclass(frozen=True)
+class Disentangled:
+    """What distances add to the scores. They are projected on their own (`project`), or by what projects words."""
 
+    terms: tuple[str, ...]
+    project: tuple[str, ...]
+    dropout: float
 
-def _term(m: Module, content: Tensor, table: Tensor, distances: Tensor, name: str, project: tuple[str, ...]) -> Tensor:
-    batch, head, _, each = content.dims
-    rows = table.dims[0]
-    projected = _apart(m, name, table, (head, each)) if name in project else _as_words(m, name, table)
-    by_head = m.record("repeat", projected, to=axes(batch, head, rows, each))
-    every = m.record("contract", content, by_head, to=axes(*content.dims[:3], rows), over=(each,))
-    found = m.record("pick", every, distances, to=axes(batch, head, *distances.dims), select=(rows,))
-    return m.record("scale", found)
+    def run(self, m: Module, q: Tensor, k: Tensor, table: Tensor, distances: Tensor, work: Workload) -> Tensor:
+        table = dropped(m, table, self.dropout, work)
+        content = {"c2p": q, "p2c": k}
+        scores = [self._scores(m, content[term], table, distances, TERMS[term]) for term in self.terms]
+        return scores[0] if len(scores) == 1 else m.record("add", *scores)
 
+    def _scores(self, m: Module, content: Tensor, table: Tensor, distances: Tensor, name: str) -> Tensor:
+        """Of queries or keys with every distance there is, then looked up for each pair of positions."""
+        batch, head, _, each = content.dims
+        rows = table.dims[0]
+        projected = self._projected(m, name, table, (head, each))
+        by_head = m.record("repeat", projected, to=axes(batch, head, rows, each))
+        every = m.record("contract", content, by_head, to=axes(*content.dims[:3], rows), over=(each,))
+        found = m.record("pick", every, distances, to=axes(batch, head, *distances.dims), select=(rows,))
+        return m.record("scale", found)
 
-def _apart(m: Module, name: str, table: Tensor, out: Axis) -> Tensor:
-    """With a bias where the projection of words has one."""
-    return linear(m[f"position_{name}"], table, out, bias="bias" in m[name].params)
-
-
-def _as_words(m: Module, name: str, table: Tensor) -> Tensor:
-    """By the projection that the words go through, which it comes behind."""
-    weight, bias = m[name].params["weight"], m[name].params.get("bias")
-    projected = m.record("contract", table, weight, to=(table.axes[0], weight.axes[0]), over=table.axes[-1])
-    return m.record("add", projected, bias) if bias else projected
+    def _projected(self, m: Module, name: str, table: Tensor, out: Axis) -> Tensor:
+        """A projection of its own has a bias where that of words has one."""
+        if name in self.project:
+            return linear(m[f"position_{name}"], table, out, bias="bias" in m[name].params)
+        weight, bias = m[name].params["weight"], m[name].params.get("bias")
+        projected = m.record("contract", table, weight, to=(table.axes[0], weight.axes[0]), over=table.axes[-1])
+        return m.record("add", projected, bias) if bias else projected

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.layers.activation import activated
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
+from archcalc.spec.workload import Workload
 
 
-def ffn(
-    m: Module,
-    x: Tensor,
-    width: int,
-    *,
-    act: str,
-    gated: bool = False,
-    bias: bool = True,
-    out_bias: bool | None = None,
-    inner_norm: str = "none",
-) -> Tensor:
-    """`inner_norm` stands in front of the projection out."""
-    inner, out_bias = Dim.of("ffn", width), bias if out_bias is None else out_bias
-    (d_model,) = x.axes[-1]
-    if gated:
-        gate = activated(m, linear(m["gate"], x, inner, bias=bias), act)
-        hidden = m.record("multiply", gate, linear(m["up"], x, inner, bias=bias))
-        hidden = norm(m["inner_norm"], hidden, inner_norm)
-        return linear(m["down"], hidden, d_model, bias=out_bias)
-    hidden = activated(m, linear(m["in"], x, inner, bias=bias), act)
-    hidden = norm(m["inner_norm"], hidden, inner_norm)
-    return linear(m["out"], hidden, d_model, bias=out_bias)
+@dataclass(frozen=True)
+class Ffn:
+    """A feed-forward layer: of a block, as an expert, or beside the experts."""
+
+    spec_kind: ClassVar[str] = "ffn"
+    width: int
+    act: str
+    gated: bool
+    bias: bool  # of the projections in
+    out_bias: bool
+    inner_norm: str = "none"  # in front of the projection out
+
+    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
+        hidden = self._gated(m, x) if self.gated else self._plain(m, x)
+        hidden = norm(m["inner_norm"], hidden, self.inner_norm)
+        return linear(m["down" if self.gated else "out"], hidden, x.axes[-1], bias=self.out_bias)
+
+    def _gated(self, m: Module, x: Tensor) -> Tensor:
+        gate = activated(m, linear(m["gate"], x, self._inner, bias=self.bias), self.act)
+        return m.record("multiply", gate, linear(m["up"], x, self._inner, bias=self.bias))
+
+    def _plain(self, m: Module, x: Tensor) -> Tensor:
+        return activated(m, linear(m["in"], x, self._inner, bias=self.bias), self.act)
+
+    @property
+    def _inner(self) -> Dim:
+        return Dim.of("ffn", self.width)

@@ -6,6 +6,7 @@ Every channel is convolved by itself, over a position and a few before it: what 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.layers.conv import causal_conv
@@ -15,6 +16,7 @@ from archcalc.spec.workload import Workload
 
 @dataclass(frozen=True)
 class GatedConv:
+    spec_kind: ClassVar[str] = "gated_conv"
     kernel: int
     bias: bool  # of both projections and the convolution
 

@@ -10,9 +10,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from archcalc.core.count import Count, total
-from archcalc.core.ir import Dim, Module, Part, Tensor, axes
+from archcalc.core.ir import Axis, Dim, Module, Part, Tensor, axes
 from archcalc.layers.linear import linear
+
+if TYPE_CHECKING:
+    from archcalc.layers.recurrent import Cell
 
 NAMES = {  # in the order in which PyTorch stacks them
     "lstm": ("update_gate", "forget_gate", "candidate", "output_gate"),
@@ -20,32 +27,27 @@ NAMES = {  # in the order in which PyTorch stacks them
     "rnn": ("state",),
 }
 SYMBOLS = {"update_gate": "Γu", "forget_gate": "Γf", "output_gate": "Γo", "reset_gate": "Γr"}
+NONLINEARITIES = {"candidate": "tanh"}  # all others are sigmoids
+PYTORCH_NAMES, KERAS_NAMES = ("weight_ih", "weight_hh"), ("kernel", "recurrent_kernel")
 PEEPING = ("update_gate", "forget_gate", "output_gate")  # the gates of an LSTM that may see its cell
 
 
+@dataclass(frozen=True)
 class Gates:
-    """The gates of one step, each computed when it is asked for."""
+    """The gates of one step of a cell, each computed when it is asked for."""
 
-    def __init__(
-        self,
-        m: Module,
-        kind: str,
-        biases: str,
-        hidden: Dim,
-        inputs: tuple[Tensor, ...],
-        h: Tensor,
-        *,
-        peephole: bool,
-    ) -> None:
-        self.m, self.kind, self.biases, self.hidden = m, kind, biases, hidden
-        self.h, self.batch, self.peephole = h, h.dims[0], peephole
-        x, *beside = inputs
-        self.inputs = (x.seen_as(self.batch, Dim("input", x.dims[-1].size)), *beside)
-        self.prepare()
+    m: Module
+    cell: Cell
+    inputs: tuple[Tensor, ...]  # x, and in some decoders a context beside it
+    h: Tensor  # the state before
 
-    def prepare(self) -> None:
-        """Compute what all gates share."""
-        raise NotImplementedError
+    @property
+    def batch(self) -> Dim:
+        return self.h.dims[0]
+
+    @property
+    def hidden(self) -> Dim:
+        return Dim.of("hidden", self.cell.hidden)
 
     def sums(self, name: str) -> Tensor:
         """What goes into the gate's σ or tanh."""
@@ -63,8 +65,9 @@ class Gates:
 class OnPaper(Gates):
     """A matrix for each gate over the state before and the input, joined. A gate is a module of its own."""
 
-    def prepare(self) -> None:
-        self.joined = self._join(self.h, "joined", "h⟨t−1⟩")
+    @cached_property
+    def _joined(self) -> Tensor:
+        return self._join(self.h, "joined", "h⟨t−1⟩")
 
     def _join(self, h: Tensor, name: str, symbol: str) -> Tensor:
         dim = _side_by_side((*self.inputs, h))
@@ -72,38 +75,56 @@ class OnPaper(Gates):
         return self.m.record("concat", h, *self.inputs, to=axes(self.batch, dim), name=name, note=note)
 
     def sums(self, name: str) -> Tensor:
-        return linear(self._home(name), self.joined, self.hidden)
+        return linear(self._home(name), self._joined, self.hidden)
 
     def _home(self, name: str) -> Module:
         """A plain RNN has one sum only, which needs no name."""
-        return self.m[name] if self.kind != "rnn" else self.m
+        return self.m[name] if self.cell.kind != "rnn" else self.m
 
     def gate(self, name: str, *, sees: Tensor | None = None) -> Tensor:
         m, into = self.m[name], self.sums(name)
-        if self.peephole and sees is not None:
+        if self.cell.peephole and sees is not None:
             into = m.record("add", into, m.record("multiply", sees, m.param("peephole", self.hidden)))
-        return m.record("tanh" if name == "candidate" else "sigmoid", into)
+        return m.record(NONLINEARITIES.get(name, "sigmoid"), into)
 
     def candidate_after(self, reset: Tensor) -> Tensor:
-        self.joined = self._join(self.m.record("multiply", reset, self.h), "joined_after_reset", "Γr∗h⟨t−1⟩")
-        return self.gate("candidate")
+        let_through = self.m.record("multiply", reset, self.h)
+        joined = self._join(let_through, "joined_after_reset", "Γr∗h⟨t−1⟩")
+        m = self.m["candidate"]
+        return m.record("tanh", linear(m, joined, self.hidden))
+
+
+@dataclass(frozen=True)
+class Sums:
+    """W·x and U·h of all gates, stacked."""
+
+    from_x: Tensor
+    from_h: Tensor
 
 
 class Stacked(Gates):
     """All gates in two matrices, one for the input and one for the state before."""
 
-    def prepare(self) -> None:
-        self.gates = Dim.of("gates", len(NAMES[self.kind]), copies=True)
-        self.stack = (self.gates, self.hidden)
-        keras = self.biases == "keras"
-        x = self._x()
-        self.from_x = self._product("kernel" if keras else "weight_ih", x)
-        before = self.h.seen_as(self.batch, Dim("state", self.h.dims[-1].size))
-        self.from_h = self._product("recurrent_kernel" if keras else "weight_hh", before)
-        self._add_biases()
+    @property
+    def _gates(self) -> Dim:
+        return Dim.of("gates", len(NAMES[self.cell.kind]), copies=True)
+
+    @property
+    def _stack(self) -> Axis:
+        return self._gates, self.hidden
+
+    @cached_property
+    def _sums(self) -> Sums:
+        """What all gates share."""
+        names = KERAS_NAMES if self.cell.biases == "keras" else PYTORCH_NAMES
+        x, before = self._x(), self.h.seen_as(self.batch, Dim("state", self.h.dims[-1].size))
+        products = Sums(self._product(names[0], x), self._product(names[1], before))
         self._describe(x.dims[-1].size, before.dims[-1].size)
-        if self.kind != "gru":
-            self.both = self.m.record("add", self.from_x, self.from_h)
+        return self._with_biases(products)
+
+    @cached_property
+    def _both(self) -> Tensor:
+        return self.m.record("add", self._sums.from_x, self._sums.from_h)
 
     def _x(self) -> Tensor:
         if len(self.inputs) == 1:
@@ -114,44 +135,52 @@ class Stacked(Gates):
     def _product(self, name: str, x: Tensor) -> Tensor:
         """PyTorch keeps the axis of outputs first, Keras that of inputs."""
         into = x.dims[-1]
-        elements = into.size * self.gates.size * self.hidden.size
-        kept = (into, self.stack) if self.biases == "keras" else (self.stack, into)
-        weight = self.m.param(name, *kept, elements=elements)
-        return self.m.record("contract", x, weight, to=axes(self.batch, self.stack), over=(into,))
+        elements = into.size * self._gates.size * self.hidden.size
+        axes_kept = (into, self._stack) if self.cell.biases == "keras" else (self._stack, into)
+        weight = self.m.param(name, *axes_kept, elements=elements)
+        return self.m.record("contract", x, weight, to=axes(self.batch, self._stack), over=(into,))
 
-    def _add_biases(self) -> None:
-        m = self.m
-        if self.biases == "two":
-            self.from_x = m.record("add", self.from_x, m.param("bias_ih", self.stack))
-            self.from_h = m.record("add", self.from_h, m.param("bias_hh", self.stack))
-        elif self.biases == "keras" and self.kind == "gru":
-            elements = self.gates.size * (Count(2) * self.hidden.size)
-            bias = m.param("bias", Dim.of("biases", 2), self.stack, elements=elements)
-            self.from_x, self.from_h = m.record("add", self.from_x, bias), m.record("add", self.from_h, bias)
-        elif self.biases == "keras":
-            self.from_x = m.record("add", self.from_x, m.param("bias", self.stack))
+    def _with_biases(self, products: Sums) -> Sums:
+        m, from_x, from_h = self.m, products.from_x, products.from_h
+        if self.cell.biases == "two":
+            from_x = m.record("add", from_x, m.param("bias_ih", self._stack))
+            return Sums(from_x, m.record("add", from_h, m.param("bias_hh", self._stack)))
+        if self.cell.biases == "keras" and self.cell.kind == "gru":
+            elements = self._gates.size * (Count(2) * self.hidden.size)
+            bias = m.param("bias", Dim.of("biases", 2), self._stack, elements=elements)
+            return Sums(m.record("add", from_x, bias), m.record("add", from_h, bias))
+        if self.cell.biases == "keras":
+            from_x = m.record("add", from_x, m.param("bias", self._stack))
+        return Sums(from_x, from_h)
+
+    @property
+    def _bias_vectors(self) -> int:
+        """How many each gate has."""
+        of_keras = 2 if self.cell.kind == "gru" else 1
+        return {"two": 2, "keras": of_keras, "none": 0}[self.cell.biases]
 
     def _describe(self, into: Count, before: Count) -> None:
         """Each gate's share of the stacked tensors, which a textbook asks for."""
+        if self.cell.kind == "rnn":
+            return
         width = self.hidden.size
-        number = {"two": 2, "keras": 2 if self.kind == "gru" else 1, "none": 0}[self.biases]
-        for name in NAMES[self.kind] if self.kind != "rnn" else ():
-            vectors = number + (self.peephole and name in PEEPING)
+        for name in NAMES[self.cell.kind]:
+            vectors = self._bias_vectors + (self.cell.peephole and name in PEEPING)
             self.m.parts.append(Part(name, total([into * width, before * width, *[width] * vectors])))
 
     def sums(self, name: str) -> Tensor:
-        if self.kind == "gru":
-            return self.m.record("add", self._share(self.from_x), self._share(self.from_h))
-        return self._share(self.both)
+        if self.cell.kind == "gru":
+            return self.m.record("add", self._share(self._sums.from_x), self._share(self._sums.from_h))
+        return self._share(self._both)
 
     def _share(self, stacked: Tensor) -> Tensor:
-        if self.kind == "rnn":
+        if self.cell.kind == "rnn":
             return stacked.seen_as(self.batch, self.hidden)
-        return self.m.record("view", stacked, to=axes(self.batch, self.hidden), select=(self.gates,))
+        return self.m.record("view", stacked, to=axes(self.batch, self.hidden), select=(self._gates,))
 
     def gate(self, name: str, *, sees: Tensor | None = None) -> Tensor:
         into = self.sums(name)
-        if self.peephole and sees is not None:
+        if self.cell.peephole and sees is not None:
             into = self.m.record("add", into, self.m["peephole"].record("multiply", sees, self._peephole()))
         return self._activated(name, into)
 
@@ -161,12 +190,13 @@ class Stacked(Gates):
         return weight.seen_as(self.hidden)
 
     def _activated(self, name: str, into: Tensor) -> Tensor:
-        symbol = SYMBOLS.get(name, "c̃" if self.kind == "lstm" else "h̃")
-        return self.m.record("tanh" if name == "candidate" else "sigmoid", into, name=name, note=symbol)
+        candidate = "c̃" if self.cell.kind == "lstm" else "h̃"
+        symbol = SYMBOLS.get(name, candidate)
+        return self.m.record(NONLINEARITIES.get(name, "sigmoid"), into, name=name, note=symbol)
 
     def candidate_after(self, reset: Tensor) -> Tensor:
-        let_through = self.m.record("multiply", reset, self._share(self.from_h))
-        return self._activated("candidate", self.m.record("add", self._share(self.from_x), let_through))
+        let_through = self.m.record("multiply", reset, self._share(self._sums.from_h))
+        return self._activated("candidate", self.m.record("add", self._share(self._sums.from_x), let_through))
 
 
 def _symbol(tensor: Tensor) -> str:

@@ -7,6 +7,7 @@ what was looked up, come from projections that may be squeezed to the width of o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.conv import causal_conv
@@ -20,6 +21,7 @@ from archcalc.spec.workload import Workload
 class KimiDelta(Delta):
     """As many heads of keys as of values."""
 
+    spec_kind: ClassVar[str] = "kda"
     squeeze: bool = True
 
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:

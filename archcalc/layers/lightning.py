@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from archcalc.core.count import total
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.layers.activation import activated
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 from archcalc.layers.one_kernel import kernel
@@ -22,6 +24,7 @@ from archcalc.spec.workload import Workload
 
 @dataclass(frozen=True)
 class Lightning:
+    spec_kind: ClassVar[str] = "lightning"
     heads: int
     head_dim: int
     act: str  # on queries, keys and values
@@ -42,7 +45,7 @@ class Lightning:
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
         q, k, v = (
-            m.record(self.act, linear(m[name], x, (self.head, wide), bias=False), note=self.act)
+            activated(m, linear(m[name], x, (self.head, wide), bias=False), self.act)
             for name, wide in (("q", self.key), ("k", self.key), ("v", self.value))
         )
         inside = kernel(m, work, "Lightning Attention's, as in flash-linear-attention")
@@ -70,7 +73,7 @@ class Lightning:
 
     def _in_chunks(self, m: Module, q: Tensor, k: Tensor, v: Tensor, batch: Dim, seq: Dim) -> tuple[Tensor, Tensor]:
         """First what every chunk leaves behind it, then what its positions look up."""
-        pieces = [Piece(self, batch, *said) for said in self._lengths(int(seq.size))]
+        pieces = [Piece(self, batch, *length) for length in self._lengths(int(seq.size))]
         state = m.record("zeros", to=axes(batch, self.head, self.key, self.value))
         for piece in pieces:
             state = piece.handed_on(m, state, piece.left(m, k, v))
@@ -86,20 +89,37 @@ class Lightning:
         yield from [("rest", rest, 1)] if rest else []
 
 
+@dataclass(frozen=True)
 class Piece:
     """Chunks of one length, computed beside each other."""
 
-    def __init__(self, layer: Lightning, batch: Dim, name: str, length: int, number: int) -> None:
-        self.head, self.key, self.value = layer.head, layer.key, layer.value
-        self.name, self.place, self.other = name, Dim.of(name, length), Dim.of("other", length)
-        self.chunks = Dim.of(f"{name}s", number)
-        self.each = (batch, self.head, self.chunks)
+    layer: Lightning
+    batch: Dim
+    name: str
+    length: int
+    number: int
+
+    @property
+    def place(self) -> Dim:
+        return Dim.of(self.name, self.length)
+
+    @property
+    def other(self) -> Dim:
+        return Dim.of("other", self.length)
+
+    @property
+    def chunks(self) -> Dim:
+        return Dim.of(f"{self.name}s", self.number)
+
+    @property
+    def each(self) -> tuple[Dim, Dim, Dim]:
+        return self.batch, self.layer.head, self.chunks
 
     def left(self, m: Module, k: Tensor, v: Tensor) -> Tensor:
         """What each chunk adds to the matrix, as old as it is at the chunk's end."""
-        k, v = k.seen_as(*self.each, self.other, self.key), v.seen_as(*self.each, self.other, self.value)
+        k, v = k.seen_as(*self.each, self.other, self.layer.key), v.seen_as(*self.each, self.other, self.layer.value)
         aged = m.record("multiply", k, self._decays(m, self.other))
-        return m.record("contract", aged, v, to=axes(*self.each, self.key, self.value), over=(self.other,))
+        return m.record("contract", aged, v, to=axes(*self.each, self.layer.key, self.layer.value), over=(self.other,))
 
     def handed_on(self, m: Module, state: Tensor, left: Tensor) -> Tensor:
         """The matrix behind these chunks: from one to the next it fades, and is added to."""
@@ -111,15 +131,18 @@ class Piece:
 
     def looked_up(self, m: Module, q: Tensor, k: Tensor, v: Tensor, states: Tensor) -> Tensor:
         """Within a chunk every position looks back at the others, and before it at the matrix."""
-        q, k = q.seen_as(*self.each, self.place, self.key), k.seen_as(*self.each, self.other, self.key)
-        v, states = v.seen_as(*self.each, self.other, self.value), states.seen_as(*self.each, self.key, self.value)
-        scores = m.record("contract", q, k, to=axes(*self.each, self.place, self.other), over=(self.key,))
+        q, k = q.seen_as(*self.each, self.place, self.layer.key), k.seen_as(*self.each, self.other, self.layer.key)
+        v, states = (
+            v.seen_as(*self.each, self.other, self.layer.value),
+            states.seen_as(*self.each, self.layer.key, self.layer.value),
+        )
+        scores = m.record("contract", q, k, to=axes(*self.each, self.place, self.other), over=(self.layer.key,))
         scores = m.record("multiply", scores, self._decays(m, self.place, self.other))
-        within = m.record("contract", scores, v, to=axes(*self.each, self.place, self.value), over=(self.other,))
+        within = m.record("contract", scores, v, to=axes(*self.each, self.place, self.layer.value), over=(self.other,))
         aged = m.record("multiply", q, self._decays(m, self.place))
-        before = m.record("contract", aged, states, to=within.axes, over=(self.key,))
+        before = m.record("contract", aged, states, to=within.axes, over=(self.layer.key,))
         return m.record("add", before, within)
 
     def _decays(self, m: Module, *dims: Dim) -> Tensor:
         """How much is left of something so many positions later, for each head."""
-        return m.record("constant", to=axes(self.head, *dims))
+        return m.record("constant", to=axes(self.layer.head, *dims))

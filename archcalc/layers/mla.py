@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Param, Region, Tensor, axes
+from archcalc.core.small import like
 from archcalc.layers.attention import Inputs, looked_at
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import Sight
@@ -32,6 +33,11 @@ class Widths:
     nope: int
     rope: int
     value: int
+
+    def made_small(self, original: Widths) -> Widths:
+        """Values stay as wide as keys, or not."""
+        keys, original_keys = self.nope + self.rope, original.nope + original.rope
+        return replace(self, value=like(self.value, keys, original.value, original_keys))
 
     @property
     def head(self) -> Dim:

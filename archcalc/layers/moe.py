@@ -5,31 +5,22 @@ Only what the chosen experts compute is counted: `top` experts for each token, n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from archcalc.core.count import Count, product, total
 from archcalc.core.ir import Dim, Module, Part, Tensor
-from archcalc.layers.ffn import ffn
+from archcalc.layers.activation import activated
+from archcalc.layers.ffn import Ffn
 from archcalc.layers.linear import linear
+from archcalc.spec.workload import Workload
 
 IDEAL = "experts compute the tokens that chose them: no padding, no dropped token, no idle expert"
 
 
 @dataclass(frozen=True)
-class Ffn:
-    """A feed-forward layer, as an expert or beside the experts."""
-
-    width: int
-    act: str
-    gated: bool
-    bias: bool
-
-    def run(self, m: Module, x: Tensor) -> Tensor:
-        return ffn(m, x, self.width, act=self.act, gated=self.gated, bias=self.bias)
-
-
-@dataclass(frozen=True)
 class Mixture:
+    spec_kind: ClassVar[str] = "moe"
     experts: int
     top: int
     each: Ffn
@@ -41,7 +32,11 @@ class Mixture:
     latent_bias: bool = False
     out_bias: bool = False  # on the answer of all experts together
 
-    def run(self, m: Module, x: Tensor) -> Tensor:
+    def made_small(self, original: Mixture) -> Mixture:
+        """A token visits as many experts, or all."""
+        return replace(self, top=min(original.top, self.experts))
+
+    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         m.work_notes.append(IDEAL)
         weights = self.route(m["router"], x)
         inner = linear(m["latent_in"], x, Dim.of("latent", self.latent), bias=self.latent_bias) if self.latent else x
@@ -49,7 +44,7 @@ class Mixture:
         (d_model,) = x.axes[-1]
         answer = linear(m["latent_out"], answer, d_model, bias=self.latent_bias) if self.latent else answer
         answer = m.record("add", answer, m.param("bias", d_model)) if self.out_bias else answer
-        return m.record("add", answer, self._shared(m, x, self.shared)) if self.shared else answer
+        return m.record("add", answer, self._shared(m, x, self.shared, work)) if self.shared else answer
 
     def route(self, m: Module, x: Tensor) -> Tensor:
         """The weight of each chosen expert, for every token."""
@@ -62,8 +57,8 @@ class Mixture:
         shares = m.record("softmax", scores)
         return m.record("choose", shares, to=(*rows, (Dim.of("top", self.top),)), name="chosen", note="of the experts")
 
-    def _shared(self, m: Module, x: Tensor, shared: Ffn) -> Tensor:
-        answer = shared.run(m["shared"], x)
+    def _shared(self, m: Module, x: Tensor, shared: Ffn, work: Workload) -> Tensor:
+        answer = shared.run(m["shared"], x, work)
         if not self.shared_gate:
             return answer
         gate = linear(m["shared_gate"], x, Dim.of("one", 1), bias=False)
@@ -81,10 +76,10 @@ class Experts:
         each, inner, (d_model,) = self.mixture.each, Dim.of("ffn", self.mixture.each.width), x.axes[-1]
         routed = self.in_order(x, d_model, name="routed")
         if each.gated:
-            gate = self.m.record(each.act, self.linear("gate", routed, inner), note=each.act)
+            gate = activated(self.m, self.linear("gate", routed, inner), each.act)
             hidden = self.m.record("multiply", gate, self.linear("up", routed, inner))
         else:
-            hidden = self.m.record(each.act, self.linear("in", routed, inner), note=each.act)
+            hidden = activated(self.m, self.linear("in", routed, inner), each.act)
         answers = self.linear("down" if each.gated else "out", hidden, d_model)
         self._describe()
         weighed = self.m.record("multiply", self.in_order(answers, d_model), weights)

@@ -5,11 +5,13 @@ The projection is PyTorch's convolution whose stride is its kernel, so its weigh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.small import TWICE
 
 Sides = tuple[int, int]  # height, width
+SMALL_PATCH = 4
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,11 @@ class Patches:
     mask: bool
     bias: bool
     pretrained: Sides | None = None  # the image that the position table was trained on, where it was another
+
+    def made_small(self, original: Patches) -> Patches:
+        """No more than two small patches along each side."""
+        sides = [SMALL_PATCH * min(TWICE, number) for number in original.grid]
+        return replace(self, patch=(SMALL_PATCH, SMALL_PATCH), image=(sides[0], sides[1]))
 
     @property
     def grid(self) -> Sides:

@@ -41,10 +41,14 @@ class Cell:
 
     def step(self, m: Module, inputs: tuple[Tensor, ...], before: State) -> State:
         """One step: from what comes in (x, and in some decoders a context) and the state before to the state after."""
-        hidden, convention = Dim.of("hidden", self.hidden), OnPaper if self.biases == "one" else Stacked
-        gates = convention(m, self.kind, self.biases, hidden, inputs, before[0], peephole=self.peephole)
-        after = {"lstm": _lstm, "gru": _gru, "rnn": _rnn}[self.kind](m, gates, before)
-        return (linear(m["projection"], after[0], self.kept[0], bias=False), *after[1:]) if self.projection else after
+        x, *beside = inputs
+        x = x.seen_as(before[0].dims[0], Dim("input", x.dims[-1].size))
+        convention = OnPaper if self.biases == "one" else Stacked
+        gates = convention(m, self, (x, *beside), before[0])
+        h, *cell = {"lstm": _lstm, "gru": _gru, "rnn": _rnn}[self.kind](m, gates, before)
+        if self.projection:
+            h = linear(m["projection"], h, self.kept[0], bias=False)
+        return h, *cell
 
 
 def _lstm(m: Module, gates: Gates, before: State) -> State:

@@ -9,8 +9,10 @@ are what is kept for the backward pass, with a.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.layers.activation import activated
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
@@ -18,6 +20,7 @@ from archcalc.spec.workload import Workload
 
 @dataclass(frozen=True)
 class RecurrentUnit:
+    spec_kind: ClassVar[str] = "rglru"
     width: int
     heads: int
     conv: int
@@ -25,7 +28,7 @@ class RecurrentUnit:
 
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         d_model, width = x.dims[-1], Dim.of("width", self.width)
-        gate = m.record(self.act, linear(m["gate"], x, width), note=self.act)
+        gate = activated(m, linear(m["gate"], x, width), self.act)
         u = causal_conv(m["conv"], linear(m["in"], x, width), self.conv, bias=True, work=work)
         y = self._scanned(m, u, work)
         return linear(m["out"], m.record("multiply", y, gate), d_model)

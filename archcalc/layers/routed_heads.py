@@ -4,16 +4,21 @@ many projections, and what they look up is projected back by the same experts. K
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.core.ir import Axis, Dim, Module, Tensor
-from archcalc.layers.moe import Experts, Ffn, Mixture
+from archcalc.layers.ffn import Ffn
+from archcalc.layers.moe import Experts, Mixture
 
 
 @dataclass(frozen=True)
 class RoutedHeads:
     experts: int
     top: int
+
+    def made_small(self, original: RoutedHeads) -> RoutedHeads:
+        """A token visits as many experts, or all."""
+        return replace(self, top=min(original.top, self.experts))
 
     def queries(self, m: Module, x: Tensor, out: Axis) -> tuple[Tensor, Tensor]:
         """All heads of the experts that a token visits, one beside the other; and the weights of these experts."""
@@ -39,4 +44,4 @@ class RoutedHeads:
 
     @property
     def _mixture(self) -> Mixture:
-        return Mixture(self.experts, self.top, Ffn(0, "identity", gated=False, bias=False))
+        return Mixture(self.experts, self.top, Ffn(0, "identity", gated=False, bias=False, out_bias=False))

@@ -7,10 +7,13 @@ computes all of it: for the backward pass it keeps x, Δ, B and C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.small import TWICE
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.linear import linear, one_each
 from archcalc.layers.one_kernel import kernel
@@ -19,6 +22,7 @@ from archcalc.spec.workload import Workload
 
 @dataclass(frozen=True)
 class Mamba2:
+    spec_kind: ClassVar[str] = "mamba2"
     inner: int
     heads: int
     state: int
@@ -29,6 +33,16 @@ class Mamba2:
     conv_bias: bool
     chunk: int
     norm_groups: int  # of channels that are normalised each by itself behind the gate; 0: nothing is
+
+    def made_small(self, original: Mamba2) -> Mamba2:
+        """Groups of heads and channels stay groups, and divide them."""
+        groups, norm_groups = (
+            self.heads if number == original.heads else min(number, TWICE)
+            for number in (original.groups, original.norm_groups)
+        )
+        whole = math.lcm(self.heads, norm_groups or 1)
+        inner = -(-self.inner // whole) * whole
+        return replace(self, groups=groups, norm_groups=norm_groups, inner=inner)
 
     @property
     def head(self) -> Dim:

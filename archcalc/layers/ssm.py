@@ -9,6 +9,7 @@ backward pass it keeps u, Δ, B and C, and no state.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
@@ -21,6 +22,7 @@ from archcalc.spec.workload import Workload
 
 @dataclass(frozen=True)
 class Mamba:
+    spec_kind: ClassVar[str] = "mamba"
     inner: int
     state: int
     conv: int

@@ -101,10 +101,9 @@ class Attention(nn.Module):
         looked_at = (part["memory"] or memory_width) if part["cross"] else d_model
         queries, inner = self.heads * self.head_dim, self.heads * self.value_dim
         self.scale = math.sqrt(self.head_dim)
-        self.q = nn.Linear(d_model, 2 * queries if part["gate"] == "query" else queries, bias="q" in bias)
         self.k = nn.Linear(looked_at, self.kv_heads * self.head_dim, bias="k" in bias)
         self.v = nn.Linear(looked_at, self.kv_heads * self.value_dim, bias="v" in bias)
-        self.out = nn.Linear(inner, d_model, bias="o" in bias)
+        self._add_queries_and_output(d_model)
         if part["gate"] in ("own", "head"):
             self.gate = nn.Linear(d_model, inner if part["gate"] == "own" else self.heads, bias=False)
         add(self, "out_norm", make_norm({"kind": part["out_norm"], "affine": True, "bias": True}, inner))
@@ -120,6 +119,12 @@ class Attention(nn.Module):
         relative = [said for said in part["positions"] if said["kind"] == "relative"]
         own = next((said for said in relative if said["per"] == "block"), None)
         add(self, "position", RelativePositions(own["buckets"], self.heads) if own else None)
+
+    def _add_queries_and_output(self, d_model: int) -> None:
+        """The projections around the heads."""
+        bias, queries = self.part["bias"], self.heads * self.head_dim
+        self.q = nn.Linear(d_model, 2 * queries if self.part["gate"] == "query" else queries, bias="q" in bias)
+        self.out = nn.Linear(self.heads * self.value_dim, d_model, bias="o" in bias)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         q, gate = self._queries(x)

@@ -17,9 +17,9 @@ class Convolution(nn.Module):
     Bundles of channels are convolved one by one: FlopCounterMode counts too much in the backward pass of `groups`.
     """
 
-    def __init__(self, part: Config, d_model: int) -> None:
+    def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        self.kernel, self.groups, self.act = part["kernel"], part["groups"], ACTIVATIONS[part["act"]]
+        self.kernel, self.groups, self.act = layer["kernel"], layer["groups"], ACTIVATIONS[layer["act"]]
         into = d_model // self.groups
         self.weight = nn.Parameter(torch.empty(d_model, into, self.kernel).normal_(std=(into * self.kernel) ** -0.5))
         self.bias = nn.Parameter(torch.zeros(d_model))

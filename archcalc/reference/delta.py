@@ -22,17 +22,17 @@ NEVER_ZERO = 1e-6  # the squared length of a key or a query
 class DeltaNet(nn.Module):
     """One projection for queries, keys, values and gate, another for the rates; a norm of every head's values."""
 
-    def __init__(self, part: Config, d_model: int) -> None:
+    def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        said, self.path = part["layer"], ""
-        heads, v_heads, self.chunk = said["heads"], said["v_heads"], said["chunk"]
-        keys, values = heads * said["head_dim"], v_heads * said["v_dim"]
+        self.path = ""
+        heads, v_heads, self.chunk = layer["heads"], layer["v_heads"], layer["chunk"]
+        keys, values = heads * layer["head_dim"], v_heads * layer["v_dim"]
         self.heads, self.v_heads, self.mixed = heads, v_heads, (keys, keys, values)
         self.add_module("in", nn.Linear(d_model, 2 * keys + 2 * values, bias=False))
         self.rates = nn.Linear(d_model, 2 * v_heads, bias=False)
-        self.conv = CausalConv(2 * keys + values, said["conv"], False)
+        self.conv = CausalConv(2 * keys + values, layer["conv"], False)
         self.dt_bias, self.A_log = (nn.Parameter(torch.zeros(v_heads)) for _ in range(2))
-        self.norm = nn.RMSNorm(said["v_dim"])
+        self.norm = nn.RMSNorm(layer["v_dim"])
         self.out = nn.Linear(values, d_model, bias=False)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:

@@ -13,12 +13,12 @@ from archcalc.reference.conv import CausalConv
 class GatedConv(nn.Module):
     """One projection for both gates and what is convolved; `path` tells what it keeps from that of other layers."""
 
-    def __init__(self, part: Config, d_model: int) -> None:
+    def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        said, self.path = part["layer"], ""
-        self.add_module("in", nn.Linear(d_model, 3 * d_model, bias=said["bias"]))
-        self.conv = CausalConv(d_model, said["kernel"], said["bias"])
-        self.out = nn.Linear(d_model, d_model, bias=said["bias"])
+        self.path = ""
+        self.add_module("in", nn.Linear(d_model, 3 * d_model, bias=layer["bias"]))
+        self.conv = CausalConv(d_model, layer["kernel"], layer["bias"])
+        self.out = nn.Linear(d_model, d_model, bias=layer["bias"])
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         b, c, v = self.get_submodule("in")(x).chunk(3, dim=-1)

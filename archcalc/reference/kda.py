@@ -21,18 +21,18 @@ from archcalc.reference.scan import Found, as_kernel, keep, known
 class KimiDelta(nn.Module):
     """Queries, keys and values behind one convolution; decays and gate by way of a narrow vector."""
 
-    def __init__(self, part: Config, d_model: int) -> None:
+    def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        said, self.path = part["layer"], ""
-        self.heads, self.chunk, narrow = said["heads"], said["chunk"], said["head_dim"]
-        keys, values = self.heads * said["head_dim"], self.heads * said["v_dim"]
+        self.path = ""
+        self.heads, self.chunk, narrow = layer["heads"], layer["chunk"], layer["head_dim"]
+        keys, values = self.heads * layer["head_dim"], self.heads * layer["v_dim"]
         self.mixed = (keys, keys, values)
         self.q, self.k, self.v = (nn.Linear(d_model, width, bias=False) for width in self.mixed)
-        self.conv = CausalConv(sum(self.mixed), said["conv"], False)
+        self.conv = CausalConv(sum(self.mixed), layer["conv"], False)
         self.rate = nn.Linear(d_model, self.heads, bias=False)
         self.dt_bias, self.A_log = nn.Parameter(torch.zeros(keys)), nn.Parameter(torch.zeros(self.heads))
-        self.norm = nn.RMSNorm(said["v_dim"])
-        if said["squeeze"]:
+        self.norm = nn.RMSNorm(layer["v_dim"])
+        if layer["squeeze"]:
             self.forget_in, self.forget_out = _squeezed(d_model, narrow, keys)
             self.gate_in, self.gate_out = _squeezed(d_model, narrow, values)
         else:

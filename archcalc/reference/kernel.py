@@ -49,7 +49,7 @@ FEATURES = {"poly2": Poly2.apply, "elu": lambda x: nn.functional.elu(x) + 1, "re
 
 def is_state(part: Config) -> bool:
     """Whether a part is kernel attention whose sums grow along the sequence, as a state does."""
-    return part["type"] == "AttentionPart" and part["feature"] != "softmax" and part["sight"]["causal"]
+    return part["type"] == "attention" and part["feature"] != "softmax" and part["sight"]["causal"]
 
 
 class KernelAttention(Attention):

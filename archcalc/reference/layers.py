@@ -72,14 +72,14 @@ def _inner_norm(kind: str, width: int) -> nn.Module | None:
 class FeedForward(nn.Module):
     """out(act(in(x))), or gated, down(act(gate(x)) ∗ up(x))."""
 
-    def __init__(self, part: dict[str, Any], d_model: int) -> None:
+    def __init__(self, layer: dict[str, Any], d_model: int) -> None:
         super().__init__()
-        self.gated = part["gated"]
-        self.act = Xielu() if part["act"] == "xielu" else ACTIVATIONS[part["act"]]
+        self.gated = layer["gated"]
+        self.act = Xielu() if layer["act"] == "xielu" else ACTIVATIONS[layer["act"]]
         for name in ("gate", "up") if self.gated else ("in",):
-            self.add_module(name, nn.Linear(d_model, part["width"], bias=part["bias"]))
-        add(self, "inner_norm", _inner_norm(part.get("inner_norm", "none"), part["width"]))
-        out = nn.Linear(part["width"], d_model, bias=part.get("out_bias", part["bias"]))
+            self.add_module(name, nn.Linear(d_model, layer["width"], bias=layer["bias"]))
+        add(self, "inner_norm", _inner_norm(layer["inner_norm"], layer["width"]))
+        out = nn.Linear(layer["width"], d_model, bias=layer["out_bias"])
         self.add_module("down" if self.gated else "out", out)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:

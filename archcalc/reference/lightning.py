@@ -18,11 +18,11 @@ SLOWEST = 8.0  # the last head forgets a share of 2⁻⁸ of what it knows
 class Lightning(nn.Module):
     """An activation on queries, keys and values; a norm of all heads as one vector, and a gate."""
 
-    def __init__(self, part: Config, d_model: int) -> None:
+    def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        said, self.path = part["layer"], ""
-        self.heads, self.chunk, self.act = said["heads"], said["chunk"], ACTIVATIONS[said["act"]]
-        inner = said["heads"] * said["head_dim"]
+        self.path = ""
+        self.heads, self.chunk, self.act = layer["heads"], layer["chunk"], ACTIVATIONS[layer["act"]]
+        inner = layer["heads"] * layer["head_dim"]
         self.q, self.k, self.v, self.gate = (nn.Linear(d_model, inner, bias=False) for _ in range(4))
         self.norm = nn.RMSNorm(inner)
         self.out = nn.Linear(inner, d_model, bias=False)

@@ -17,25 +17,25 @@ from archcalc.reference.scan import Found, as_kernel, keep, known, scan
 class Mamba(nn.Module):
     """A short convolution, then the states, opened or shut by a gate."""
 
-    def __init__(self, part: Config, d_model: int) -> None:
+    def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        said = self.said = part["layer"]
-        self.path, inner, state, rank = "", said["inner"], said["state"], said["dt_rank"]
-        self.add_module("in", nn.Linear(d_model, 2 * inner, bias=said["bias"]))
-        self.conv = CausalConv(inner, said["conv"], said["conv_bias"])
+        self.layer = layer
+        self.path, inner, state, rank = "", layer["inner"], layer["state"], layer["dt_rank"]
+        self.add_module("in", nn.Linear(d_model, 2 * inner, bias=layer["bias"]))
+        self.conv = CausalConv(inner, layer["conv"], layer["conv_bias"])
         self.select = nn.Linear(inner, rank + 2 * state, bias=False)
-        if said["norms"] != "none":
+        if layer["norms"] != "none":
             for name, width in (("dt", rank), ("b", state), ("c", state)):
-                self.add_module(f"{name}_norm", nn.RMSNorm(width, elementwise_affine=said["norms"] == "rms"))
+                self.add_module(f"{name}_norm", nn.RMSNorm(width, elementwise_affine=layer["norms"] == "rms"))
         self.dt = OfSlice(rank, inner)
         self.A_log = nn.Parameter(torch.zeros(inner, state))
         self.D = nn.Parameter(torch.ones(inner))
-        self.out = nn.Linear(inner, d_model, bias=said["out_bias"])
+        self.out = nn.Linear(inner, d_model, bias=layer["out_bias"])
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         x, gate = run(self, "in", x).chunk(2, dim=-1)
         u = F.silu(self.conv(x, cache, self.path))
-        widths = (self.said["dt_rank"], self.said["state"], self.said["state"])
+        widths = (self.layer["dt_rank"], self.layer["state"], self.layer["state"])
         step, b, c = self.select(u).split(widths, dim=-1)
         step, b, c = (run(self, f"{name}_norm", one) for name, one in (("dt", step), ("b", b), ("c", c)))
         start = known(cache, f"{self.path}.state")

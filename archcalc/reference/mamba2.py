@@ -20,19 +20,19 @@ from archcalc.reference.scan import Found, as_kernel, keep, known
 class Mamba2(nn.Module):
     """One projection for gate, values, B, C and Δ; a short convolution; the states; a norm behind the gate."""
 
-    def __init__(self, part: Config, d_model: int) -> None:
+    def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        said, self.path = part["layer"], ""
-        inner, heads, self.chunk = said["inner"], said["heads"], said["chunk"]
-        shared = said["groups"] * said["state"]
-        self.mixed, self.heads, self.groups = (inner, shared, shared), heads, said["groups"]
+        self.path = ""
+        inner, heads, self.chunk = layer["inner"], layer["heads"], layer["chunk"]
+        shared = layer["groups"] * layer["state"]
+        self.mixed, self.heads, self.groups = (inner, shared, shared), heads, layer["groups"]
         self.widths = (inner, sum(self.mixed), heads)
-        self.add_module("in", nn.Linear(d_model, sum(self.widths), bias=said["bias"]))
-        self.conv = CausalConv(sum(self.mixed), said["conv"], said["conv_bias"])
+        self.add_module("in", nn.Linear(d_model, sum(self.widths), bias=layer["bias"]))
+        self.conv = CausalConv(sum(self.mixed), layer["conv"], layer["conv_bias"])
         self.dt_bias, self.A_log = (nn.Parameter(torch.zeros(heads)) for _ in range(2))
         self.D = nn.Parameter(torch.ones(heads))
-        add(self, "norm", _norm(inner, said["norm_groups"]))
-        self.out = nn.Linear(inner, d_model, bias=said["out_bias"])
+        add(self, "norm", _norm(inner, layer["norm_groups"]))
+        self.out = nn.Linear(inner, d_model, bias=layer["out_bias"])
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         gate, mixed, step = run(self, "in", x).split(self.widths, dim=-1)

@@ -19,7 +19,7 @@ from archcalc.reference.sight import hidden_from
 
 def as_attention(part: Config) -> Config:
     """Latent attention has the fields that attention has, under names of its own."""
-    if part["type"] != "LatentPart":
+    if part["type"] != "mla":
         return part
     rope = [part["rope"]] if part["rope"] else []
     widths = part["widths"]

@@ -16,41 +16,41 @@ from archcalc.reference.selective import as_one_op
 class Mixture(nn.Module):
     """A router, the experts, and an expert that every token visits."""
 
-    def __init__(self, part: Config, d_model: int) -> None:
+    def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        said = self.said = part["mixture"]
-        width = said["latent"] or d_model
-        self.router = Router(said, d_model)
-        if said["latent"]:
-            self.latent_in = nn.Linear(d_model, width, bias=said["latent_bias"])
-            self.latent_out = nn.Linear(width, d_model, bias=said["latent_bias"])
-        self.experts = Experts(said, width)
-        self.bias = nn.Parameter(torch.zeros(d_model)) if said["out_bias"] else None
-        if said["shared"]:
-            self.shared = FeedForward(said["shared"], d_model)
-        if said["shared_gate"]:
+        self.layer = layer
+        width = layer["latent"] or d_model
+        self.router = Router(layer, d_model)
+        if layer["latent"]:
+            self.latent_in = nn.Linear(d_model, width, bias=layer["latent_bias"])
+            self.latent_out = nn.Linear(width, d_model, bias=layer["latent_bias"])
+        self.experts = Experts(layer, width)
+        self.bias = nn.Parameter(torch.zeros(d_model)) if layer["out_bias"] else None
+        if layer["shared"]:
+            self.shared = FeedForward(layer["shared"], d_model)
+        if layer["shared_gate"]:
             self.shared_gate = nn.Linear(d_model, 1, bias=False)
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Any = None) -> Tensor:
         weights, chosen = self.router(x)
         answer = run(self, "latent_out", self.experts(run(self, "latent_in", x), weights, chosen))
         answer = answer if self.bias is None else answer + self.bias
-        if not self.said["shared"]:
+        if not self.layer["shared"]:
             return answer
         shared = self.shared(x, given)
-        return answer + (shared * torch.sigmoid(self.shared_gate(x)) if self.said["shared_gate"] else shared)
+        return answer + (shared * torch.sigmoid(self.shared_gate(x)) if self.layer["shared_gate"] else shared)
 
 
 class Router(nn.Module):
     """The largest few of all shares, and which experts they are of."""
 
-    def __init__(self, said: Config, d_model: int) -> None:
+    def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        self.top = said["top"]
-        self.weight = nn.Parameter(torch.empty(said["experts"], d_model).normal_(std=d_model**-0.5))
-        self.bias = nn.Parameter(torch.zeros(said["experts"])) if said["router_bias"] else None
-        if said["correction"] == "parameter":  # shifts which experts are chosen; nothing while it is zero
-            self.correction = nn.Parameter(torch.zeros(said["experts"]), requires_grad=False)
+        self.top = layer["top"]
+        self.weight = nn.Parameter(torch.empty(layer["experts"], d_model).normal_(std=d_model**-0.5))
+        self.bias = nn.Parameter(torch.zeros(layer["experts"])) if layer["router_bias"] else None
+        if layer["correction"] == "parameter":  # shifts which experts are chosen; nothing while it is zero
+            self.correction = nn.Parameter(torch.zeros(layer["experts"]), requires_grad=False)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         weights, chosen = nn.functional.linear(x, self.weight, self.bias).softmax(dim=-1).topk(self.top)
@@ -60,19 +60,19 @@ class Router(nn.Module):
 class Experts(nn.Module):
     """Every expert on the tokens that chose it."""
 
-    def __init__(self, said: Config, width: int) -> None:
+    def __init__(self, layer: Config, width: int) -> None:
         super().__init__()
-        each = said["each"]
-        self.said, self.act, inner = said, ACTIVATIONS[each["act"]], each["width"]
+        each = layer["each"]
+        self.layer, self.act, inner = layer, ACTIVATIONS[each["act"]], each["width"]
         for name in ("gate", "up") if each["gated"] else ("in",):
-            self.add_module(name, ExpertLinear(said, width, inner))
-        self.add_module("down" if each["gated"] else "out", ExpertLinear(said, inner, width))
+            self.add_module(name, ExpertLinear(layer, width, inner))
+        self.add_module("down" if each["gated"] else "out", ExpertLinear(layer, inner, width))
 
     def forward(self, x: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
         order = chosen.flatten().argsort(stable=True)
-        routed = x.flatten(0, 1)[order // self.said["top"]].view(*chosen.shape, -1)
-        sizes = tokens_by_expert(chosen, self.said["experts"])
-        if self.said["each"]["gated"]:
+        routed = x.flatten(0, 1)[order // self.layer["top"]].view(*chosen.shape, -1)
+        sizes = tokens_by_expert(chosen, self.layer["experts"])
+        if self.layer["each"]["gated"]:
             hidden = self.act(self.get_submodule("gate")(routed, sizes)) * self.get_submodule("up")(routed, sizes)
             answers = self.get_submodule("down")(hidden, sizes)
         else:
@@ -92,17 +92,17 @@ def tokens_by_expert(chosen: Tensor, experts: int) -> list[int]:
 class ExpertLinear(nn.Module):
     """A linear layer for each expert, their weights in one tensor; those of equally many tokens are one product."""
 
-    def __init__(self, said: Config, into: int, out: int) -> None:
+    def __init__(self, layer: Config, into: int, out: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(said["experts"], out, into).normal_(std=into**-0.5))
-        self.bias = nn.Parameter(torch.zeros(said["experts"], out)) if said["each"]["bias"] else None
+        self.weight = nn.Parameter(torch.empty(layer["experts"], out, into).normal_(std=into**-0.5))
+        self.bias = nn.Parameter(torch.zeros(layer["experts"], out)) if layer["each"]["bias"] else None
 
     def forward(self, x: Tensor, sizes: list[int]) -> Tensor:
         runs = [(size, len(list(alike))) for size, alike in groupby(sizes)]
         experts, rows = [number for _, number in runs], [size * number for size, number in runs]
         biases = [None] * len(runs) if self.bias is None else self.bias[:, None].split(experts)
         given = zip(runs, x.flatten(0, 2).split(rows), self.weight.split(experts), biases, strict=True)
-        found = [_linear(some.view(number, size, -1), *layer) for (size, number), some, *layer in given if size]
+        found = [_linear(some.view(number, size, -1), *weights) for (size, number), some, *weights in given if size]
         return torch.cat(found).view(*x.shape[:-1], -1)
 
 

@@ -70,4 +70,4 @@ def predict_further(made: nn.Module, x: Tensor, ids: Tensor, table: Tensor, head
 
 
 def _last(items: list[Config]) -> Config:
-    return items[-1] if items[-1]["type"] == "Line" else _last(items[-1]["items"])
+    return items[-1] if items[-1]["type"] == "line" else _last(items[-1]["items"])

@@ -1,4 +1,4 @@
-"""The parts that a Transformer's block is made of, by the names that a resolved spec gives them."""
+"""The parts that a Transformer's block is made of, by the kinds that a resolved spec says."""
 
 from __future__ import annotations
 
@@ -25,30 +25,27 @@ from archcalc.reference.moe import Mixture
 from archcalc.reference.rglru import RecurrentUnit
 from archcalc.reference.routed_heads import RoutedAttention
 
-PARTS: dict[str, type[nn.Module]] = {
-    "AttentionPart": Attention,
-    "LatentPart": LatentAttention,
-    "FfnPart": FeedForward,
-    "ConvPart": Convolution,
-    "GatedConv": GatedConv,
-    "MoePart": Mixture,
-    "Mamba": Mamba,
-    "Mamba2": Mamba2,
-    "Delta": DeltaNet,
-    "KimiDelta": KimiDelta,
-    "RecurrentUnit": RecurrentUnit,
-    "Lightning": Lightning,
+LAYERS: dict[str, type[nn.Module]] = {
+    "ffn": FeedForward,
+    "conv": Convolution,
+    "gated_conv": GatedConv,
+    "moe": Mixture,
+    "mamba": Mamba,
+    "mamba2": Mamba2,
+    "delta": DeltaNet,
+    "kda": KimiDelta,
+    "rglru": RecurrentUnit,
+    "lightning": Lightning,
 }
-TOGETHER = "TogetherPart"
-ATTENTIONS = ("AttentionPart", "LatentPart")
+ATTENTIONS = ("attention", "mla")
 
 
 def make_part(part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> nn.Module:
-    """Attention is told how wide what it looks at is, and how it is computed; other parts need neither."""
-    if part["type"] == TOGETHER:
+    """Attention is told how wide what it looks at is, and how it is computed; a single layer needs neither."""
+    if part["type"] == "together":
         return Together(part, d_model, memory_width, options)
-    if part["type"] not in ATTENTIONS:
-        return PARTS[kind_of(part)](part, d_model)
+    if part["type"] == "layer":
+        return LAYERS[part["layer"]["type"]](part["layer"], d_model)
     return _attention(part)(part, d_model, memory_width, options)
 
 
@@ -65,18 +62,13 @@ class Together(nn.Module):
 
 
 def _attention(part: Config) -> type[nn.Module]:
-    if part["type"] == "AttentionPart" and part["feature"] != "softmax":
+    if part["type"] == "mla":
+        return LatentAttention
+    if part["feature"] != "softmax":
         return KernelAttention
-    if part["type"] == "AttentionPart" and part["routed"]:
+    if part["routed"]:
         return RoutedAttention
-    if part["type"] == "AttentionPart" and disentangled(part):
-        return DisentangledAttention
-    return PARTS[part["type"]]
-
-
-def kind_of(part: Config) -> str:
-    """The layer that a part is no more than a frame of, or the part itself."""
-    return str(part["layer"]["type"] if "layer" in part else part["type"])
+    return DisentangledAttention if disentangled(part) else Attention
 
 
 def parts_of(config: Config) -> list[Config]:

@@ -84,8 +84,8 @@ class Probe(nn.Module):
     def __init__(self, stack: Config, options: dict[str, str]) -> None:
         super().__init__()
         width, parts = width_of(stack), list(stack["parts"].values())
-        looks = next(part for part in parts if part["type"] == "AttentionPart" and part["feature"] == "softmax")
-        wide = next(part for part in parts if part["type"] == "FfnPart")
+        looks = next(part for part in parts if part["type"] == "attention" and part["feature"] == "softmax")
+        wide = next(part for part in parts if part["type"] == "layer" and part["layer"]["type"] == "ffn")
         sees_all = {"causal": False, "window": None, "chunk": None}
         looks = {**looks, "cross": True, "memory": width, "positions": [], "sight": sees_all, "softmax": "input"}
         self.probe = Vector(width)

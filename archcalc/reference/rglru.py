@@ -34,15 +34,15 @@ class ByHead(nn.Module):
 class RecurrentUnit(nn.Module):
     """The states stand beside a branch that opens or shuts them."""
 
-    def __init__(self, part: Config, d_model: int) -> None:
+    def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
-        said, self.path = part["layer"], ""
-        width, self.act = said["width"], ACTIVATIONS[said["act"]]
+        self.path = ""
+        width, self.act = layer["width"], ACTIVATIONS[layer["act"]]
         self.gate = nn.Linear(d_model, width)
         self.add_module("in", nn.Linear(d_model, width))
-        self.conv = CausalConv(width, said["conv"], True)
-        self.input_gate = ByHead(said["heads"], width // said["heads"])
-        self.recurrent_gate = ByHead(said["heads"], width // said["heads"])
+        self.conv = CausalConv(width, layer["conv"], True)
+        self.input_gate = ByHead(layer["heads"], width // layer["heads"])
+        self.recurrent_gate = ByHead(layer["heads"], width // layer["heads"])
         self.rate = nn.Parameter(torch.zeros(width))
         self.out = nn.Linear(width, d_model)
 

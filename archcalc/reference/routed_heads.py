@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -15,10 +13,10 @@ from archcalc.reference.moe import ExpertLinear, Router, tokens_by_expert
 class Queries(nn.Module):
     """A projection for each expert, on the tokens that chose it: (batch, seq, top, heads of one expert)."""
 
-    def __init__(self, said: Config, d_model: int, width: int) -> None:
+    def __init__(self, mixture: Config, d_model: int, width: int) -> None:
         super().__init__()
-        self.experts = said["experts"]
-        self.q = ExpertLinear(said, d_model, width)
+        self.experts = mixture["experts"]
+        self.q = ExpertLinear(mixture, d_model, width)
 
     def forward(self, x: Tensor, chosen: Tensor) -> Tensor:
         order = chosen.flatten().argsort(stable=True)
@@ -30,10 +28,10 @@ class Queries(nn.Module):
 class Answers(nn.Module):
     """What was looked up, projected by the expert that asked, weighed and added up."""
 
-    def __init__(self, said: Config, d_model: int, width: int, bias: bool) -> None:
+    def __init__(self, mixture: Config, d_model: int, width: int, bias: bool) -> None:
         super().__init__()
-        self.experts = said["experts"]
-        self.out = ExpertLinear(said, width, d_model)
+        self.experts = mixture["experts"]
+        self.out = ExpertLinear(mixture, width, d_model)
         self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
 
     def forward(self, found: Tensor, weights: Tensor, chosen: Tensor) -> Tensor:
@@ -48,13 +46,12 @@ class Answers(nn.Module):
 class RoutedAttention(Attention):
     """Keys and values are shared by all experts."""
 
-    def __init__(self, part: dict[str, Any], d_model: int, memory_width: int, options: dict[str, str]) -> None:
-        super().__init__(part, d_model, memory_width, options)
-        del self.q, self.out
-        said = {**part["routed"], "router_bias": False, "correction": "", "each": {"bias": False}}
-        width = self.heads // said["top"] * self.head_dim
-        self.router, self.experts = Router(said, d_model), Queries(said, d_model, width)
-        self.experts_out = Answers(said, d_model, width, "o" in part["bias"])
+    def _add_queries_and_output(self, d_model: int) -> None:
+        """Those of the experts, in the place of one each."""
+        mixture = {**self.part["routed"], "router_bias": False, "correction": "", "each": {"bias": False}}
+        width = self.heads // mixture["top"] * self.head_dim
+        self.router, self.experts = Router(mixture, d_model), Queries(mixture, d_model, width)
+        self.experts_out = Answers(mixture, d_model, width, "o" in self.part["bias"])
 
     def forward(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None = None) -> Tensor:
         weights, chosen = self.router(x)

@@ -92,7 +92,7 @@ def _add_items(parent: nn.Module, items: list[Config], stack: Config, memory_wid
 
 
 def _made(item: Config, stack: Config, memory_width: int, options: Any) -> nn.Module:
-    if item["type"] == "Line":
+    if item["type"] == "line":
         return Block([stack["parts"][word] for word in item["words"]], stack, memory_width, options)
     period = nn.Module()
     _add_items(period, item["items"], stack, memory_width, options)
@@ -103,7 +103,7 @@ def _names(items: list[Config]) -> list[str]:
     """`blocks` where all are equal; else the parts' names, counted where the same line stands twice."""
     if len(items) == 1:
         return ["blocks"]
-    names = ["-".join(item["words"]) if item["type"] == "Line" else "period" for item in items]
+    names = ["-".join(item["words"]) if item["type"] == "line" else "period" for item in items]
     return [f"{name}-{names[:i].count(name) + 1}" if name in names[:i] else name for i, name in enumerate(names)]
 
 
@@ -114,5 +114,5 @@ def _blocks(parent: nn.Module, items: list[Config]) -> list[Block]:
         child = parent.get_submodule(name)
         copies: list[Any] = list(child) if isinstance(child, nn.ModuleList) else [child]
         copies = [copy for copy in copies for _ in range(item.get("calls", 1))]
-        found += copies if item["type"] == "Line" else [b for copy in copies for b in _blocks(copy, item["items"])]
+        found += copies if item["type"] == "line" else [b for copy in copies for b in _blocks(copy, item["items"])]
     return found

@@ -144,7 +144,7 @@ def _said(whole: Subject, subject: Subject, scale_down: bool) -> Iterator[str]:
     if subject is not whole:
         yield SHORTENED
     yield "no tolerance: counts are equal to the last digit, or differ"
-    yield from differences(subject.config, subject.model.spec.family)
+    yield from differences(subject.model.resolved)
 
 
 Step = tuple[str, Callable[[], list[Row]]]

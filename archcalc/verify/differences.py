@@ -2,89 +2,142 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-Config = dict[str, Any]
+from archcalc.archs.recurrent.stack import ResolvedStack as RecurrentStack
+from archcalc.archs.transformer.nodes import Norm, Position
+from archcalc.archs.transformer.parts.attention_part import AttentionPart
+from archcalc.archs.transformer.parts.mla import LatentPart
+from archcalc.layers.delta import Delta
+from archcalc.layers.ffn import Ffn
+from archcalc.layers.indexer import Indexer
+from archcalc.layers.lightning import Lightning
+from archcalc.layers.moe import Mixture
+from archcalc.layers.qk_norm import QKNorm
+from archcalc.layers.rglru import RecurrentUnit
+from archcalc.layers.ssd import Mamba2
+from archcalc.layers.ssm import Mamba
+from archcalc.spec.node import Node
 
 
-def differences(config: Config, family: str) -> Iterator[str]:
+@dataclass(frozen=True)
+class Difference:
+    """It matters for a model of which any part `is_met`."""
+
+    is_met: Callable[[Any], bool]
+    text: str
+
+
+def differences(resolved: Any) -> Iterator[str]:
     """Those that matter for this model."""
-    words = f"{family} {config}"
-    return (said for matters, said in DIFFERENCES if matters(words))
+    parts = list(_every_part(resolved))
+    return (difference.text for difference in DIFFERENCES if any(map(difference.is_met, parts)))
 
 
-def _has(*fragments: str) -> Callable[[str], bool]:
-    return lambda words: any(fragment in words for fragment in fragments)
+def _every_part(value: Any) -> Iterator[Any]:
+    """All that a resolved spec is made of: stacks, parts, layers, norms, positions."""
+    if is_dataclass(value) and not isinstance(value, type):
+        yield value
+        inner = [getattr(value, field.name) for field in fields(value)]
+    elif isinstance(value, Node):
+        yield value
+        inner = [getattr(value, name) for name in type(value).model_fields]
+    elif isinstance(value, dict):
+        inner = list(value.values())
+    else:
+        inner = list(value) if isinstance(value, tuple | list) else []
+    for one in inner:
+        yield from _every_part(one)
 
 
-def _has_dropout(words: str) -> bool:
-    return words.count("dropout': ") > words.count("dropout': 0.0")
+def _has_dropout(part: Any) -> bool:
+    return any(getattr(part, name, 0) for name in ("dropout", "weights_dropout"))
 
 
-def _is_causal_kernel(words: str) -> bool:
-    return _has(*(f"'feature': '{name}'" for name in ("poly2", "elu", "relu")))(words) and "'causal': True" in words
+def _is_norm(kind: str) -> Callable[[Any], bool]:
+    return lambda part: isinstance(part, Norm | QKNorm) and part.kind == kind
 
 
-def _has_two_widths(words: str) -> bool:
+def _is_position(*kinds: str) -> Callable[[Any], bool]:
+    return lambda part: isinstance(part, Position) and part.kind in kinds
+
+
+def _is(*classes: type) -> Callable[[Any], bool]:
+    return lambda part: isinstance(part, classes)
+
+
+def _bends_scores(part: Any) -> bool:
+    return _is_position("alibi")(part) or (isinstance(part, AttentionPart) and (part.sinks or part.softcap))
+
+
+def _has_two_widths(part: Any) -> bool:
     """Latent attention, or attention that says how wide its values are; a delta net says so too, and has no kernel."""
-    return "'LatentPart'" in words or re.search(r"'v_dim': \d+, 'out_norm'", words) is not None
+    return isinstance(part, LatentPart) or (isinstance(part, AttentionPart) and part.v_dim is not None)
 
 
-DIFFERENCES: tuple[tuple[Callable[[str], bool], str], ...] = (
-    (
+def _is_causal_kernel(part: Any) -> bool:
+    return isinstance(part, AttentionPart) and part.feature != "softmax" and part.causal
+
+
+def _hands_on_states(part: Any) -> bool:
+    return isinstance(part, Mamba | Mamba2 | Delta | Lightning) or _is_causal_kernel(part)
+
+
+DIFFERENCES = (
+    Difference(
         _has_dropout,
         "dropout: on a CPU nn.Dropout keeps a mask as wide as the activations; the reference calls native_dropout, "
         "which keeps the one byte an element that a GPU keeps",
     ),
-    (
-        _has("'kind': 'rms'"),
+    Difference(
+        _is_norm("rms"),
         "RMSNorm: as nn.RMSNorm computes it, step by step; below fp32 it keeps two fp32 tensors, fused kernels do not",
     ),
-    (
-        _has("'kind': 'layer'"),
+    Difference(
+        _is_norm("layer"),
         "LayerNorm in bf16: its statistics are kept in fp32, as on a GPU; on a CPU they are bf16",
     ),
-    (
-        _has("'act': 'xielu'"),
+    Difference(
+        lambda part: isinstance(part, Ffn) and part.act == "xielu",
         "xIELU: one kernel that keeps what goes in, as its authors' does; PyTorch's steps one by one would keep more",
     ),
-    (
-        lambda words: words.startswith("recurrent"),
+    Difference(
+        _is(RecurrentStack),
         "recurrent layers: the reference steps through the sequence; nn.LSTM and its kin count no FLOPs on a CPU",
     ),
-    (
-        _has("'kind': 'relative'", "'kind': 'disentangled'"),
+    Difference(
+        _is_position("relative", "disentangled"),
         "flash attention: no kernel adds a learned table to the scores, so attention with relative or disentangled "
         "positions stays eager",
     ),
-    (
-        _has("'kind': 'alibi'", "'sinks': True", "'softcap': True"),
+    Difference(
+        _bends_scores,
         "flash attention: PyTorch's own kernel has no ALiBi, sinks or softcap, as FlashAttention's has; the reference "
         "writes that one out and keeps what it keeps",
     ),
-    (
+    Difference(
         _has_two_widths,
         "flash attention: PyTorch's own kernel wants keys and values of one width; the reference writes one out that "
         "takes two, as FlashAttention 3 and cuDNN do",
     ),
-    (
-        _has("'type': 'Indexer'"),
+    Difference(
+        _is(Indexer),
         "flash attention behind an indexer: PyTorch has no kernel that looks at chosen positions alone; the reference "
         "writes one out that is told their places, keeps these, and computes all scores",
     ),
-    (
-        _has("'type': 'MoePart'"),
+    Difference(
+        _is(Mixture),
         "experts: on the meta device every expert is given as many tokens as any other; how many changes no count",
     ),
-    (
-        lambda words: _is_causal_kernel(words) or _has("'MambaPart'", "'DeltaPart'", "'LightningPart'")(words),
+    Difference(
+        _hands_on_states,
         "states along the sequence: the reference keeps what goes into them and computes the inside again, as kernels "
         "do; PyTorch's own loops would keep every state",
     ),
-    (
-        _has("'MambaPart'", "'DeltaPart'", "'RglruPart'"),
+    Difference(
+        _is(Mamba, Mamba2, Delta, RecurrentUnit),
         "convolutions by channel: the reference writes their gradients out, because FlopCounterMode counts those of "
         "their weights as if the channels were not apart",
     ),

@@ -9,10 +9,10 @@ from archcalc.spec.node import Node
 
 
 def plain(value: Any) -> Any:
-    """Dicts, lists, numbers and words; a dict made of a dataclass keeps the name of its `type`."""
+    """Dicts, lists, numbers and words; what declares a `spec_kind` says it as its `type`."""
     if is_dataclass(value) and not isinstance(value, type):
-        said = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-        return {"type": type(value).__name__, **said}
+        declared = {"type": value.spec_kind} if hasattr(value, "spec_kind") else {}
+        return declared | {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Node):
         return {name: plain(getattr(value, name)) for name in type(value).model_fields}
     if isinstance(value, dict):

@@ -8,11 +8,10 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from archcalc.archs import family_module
+from archcalc.core.small import TWICE, Small
 from archcalc.model import Model
 from archcalc.spec.node import Node
 from archcalc.spec.workload import Longest, Workload
-
-TWICE = 2
 
 SIZES = {  # of the twin, where the model's own are larger
     "d_model": 32,
@@ -39,7 +38,6 @@ SIZES = {  # of the twin, where the model's own are larger
     "v_dim": 12,
 }
 SAME_AS = {"head_vocab": "vocab"}  # fields whose sizes are those of another field
-PATCH = 4
 WIDTHS = frozenset({"hidden", "embedding", "projection", "input", "width"})  # of recurrent nets
 SMALLEST = 16
 
@@ -129,52 +127,13 @@ def _mapped(value: Any, change: Callable[[str, int], int], name: str = "") -> An
 
 
 def _consistent(old: Any, new: Any) -> Any:
-    """Mend what follows from other sizes: key-value heads from heads, the rotated share of a head, values as wide
-    as keys or not, an image."""
+    """Sizes that follow from others follow from the small ones too, as each class of a resolved spec declares it."""
     if isinstance(new, tuple):
         return tuple(map(_consistent, old, new))
     if isinstance(new, dict):
         return {name: _consistent(old[name], value) for name, value in new.items()}
     if not is_dataclass(new) or isinstance(new, type):
         return new
-    said = {field.name: _consistent(getattr(old, field.name), getattr(new, field.name)) for field in fields(new)}
-    if "kv_heads" in said:
-        said["kv_heads"] = said["heads"] if old.kv_heads == old.heads else 1 if old.kv_heads == 1 else TWICE
-    if said.get("routed"):
-        said["heads"] = said["kv_heads"] * said["routed"].top
-    for name in ("groups", "norm_groups"):  # of the heads or channels of a Mamba-2
-        if "heads" in said and name in said:
-            said[name] = said["heads"] if getattr(old, name) == old.heads else min(getattr(old, name), TWICE)
-    if "inner" in said and "heads" in said:
-        whole = math.lcm(said["heads"], said.get("norm_groups", 1))
-        said["inner"] = -(-said["inner"] // whole) * whole
-    if "parts" in said and "d_model" in said:
-        said["parts"] = {word: _divided(part, said["d_model"]) for word, part in said["parts"].items()}
-    if "v_heads" in said:
-        said["v_heads"] = said["heads"] * min(old.v_heads // old.heads, TWICE)
-    if said.get("rotated"):
-        said["rotated"] = said["head_dim"] if old.rotated == old.head_dim else said["head_dim"] // 2
-    if said.get("qk_norm") and old.qk_norm.fits(old.heads, old.kv_heads, old.head_dim):
-        said["qk_norm"] = replace(said["qk_norm"], width=())  # as wide as what it norms
-    if said.get("v_dim") and said.get("head_dim"):
-        said["v_dim"] = said["head_dim"] if old.v_dim == old.head_dim else _unlike(said["v_dim"], said["head_dim"])
-    if {"nope", "rope", "value"} <= set(said):
-        keys = said["nope"] + said["rope"]
-        said["value"] = keys if old.value == old.nope + old.rope else _unlike(said["value"], keys)
-    if "experts" in said:
-        said["top"] = min(old.top, said["experts"])
-    if "tables" in said and old.tables.width == old.d_model:
-        said["tables"] = replace(said["tables"], width=said["d_model"])
-    if said.get("image") and said.get("patch"):
-        said["patch"] = (PATCH, PATCH)
-        said["image"] = tuple(PATCH * min(TWICE, side // cut) for side, cut in zip(old.image, old.patch, strict=True))
-    return replace(new, **said)
-
-
-def _unlike(size: int, other: int) -> int:
-    return size if size != other else size + TWICE
-
-
-def _divided(part: Any, channels: int) -> Any:
-    """A convolution by groups of channels."""
-    return replace(part, groups=math.gcd(part.groups, channels)) if hasattr(part, "groups") else part
+    inner = {field.name: _consistent(getattr(old, field.name), getattr(new, field.name)) for field in fields(new)}
+    made = replace(new, **inner)
+    return made.made_small(old) if isinstance(made, Small) else made

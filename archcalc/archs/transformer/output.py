@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.archs.transformer.pattern import blocks_of
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
+from archcalc.layers.activation import activated
 from archcalc.layers.linear import contract, linear
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _classes(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tenso
     x = _pooler(m["pooler"], x, head, stack) if head.pooler else _pooled(m, x, head.pool or "each", stack)
     x = normed(m["norm"], x, stack.norm) if head.norm else x
     if head.hidden:
-        x = m.record(head.act, linear(m["hidden"], x, Dim.of("hidden", head.hidden)), note=head.act)
+        x = activated(m, linear(m["hidden"], x, Dim.of("hidden", head.hidden)), head.act)
     if head.transform:
         width = x.dims[-1] if head.transform is True else Dim.of("transformed", head.transform)
         x = _transformed(m["transform"], x, head, stack, width)
@@ -135,5 +136,5 @@ def _transformed(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, widt
     """A dense layer, an activation and a norm, as wide as the table that follows."""
     out = width.renamed("hidden")
     hidden = linear(m["dense"], x, out, bias=head.transform_bias)
-    hidden = m.record("activation", hidden, note="gelu").seen_as(*x.axes[:-1], width)
+    hidden = activated(m, hidden, "gelu").seen_as(*x.axes[:-1], width)
     return normed(m["norm"], hidden, stack.norm)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from archcalc.spec.units import LARGEST
 
@@ -28,6 +28,7 @@ class Line:
     A word is a part's name, or those of several beside each other: `attention+mamba`.
     """
 
+    spec_kind: ClassVar[str] = "line"
     times: int
     words: tuple[str, ...]
     calls: int = 1
@@ -41,6 +42,7 @@ class Line:
 class Group:
     """A period of different blocks, `times` in a row."""
 
+    spec_kind: ClassVar[str] = "period"
     times: int
     items: tuple[Line | Group, ...]
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.ffn import FfnPart
-from archcalc.archs.transformer.parts.part import Context, normed
+from archcalc.archs.transformer.parts.part import Context, LayerPart, normed
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.attention_core import INPUT
 from archcalc.layers.attention_mask import EVERYTHING
+from archcalc.layers.ffn import Ffn
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
@@ -34,9 +34,9 @@ def check(stack: ResolvedStack) -> None:
     _parts(stack)
 
 
-def _parts(stack: ResolvedStack) -> tuple[AttentionPart, FfnPart]:
+def _parts(stack: ResolvedStack) -> tuple[AttentionPart, LayerPart]:
     looks = [part for part in stack.parts.values() if isinstance(part, AttentionPart) and part.feature == "softmax"]
-    wide = [part for part in stack.parts.values() if isinstance(part, FfnPart)]
+    wide = [part for part in stack.parts.values() if isinstance(part, LayerPart) and isinstance(part.layer, Ffn)]
     if not looks or not wide:
         hint = "use another pool: class, mean or last"
         raise InputError(

@@ -40,6 +40,13 @@ class ResolvedStack:
     items: pattern.Items
     parts: dict[str, Part]  # by the words of the pattern
 
+    def made_small(self, original: ResolvedStack) -> ResolvedStack:
+        """Tables stay as wide as the model, and groups of channels divide it."""
+        as_wide = original.tables.width == original.d_model
+        tables = replace(self.tables, width=self.d_model) if as_wide else self.tables
+        parts = {word: part.within(self.d_model) for word, part in self.parts.items()}
+        return replace(self, tables=tables, parts=parts)
+
     def position(self, kind: str) -> Position | None:
         return next((position for position in self.positions if position.kind == kind), None)
 

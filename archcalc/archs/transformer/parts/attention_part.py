@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.archs.transformer.parts.part import Context, Part
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.small import TWICE, like
 from archcalc.layers.attention import Attention as SoftmaxAttention
 from archcalc.layers.attention import Inputs, Rotation, ScoreBias, looked_at
 from archcalc.layers.attention_core import INPUT
-from archcalc.layers.disentangled import disentangled, distance_table
+from archcalc.layers.disentangled import Disentangled, distance_table
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.kernel import KernelAttention
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AttentionPart(Part):
+    spec_kind: ClassVar[str] = "attention"
     heads: int
     kv_heads: int
     head_dim: int
@@ -97,6 +99,27 @@ class AttentionPart(Part):
         width = d_model if self.memory == d_model.size else Dim.of("memory", self.memory)
         return context.constant(f"memory of {self.memory}", "act", batch, length, width)
 
+    def made_small(self, original: AttentionPart) -> AttentionPart:
+        """Heads keep their groups, values the width of keys or not, RoPE its share of a head."""
+        groups = {original.heads: self.heads, 1: 1}
+        kv_heads = groups.get(original.kv_heads, TWICE)
+        rotates = {0: 0, original.head_dim: self.head_dim}
+        return replace(
+            self,
+            kv_heads=kv_heads,
+            heads=kv_heads * self.routed.top if self.routed else self.heads,
+            rotated=rotates.get(original.rotated, self.head_dim // 2),
+            qk_norm=self._small_norm(original),
+            v_dim=self.v_dim and like(self.v_dim, self.head_dim, original.v_dim or 0, original.head_dim),
+        )
+
+    def _small_norm(self, original: AttentionPart) -> QKNorm | None:
+        """As wide as what it norms, unless it never fitted."""
+        norm = original.qk_norm
+        if not self.qk_norm or not norm or not norm.fits(original.heads, original.kv_heads, original.head_dim):
+            return self.qk_norm
+        return replace(self.qk_norm, width=())
+
     def position(self, kind: str) -> Position | None:
         return next((position for position in self.positions if position.kind == kind), None)
 
@@ -112,9 +135,10 @@ class AttentionPart(Part):
         relative = self._relative("stack")
         return self._relative_bias(stack, x, context, relative) if relative else None
 
-    def _distances(self, stack: Module, x: Tensor, said: Position) -> Tensor:
-        assert said.buckets
-        return distance_table(stack["position"], x.dims[-1], said.buckets, normed=said.norm, read=bool(said.terms))
+    def _distances(self, stack: Module, x: Tensor, position: Position) -> Tensor:
+        assert position.buckets
+        m, is_read = stack["position"], bool(position.terms)
+        return distance_table(m, x.dims[-1], position.buckets, normed=position.norm, read=is_read)
 
     def _relative(self, per: str) -> Position | None:
         found = (position for position in self.positions if position.kind == "relative" and position.per == per)
@@ -134,7 +158,7 @@ class AttentionPart(Part):
         """What position encodings add to the scores: nothing learned for ALiBi, a table for relative positions."""
         if self.position("alibi"):
             return None if context.work.attention == "flash" else lambda m, q, k: self._alibi(m, x, context)
-        if (said := self.position("disentangled")) and said.terms:
+        if (disentangled := self.position("disentangled")) and disentangled.terms:
             return lambda m, q, k: self._disentangled(m, q, k, context)
         if not self.position("relative"):
             return None
@@ -150,11 +174,11 @@ class AttentionPart(Part):
         return m.record("add", bias, prepared) if prepared else bias
 
     def _disentangled(self, m: Module, q: Tensor, k: Tensor, context: Context) -> Tensor:
-        table, said = context.prepared[self.name], self.position("disentangled")
-        assert table and said
+        table, position = context.prepared[self.name], self.position("disentangled")
+        assert table and position
         distances = context.constant("distances", "index", q.dims[2], k.dims[2])
-        sizes = {"terms": said.terms, "project": said.project}
-        return disentangled(m, q, k, table, distances, **sizes, dropout=self.dropout, work=context.work)
+        layer = Disentangled(position.terms, position.project, self.dropout)
+        return layer.run(m, q, k, table, distances, context.work)
 
     def _alibi(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """Computed from the distance, with a fixed slope for each head: nothing is learned."""

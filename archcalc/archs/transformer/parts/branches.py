@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
 from archcalc.core.errors import InputError
@@ -11,6 +12,7 @@ from archcalc.core.ir import Module, Tensor
 
 @dataclass(frozen=True)
 class TogetherPart(Part):
+    spec_kind: ClassVar[str] = "together"
     parts: tuple[Part, ...]
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from archcalc.archs.transformer.nodes import Norm
-from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
-from archcalc.core.errors import InputError
-from archcalc.core.ir import Module, Tensor
+from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.layers import delta
 from archcalc.layers.kda import KimiDelta
 from archcalc.spec.node import Node, Size
@@ -31,23 +28,13 @@ class Delta(Node):
     norm: Norm | None = None
 
 
-@dataclass(frozen=True)
-class DeltaPart(Part):
-    layer: delta.Delta
-
-    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        return self.layer.run(m, x, context.work)
-
-
-def resolve(word: str, slot: str, said: Delta, around: Surroundings) -> DeltaPart:
+def resolve(word: str, slot: str, said: Delta, around: Surroundings) -> LayerPart:
     said.check_kind(said.kind, *around.places(word))
-    if not around.causal:
-        hint = "put it into a decoder"
-        raise InputError("a delta net reads its sequence from left to right", hint, fields=around.places("pattern"))
+    around.check_causal("a delta net")
     heads = around.needed(said.heads, "heads", "the heads of queries and keys, such as `heads: 16`", word)
     head_dim = around.needed(said.head_dim, "head_dim", "the width of a key, such as `head_dim: 128`", word)
     v_heads = said.v_heads or heads
     around.check_divides(v_heads, "v_heads", heads, word, "heads")
     sizes = heads, v_heads, head_dim, said.v_dim or head_dim, said.conv, said.chunk
     layer = delta.Delta(*sizes) if said.kind == "gated" else KimiDelta(*sizes, squeeze=said.squeeze)
-    return DeltaPart(name=word, norm=around.norm(said.norm), dropout=around.scope.dropout, layer=layer)
+    return around.layer_part(word, layer, said.norm)

@@ -1,15 +1,13 @@
 """The part `ffn`."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm
-from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
-from archcalc.core.ir import Module, Tensor
+from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.layers.activation import ACTIVATIONS, LEARNED
-from archcalc.layers.ffn import ffn
+from archcalc.layers.ffn import Ffn as FeedForward
 from archcalc.spec.node import Node, Size, mistake
 
 Activation = Literal[*ACTIVATIONS]  # type: ignore[valid-type]
@@ -38,30 +36,18 @@ class Ffn(Node):
     norm: Norm | None = None
 
 
-@dataclass(frozen=True)
-class FfnPart(Part):
-    width: int
-    act: str
-    gated: bool
-    bias: bool  # in
-    out_bias: bool
-    inner_norm: str = "none"
-
-    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        biases = {"bias": self.bias, "out_bias": self.out_bias}
-        return ffn(m, x, self.width, act=self.act, gated=self.gated, inner_norm=self.inner_norm, **biases)
-
-
-def resolve(word: str, slot: str, said: Ffn, around: Surroundings) -> FfnPart:
+def resolve(word: str, slot: str, said: Ffn, around: Surroundings) -> LayerPart:
     biased = said.bias if said.bias is not None else around.scope.bias
-    return FfnPart(
-        name=word,
-        norm=around.norm(said.norm),
-        dropout=around.scope.dropout,
+    layer = FeedForward(
         width=around.needed(said.width, "width", "the inner width, such as `ffn: 2048`", word),
         act=said.act,
         gated=said.gated,
-        bias="in" in biased if isinstance(biased, tuple) else biased,
-        out_bias="out" in biased if isinstance(biased, tuple) else biased,
+        bias=_has_bias(biased, "in"),
+        out_bias=_has_bias(biased, "out"),
         inner_norm=around.norm(said.norm).kind if said.inner_norm else "none",
     )
+    return around.layer_part(word, layer, said.norm)
+
+
+def _has_bias(biased: bool | tuple[str, ...], side: str) -> bool:
+    return side in biased if isinstance(biased, tuple) else biased

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.ffn import FfnBias
-from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
+from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module, Tensor
 from archcalc.layers import ssd, ssm
 from archcalc.spec.node import Node, Size
 
@@ -44,21 +42,11 @@ class Mamba(Node):
     norm: Norm | None = None
 
 
-@dataclass(frozen=True)
-class MambaPart(Part):
-    layer: ssm.Mamba | ssd.Mamba2
-
-    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        return self.layer.run(m, x, context.work)
-
-
-def resolve(word: str, slot: str, said: Mamba, around: Surroundings) -> MambaPart:
+def resolve(word: str, slot: str, said: Mamba, around: Surroundings) -> LayerPart:
     said.check_kind(said.kind, *around.places(word))
-    if not around.causal:
-        hint = "put it into a decoder"
-        raise InputError(f"{said.kind} reads its sequence from left to right", hint, fields=around.places("pattern"))
+    around.check_causal(said.kind)
     layer = _mamba(said, around) if said.kind == "mamba" else _mamba2(word, said, around)
-    return MambaPart(name=word, norm=around.norm(said.norm), dropout=around.scope.dropout, layer=layer)
+    return around.layer_part(word, layer, said.norm)
 
 
 def _mamba(said: Mamba, around: Surroundings) -> ssm.Mamba:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LatentPart(Part):
+    spec_kind: ClassVar[str] = "mla"
     widths: Widths
     bias: bool
     rope: Position | None

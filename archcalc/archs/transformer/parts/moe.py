@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.ffn import Activation
-from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
+from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module, Tensor
-from archcalc.layers.moe import Ffn, Mixture
+from archcalc.layers.ffn import Ffn
+from archcalc.layers.moe import Mixture
 from archcalc.spec.node import Node, Size, as_size
 
 _CORRECTION_SCHEMA = {"enum": [True, False, "frozen"]}
@@ -55,15 +54,7 @@ class Moe(Node):
     norm: Norm | None = None
 
 
-@dataclass(frozen=True)
-class MoePart(Part):
-    mixture: Mixture
-
-    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        return self.mixture.run(m, x)
-
-
-def resolve(word: str, slot: str, said: Moe, around: Surroundings) -> MoePart:
+def resolve(word: str, slot: str, said: Moe, around: Surroundings) -> LayerPart:
     experts = around.needed(said.experts, "experts", "how many there are, such as `experts: 8`", word)
     top = around.needed(said.top, "top", "how many of them a token visits, such as `top: 2`", word)
     width = around.needed(said.width, "width", "the inner width of an expert, such as `width: 1024`", word)
@@ -75,7 +66,7 @@ def resolve(word: str, slot: str, said: Moe, around: Surroundings) -> MoePart:
     mixture = Mixture(
         experts=experts,
         top=top,
-        each=Ffn(width, said.act, said.gated, said.bias),
+        each=Ffn(width, said.act, said.gated, said.bias, out_bias=said.bias),
         router_bias=said.router_bias,
         correction="parameter" if said.correction == "frozen" else "buffer" if said.correction else "",
         shared=_shared(word, said, around) if said.shared else None,
@@ -84,7 +75,7 @@ def resolve(word: str, slot: str, said: Moe, around: Surroundings) -> MoePart:
         latent_bias=said.latent_bias,
         out_bias=said.out_bias,
     )
-    return MoePart(name=word, norm=around.norm(said.norm), dropout=around.scope.dropout, mixture=mixture)
+    return around.layer_part(word, mixture, said.norm)
 
 
 def _check_stands_with(word: str, field: str, said: Moe, around: Surroundings) -> None:
@@ -97,9 +88,11 @@ def _check_stands_with(word: str, field: str, said: Moe, around: Surroundings) -
 
 def _shared(word: str, said: Moe, around: Surroundings) -> Ffn:
     shared = said.shared or Shared()
+    bias = around.scope.bias if shared.bias is None else shared.bias
     return Ffn(
         width=around.needed(shared.width, "shared.width", "its inner width, such as `shared: 2048`", word),
         act=shared.act or said.act,
         gated=said.gated if shared.gated is None else shared.gated,
-        bias=around.scope.bias if shared.bias is None else shared.bias,
+        bias=bias,
+        out_bias=bias,
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from archcalc.archs.transformer import positions
 from archcalc.archs.transformer.nodes import Norm, Position
@@ -12,6 +12,7 @@ from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes
 from archcalc.layers.attention import looked_at
 from archcalc.layers.attention_mask import Sight
+from archcalc.layers.conv import Convolution
 from archcalc.layers.norm import norm
 from archcalc.spec.node import merged
 from archcalc.spec.workload import Workload
@@ -59,6 +60,7 @@ class Context:
 class Part:
     """One branch of a block with every value filled in."""
 
+    spec_kind: ClassVar[str]  # what a reader of the resolved spec knows it by, whatever its class is called
     name: str
     norm: Norm
     dropout: float
@@ -72,6 +74,32 @@ class Part:
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """Record the forward pass of the branch."""
         raise NotImplementedError
+
+    def within(self, d_model: int) -> Part:
+        """The part in a small model of that width."""
+        return self
+
+
+class Layer(Protocol):
+    """A layer that reads one sequence and needs nothing else of its stack."""
+
+    spec_kind: ClassVar[str]
+
+    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class LayerPart(Part):
+    """A branch that is a single layer."""
+
+    spec_kind: ClassVar[str] = "layer"
+    layer: Layer
+
+    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        return self.layer.run(m, x, context.work)
+
+    def within(self, d_model: int) -> LayerPart:
+        return replace(self, layer=self.layer.within(d_model)) if isinstance(self.layer, Convolution) else self
 
 
 def normed(m: Module, x: Tensor, said: Norm) -> Tensor:
@@ -106,6 +134,16 @@ class Surroundings:
         if width % number:
             fact = f"{name} {width} does not divide into {number} {field}"
             raise InputError(fact, f"use a divisor of {width}", fields=self.places(word, field)[:2])
+
+    def layer_part(self, word: str, layer: Layer, norm: Norm | None) -> LayerPart:
+        """A part that is this layer, with the norm and the dropout that hold here."""
+        return LayerPart(name=word, norm=self.norm(norm), dropout=self.scope.dropout, layer=layer)
+
+    def check_causal(self, what: str) -> None:
+        """What reads from left to right stands in a decoder."""
+        if not self.causal:
+            fact = f"{what} reads its sequence from left to right"
+            raise InputError(fact, "put it into a decoder", fields=self.places("pattern"))
 
     def norm(self, said: Norm | None) -> Norm:
         return merged(self.scope.norm, said or Norm())

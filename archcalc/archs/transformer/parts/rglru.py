@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.ffn import Activation
-from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
-from archcalc.core.errors import InputError
-from archcalc.core.ir import Module, Tensor
+from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.layers.rglru import RecurrentUnit
 from archcalc.spec.node import Node, Size
 
@@ -23,20 +20,10 @@ class Rglru(Node):
     norm: Norm | None = None
 
 
-@dataclass(frozen=True)
-class RglruPart(Part):
-    layer: RecurrentUnit
-
-    def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
-        return self.layer.run(m, x, context.work)
-
-
-def resolve(word: str, slot: str, said: Rglru, around: Surroundings) -> RglruPart:
-    if not around.causal:
-        hint = "put it into a decoder"
-        raise InputError("a recurrent unit reads from left to right", hint, fields=around.places("pattern"))
+def resolve(word: str, slot: str, said: Rglru, around: Surroundings) -> LayerPart:
+    around.check_causal("a recurrent unit")
     width = said.width or around.d_model
     heads = around.needed(said.heads, "heads", "how many blocks of channels, such as `heads: 10`", word)
     around.check_divides(width, "width", heads, word, "heads")
     layer = RecurrentUnit(width, heads, said.conv, said.act)
-    return RglruPart(name=word, norm=around.norm(said.norm), dropout=around.scope.dropout, layer=layer)
+    return around.layer_part(word, layer, said.norm)
