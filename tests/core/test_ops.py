@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("torch")
 
-from support.op_twins import TWINS, WITHOUT_TWIN, Twin, disagreements, recorded, role_of
+from support.op_twins import (
+    GOLDEN,
+    TWINS,
+    WITHOUT_TWIN,
+    Twin,
+    disagreements,
+    elementwise_flops,
+    gives_out,
+    role_of,
+)
 
-from archcalc.analyze.flops.cost import work
 from archcalc.core.ir import Module
 from archcalc.core.ops import KINDS
-
-GOLDEN = Path(__file__).parents[1] / "golden" / "elementwise_flops.txt"
 
 
 def test_every_kind_has_a_twin_in_pytorch() -> None:
@@ -31,18 +35,7 @@ def test_an_op_costs_what_pytorch_does(twin: Twin) -> None:
 @pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
 def test_an_op_gives_out_what_pytorch_does(twin: Twin) -> None:
     """Numbers, places or marks; what is kept for a next step is numbers."""
-    role = KINDS[twin.kind].role
-    assert ("act" if role == "cache" else role) == role_of(twin)
-
-
-def elementwise_flops() -> str:
-    """Forward and backward FLOPs of every op that is no matrix product, with all gradients wanted."""
-    lines = []
-    for twin in TWINS:
-        done = work(recorded(twin, next(iter(twin.wanted()))))
-        if not KINDS[twin.kind].matrix:
-            lines.append(f"{twin.name}: {done.elementwise} forward, {done.elementwise_backward} backward")
-    return "\n".join(lines) + "\n"
+    assert gives_out(twin) == role_of(twin)
 
 
 def test_elementwise_flops_follow_the_stated_convention() -> None:

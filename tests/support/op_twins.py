@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from torch import nn
 from archcalc.analyze.flops.cost import work
 from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.ops import KINDS
 from archcalc.reference import measure, positions
 from archcalc.reference.fused import FusedAttention, Scores
 from archcalc.reference.scan import as_kernel
@@ -201,6 +203,7 @@ TWINS = (
     Twin("view", ALONE, lambda x: x.transpose(0, 1), {"to": axes(SEQ, BATCH, WIDTH)}),
 )
 COLLECTIVES = {"all_gather", "reduce_scatter"}  # between GPUs: nothing is computed
+GOLDEN = Path(__file__).parents[1] / "golden" / "elementwise_flops.txt"
 WITHOUT_TWIN = COLLECTIVES | {"input", "order", "shift", "zeros", "constant", "show"}  # nothing goes in
 
 
@@ -215,6 +218,22 @@ def disagreements(twin: Twin) -> list[str]:
             if ours[what] != theirs[what]
         ]
     return found
+
+
+def elementwise_flops() -> str:
+    """Forward and backward FLOPs of every op that is no matrix product, with all gradients wanted."""
+    lines = []
+    for twin in TWINS:
+        done = work(recorded(twin, next(iter(twin.wanted()))))
+        if not KINDS[twin.kind].matrix:
+            lines.append(f"{twin.name}: {done.elementwise} forward, {done.elementwise_backward} backward")
+    return "\n".join(lines) + "\n"
+
+
+def gives_out(twin: Twin) -> str:
+    """The role of what comes out; what is kept for a next step is numbers."""
+    role = KINDS[twin.kind].role
+    return "act" if role == "cache" else role
 
 
 def recorded(twin: Twin, wanted: tuple[bool, ...]) -> Module:

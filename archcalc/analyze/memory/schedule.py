@@ -155,7 +155,9 @@ class Unrolling:
         cells = {tensor: self.cells[place] for tensor, place in found.items() if place in self.cells}
 
         def saved(policy: Policy) -> list[Cell]:
-            kept = op.traits.saves(op, wanting.__contains__, policy)
+            kept = list(op.traits.saves(op, wanting.__contains__, policy))
+            if not found.keys() >= set(kept):
+                raise ValueError(f"{op.kind} saves a tensor that it neither reads nor makes")
             return list(dict.fromkeys(cell for tensor in kept for cell in cells.get(tensor, ())))
 
         return saved
