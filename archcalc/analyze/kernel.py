@@ -18,6 +18,7 @@ from archcalc.core.assumptions import Topic, without
 from archcalc.core.count import Count, product
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, axes, walk
+from archcalc.layers.dims import sequence_of
 from archcalc.layers.kernel import FEATURES, NORMALISER, feature_width
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.spec.workload import Workload
@@ -230,8 +231,9 @@ def _traced(part: AttentionPart, feature: str, work: Workload) -> Iterator[Op]:
     no scores that the others could be added to."""
     group = part.heads // part.kv_heads
     alone = replace(part, feature=feature, heads=group, kv_heads=1, positions=(), rotated=0, cross=False)
-    m, sizes = Module("attention"), {"batch": work.batch, **work.lengths, "d_model": group * part.head_dim}
-    alone.run(m, Tensor(axes(*(Dim.of(name, size) for name, size in sizes.items()))), Context(work))
+    m, sequences = Module("attention"), [sequence_of(name, length) for name, length in work.lengths.items()]
+    read = axes(Dim.of("batch", work.batch), *sequences, Dim.of("d_model", group * part.head_dim))
+    alone.run(m, Tensor(read), Context(work))
     return (op for module, _ in walk(m) for op in module.ops)
 
 

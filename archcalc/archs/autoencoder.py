@@ -13,6 +13,7 @@ from archcalc.core.count import Count
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, axes
 from archcalc.layers.autoencoder import Merge, linear_autoencoder
+from archcalc.layers.dims import sequence_of
 from archcalc.layers.loss import squared_error
 from archcalc.spec.node import ModelSpec, Size
 from archcalc.spec.workload import Longest, Workload
@@ -121,7 +122,7 @@ def _linear(root: Module, model: Autoencoder, work: Workload) -> None:
 def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:
     """A binary tree over n leaves has n - 1 inner nodes, each of them one call of the same merge."""
     _check_tree(model, work.lengths["seq"])
-    seq = Dim.of("seq", work.lengths["seq"])
+    seq = sequence_of("seq", work.lengths["seq"])
     leaves = axes(Dim.of("batch", work.batch), seq, Dim.of("input", model.input))
     words = root.record("input", to=leaves, name="words", note=f"the leaves of a tree: {seq.size:,} vectors")
     m = root["merge"]

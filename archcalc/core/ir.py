@@ -3,7 +3,8 @@
 A layer is a function of a Module and its input Tensors. It declares parameters, records ops and returns a Tensor; every
 number archcalc prints is a fold over the tree this leaves behind. Nothing is computed and nothing is allocated.
 
-Names are identity: two dims of one name in a tensor, or one name with two sizes in an op, are a mistake and raise.
+Names are identity: two dims of one name in a tensor, or one name with two sizes or two declarations in an op, are a
+mistake and raise.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from functools import cached_property
 from archcalc.core import listing
 from archcalc.core.count import Count, product, total
 from archcalc.core.ops import KINDS, Kind
+from archcalc.core.positions import Positions
+from archcalc.core.splits import Split
 
 
 class Region(StrEnum):
@@ -38,18 +41,39 @@ class ModuleGroup(StrEnum):
 
 @dataclass(frozen=True)
 class Dim:
-    """A named axis. `copies` marks a dim that counts equal copies (heads, experts, gates), which people factor out."""
+    """A named axis. `copies` marks a dim that counts equal copies (heads, experts, gates), which people factor out.
+
+    `split` declares how tensor parallelism divides it, nothing that every GPU holds all of it; `positions` what its
+    places are, if they are positions of a sequence. A renamed dim keeps both.
+    """
 
     name: str
     size: Count
     copies: bool = False
+    split: Split | None = None
+    positions: Positions | None = None
+
+    def __post_init__(self) -> None:
+        pieces = self.split.pieces if self.split else ()
+        if pieces and sum(piece.size for piece in pieces) != self.size:
+            raise ValueError(f"{self.name} has {self.size} elements, its pieces {[piece.size for piece in pieces]}")
 
     @classmethod
-    def of(cls, name: str, size: int, *, copies: bool = False) -> Dim:
-        return cls(name, Count.named(name, size, copies=copies), copies)
+    def of(
+        cls,
+        name: str,
+        size: int,
+        *,
+        copies: bool = False,
+        split: Split | None = None,
+        positions: Positions | None = None,
+    ) -> Dim:
+        return cls(name, Count.named(name, size, copies=copies), copies, split, positions)
 
-    def renamed(self, name: str) -> Dim:
-        return Dim.of(name, self.size, copies=self.copies)
+    def renamed(self, name: str, *, positions: Positions | None = None) -> Dim:
+        """The same under another name, perhaps with other positions."""
+        kept = positions or self.positions
+        return Dim.of(name, self.size, copies=self.copies, split=self.split, positions=kept)
 
 
 Axis = tuple[Dim, ...]  # the dims that PyTorch keeps merged in one axis, such as (heads, head_dim)
@@ -317,7 +341,7 @@ class Module:
         of = inputs[0] if base else None
         shape = to if to is not None else inputs[0].axes
         output = Tensor(shape, KINDS[kind].role, base, stops=_stops(base, inputs), of=of)
-        _check_sizes((*inputs, output))
+        _check_dims((*inputs, output))
         self._attach()
         self.body.append(Op(kind, inputs, output, over, select, name, note, _beside(kind, inputs, output), seen))
         return output
@@ -346,11 +370,14 @@ def _stops(base: Tensor | None, inputs: tuple[Tensor, ...]) -> bool:
     return base is not None and inputs[0].stops
 
 
-def _check_sizes(tensors: tuple[Tensor, ...]) -> None:
-    sizes: dict[str, Count] = {}
+def _check_dims(tensors: tuple[Tensor, ...]) -> None:
+    known: dict[str, Dim] = {}
     for dim in (dim for tensor in tensors for dim in tensor.dims):
-        if sizes.setdefault(dim.name, dim.size) != dim.size:
-            raise ValueError(f"one name with two sizes in an op: {dim.name} is {sizes[dim.name]} and {dim.size}")
+        other = known.setdefault(dim.name, dim)
+        if other.size != dim.size:
+            raise ValueError(f"one name with two sizes in an op: {dim.name} is {other.size} and {dim.size}")
+        if other.split != dim.split or other.positions is not dim.positions:
+            raise ValueError(f"one name with two declarations in an op: {other} and {dim}")
 
 
 def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, Count]]:

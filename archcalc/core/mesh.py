@@ -1,27 +1,19 @@
-"""How a model is laid out over GPUs: which named dims are split over which axis of the mesh, and what ZeRO divides.
+"""How a model is laid out over GPUs: what tensor parallelism splits, and what ZeRO divides.
 
-A layer knows nothing of this. `SPLIT` says which dims tensor parallelism divides; a tensor without such a dim is held
-whole by every GPU: norms, position tables, MLA's latent cache, activations of the residual stream. Layers with a state
-are divided as vLLM divides them: Mamba by its inner width, Mamba 2 and delta nets by heads; a single group of Mamba 2's
-is copied (vllm/model_executor/layers/mamba/mamba_mixer.py, mamba_mixer2.py, models/qwen3_next.py).
+Layers declare how their dims split (`archcalc.core.splits`). A tensor without such a dim is replicated, every GPU holds
+all of it: norms, position tables, MLA's latent cache, activations of the residual stream.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
-from archcalc.core.count import Expression, Leaf, Product, Sum
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Param, Tensor, walk
+from archcalc.core.positions import Positions
 
-WIDTHS = dict.fromkeys(("heads", "kv_heads", "expert_heads", "ffn", "vocab"), "tp")
-STATES = dict.fromkeys(("inner", "inner_b_c", "gate_inner_b_c_dt", "v_heads", "q_k_v", "q_k_v_gate"), "tp")
-SPLIT = WIDTHS | STATES
-SEQUENCES = frozenset({"seq", "src_seq", "tgt_seq"})  # cut where the sequence is divided too
-COPIED = frozenset({"kv_heads"})  # where there are fewer of them than GPUs, several GPUs hold the same ones
-UNEVEN = frozenset({"vocab"})  # rows of a table: the last GPU may hold fewer
-JOINED = frozenset({"inner_b_c", "gate_inner_b_c_dt", "q_k_v", "q_k_v_gate"})  # several widths, each divided by itself
 ZERO = (0, 1, 2, 3)
 ALIGNED = 2  # DeepSpeed pads its flat buffer to a multiple of 2 × GPUs, so that every slice starts on 4 bytes
 
@@ -50,20 +42,7 @@ class Plan:
 
     def part(self, dim: Dim) -> int:
         """How much of a dim one GPU holds; of an uneven one the GPU that holds most."""
-        if self.tp == 1 or SPLIT.get(dim.name) != "tp":
-            return int(dim.size)
-        if dim.name in JOINED and isinstance(dim.size.expression, Sum):
-            return sum(self._share(term) for term in dim.size.expression.terms)
-        return -(-int(dim.size) // self.tp)
-
-    def _share(self, term: Expression) -> int:
-        """Of one width among several: what is for each group is held for one group at the least."""
-        leaves = {leaf.name: leaf.value for leaf in _leaves(term)}
-        number = prod(leaf.value for leaf in _leaves(term))
-        if "state" not in leaves:
-            return -(-number // self.tp)
-        groups = leaves.get("groups", 1)  # a factor of 1 is left out of a product
-        return number // groups * -(-groups // self.tp)
+        return dim.split.part(dim.size, self.tp) if dim.split else int(dim.size)
 
     def size(self, tensor: Tensor) -> int:
         """Elements of a tensor on one GPU."""
@@ -71,20 +50,19 @@ class Plan:
             return prod(int(dim.size) for dim in tensor.dims)
         number, along = 1, self._along_sequence(tensor)
         for dim in tensor.dims:
-            number *= -(-int(dim.size) // self.tp) if along and dim.name in SEQUENCES else self.part(dim)
+            is_cut = along and dim.positions is Positions.SEQUENCE
+            number *= -(-int(dim.size) // self.tp) if is_cut else self.part(dim)
         return number
 
     def is_divided(self, tensor: Tensor) -> bool:
         """Whether the GPUs of a tensor-parallel group hold different parts of it, and none of them the same."""
-        split = [dim for dim in tensor.dims if SPLIT.get(dim.name) == "tp"]
-        return any(dim.name in UNEVEN or self.part(dim) * self.tp == int(dim.size) for dim in split)
+        return any(dim.split.is_disjoint(dim.size, self.tp) for dim in tensor.dims if dim.split)
 
     def _along_sequence(self, tensor: Tensor) -> bool:
         """Activations of the residual stream; what has no batch, such as a table of rotations, is whole."""
         if not self.sp or tensor.role not in ("act", "stat", "mask"):
             return False
-        names = {dim.name for dim in tensor.dims}
-        return "batch" in names and names.isdisjoint(SPLIT)
+        return "batch" in {dim.name for dim in tensor.dims} and not is_split(tensor.dims)
 
     def sharded(self, param: Param) -> int:
         """Elements of a parameter on one GPU of FSDP2: rows are dealt out, every GPU allocates the ceiling."""
@@ -98,11 +76,11 @@ class Plan:
         if self.tp == 1:
             return
         dims = {dim for module, _ in walk(root) for param in module.params.values() for dim in param.dims}
-        split = [dim for dim in dims if SPLIT.get(dim.name) == "tp"]
+        split = [dim for dim in dims if dim.split]
         if not split:
             fact = "nothing in this model can be split: it has neither heads nor a feed-forward layer nor a vocabulary"
             raise InputError(fact, "leave --tp out; --dp 2 --zero 3 divides any model", field="--tp")
-        for dim in sorted(split, key=lambda dim: dim.name):
+        for dim in sorted(split, key=lambda dim: (dim.name, dim.size)):
             if not _divides(dim, self.tp):
                 possible = [str(tp) for tp in range(2, 129) if all(_divides(dim, tp) for dim in split)]
                 hint = f"--tp may be {', '.join(possible)}" if possible else "leave --tp out"
@@ -110,19 +88,13 @@ class Plan:
                 raise InputError(fact, hint, field="--tp")
 
 
-def _leaves(term: Expression) -> list[Leaf]:
-    factors = term.factors if isinstance(term, Product) else (term,)
-    return [factor for factor in factors if isinstance(factor, Leaf)]
+def is_split(dims: Iterable[Dim]) -> bool:
+    """Whether tensor parallelism divides one of some dims."""
+    return any(dim.split for dim in dims)
 
 
 def _divides(dim: Dim, tp: int) -> bool:
-    """Into equal parts; fewer key-value heads than GPUs are copied, if each to as many, and of groups a single one."""
-    size, joined = int(dim.size), dim.size.expression
-    if dim.name in JOINED and isinstance(joined, Sum):
-        groups = [leaf.value for term in joined.terms for leaf in _leaves(term) if leaf.name == "groups"]
-        return all(number == 1 or number % tp == 0 for number in groups)
-    copied = dim.name in COPIED and size < tp and tp % size == 0
-    return dim.name in UNEVEN or copied or size % tp == 0
+    return not dim.split or dim.split.allows(dim.size, tp)
 
 
 def plan(tp: int = 1, dp: int = 1, zero: int = 0, sp: bool = False, cp: int = 1) -> Plan:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
+from archcalc.core.positions import Positions
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import EVERYTHING, Sight
+from archcalc.layers.dims import heads_of, kv_heads_of
 from archcalc.layers.linear import linear, one_each
 from archcalc.layers.norm import norm
 from archcalc.layers.qk_norm import QKNorm
@@ -49,11 +51,11 @@ class Heads:
 
     @property
     def head(self) -> Dim:
-        return Dim.of("heads", self.heads, copies=True)
+        return heads_of(self.heads)
 
     @property
     def kv_head(self) -> Dim:
-        return Dim.of("kv_heads", self.kv_heads, copies=True) if self.kv_heads != self.heads else self.head
+        return kv_heads_of(self.kv_heads) if self.kv_heads != self.heads else self.head
 
     @property
     def key(self) -> Dim:
@@ -207,8 +209,8 @@ def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Si
     if seq.name != x.dims[1].name:
         return seq
     if work and work.decodes:
-        return Dim(f"kv_{seq.name}", sight.kept(Count.named(f"kv_{seq.name}", work.context + 1)))
-    return seq.renamed(f"kv_{seq.name}")
+        return sight.kept(Dim.of(f"kv_{seq.name}", work.context + 1, positions=Positions.PAST))
+    return seq.renamed(f"kv_{seq.name}", positions=Positions.PAST)
 
 
 def kept(m: Module, t: Tensor, past: Dim, work: Workload, sight: Sight) -> Tensor:
@@ -216,7 +218,7 @@ def kept(m: Module, t: Tensor, past: Dim, work: Workload, sight: Sight) -> Tenso
     batch, head, _, each = t.dims
     if not work.keeps_cache:
         return t.seen_as(batch, head, past, each)
-    cached = m.record("append", t, to=axes(batch, head, Dim(past.name, sight.kept(past.size)), each))
+    cached = m.record("append", t, to=axes(batch, head, sight.kept(past), each))
     return cached if work.decodes or not (sight.window or sight.chunk) else t.seen_as(batch, head, past, each)
 
 

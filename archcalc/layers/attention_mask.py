@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.count import Count
+from archcalc.core.ir import Dim
+from archcalc.core.positions import Positions
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,12 @@ class Sight:
         """Whether a mask is needed."""
         return self.causal or bool(self.window or self.chunk)
 
-    def kept(self, length: Count) -> Count:
-        """How many of `length` positions the next one may still need: exactly the window, or the chunk."""
-        widest = self.window or self.chunk
-        return Count.named("window" if self.window else "chunk", widest) if widest and widest <= length else length
+    def kept(self, past: Dim) -> Dim:
+        """The positions that the next one may still need: exactly the window, or the chunk, or all of them."""
+        widest, name = self.window or self.chunk, "window" if self.window else "chunk"
+        if not widest or widest > past.size:
+            return past
+        return Dim(past.name, Count.named(name, widest), positions=Positions.WINDOW)
 
     def pairs(self, length: Count) -> Count:
         """(query, key) pairs that a mask leaves: position i sees i + 1, in a window of w no more than w."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.positions import Positions
 from archcalc.layers.activation import activated
 from archcalc.spec.workload import Workload
 
@@ -21,7 +22,7 @@ def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload
     batch, seq, *channels = x.dims
     axis, taps = tuple(channels), Dim.of("conv", kernel)
     if work.keeps_cache:
-        m.record("append", x, to=axes(batch, axis, Dim("conv_state", taps.size - 1)))
+        m.record("append", x, to=axes(batch, axis, Dim("conv_state", taps.size - 1, positions=Positions.TAIL)))
     window = m.record("view", x, to=axes(batch, seq, axis, taps))
     y = m.record("contract", window, m.param("weight", axis, Dim.of("one", 1), taps), to=x.axes, over=(taps,))
     return m.record("add", y, m.param("bias", axis)) if bias else y

@@ -14,7 +14,9 @@ from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.small import TWICE, like
+from archcalc.core.splits import OF_STATES, Piece, joined
 from archcalc.layers.conv import causal_conv
+from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear, one_each
 from archcalc.layers.one_kernel import kernel
 from archcalc.spec.workload import Workload
@@ -37,7 +39,7 @@ class Delta:
 
     @property
     def head(self) -> Dim:
-        return Dim.of("v_heads", self.v_heads, copies=True)
+        return Dim.of("v_heads", self.v_heads, copies=True, split=OF_STATES)
 
     @property
     def key(self) -> Dim:
@@ -47,12 +49,19 @@ class Delta:
     def value(self) -> Dim:
         return Dim.of("v_dim", self.v_dim)
 
+    @property
+    def _pieces(self) -> tuple[Piece, Piece, Piece]:
+        """Queries, keys and values, as vLLM divides them: by whole heads (models/qwen3_next.py)."""
+        keys = Piece(self.heads, self.head_dim)
+        return keys, keys, Piece(self.v_heads, self.v_dim)
+
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
-        keys = Dim.of("heads", self.heads, copies=True).size * self.key.size
-        values = self.head.size * self.value.size
-        mixed = Dim("q_k_v", 2 * keys + values)
-        made = linear(m["in"], x, Dim("q_k_v_gate", 2 * keys + 2 * values), bias=False)
+        keys, values = heads_of(self.heads).size * self.key.size, self.head.size * self.value.size
+        q, k, v = self._pieces
+        mixed = Dim("q_k_v", 2 * keys + values, split=joined(q, k, v))
+        everything = Dim("q_k_v_gate", 2 * keys + 2 * values, split=joined(q, k, v, v))  # the gate is as wide as v
+        made = linear(m["in"], x, everything, bias=False)
         rates = linear(m["rates"], x, (Dim.of("decay_and_rate", 2), self.head), bias=False)
         u = m.record("silu", causal_conv(m["conv"], made.seen_as(batch, seq, mixed), self.conv, bias=False, work=work))
         found = self._looked_up(m, u, rates, work)
@@ -93,7 +102,7 @@ class Delta:
 
     @property
     def _kv_head(self) -> Dim:
-        return Dim.of("heads", self.heads, copies=True) if self.heads != self.v_heads else self.head
+        return heads_of(self.heads) if self.heads != self.v_heads else self.head
 
     def _for_every_head(self, m: Module, x: Tensor) -> Tensor:
         """Queries and keys, each made one long, shown to all value heads of their group."""

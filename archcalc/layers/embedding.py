@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear
 
 
@@ -61,7 +62,7 @@ def add_types(m: Module, x: Tensor, types: int) -> Tensor:
 
 def relative_bias(m: Module, heads: int, buckets: int, distances: Tensor) -> Tensor:
     """A learned number for each head and bucket of distances, added to the scores; the table is made once."""
-    head, rows = Dim.of("heads", heads, copies=True), Dim.of("buckets", buckets)
+    head, rows = heads_of(heads), Dim.of("buckets", buckets)
     table = m.params.get("weight") or m.param("weight", rows, head, table="position")
     found = m.record("lookup", distances, table, to=axes(*distances.dims, head), select=(rows,))
     return m.record("view", found, to=axes(head, *distances.dims))

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.layers.activation import activated
+from archcalc.layers.dims import ffn_of
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 from archcalc.spec.workload import Workload
@@ -38,4 +39,4 @@ class Ffn:
 
     @property
     def _inner(self) -> Dim:
-        return Dim.of("ffn", self.width)
+        return ffn_of(self.width)

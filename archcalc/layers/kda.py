@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.splits import joined
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.delta import Delta
 from archcalc.layers.linear import linear, one_each
@@ -28,9 +29,10 @@ class KimiDelta(Delta):
         batch, seq, d_model = x.dims
         wide = {"q": self.key, "k": self.key, "v": self.value}
         made = [linear(m[name], x, (self.head, each), bias=False) for name, each in wide.items()]
-        mixed = Dim("q_k_v", 2 * (self.head.size * self.key.size) + self.head.size * self.value.size)
-        joined = m.record("concat", *made, to=axes(batch, seq, mixed))
-        u = m.record("silu", causal_conv(m["conv"], joined, self.conv, bias=False, work=work))
+        keys, values = self.head.size * self.key.size, self.head.size * self.value.size
+        mixed = Dim("q_k_v", 2 * keys + values, split=joined(*self._pieces))
+        together = m.record("concat", *made, to=axes(batch, seq, mixed))
+        u = m.record("silu", causal_conv(m["conv"], together, self.conv, bias=False, work=work))
         forget, rate = self._squeezed(m, "forget", x, self.key), linear(m["rate"], x, self.head, bias=False)
         found = self._looked_up_at(m, u, forget, rate, work)
         normed = self._normed(m, found)

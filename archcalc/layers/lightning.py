@@ -16,6 +16,7 @@ from typing import ClassVar
 from archcalc.core.count import total
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.activation import activated
+from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 from archcalc.layers.one_kernel import kernel
@@ -32,7 +33,7 @@ class Lightning:
 
     @property
     def head(self) -> Dim:
-        return Dim.of("heads", self.heads, copies=True)
+        return heads_of(self.heads)
 
     @property
     def key(self) -> Dim:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, axes
+from archcalc.core.positions import Positions
 from archcalc.layers.attention_mask import Sight
+from archcalc.layers.dims import kv_heads_of
 from archcalc.spec.node import Node, Size
 from archcalc.spec.workload import Workload
 
@@ -42,8 +44,8 @@ def _unused(name: str, root: Module) -> str:
 def _layer(m: Module, kept: Kept, work: Workload) -> None:
     """Of whatever they are computed from."""
     batch, length = Dim.of("batch", work.batch), work.context + 1 if work.decodes else work.lengths["seq"]
-    past = Dim("kv_seq", Sight(window=kept.window).kept(Count.named("kv_seq", length)))
-    heads = Dim.of("kv_heads", kept.heads)
+    past = Sight(window=kept.window).kept(Dim.of("kv_seq", length, positions=Positions.PAST))
+    heads = kv_heads_of(kept.heads)
     for name, width in (("keys", kept.k_dim), ("values", kept.v_dim)):
         if width:
             m.record("append", to=axes(batch, heads, past, Dim.of("head_dim", width)), name=name)

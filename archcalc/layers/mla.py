@@ -18,6 +18,7 @@ from archcalc.core.small import like
 from archcalc.layers.attention import Inputs, looked_at
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import Sight
+from archcalc.layers.dims import heads_of
 from archcalc.layers.indexer import Indexer
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
@@ -41,7 +42,7 @@ class Widths:
 
     @property
     def head(self) -> Dim:
-        return Dim.of("heads", self.heads, copies=True)
+        return heads_of(self.heads)
 
     @property
     def query(self) -> Dim:

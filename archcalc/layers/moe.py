@@ -11,6 +11,7 @@ from typing import ClassVar
 from archcalc.core.count import Count, product, total
 from archcalc.core.ir import Dim, Module, Part, Tensor
 from archcalc.layers.activation import activated
+from archcalc.layers.dims import ffn_of
 from archcalc.layers.ffn import Ffn
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
@@ -73,7 +74,7 @@ class Experts:
     mixture: Mixture
 
     def run(self, x: Tensor, weights: Tensor) -> Tensor:
-        each, inner, (d_model,) = self.mixture.each, Dim.of("ffn", self.mixture.each.width), x.axes[-1]
+        each, inner, (d_model,) = self.mixture.each, ffn_of(self.mixture.each.width), x.axes[-1]
         routed = self.in_order(x, d_model, name="routed")
         if each.gated:
             gate = activated(self.m, self.linear("gate", routed, inner), each.act)

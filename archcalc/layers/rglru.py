@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.splits import Piece, joined
 from archcalc.layers.activation import activated
 from archcalc.layers.conv import causal_conv
+from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
 
@@ -27,7 +29,8 @@ class RecurrentUnit:
     act: str
 
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
-        d_model, width = x.dims[-1], Dim.of("width", self.width)
+        split = joined(Piece(self.heads, self.width // self.heads))  # as TensorRT-LLM: layers/recurrent.py
+        d_model, width = x.dims[-1], Dim.of("width", self.width, split=split)
         gate = activated(m, linear(m["gate"], x, width), self.act)
         u = causal_conv(m["conv"], linear(m["in"], x, width), self.conv, bias=True, work=work)
         y = self._scanned(m, u, work)
@@ -50,7 +53,7 @@ class RecurrentUnit:
     def _by_head(self, m: Module, u: Tensor) -> Tensor:
         """A square matrix for each block of channels, and a bias."""
         batch, seq, _ = u.dims
-        head, block = Dim.of("heads", self.heads, copies=True), Dim.of("block", self.width // self.heads)
+        head, block = heads_of(self.heads), Dim.of("block", self.width // self.heads)
         into = block.renamed("block_in")
         weight = m.param("weight", head, into, block)
         blocks = u.seen_as(batch, seq, head, into)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from archcalc.core.ir import Axis, Dim, Module, Tensor
+from archcalc.core.splits import Piece, Split
 from archcalc.layers.ffn import Ffn
 from archcalc.layers.moe import Experts, Mixture
 
@@ -40,7 +41,8 @@ class RoutedHeads:
     def _width(self, out: Axis) -> Dim:
         """Of one expert's heads together."""
         heads, each = out
-        return Dim("expert_heads", heads.size // self.top * each.size)
+        number = heads.size // self.top
+        return Dim("expert_heads", number * each.size, split=Split((Piece(number, each.size),)))
 
     @property
     def _mixture(self) -> Mixture:

@@ -14,7 +14,9 @@ from typing import ClassVar
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.small import TWICE
+from archcalc.core.splits import Piece, Remainder, joined
 from archcalc.layers.conv import causal_conv
+from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear, one_each
 from archcalc.layers.one_kernel import kernel
 from archcalc.spec.workload import Workload
@@ -46,7 +48,7 @@ class Mamba2:
 
     @property
     def head(self) -> Dim:
-        return Dim.of("heads", self.heads, copies=True)
+        return heads_of(self.heads)
 
     @property
     def each(self) -> Dim:
@@ -56,11 +58,19 @@ class Mamba2:
     def states(self) -> Dim:
         return Dim.of("state", self.state)
 
+    @property
+    def _widths(self) -> tuple[Dim, Dim, Dim]:
+        """Channels by heads, B and C by groups, of which a single one is copied, as in vLLM (mamba/mamba_mixer2.py)."""
+        channels, groups = Piece(self.heads, self.each.size), Count.named("groups", self.groups)
+        shared, each = Piece(self.groups, self.state, Remainder.ONE_COPIED), Piece(self.heads)
+        inner = Dim.of("inner", self.inner, split=joined(channels))
+        mixed = Dim("inner_b_c", inner.size + 2 * groups * self.states.size, split=joined(channels, shared, shared))
+        pieces = joined(channels, channels, shared, shared, each)
+        return inner, mixed, Dim("gate_inner_b_c_dt", inner.size + mixed.size + self.head.size, split=pieces)
+
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
-        inner, head = Dim.of("inner", self.inner), self.head
-        mixed = Dim("inner_b_c", inner.size + 2 * Count.named("groups", self.groups) * self.states.size)
-        everything = Dim("gate_inner_b_c_dt", inner.size + mixed.size + head.size)
+        head, (inner, mixed, everything) = self.head, self._widths
         made = linear(m["in"], x, everything, bias=self.bias)
         u = causal_conv(m["conv"], made.seen_as(batch, seq, mixed), self.conv, bias=self.conv_bias, work=work)
         u = m.record("silu", u)

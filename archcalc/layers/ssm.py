@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.splits import OF_STATES
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
@@ -38,7 +39,7 @@ class Mamba:
 
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
-        inner = Dim.of("inner", self.inner)
+        inner = Dim.of("inner", self.inner, split=OF_STATES)  # as vLLM: mamba/mamba_mixer.py
         both = linear(m["in"], x, (Dim.of("x_and_gate", 2), inner), bias=self.bias)
         u = causal_conv(m["conv"], both.seen_as(batch, seq, inner), self.conv, bias=self.conv_bias, work=work)
         u = m.record("silu", u)

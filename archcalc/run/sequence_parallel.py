@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, walk
-from archcalc.core.mesh import SEQUENCES, SPLIT, STATES, WIDTHS
+from archcalc.core.mesh import is_split
+from archcalc.core.positions import Positions
 from archcalc.layers.attention_core import EAGERLY
 from archcalc.spec.workload import Workload
 
@@ -33,10 +34,15 @@ def check_sequence(root: Module) -> None:
     """Refuse matrices that every GPU holds whole: where their input is whole and where it is cut differs by library."""
     for module, _ in walk(root):
         for param in module.params.values():
-            names = {dim.name for dim in param.dims}
-            if len(param.axes) > 1 and not param.table and (names & set(STATES) or not names & set(WIDTHS)):
+            if len(param.axes) > 1 and not param.table and not _is_known(param):
                 fact = f"{module.path}: no GPU's share of it is known, so neither is its share of the sequence"
                 raise InputError(fact, "leave --sp out", field="--sp")
+
+
+def _is_known(param: Param) -> bool:
+    """Whether libraries divide the sequence around what is split as this is."""
+    splits = [dim.split for dim in param.dims if dim.split]
+    return bool(splits) and all(split.sequence_parallel for split in splits)
 
 
 def one_part(work: Workload, gpus: int) -> Workload:
@@ -60,9 +66,9 @@ def check_context(root: Module) -> None:
 def _around(item: Op | Module, module: Module, gathered: Gathered) -> list[Op | Module]:
     if isinstance(item, Module) or not any(isinstance(tensor.storage, Param) for tensor in item.inputs):
         return [item]
-    if item.traits.contraction and _is_cut(item.inputs[0]) and any(dim.name in SPLIT for dim in item.output.dims):
+    if item.traits.contraction and _is_cut(item.inputs[0]) and is_split(item.output.dims):
         return _gathering(item, (module.parent, item.inputs[0]), gathered)
-    sums = any(dim.name in SPLIT for dim in _summed_over_gpus(item))
+    sums = is_split(_summed_over_gpus(item))
     return _cutting(item) if sums and _is_cut(item.output) else [item]
 
 
@@ -88,20 +94,20 @@ def _cutting(op: Op) -> list[Op | Module]:
 
 
 def _whole(tensor: Tensor) -> Tensor:
-    """As every GPU has it: a sequence under a name that no plan cuts."""
+    """As every GPU has it: along a sequence of another name, with positions that no plan cuts."""
     axes = tuple(tuple(_kept_whole(dim) for dim in axis) for axis in tensor.axes)
     return Tensor(axes, tensor.role)
 
 
 def _kept_whole(dim: Dim) -> Dim:
-    return dim.renamed(WHOLE + dim.name) if dim.name in SEQUENCES else dim
+    is_cut = dim.positions is Positions.SEQUENCE
+    return dim.renamed(WHOLE + dim.name, positions=Positions.GATHERED) if is_cut else dim
 
 
 def is_gathered(tensor: Tensor) -> bool:
     """Whether it is what a layer reads of all GPUs that share a sequence."""
-    return any(dim.name.startswith(WHOLE) for dim in tensor.dims)
+    return any(dim.positions is Positions.GATHERED for dim in tensor.dims)
 
 
 def _is_cut(tensor: Tensor) -> bool:
-    names = {dim.name for dim in tensor.dims}
-    return bool(names & SEQUENCES) and not names & set(SPLIT)
+    return any(dim.positions is Positions.SEQUENCE for dim in tensor.dims) and not is_split(tensor.dims)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import prod
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Axes, Axis, Dim, Param
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
+from archcalc.core.splits import Piece, joined
 from archcalc.storage.gguf_mixtures import Other
 from archcalc.storage.places import Facts, Place, Shape
 
@@ -179,9 +179,13 @@ def _lifting(param: Param) -> tuple[Part, ...]:
 def _entering(param: Param) -> tuple[Part, ...]:
     """What a gated delta net reads: queries, keys and values in one matrix, and the gate, as wide as the values."""
     (both,), into = param.axes
-    gate = _read_behind(param)
-    rest = Dim("q_k_v", Count(int(both.size) - prod(int(dim.size) for dim in gate)))
-    return Part(((rest,), into), "attention.qkv"), Part((gate, into), "other")
+    assert both.split
+    *rest, gate = both.split.pieces
+    return Part(((_dim_of(*rest),), into), "attention.qkv"), Part(((_dim_of(gate),), into), "other")
+
+
+def _dim_of(*pieces: Piece) -> Dim:
+    return Dim("rows", Count(sum(piece.size for piece in pieces)), split=joined(*pieces))
 
 
 def _read_behind(param: Param) -> Axis:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.mesh import Plan
+from archcalc.core.positions import GROWING, Positions
 from archcalc.storage.format import Format, plain
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class CacheFormats:
 
     def bytes_of(self, tensor: Tensor, work: Workload) -> int:
         """One run's. Engines round keys and values as they are told, and keep recurrent states apart."""
-        kept = self.keys if grows(tensor, work) else self.states
+        kept = self.keys if grows(tensor) else self.states
         return kept.bytes_of(self._elements(tensor, work))
 
     def _elements(self, tensor: Tensor, work: Workload) -> int:
@@ -69,7 +70,7 @@ class Cached:
 def cached(root: Module, work: Workload, formats: CacheFormats) -> list[Cached]:
     """Everything that is kept after the step `work`, op by op, with its bytes on one GPU."""
     return [
-        Cached(tensor, module, times * formats.bytes_of(tensor, work), grows(tensor, work))
+        Cached(tensor, module, times * formats.bytes_of(tensor, work), grows(tensor))
         for tensor, module, times in _appended(root)
     ]
 
@@ -96,16 +97,14 @@ def _positions_read(work: Workload) -> int:
 
 def window_of(tensor: Tensor) -> int | None:
     """How many positions are kept, where a window or a chunk says so and not the length."""
-    found = [dim for dim in tensor.dims if getattr(dim.size.expression, "name", "") in ("window", "chunk")]
-    return int(found[0].size) if found else None
+    return next((int(dim.size) for dim in tensor.dims if dim.positions is Positions.WINDOW), None)
 
 
 def is_tail(tensor: Tensor) -> bool:
     """The last positions that a causal convolution has seen."""
-    return any(dim.name == "conv_state" for dim in tensor.dims)
+    return any(dim.positions is Positions.TAIL for dim in tensor.dims)
 
 
-def grows(tensor: Tensor, work: Workload) -> bool:
+def grows(tensor: Tensor) -> bool:
     """Keys and values: one for each position, where a recurrent state is as big for any number of them."""
-    lengths = {*work.lengths, *(f"kv_{name}" for name in work.lengths), "window", "chunk"}
-    return any(dim.name in lengths for dim in tensor.dims)
+    return any(dim.positions in GROWING for dim in tensor.dims)

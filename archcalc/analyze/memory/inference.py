@@ -14,6 +14,7 @@ from archcalc.analyze.memory.schedule import Unrolling, schedule
 from archcalc.analyze.memory.simulate import Holding, Timeline
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, ModuleGroup, Param, Tensor
+from archcalc.core.positions import Positions
 from archcalc.core.precision import BYTES, Policy
 from archcalc.storage.places import Place
 
@@ -45,7 +46,7 @@ def played(memory: Memory, work: Workload, base: dict[str, int]) -> Played:
         base["kv_cache" if one.grows else "state"] += one.bytes
     prompt = _prompt(memory, work)
     root = memory.build(prompt)
-    sizes = _sizes(memory, work, memory.keeps_cache)
+    sizes = _sizes(memory, memory.keeps_cache)
     nodes = schedule(Unrolling(Policy(memory.case.activations), never, sizes).run(root), [mark_logits])
     timeline = Timeline(nodes, replace(NOTHING, copy=_widened(memory, prompt)), trains=False)
     return Played(base, timeline.sink)
@@ -69,17 +70,16 @@ def _prompt(memory: Memory, work: Workload) -> Workload:
     return replace(work, lengths={name: min(length, piece) for name, length in work.lengths.items()}) if piece else work
 
 
-def _sizes(memory: Memory, work: Workload, decodes: bool) -> Callable[[Tensor, Module], int]:
+def _sizes(memory: Memory, decodes: bool) -> Callable[[Tensor, Module], int]:
     """A cache is counted apart; a decoder's head sees the last position alone."""
     plan, policy = memory.case.plan, Policy(memory.case.activations)
-    last = next(reversed(work.lengths), "")
 
     def size(tensor: Tensor, module: Module) -> int:
         if tensor.role == "cache":
             return 0
         here = plan.size(tensor)
         if decodes and module.group == ModuleGroup.HEAD:
-            here //= next((int(dim.size) for dim in tensor.dims if dim.name == last), 1)
+            here //= next((int(dim.size) for dim in tensor.dims if dim.positions is Positions.SEQUENCE), 1)
         return here * policy.bytes_of(tensor.role)
 
     return size

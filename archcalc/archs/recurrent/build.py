@@ -8,6 +8,7 @@ from archcalc.archs.recurrent.resolve import Recurrent
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
+from archcalc.layers.dims import sequence_of, vocab_of
 from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import contract, linear
 from archcalc.layers.loss import cross_entropy
@@ -35,7 +36,7 @@ def build(model: Recurrent, work: Workload) -> Module:
     tables: dict[str, Param] = {}
     made: Outcome | None = None
     for stack, (name, length) in zip(model.stacks, work.lengths.items(), strict=True):
-        made = _run_stack(root, stack, batch, Dim.of(name, length), model, tables, made, work)
+        made = _run_stack(root, stack, batch, sequence_of(name, length), model, tables, made, work)
     assert made
     logits = run_head(root, made, model, tables)
     if logits and work.trains:
@@ -85,7 +86,7 @@ def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: 
     m.record("input", to=ids.axes, name="ids")
     first = "shared" if stack.shared else stack.name
     if first not in tables:
-        tables[first] = token_table(m["tokens"], Dim.of("vocab", stack.vocab), Dim.of("embedding", stack.embedding))
+        tables[first] = token_table(m["tokens"], vocab_of(stack.vocab), Dim.of("embedding", stack.embedding))
     tables[stack.name] = tables[first]
     return look_up(m["tokens"], ids, tables[first], bias=stack.one_hot_bias)
 
@@ -98,7 +99,7 @@ def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Pa
     m = root.child("head", group=ModuleGroup.HEAD)
     if head.kind == "classifier":
         return linear(m, made.last(m), Dim.of("classes", head.classes or 0), bias=head.bias)
-    vocab = Dim.of("vocab", model.head_vocab)
+    vocab = vocab_of(model.head_vocab)
     if head.kind == "lm":
         return linear(m, made.outputs, vocab, bias=head.bias)
     table = tables[stack.name]

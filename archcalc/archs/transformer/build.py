@@ -11,6 +11,7 @@ from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Region, Tensor
+from archcalc.layers.dims import sequence_of
 from archcalc.layers.dropout import dropped
 from archcalc.layers.loss import cross_entropy
 from archcalc.spec.workload import Workload
@@ -28,7 +29,7 @@ def build(model: Transformer, work: Workload) -> Module:
         asked = work.of_encoder() if stack.name == "encoder" else work
         if work.decodes and not asked.decodes:
             m.calls = blocks.calls = Count(0)  # the encoder ran before the first token
-        embedded = embed(m, batch, Dim.of(name, length), stack, tables, asked)
+        embedded = embed(m, batch, sequence_of(name, length), stack, tables, asked)
         x = run_stack(blocks, embedded, memory, stack, asked)
         memory = x
     assert x is not None

@@ -8,6 +8,7 @@ from archcalc.archs.transformer.image import interpolated
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.layers.conv import conv
+from archcalc.layers.dims import vocab_of
 from archcalc.layers.dropout import dropped
 from archcalc.layers.embedding import add_learned_positions, add_sinusoids, add_types, join_tables, look_up, token_table
 from archcalc.layers.linear import linear
@@ -56,7 +57,7 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
     first = "shared" if stack.embedding.shared else stack.name
     if first not in tables:
         assert stack.vocab
-        tables[first] = token_table(m["tokens"], Dim.of("vocab", stack.vocab), stack.tables.dim)
+        tables[first] = token_table(m["tokens"], vocab_of(stack.vocab), stack.tables.dim)
         _keep_spare(m, stack, tables)
     tables[stack.name] = tables[first]
     if stack.embedding.bias:

@@ -16,6 +16,7 @@ from archcalc.archs.transformer.pattern import BESIDE, Items, Line
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Region, Tensor, axes
+from archcalc.layers.dims import vocab_of
 from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import contract, linear
 from archcalc.layers.loss import cross_entropy
@@ -86,7 +87,7 @@ def _last(items: Items) -> Line:
 def _logits(m: Module, x: Tensor, root: Module, model: Transformer, table: Param) -> Tensor:
     """By the model's own head, unless there is another."""
     assert model.head.mtp and model.head_vocab
-    vocab, head = Dim.of("vocab", model.head_vocab), m.child("head", group=ModuleGroup.HEAD)
+    vocab, head = vocab_of(model.head_vocab), m.child("head", group=ModuleGroup.HEAD)
     if model.head.kind == "tied":
         return contract(head, x, table, out=(vocab,))
     if model.head.mtp.own_tables:

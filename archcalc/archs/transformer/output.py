@@ -8,6 +8,7 @@ from archcalc.archs.transformer.parts.part import normed
 from archcalc.archs.transformer.pattern import blocks_of
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
 from archcalc.layers.activation import activated
+from archcalc.layers.dims import vocab_of
 from archcalc.layers.linear import contract, linear
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
         width = stack.tables.dim if head.transform is True else Dim.of("transformed", head.transform)
         x = _transformed(m["transform"], x, head, stack, width)
     assert model.head_vocab
-    vocab = Dim.of("vocab", model.head_vocab)
+    vocab = vocab_of(model.head_vocab)
     if head.kind == "lm":
         logits = linear(m, x, vocab, bias=bool(head.bias))
     else:

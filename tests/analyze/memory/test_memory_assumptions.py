@@ -53,15 +53,18 @@ def test_eager_attention_says_what_softmax_is_computed_in() -> None:
 
 
 def test_what_tensor_parallelism_leaves_whole_is_named_with_its_bytes() -> None:
-    """RecurrentGemma's recurrent units: all that every GPU holds beyond its half of the rest."""
+    """RecurrentGemma's single key-value head: all that every GPU holds beyond its half of the rest."""
     model = load("recurrentgemma-2b")
     one, two = (model.memory(tp=tp, overhead=0) for tp in (1, 2))
     whole = sum(each.bytes for each in two.undivided if each.part != "cache")
     assert 2 * (two.parts["weights"] - whole) + whole == one.parts["weights"]
-    assert any(words.startswith("--tp 2 leaves these whole") and "rglru" in words for words in two.assumptions)
+    assert any(
+        words.startswith("--tp 2 leaves these whole") and "attention-ffn.attention" in words
+        for words in two.assumptions
+    )
     assert two.record()["not_divided"][0] == {
         "option": "--tp 2",
-        "part": "decoder.period.rglru-ffn.rglru",
+        "part": "decoder.period.attention-ffn.attention",
         "bytes": two.undivided[0].bytes,
     }
     assert one.record()["not_divided"] == []

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.archs.transformer.parts.part import Context, Part
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.positions import Positions
 from archcalc.core.small import TWICE, like
 from archcalc.layers.attention import Attention as SoftmaxAttention
 from archcalc.layers.attention import Inputs, Rotation, ScoreBias, looked_at
 from archcalc.layers.attention_core import INPUT
+from archcalc.layers.dims import heads_of
 from archcalc.layers.disentangled import Disentangled, distance_table
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.kernel import KernelAttention
@@ -95,7 +97,8 @@ class AttentionPart(Part):
             return context.memory
         batch, seq, d_model = x.dims
         assert self.memory
-        length = Dim.of("memory_seq", context.work.context + 1 if context.work.decodes else seq.size)
+        number = context.work.context + 1 if context.work.decodes else seq.size
+        length = Dim.of("memory_seq", number, positions=Positions.PAST)
         width = d_model if self.memory == d_model.size else Dim.of("memory", self.memory)
         return context.constant(f"memory of {self.memory}", "act", batch, length, width)
 
@@ -182,7 +185,7 @@ class AttentionPart(Part):
 
     def _alibi(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """Computed from the distance, with a fixed slope for each head: nothing is learned."""
-        shape = Dim.of("heads", self.heads, copies=True), x.dims[1], looked_at(x, x, context.work, self.sight)
+        shape = heads_of(self.heads), x.dims[1], looked_at(x, x, context.work, self.sight)
         m.show("alibi", *shape, note="−slope × distance, added to the scores")
         return context.constant(f"alibi of {self.heads} heads", "act", *shape)
 

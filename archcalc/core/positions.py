@@ -1,0 +1,18 @@
+"""What the places along a dim are, where they are positions of a sequence; declared where the dim is made."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Positions(Enum):
+    """A dim that declares none of these has no positions: a width, heads, rows of a table, a recurrent state."""
+
+    SEQUENCE = "the tokens that are read"  # sequence parallelism cuts them
+    GATHERED = "the same, gathered from all GPUs that share them"
+    PAST = "positions that attention looks at: as many as the sequence is long"
+    WINDOW = "the last of them, as many as a window or a chunk has"
+    TAIL = "the last positions that a causal convolution has read"
+
+
+GROWING = frozenset({Positions.SEQUENCE, Positions.PAST, Positions.WINDOW})  # a cache along these is keys and values
