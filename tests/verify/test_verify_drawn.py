@@ -6,35 +6,22 @@ A quarter of them here; `.ci/run` sets ARCHCALC_ALL_DRAWN and verifies all two h
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 pytest.importorskip("torch")
 
-from hypothesis import given, reject, settings
+from hypothesis import reject
 from hypothesis import strategies as st
-from support.drawn_recurrent import autoencoders, recurrent_nets, seq2seqs
-from support.drawn_specs import batches, lengths, sparse_transformers, transformers, vision_transformers
-from support.drawn_states import decoders_with_states
+from support.drawn_families import FAMILIES, for_all
+from support.drawn_specs import batches, lengths
 
 import archcalc
 from archcalc.core.errors import InputError
 from archcalc.json_schema import schema
 from archcalc.verify.check import verify, ways
-
-FAMILIES = {
-    "encoders": (transformers("encoder"), 25),
-    "decoders": (transformers("decoder"), 25),
-    "decoders with states": (decoders_with_states(), 45),
-    "models with experts": (sparse_transformers(), 20),
-    "encoder-decoders": (transformers("encoder-decoder"), 25),
-    "vision Transformers": (vision_transformers(), 15),
-    "recurrent nets": (recurrent_nets(), 20),
-    "seq2seq nets": (seq2seqs(), 15),
-    "autoencoders": (autoencoders(), 10),
-}
 
 SHARE = 1 if os.environ.get("ARCHCALC_ALL_DRAWN") else 8  # .ci/run draws all of them
 
@@ -74,11 +61,6 @@ def _nodes(described: Any) -> Iterator[dict[str, Any]]:
         yield from _nodes(inner)
     if isinstance(described, dict) and isinstance(described.get("properties"), dict):
         yield described["properties"]
-
-
-def for_all(number: int, **strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """So many examples of them."""
-    return lambda test: settings(max_examples=number)(given(**strategies)(test))
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -46,7 +46,7 @@ def _keep_spare(root: Module, spare: dict[str, tuple[int, ...]]) -> None:
     for name, sizes in spare.items():
         m = root["spare"]
         m.title = m.term = "spare (kept, read by nothing)"
-        m.param(name, *(Dim.of(f"{name}_{axis}", size) for axis, size in enumerate(sizes)))
+        m.param(name, *(Dim.of(f"axis_{axis}", size) for axis, size in enumerate(sizes)))
 
 
 def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack, work: Workload) -> Tensor:

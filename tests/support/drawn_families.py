@@ -1,0 +1,29 @@
+"""Random valid specs of every family, and how many of each are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import given, settings
+
+from support.drawn_recurrent import autoencoders, recurrent_nets, seq2seqs
+from support.drawn_specs import sparse_transformers, transformers, vision_transformers
+from support.drawn_states import decoders_with_states
+
+FAMILIES = {
+    "encoders": (transformers("encoder"), 25),
+    "decoders": (transformers("decoder"), 25),
+    "decoders with states": (decoders_with_states(), 45),
+    "models with experts": (sparse_transformers(), 20),
+    "encoder-decoders": (transformers("encoder-decoder"), 25),
+    "vision Transformers": (vision_transformers(), 15),
+    "recurrent nets": (recurrent_nets(), 20),
+    "seq2seq nets": (seq2seqs(), 15),
+    "autoencoders": (autoencoders(), 10),
+}
+
+
+def for_all(number: int, **strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """So many examples of them."""
+    return lambda test: settings(max_examples=number)(given(**strategies)(test))
