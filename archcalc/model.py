@@ -64,7 +64,7 @@ class Model:
             return None
         from archcalc.analyze.memory.answer import Memory
 
-        return Memory(self).states["weights"]
+        return Memory(self).parameters.states["weights"]
 
     @property
     def scope(self) -> Scope:
@@ -181,10 +181,10 @@ class Model:
         from archcalc.analyze.memory.answer import Memory
 
         by_rule = replace(self, edited=True)
-        file = Memory(self).weights
+        file = Memory(self).parameters.weights
         if by_rule.stored and by_rule.stored.unknown:
             return (f"weights: the file that the spec was taken from has {file:,} bytes of tensors",)
-        rule = Memory(by_rule).weights
+        rule = Memory(by_rule).parameters.weights
         if file == rule:
             return ()
         return (

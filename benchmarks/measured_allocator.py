@@ -21,7 +21,7 @@ def unsplit(memory: Memory) -> int:
     """Bytes that no tensor uses, of all weights on one GPU."""
     tensors: dict[object, int] = defaultdict(int)
     copies: dict[object, int] = {}
-    for held in memory.held:
+    for held in memory.parameters.held:
         together = TOGETHER.get(Place(held.param, held.copies).role)
         tensor = (held.param.owner.parent, together) if together else held.param
         tensors[tensor] += held.weights // held.copies

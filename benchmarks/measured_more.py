@@ -89,5 +89,5 @@ def lora(case: Case) -> Iterator[Pair]:
 def states(case: Case) -> Iterator[Pair]:
     """As if the model had 7.5 billion parameters to the unit; the paper prints three digits."""
     memory = ask(case, mode="train", precision="mixed", dp=64, zero=case["stage"])
-    each = sum(memory.states.values()) / int(memory.model.params().total)
+    each = sum(memory.parameters.states.values()) / int(memory.model.params().total)
     yield "states GB", case["gb"], float(f"{7.5 * each:.3g}")

@@ -61,8 +61,8 @@ class Held:
         stored = self.model.stored
         if stored and stored.unknown:
             return None
-        memory = Memory(self.model)
-        return memory.states["weights"] + (memory.buffers if self._steering else 0)
+        parameters = Memory(self.model).parameters
+        return parameters.states["weights"] + (parameters.buffers if self._steering else 0)
 
     @property
     def differs(self) -> bool:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
-from archcalc.analyze.memory.profile import Change, Happening, Played
+from archcalc.analyze.memory.profile import Change, Happening, Simulated
 
 PATIENCE = 3  # sizes that are simulated before polynomials are worth their five
 
@@ -21,8 +21,10 @@ PATIENCE = 3  # sizes that are simulated before polynomials are worth their five
 class Bytes:
     """Bytes by size, each simulated until so many are asked for that polynomials are cheaper."""
 
-    def __init__(self, needed: Callable[[int], int], played: Callable[[int], Played], least: int, most: int) -> None:
-        self.needed, self.played = needed, played
+    def __init__(
+        self, needed: Callable[[int], int], simulated: Callable[[int], Simulated], least: int, most: int
+    ) -> None:
+        self.needed, self.simulated = needed, simulated
         self.least, self.most = least, most
         self.asked = 0
         self.polynomial: Step | None = None
@@ -30,7 +32,7 @@ class Bytes:
     def __call__(self, size: int) -> int:
         self.asked += 1
         if self.asked == PATIENCE + 1:
-            self.polynomial = fitted(self.played, self.least, self.most)
+            self.polynomial = fitted(self.simulated, self.least, self.most)
         inside = self.least <= size <= self.most
         return self.polynomial.peak(size) if self.polynomial and inside else self.needed(size)
 
@@ -80,13 +82,13 @@ def _played(changes: Sequence[Polynomial | Repeat], size: int, level: int) -> tu
     return level, most
 
 
-def fitted(played: Callable[[int], Played], least: int, most: int) -> Step | None:
+def fitted(simulated: Callable[[int], Simulated], least: int, most: int) -> Step | None:
     """The step between two sizes, if the five that are simulated agree on it."""
     middle = isqrt(least * most)
     sizes = (least, least + 1, middle, middle + 1, most)
     if len(set(sizes)) < len(sizes) or middle <= least + 1:
         return None
-    steps = [played(size) for size in sizes]
+    steps = [simulated(size) for size in sizes]
     if len({_outline(step.changes) for step in steps}) > 1:
         return None
     numbers = list(zip(*(tuple(_numbers(step)) for step in steps), strict=True))
@@ -103,7 +105,7 @@ def _outline(changes: Sequence[Happening]) -> tuple[object, ...]:
     return tuple(one.part if isinstance(one, Change) else _outline(one.changes) for one in changes)
 
 
-def _numbers(step: Played) -> Iterator[int]:
+def _numbers(step: Simulated) -> Iterator[int]:
     yield sum(step.start.values())
     yield from _bytes(step.changes)
 

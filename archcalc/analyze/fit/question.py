@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.fit.polynomial import Bytes
 from archcalc.analyze.fit.solve import UNBOUNDED, Curve, smallest
 from archcalc.analyze.memory.answer import Memory
-from archcalc.analyze.memory.profile import Played
+from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.core.errors import InputError
 from archcalc.core.mesh import Plan
@@ -79,19 +79,19 @@ class Question:
         def needed(batch: int) -> int:
             return memory.total(batch, self.seq, **self.lengths)
 
-        def played(batch: int) -> Played:
-            return memory.played(batch, self.seq, **self.lengths)
+        def simulated(batch: int) -> Simulated:
+            return memory.simulated(batch, self.seq, **self.lengths)
 
-        return Curve(Bytes(needed, played, least=FEW_SEQUENCES, most=UNBOUNDED))
+        return Curve(Bytes(needed, simulated, least=FEW_SEQUENCES, most=UNBOUNDED))
 
     @cached_property
     def by_length(self) -> Curve:
         """Bytes by the length, the batch left as it is."""
         most = self.longest or UNBOUNDED
-        return Curve(Bytes(self._at_length, self._played_at_length, least=FEW_POSITIONS, most=most))
+        return Curve(Bytes(self._at_length, self._simulated_at_length, least=FEW_POSITIONS, most=most))
 
-    def _played_at_length(self, length: int) -> Played:
-        return self.memory.played(self.batch, **self._of_length(length))
+    def _simulated_at_length(self, length: int) -> Simulated:
+        return self.memory.simulated(self.batch, **self._of_length(length))
 
     def _at_length(self, length: int) -> int:
         if length < self._shortest:

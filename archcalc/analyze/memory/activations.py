@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from archcalc.analyze.memory.passes.checkpointing import checkpoint
-from archcalc.analyze.memory.schedule import Saved, Unrolling, saved_cells, schedule
+from archcalc.analyze.memory.schedule import Saved, schedule
 from archcalc.core.execution import Trainable, by_spec
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.precision import Policy
@@ -48,5 +48,4 @@ def saved_activations(
     def size(tensor: Tensor, module: Module) -> int:
         return int(tensor.size) * policy.bytes_of(tensor.role)
 
-    nodes = schedule(Unrolling(policy, trainable, size).run(root), [checkpoint(recompute)])
-    return Activations(tuple(saved_cells(nodes)))
+    return Activations(tuple(schedule(root, policy, trainable, size, [checkpoint(recompute)]).saved()))

@@ -1,17 +1,20 @@
 """How full memory is over a step: changes played on top of what stands all the time, and the fullest instants.
 
-line = Levels(base, stretch).play(changes)
+line = Levels(base).play(changes)
 line.peak.parts, line.peak.phase, line.peak.module      the fullest instant
 line.instants                                           the fullest instant of each stretch, in order
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from archcalc.core.ir import Module
+from archcalc.analyze.memory.decode_cache import Cached
+from archcalc.analyze.memory.schedule import Schedule
+from archcalc.core.ir import Module, Region
+from archcalc.core.tree import ancestors
 
 
 class Change(NamedTuple):
@@ -34,11 +37,13 @@ class Repeated:
 Happening = Change | Repeated
 
 
-class Played(NamedTuple):
+class Simulated(NamedTuple):
     """A step as it was simulated: bytes that stand from its start, by part, and what happens then."""
 
     start: dict[str, int]
     changes: list[Happening]
+    schedule: Schedule
+    cache: Sequence[Cached] = ()
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,6 @@ class Levels:
     """Plays changes on top of what stands all the time, and remembers the fullest instants."""
 
     parts: dict[str, int]
-    stretch: Callable[[Module], Module]  # the part of the model under whose name an instant is remembered
     instants: list[Instant] = field(default_factory=list)
     number: int = 0
     known: dict[Module, Module] = field(default_factory=dict)  # the stretch of every module that was met
@@ -84,7 +88,7 @@ class Levels:
             self.play(repeated.changes)
 
     def _remember(self, change: Change) -> None:
-        where = self.known.get(change.module) or self.known.setdefault(change.module, self.stretch(change.module))
+        where = self.known.get(change.module) or self.known.setdefault(change.module, _stretch(change.module))
         last = self.instants[-1] if self.instants else None
         same = last is not None and last.phase == change.phase and last.module is where
         if same and last and last.bytes >= self.number:
@@ -98,3 +102,10 @@ class Levels:
         """Of a model that computes nothing, what stands all the time."""
         still = Instant("forward", Module("model"), dict(self.parts), self.number)
         return max(self.instants, key=lambda instant: instant.bytes, default=still)
+
+
+def _stretch(module: Module) -> Module:
+    """What an instant is remembered under: a block, or what stands directly in the model."""
+    parents = ((above, above.parent) for above in ancestors(module))
+    found = (above for above, parent in parents if above.region == Region.BLOCK or (parent and not parent.parent))
+    return next(found, module)

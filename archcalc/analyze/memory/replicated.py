@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from archcalc.analyze.memory import inference, training
-from archcalc.analyze.memory.schedule import saved_cells
-from archcalc.analyze.memory.states import KINDS, SHARDED, Held
+from archcalc.analyze.memory.decode_cache import Cached
+from archcalc.analyze.memory.schedule import Saved
+from archcalc.analyze.memory.states import KINDS, SHARDED, Held, ParameterMemory
 from archcalc.core.ir import Module, Region
 from archcalc.run.sequence_parallel import is_gathered
 from archcalc.spec.units import decimal_bytes
-
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
-    from archcalc.spec.workload import Workload
 
 SHOWN = 3  # parts that a sentence names; the record has all of them
 NAMES = {"master": "master weights", "optimizer": "optimizer states"}
@@ -30,9 +26,10 @@ class Undivided:
     bytes: int
 
 
-def undivided(memory: Memory, root: Module, work: Workload) -> tuple[Undivided, ...]:
+def undivided(parameters: ParameterMemory, saved: Iterable[Saved], cache: Iterable[Cached]) -> tuple[Undivided, ...]:
     """Largest first within each option."""
-    found = [*_by_tensor(memory, root, work), *_by_sequence(memory, root), *_by_shards(memory)]
+    saved = list(saved)
+    found = [*_by_tensor(parameters, saved, cache), *_by_sequence(parameters, saved), *_by_shards(parameters)]
     whole = [one for one in found if one.bytes]
     options = dict.fromkeys(one.option for one in whole)
     return tuple(one for option in options for one in _largest_first(whole, option))
@@ -61,20 +58,16 @@ def records(found: Iterable[Undivided]) -> list[dict[str, Any]]:
     return [asdict(one) for one in found]
 
 
-def _by_tensor(memory: Memory, root: Module, work: Workload) -> Iterator[Undivided]:
-    plan = memory.case.plan
+def _by_tensor(parameters: ParameterMemory, saved: list[Saved], cache: Iterable[Cached]) -> Iterator[Undivided]:
+    plan = parameters.plan
     if plan.tp == 1:
         return
     option = f"--tp {plan.tp}"
-    whole = [one for one in memory.held if not plan.is_divided(one.param)]
+    whole = [one for one in parameters.held if not plan.is_divided(one.param)]
     yield from (Undivided(option, part, size) for part, size in _by_part(whole).items())
-    if memory.case.trains:
-        saved = saved_cells(training.nodes(memory, root))
-        activations = sum(one.bytes for one in saved if not plan.is_divided(one.cell.tensor))
-        yield Undivided(option, "activations without heads or inner widths", 0 if plan.sp else activations)
-    else:
-        caches = [one.bytes for one in inference.cache_after(memory, work) if not plan.is_divided(one.tensor)]
-        yield Undivided(option, "cache", sum(caches))
+    activations = sum(one.bytes for one in saved if not plan.is_divided(one.cell.tensor))
+    yield Undivided(option, "activations without heads or inner widths", 0 if plan.sp else activations)
+    yield Undivided(option, "cache", sum(one.bytes for one in cache if not plan.is_divided(one.tensor)))
 
 
 def _by_part(held: list[Held]) -> dict[str, int]:
@@ -94,25 +87,25 @@ def _part(owner: Module) -> str:
     return module.path
 
 
-def _by_sequence(memory: Memory, root: Module) -> Iterator[Undivided]:
-    plan = memory.case.plan
+def _by_sequence(parameters: ParameterMemory, saved: list[Saved]) -> Iterator[Undivided]:
+    plan = parameters.plan
     if plan.sp:
-        saved = saved_cells(training.nodes(memory, root))
         gathered = sum(one.bytes for one in saved if is_gathered(one.cell.tensor))
         yield Undivided("--sp", "whole sequences that linear layers read and save", gathered)
     if plan.cp > 1 and not plan.zero:
-        yield from _states(memory, f"--cp {plan.cp}", KINDS)
+        yield from _states(parameters, f"--cp {plan.cp}", KINDS)
 
 
-def _by_shards(memory: Memory) -> Iterator[Undivided]:
-    plan = memory.case.plan
+def _by_shards(parameters: ParameterMemory) -> Iterator[Undivided]:
+    plan = parameters.plan
     if plan.zero in (1, 2):
-        yield from _states(memory, f"--zero {plan.zero}", [kind for kind in KINDS if kind not in SHARDED[plan.zero]])
+        whole = [kind for kind in KINDS if kind not in SHARDED[plan.zero]]
+        yield from _states(parameters, f"--zero {plan.zero}", whole)
     if plan.zero == 3:
-        whole = [one for one in memory.held if plan.sharded(one.param) == plan.size(one.param)]
-        yield from (Undivided("--zero 3", part, size) for part, size in _by_part(whole).items())
-        yield Undivided("--zero 3", "buffers", memory.buffers)
+        unsplit = [one for one in parameters.held if plan.sharded(one.param) == plan.size(one.param)]
+        yield from (Undivided("--zero 3", part, size) for part, size in _by_part(unsplit).items())
+        yield Undivided("--zero 3", "buffers", parameters.buffers)
 
 
-def _states(memory: Memory, option: str, kinds: Iterable[str]) -> Iterator[Undivided]:
-    yield from (Undivided(option, NAMES.get(kind, kind), memory.states[kind]) for kind in kinds)
+def _states(parameters: ParameterMemory, option: str, kinds: Iterable[str]) -> Iterator[Undivided]:
+    yield from (Undivided(option, NAMES.get(kind, kind), parameters.states[kind]) for kind in kinds)

@@ -6,18 +6,13 @@ instant of a step they need not do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory import inference, training
-from archcalc.analyze.memory.schedule import saved_cells
-from archcalc.analyze.memory.states import KINDS, SHARDED
+from archcalc.analyze.memory.decode_cache import Cached
+from archcalc.analyze.memory.schedule import Schedule
+from archcalc.analyze.memory.states import KINDS, SHARDED, ParameterMemory
 from archcalc.core.ir import Module
-
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
-    from archcalc.spec.workload import Workload
 
 OF_LAYERS = (*KINDS, "activations", "logits", "kv_cache", "state")
 
@@ -49,16 +44,16 @@ class Row:
 Tally = dict[str, dict[str, int]]
 
 
-def rows(root: Module, memory: Memory, work: Workload) -> tuple[Row, ...]:
+def rows(root: Module, parameters: ParameterMemory, step: Schedule, cache: Iterable[Cached]) -> tuple[Row, ...]:
     """A module before what it holds; last what ZeRO's flat buffers add."""
     tally: Tally = {}
-    _add_states(tally, memory)
-    if memory.case.trains:
-        _add_saved(tally, root, memory)
-    else:
-        _add_cache(tally, memory, work)
+    _add_states(tally, parameters)
+    for one in step.saved():
+        _add(tally, one.module.path, "logits" if one.cell in step.logits else "activations", one.bytes)
+    for entry in cache:
+        _add(tally, entry.module.path, "kv_cache" if entry.grows else "state", entry.bytes)
     found = tuple(_rows(root, tally, 1))
-    return (*found, *_rounding(found[0], memory))
+    return (*found, *_rounding(found[0], parameters))
 
 
 def _add(tally: Tally, path: str, part: str, number: int) -> None:
@@ -71,24 +66,14 @@ def _add(tally: Tally, path: str, part: str, number: int) -> None:
         path = path.rpartition(".")[0]
 
 
-def _add_states(tally: Tally, memory: Memory) -> None:
-    plan = memory.case.plan
+def _add_states(tally: Tally, parameters: ParameterMemory) -> None:
+    plan = parameters.plan
     shared = SHARDED[plan.zero] if plan.zero in (1, 2) else ()
-    for one in memory.held:
+    for one in parameters.held:
         for kind in KINDS:
             number = getattr(one, kind)
             path = one.param.owner.path or one.param.name  # one of the model itself has a row of its own
             _add(tally, path, kind, number // plan.shards if kind in shared else number)
-
-
-def _add_saved(tally: Tally, root: Module, memory: Memory) -> None:
-    for one in saved_cells(training.nodes(memory, root)):
-        _add(tally, one.module.path, "logits" if one.cell.is_logits else "activations", one.bytes)
-
-
-def _add_cache(tally: Tally, memory: Memory, work: Workload) -> None:
-    for one in inference.cache_after(memory, work):
-        _add(tally, one.module.path, "kv_cache" if one.grows else "state", one.bytes)
 
 
 def _rows(module: Module, tally: Tally, above: int) -> Iterator[Row]:
@@ -103,10 +88,10 @@ def _rows(module: Module, tally: Tally, above: int) -> Iterator[Row]:
         yield from _rows(child, tally, repeat)
 
 
-def _rounding(model: Row, memory: Memory) -> Iterator[Row]:
+def _rounding(model: Row, parameters: ParameterMemory) -> Iterator[Row]:
     """ZeRO-1 and -2 cut one flat buffer of everything: what does not come out even belongs to no layer."""
-    if memory.case.plan.zero in (1, 2):
-        sums = memory.states
+    zero = parameters.plan.zero
+    if zero in (1, 2):
         rest = dict.fromkeys(OF_LAYERS, 0)
-        rest |= {kind: sums[kind] - model.parts[kind] for kind in SHARDED[memory.case.plan.zero]}
+        rest |= {kind: parameters.states[kind] - model.parts[kind] for kind in SHARDED[zero]}
         yield Row("padding", "rounding and padding", 1, 1, rest, kind="padding")

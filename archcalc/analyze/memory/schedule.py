@@ -1,11 +1,12 @@
 """The tree unrolled into the order in which it runs, each tensor a cell of memory of its own.
 
-    nodes = schedule(Unrolling(policy, trainable, size).run(root), [autocast, checkpoint("block")])
+    step = schedule(root, policy, trainable, size, [autocast(), checkpoint("block")])
+    step.nodes, step.bytes[cell], step.saved()
 
 A module that runs a hundred times is followed through its first runs, one in the middle and the last; the one in the
 middle stands for all like it (`Loop`). So a step of any depth is a few hundred ops, and its memory is still exact.
 Whatever changes what is saved (mixed precision, checkpointing, a compiler, chunks of the loss) is a pass: a function
-that changes the nodes in place. Passes run one after the other, so that each finds what the ones before it left.
+that changes the schedule. Passes run one after the other, so that each finds what the ones before it left.
 """
 
 from __future__ import annotations
@@ -23,16 +24,11 @@ FIRST = 2  # runs until nothing changes any more from one to the next: the secon
 REGIONS = (Region.BLOCK, Region.CORE)  # modules whose runs are groups
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Cell:
-    """A storage: how big, when it was last read going forward, and which ops keep it for the backward pass."""
+    """A storage. How big it is, who reads it last and who saves it stands in the schedule, where passes change it."""
 
     tensor: Tensor
-    bytes: int
-    last_read: int = -1
-    keepers: list[int] = field(default_factory=list)  # numbers of steps
-    is_logits: bool = False
-    widened: bool = False  # to fp32, where the recipe computes in less
     of_input: bool = False  # a copy that an op makes of what it reads before it computes
 
 
@@ -44,16 +40,17 @@ class Step:
     op: Op
     module: Module
     reads: list[Cell]
-    makes: list[Cell]  # the output first, unless it is a view
-    keeps: list[Cell]
+    output: Cell
+    beside: dict[str, Cell]  # what the op makes besides its output, by name
+    saves: list[Cell]  # for the backward pass
     grads: list[tuple[Param, int] | Cell]  # a parameter with the number of its copy
     weights: list[Param]
-    saved: Callable[[Policy], list[Cell]]  # what its op saves where it computes in that precision
+    saved_in: Callable[[Policy], list[Cell]]  # what its op saves where it computes in that precision
+    copies: list[Cell] = field(default_factory=list)  # of its inputs, which passes add
 
-    def beside(self, name: str) -> int:
-        """Bytes of what the op makes under that name besides its output; 0 where it makes none."""
-        cells = zip(self.op.beside, self.makes[1:], strict=False)  # passes may have added copies behind them
-        return next((cell.bytes for made, cell in cells if made == name), 0)
+    @property
+    def makes(self) -> tuple[Cell, ...]:
+        return (self.output, *self.beside.values(), *self.copies)
 
 
 @dataclass(eq=False)
@@ -78,7 +75,72 @@ class Group:
 
 
 Node = Step | Loop | Group
-Pass = Callable[[list[Node]], None]
+
+
+class Saved(NamedTuple):
+    """A cell that is alive after the forward pass, for the first who saved it: the module of an op, or a recomputed
+    block; `times` is how many like it there are, `bytes` what all of them take."""
+
+    module: Module
+    cell: Cell
+    times: int
+    bytes: int
+
+
+@dataclass
+class Schedule:
+    """A step in its order. The tables say of every cell what passes may change."""
+
+    nodes: list[Node]
+    bytes: dict[Cell, int]
+    last_read: dict[Cell, int]  # number of the step, going forward
+    logits: set[Cell] = field(default_factory=set)  # accounted as logits, not as activations
+    savers: dict[Cell, list[int]] = field(default_factory=dict)  # numbers of steps, or of a recomputed region's first
+
+    def steps(self) -> Iterator[Step]:
+        """Every step, in order."""
+        return steps(self.nodes)
+
+    def groups(self) -> Iterator[Group]:
+        """Every block, in order, and what is recomputed within."""
+        return groups(self.nodes)
+
+    def add_copy(self, step: Step, cell: Cell, size: int, *, of_input: bool = False) -> Cell:
+        """A copy of a cell that the step makes for itself."""
+        tensor = cell.tensor if of_input else Tensor(cell.tensor.axes, cell.tensor.role)
+        return self.add(step, tensor, size, of_input=of_input)
+
+    def add(self, step: Step, tensor: Tensor, size: int, *, of_input: bool = False) -> Cell:
+        """One more tensor that the step makes."""
+        made = Cell(tensor, of_input)
+        self.bytes[made], self.last_read[made] = size, step.number
+        step.copies.append(made)
+        return made
+
+    def saved(self) -> list[Saved]:
+        """Everything that is saved for the backward pass."""
+        found = _saved(self.nodes, self.savers)
+        return [Saved(module, cell, times, times * self.bytes[cell]) for module, cell, times in found]
+
+
+Pass = Callable[[Schedule], None]
+
+
+def schedule(
+    root: Module,
+    policy: Policy,
+    trainable: Trainable,
+    size: Callable[[Tensor, Module], int],
+    passes: Iterable[Pass] = (),
+) -> Schedule:
+    """One step of the model, after all passes."""
+    unrolling = Unrolling(policy, trainable, size)
+    made = Schedule(unrolling.run(root), unrolling.bytes, unrolling.last_read)
+    for change in passes:
+        change(made)
+    for cell, number in _savers(made.nodes):
+        made.savers.setdefault(cell, []).append(number)
+    return made
 
 
 class Unrolling:
@@ -88,6 +150,8 @@ class Unrolling:
         self.policy, self.size = policy, size
         self.gradients = Gradients(trainable)
         self.cells: dict[Tensor, list[Cell]] = {}  # one for each storage, or what was handed over in its place
+        self.bytes: dict[Cell, int] = {}
+        self.last_read: dict[Cell, int] = {}
         self.copies: dict[Module, int] = {}  # which copy of a module is running
         self.number = 0
 
@@ -136,16 +200,17 @@ class Unrolling:
         inputs = [tensor for tensor in op.inputs if not isinstance(tensor.storage, Param)]
         reads = [cell for tensor in inputs for cell in self._read(tensor, module)]
         self.gradients.follow(op)
-        makes = [self._made(tensor, module) for tensor in (op.output, *op.beside.values())]
+        output = self._made(op.output, module)
+        beside = {name: self._made(tensor, module) for name, tensor in op.beside.items()}
         saved = self._saved(op)
-        for cell in reads:
-            cell.last_read = number
+        self.last_read.update(dict.fromkeys(reads, number))
         wanting = list(dict.fromkeys(tensor.within(self.cells) for tensor in op.inputs if wants(tensor)))
         grads: list[tuple[Param, int] | Cell] = []
         for tensor in wanting:
             grads.extend([(tensor, self._copy(tensor))] if isinstance(tensor, Param) else self.cells[tensor])
         weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
-        return Step(number, op, module, list(dict.fromkeys(reads)), makes, saved(self.policy), grads, weights, saved)
+        once = list(dict.fromkeys(reads))
+        return Step(number, op, module, once, output, beside, saved(self.policy), grads, weights, saved)
 
     def _saved(self, op: Op) -> Callable[[Policy], list[Cell]]:
         """What the op saves, given the precision it computes in; cells and gradients are those of this run."""
@@ -178,57 +243,35 @@ class Unrolling:
         return self.cells[place]
 
     def _made(self, tensor: Tensor, module: Module) -> Cell:
-        made = Cell(tensor, self.size(tensor, module), self.number - 1)
+        made = Cell(tensor)
+        self.bytes[made], self.last_read[made] = self.size(tensor, module), self.number - 1
         self.cells[tensor] = [made]
         return made
 
 
-def schedule(nodes: list[Node], passes: Iterable[Pass] = ()) -> list[Node]:
-    """The whole step after all passes, every cell knowing who keeps it."""
-    for change in passes:
-        change(nodes)
-    _note_keepers(nodes)
-    return nodes
-
-
-def _note_keepers(nodes: list[Node]) -> None:
-    """What is recomputed is not kept by those who need it, only what enters it, and some of its results."""
+def _savers(nodes: list[Node]) -> Iterator[tuple[Cell, int]]:
+    """What is recomputed is not saved by those who need it, only what enters it, and some of its results."""
     for node in nodes:
         if isinstance(node, Step):
-            for cell in node.keeps:
-                cell.keepers.append(node.number)
+            yield from ((cell, node.number) for cell in node.saves)
         elif isinstance(node, Group) and node.recomputed:
-            for cell in (*node.reads, *node.results):
-                cell.keepers.append(node.first)
+            yield from ((cell, node.first) for cell in (*node.reads, *node.results))
         else:
-            _note_keepers(node.body)
+            yield from _savers(node.body)
 
 
-class Saved(NamedTuple):
-    """A cell that is alive after the forward pass, for the first who saved it: the module of an op, or a recomputed
-    block; `times` is how many like it there are."""
-
-    module: Module
-    cell: Cell
-    times: int
-
-    @property
-    def bytes(self) -> int:
-        return self.times * self.cell.bytes
-
-
-def saved_cells(nodes: list[Node], times: int = 1) -> Iterator[Saved]:
-    """Everything that is saved for the backward pass."""
+def _saved(nodes: list[Node], savers: dict[Cell, list[int]], times: int = 1) -> Iterator[tuple[Module, Cell, int]]:
+    """Every saved cell at the first who saves it, and how often."""
     for node in nodes:
         if isinstance(node, Loop):
-            yield from saved_cells(node.body, times * node.times)
+            yield from _saved(node.body, savers, times * node.times)
         elif isinstance(node, Step):
-            yield from (Saved(node.module, cell, times) for cell in node.keeps if cell.keepers[0] == node.number)
+            yield from ((node.module, cell, times) for cell in node.saves if savers[cell][0] == node.number)
         elif node.recomputed:
             entering = dict.fromkeys(node.reads, node.module) | node.results
-            yield from (Saved(place, cell, times) for cell, place in entering.items() if cell.keepers[0] == node.first)
+            yield from ((place, cell, times) for cell, place in entering.items() if savers[cell][0] == node.first)
         else:
-            yield from saved_cells(node.body, times)
+            yield from _saved(node.body, savers, times)
 
 
 def steps(nodes: list[Node]) -> Iterator[Step]:

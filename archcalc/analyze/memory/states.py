@@ -86,13 +86,35 @@ class Keeping:
         return found
 
 
-def held(root: Module, keeping: Keeping) -> tuple[Held, ...]:
-    """Every parameter of the model, in the order of the tree."""
+@dataclass(frozen=True)
+class ParameterMemory:
+    """Every parameter with what is kept for it, in the order of the tree, and the sums on one GPU."""
+
+    plan: Plan
+    held: tuple[Held, ...]
+    states: dict[str, int]  # weights, master weights, gradients and optimizer states, when all of them are there
+    buffers: int
+
+    @property
+    def weights(self) -> int:
+        """Bytes of all parameters and buffers."""
+        return self.states["weights"] + self.buffers
+
+
+def parameter_memory(root: Module, keeping: Keeping, activations: str) -> ParameterMemory:
+    """What stands in memory whatever the batch; `activations` is the number format of buffers."""
     found = [keeping.of(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
-    return tuple(found)
+    buffers = 0 if keeping.format.has_buffers else _buffers(root, BYTES[activations])
+    return ParameterMemory(keeping.plan, tuple(found), _totals(found, keeping), buffers)
 
 
-def totals(parameters: Iterable[Held], keeping: Keeping) -> dict[str, int]:
+def _buffers(root: Module, width: int) -> int:
+    """Once for each copy of a layer: as a file of weights stores it, else in the precision of the activations."""
+    found = [(tensor, int(copies)) for module, copies in walk(root) for tensor in module.buffers.values()]
+    return sum(copies * (int(one.size) * width if one.stored is None else one.stored) for one, copies in found)
+
+
+def _totals(parameters: Iterable[Held], keeping: Keeping) -> dict[str, int]:
     """Each kind's bytes on one GPU; ZeRO-1 and -2 divide one flat buffer, padded once."""
     parameters = tuple(parameters)
     sums = {kind: sum(getattr(one, kind) for one in parameters) for kind in KINDS}

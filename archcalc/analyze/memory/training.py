@@ -10,34 +10,35 @@ from archcalc.analyze.memory.passes.checkpointing import checkpoint
 from archcalc.analyze.memory.passes.compiled import compile_blocks, compile_loss
 from archcalc.analyze.memory.passes.loss_chunks import in_chunks, mark_logits
 from archcalc.analyze.memory.passes.mixed_precision import autocast, fp8
-from archcalc.analyze.memory.profile import Played
-from archcalc.analyze.memory.schedule import Node, Pass, Unrolling, schedule
-from archcalc.analyze.memory.simulate import Holding, Timeline
+from archcalc.analyze.memory.profile import Simulated
+from archcalc.analyze.memory.schedule import Pass, Schedule, schedule
+from archcalc.analyze.memory.simulate import simulate
 from archcalc.analyze.memory.states import Keeping
+from archcalc.analyze.memory.step_policy import StepPolicy
 from archcalc.core.ir import Module, Param, Region, Tensor, walk
 from archcalc.core.precision import BYTES, Policy
 from archcalc.storage.format import Format
 
 if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
     from archcalc.core.mesh import Plan
     from archcalc.run.options import Case
-    from archcalc.spec.workload import Workload
 
 
-def played(memory: Memory, work: Workload, base: dict[str, int]) -> Played:
+def simulated(root: Module, case: Case, keeping: Keeping, start: dict[str, int]) -> Simulated:
     """A training step, on top of what stands all the time."""
-    root = memory.build(work)
-    timeline = Timeline(nodes(memory, root), holding(memory.case, memory.keeping, root, memory.states), trains=True)
-    start = base if memory.case.accumulate > 1 else dict(base, gradients=0)
-    return Played(start, timeline.sink)
+    step = step_schedule(root, case, keeping)
+    changes = simulate(step, step_policy(root, case, keeping, start["gradients"]), trains=True)
+    return Simulated(start if case.accumulate > 1 else dict(start, gradients=0), changes, step)
 
 
-def nodes(memory: Memory, root: Module) -> list[Node]:
+def step_schedule(root: Module, case: Case, keeping: Keeping) -> Schedule:
     """The step on one GPU, with what every option changes about it."""
-    policy = Policy(memory.case.activations)
-    unrolled = Unrolling(policy, memory.trainable, sizes(memory.case, policy)).run(root)
-    return schedule(unrolled, passes(memory.case, memory.keeping))
+    policy = Policy(case.activations)
+
+    def size(tensor: Tensor, module: Module) -> int:
+        return case.plan.size(tensor) * policy.bytes_of(tensor.role)
+
+    return schedule(root, policy, keeping.trainable, size, passes(case, keeping))
 
 
 def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
@@ -58,34 +59,19 @@ def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
         yield in_chunks(case.loss_chunks)
 
 
-def sizes(case: Case, policy: Policy) -> Callable[[Tensor, Module], int]:
-    """Bytes of a tensor on one GPU."""
-    return lambda tensor, module: case.plan.size(tensor) * policy.bytes_of(tensor.role)
-
-
-def stretch(module: Module) -> Module:
-    """What an instant is remembered under: a block, or what stands directly in the model."""
-    above: Module | None = module
-    while above:
-        if above.region == Region.BLOCK or (above.parent and not above.parent.parent):
-            return above
-        above = above.parent
-    return module
-
-
-def holding(case: Case, keeping: Keeping, root: Module, states: dict[str, int]) -> Holding:
-    """What a step does with parameters."""
+def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> StepPolicy:
+    """What a step does with parameters, of all of which the gradients take so many bytes."""
     recipe, plan, optimizer = case.recipe, case.plan, case.optimizer
     assert recipe and optimizer
     made, kept = BYTES[recipe.gathered or recipe.gradients], BYTES[recipe.gradients]
     trained = [(one, copies) for one, copies in _params(root) if keeping.trained(one)]
     here = sum(copies * _here(plan, param) for param, copies in trained)
     shares = sum(copies * _share(plan, param) for param, copies in trained) * kept
-    return Holding(
+    return StepPolicy(
         gradient=lambda param: plan.size(param) * made,
         kept_gradient=lambda param: _share(plan, param) * kept,
         summed=lambda param: plan.sharded(param) * plan.shards * kept if plan.zero == 3 else 0,
-        rounding=states["gradients"] - shares if plan.zero == 2 else 0,
+        rounding=gradients - shares if plan.zero == 2 else 0,
         copy=_copies(case, keeping),
         copy_stays=lambda param: bool(recipe.copies) and not keeping.quantised(param),
         copies_are_cached=recipe.name == "autocast",

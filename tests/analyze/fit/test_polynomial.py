@@ -26,12 +26,12 @@ QUESTIONS: list[tuple[Any, dict[str, Any]]] = [
 
 
 def by_batch(memory: Memory) -> Step | None:
-    return fitted(lambda batch: memory.played(batch, None), 2, 10**12)
+    return fitted(lambda batch: memory.simulated(batch, None), 2, 10**12)
 
 
 def by_length(memory: Memory, most: int) -> Step | None:
     names = list(memory.model.resolved.lengths)
-    return fitted(lambda length: memory.played(1, **lengths(names, length)), 16, most)
+    return fitted(lambda length: memory.simulated(1, **lengths(names, length)), 16, most)
 
 
 def lengths(names: list[str], length: int) -> dict[str, Any]:

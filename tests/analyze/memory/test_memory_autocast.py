@@ -14,7 +14,6 @@ from archcalc import load
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.passes.mixed_precision import autocast
-from archcalc.analyze.memory.schedule import saved_cells
 from archcalc.reference.measure import training_step
 from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain
@@ -47,7 +46,7 @@ def test_autocast_keeps_what_pytorch_keeps(name: str, monkeypatch: pytest.Monkey
     report = ask.at(2, 16)
     at_loss = next(instant for instant in report.instants if instant.phase == "loss")
     copies = at_loss.parts["weights"] - report.states["weights"]
-    assert sum(one.bytes for one in saved_cells(training.nodes(ask, root))) + copies == truth
+    assert sum(one.bytes for one in training.step_schedule(root, ask.case, ask.keeping).saved()) + copies == truth
 
 
 def test_a_gpu_keeps_softmax_in_fp32() -> None:

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 import torch
+from support.saved_by_blocks import saved_by_blocks
 from torch.autograd.graph import saved_tensors_hooks
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
-from archcalc.analyze.memory import training
 from archcalc.analyze.memory.answer import Memory
-from archcalc.analyze.memory.schedule import saved_cells
 from archcalc.reference.block import Block
 from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain
@@ -55,8 +54,8 @@ def test_a_compiled_block_keeps_what_the_partitioner_saves(name: str, precision:
         lambda x, *rest: block(list(given), None, x, *rest), x, *given.values(), without=tuple(net.parameters())
     )
     ask = Memory(model, mode="train", precision=precision, attention="eager", compile="blocks")
-    nodes = training.nodes(ask, ask.build(model.workload(batch=2, seq=64)))
-    ours = sum(one.bytes for one in saved_cells(nodes) if "blocks" in one.module.path)
+    root = ask.build(model.workload(batch=2, seq=64))
+    ours = saved_by_blocks(ask, root)
     narrower = 2 * 2 * 2 * TOKENS if (name, precision) == ("gpt2", "bf16") else 0
     assert ours - narrower == truth
 
@@ -85,7 +84,7 @@ def test_a_kernel_that_bends_scores_stands_apart_too() -> None:
     def of_blocks(*changes: str) -> int:
         model = load("llama-3-8b", set=[*MODELS["llama-3-8b"], *changes])
         ask = Memory(model, mode="train", precision="bf16", attention="flash", compile="blocks")
-        nodes = training.nodes(ask, ask.build(model.workload(batch=2, seq=64, attention="flash")))
-        return sum(one.bytes for one in saved_cells(nodes) if "blocks" in one.module.path)
+        root = ask.build(model.workload(batch=2, seq=64, attention="flash"))
+        return saved_by_blocks(ask, root)
 
     assert of_blocks() - of_blocks("attention.softcap=30.0") == 3 * 8

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 import torch.distributed as dist
+from support.saved_by_blocks import saved_by_blocks
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import DTensor, Replicate, Shard
@@ -22,9 +23,7 @@ from torch.distributed.tensor.parallel import (
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
-from archcalc.analyze.memory import training
 from archcalc.analyze.memory.answer import Memory
-from archcalc.analyze.memory.schedule import saved_cells
 from archcalc.reference.block import Block
 from archcalc.reference.layers import recomputed
 from archcalc.reference.transformer import Transformer
@@ -133,8 +132,8 @@ def test_sequence_parallel_blocks_keep_what_dtensor_keeps(recompute: str) -> Non
         apart = {tensor.untyped_storage()._cdata for tensor in (*own, first, x, *constants)}
         truth = sum(size for address, size in made.alive().items() if address not in apart)
     ask = Memory(model, mode="train", precision="fp32", attention="eager", tp=gpus, sp=True, recompute=recompute)
-    nodes = training.nodes(ask, ask.build(model.workload(batch=batch, seq=seq)))
-    ours = sum(one.bytes for one in saved_cells(nodes) if "blocks" in one.module.path)
+    root = ask.build(model.workload(batch=batch, seq=seq))
+    ours = saved_by_blocks(ask, root)
     entering = 4 * batch * seq // gpus * 256 if recompute != "none" else 0
     tables = 2 * 4 * seq * 32 + seq * seq
     assert ours == truth + entering + tables

@@ -120,7 +120,7 @@ def test_what_is_alive_after_the_forward_pass_is_what_is_saved(name: str, recomp
     whole = ask.at(2).rows[0].parts
     root = model.build(model.workload(batch=2, attention=attention))
     saved = saved_activations(root, "fp32", recompute=RECOMPUTE[recompute]).bytes
-    assert whole["activations"] + whole["logits"] == after_forward(ask.played(2, None).changes) == saved
+    assert whole["activations"] + whole["logits"] == after_forward(ask.simulated(2, None).changes) == saved
 
 
 def after_forward(changes: Iterable[Happening]) -> int:
@@ -140,7 +140,7 @@ def test_every_preset_plays_to_what_it_saves(name: str) -> None:
     model = load(name)
     ask = Memory(model, mode="train", precision="fp32", attention=None)
     root = model.build(model.workload(batch=2))
-    assert after_forward(ask.played(2, None).changes) == saved_activations(root, "fp32").bytes
+    assert after_forward(ask.simulated(2, None).changes) == saved_activations(root, "fp32").bytes
 
 
 def test_parts_add_up_at_every_instant() -> None:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from archcalc.analyze.memory.schedule import Node, Pass, Step, steps
+from archcalc.analyze.memory.schedule import Pass, Schedule, Step
 from archcalc.core.ir import Param
 
 
 def save_inputs(is_quantised: Callable[[Param], bool]) -> Pass:
     """Products with a quantised matrix save what they read, wherever a gradient goes through them."""
 
-    def change(nodes: list[Node]) -> None:
-        for step in steps(nodes):
+    def change(schedule: Schedule) -> None:
+        for step in schedule.steps():
             if step.grads and any(map(is_quantised, step.weights)):
                 _save_inputs(step)
 
@@ -24,4 +24,4 @@ def save_inputs(is_quantised: Callable[[Param], bool]) -> Pass:
 
 
 def _save_inputs(step: Step) -> None:
-    step.keeps.extend(cell for cell in step.reads if cell.tensor.role == "act" and cell not in step.keeps)
+    step.saves.extend(cell for cell in step.reads if cell.tensor.role == "act" and cell not in step.saves)

@@ -9,50 +9,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archcalc.analyze.memory.schedule import Cell, Group, Node, Pass, Step, groups, steps
+from archcalc.analyze.memory.schedule import Cell, Group, Pass, Schedule, Step, steps
 from archcalc.core.ir import Region, Tensor
 from archcalc.core.precision import BYTES
 
 WHOLE = frozenset({"upcast", "normalised"})  # what a norm computed step by step makes beside its output
 
 
-def compile_blocks(nodes: list[Node]) -> None:
+def compile_blocks(schedule: Schedule) -> None:
     """Let go of what is fused, and keep what it is computed from."""
     readers: dict[Cell, set[Step]] = {}
-    for step in steps(nodes):
+    for step in schedule.steps():
         for cell in step.reads:
             readers.setdefault(cell, set()).add(step)
-    for group in groups(nodes):
+    for group in schedule.groups():
         if group.module.region == Region.BLOCK:
             inside = list(steps(group.body))
             leaving = {cell for step in inside for cell in step.makes if not readers.get(cell, set()) <= set(inside)}
-            _Fusing(inside, leaving).apply(group)
+            _Fusing(schedule, inside, leaving).apply(group)
 
 
 def compile_loss(width: int) -> Pass:
     """Logits are kept as they are, with two numbers for each row, and nothing of their size is made."""
 
-    def change(nodes: list[Node]) -> None:
-        for step in steps(nodes):
+    def change(schedule: Schedule) -> None:
+        for step in schedule.steps():
             if step.op.traits.loss_of_logits:
-                _fuse_loss(step, width)
+                _fuse_loss(schedule, step, width)
 
     return change
 
 
-def _fuse_loss(step: Step, width: int) -> None:
-    logits, targets = step.reads[0], step.reads[1:]
-    made = step.makes[1]
+def _fuse_loss(schedule: Schedule, step: Step, width: int) -> None:
+    logits, *targets = step.reads
+    made = step.beside[step.op.traits.loss_of_logits]
     vocabulary = int(step.op.inputs[0].dims[-1].size)
-    made.bytes = 2 * BYTES["fp32"] * (logits.bytes // width // vocabulary)
-    step.keeps[:] = [logits, *targets, made]
+    schedule.bytes[made] = 2 * BYTES["fp32"] * (schedule.bytes[logits] // width // vocabulary)
+    step.saves[:] = [logits, *targets, made]
 
 
 class _Fusing:
     """One run of a block."""
 
-    def __init__(self, inside: list[Step], leaving: set[Cell]) -> None:
-        self.inside = inside
+    def __init__(self, schedule: Schedule, inside: list[Step], leaving: set[Cell]) -> None:
+        self.schedule, self.inside = schedule, inside
         self.maker = {cell: step for step in inside for cell in step.makes}
         self.exists = leaving | set(self._apart())
 
@@ -60,28 +60,25 @@ class _Fusing:
         for step in self.inside:
             if step.op.traits.own_kernel:
                 yield from (*step.reads, *step.makes)
-            names = dict(zip(step.op.beside, step.makes[1:], strict=False))
-            yield from (cell for name, cell in names.items() if name not in WHOLE)
+            yield from (cell for name, cell in step.beside.items() if name not in WHOLE)
 
     def apply(self, group: Group) -> None:
         for step in self.inside:
             self._keep_row_statistics(step)
         for step in self.inside:
-            step.keeps[:] = dict.fromkeys(found for cell in step.keeps for found in self._sources(cell))
+            step.saves[:] = dict.fromkeys(found for cell in step.saves for found in self._sources(cell))
         needed = self._needed(group)
         group.results = {cell: place for cell, place in group.results.items() if cell in needed}
-        for cell in self.maker:
-            cell.bytes = cell.bytes if cell in self.exists else 0
+        self.schedule.bytes.update(dict.fromkeys(self.maker.keys() - self.exists, 0))
 
     def _keep_row_statistics(self, step: Step) -> None:
         """Maxima and sums of softmax's rows, in the place of its fp32 output."""
-        number, upcast = step.op.traits.row_statistics, step.makes[-1]
-        if number and upcast in step.keeps:
+        number, upcast = step.op.traits.row_statistics, step.beside.get("upcast")
+        if number and upcast and upcast in step.saves:
             tensor = Tensor(step.op.output.axes[:-1], "stat")
-            rows = upcast.bytes // BYTES["fp32"] // int(step.op.output.dims[-1].size)
-            made = Cell(tensor, number * BYTES["fp32"] * rows, step.number)
-            step.makes.append(made)
-            step.keeps.append(made)
+            rows = self.schedule.bytes[upcast] // BYTES["fp32"] // int(step.op.output.dims[-1].size)
+            made = self.schedule.add(step, tensor, number * BYTES["fp32"] * rows)
+            step.saves.append(made)
             self.exists.add(made)
             self.maker[made] = step
 
@@ -96,7 +93,7 @@ class _Fusing:
     def _needed(self, group: Group) -> set[Cell]:
         """What is read on the way to all that the backward pass keeps: a result that nobody reads is not kept."""
         needed: set[Cell] = set()
-        waiting = [cell for step in self.inside for cell in step.keeps]
+        waiting = [cell for step in self.inside for cell in step.saves]
         while waiting:
             cell = waiting.pop()
             if cell in needed:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from archcalc.analyze.memory.schedule import Node, Pass, steps
+from archcalc.analyze.memory.schedule import Pass, Schedule
 from archcalc.core.ir import Region
 
 
-def mark_logits(nodes: list[Node]) -> None:
-    """Whatever the loss reads and makes is booked as logits."""
-    for step in steps(nodes):
+def mark_logits(schedule: Schedule) -> None:
+    """Whatever the loss reads and makes is accounted as logits."""
+    for step in schedule.steps():
         if step.module.region == Region.LOSS:
-            for cell in (*step.reads, *step.makes):
-                cell.is_logits = True
+            schedule.logits.update(step.reads, step.makes)
 
 
 def in_chunks(number: int) -> Pass:
     """Each chunk's logits are freed before the next."""
 
-    def change(nodes: list[Node]) -> None:
-        logits = {cell for step in steps(nodes) for cell in (*step.reads, *step.makes) if cell.is_logits}
-        for cell in logits:
-            cell.bytes = -(-cell.bytes // number)
+    def change(schedule: Schedule) -> None:
+        for cell in schedule.logits:
+            schedule.bytes[cell] = -(-schedule.bytes[cell] // number)
 
     return change

@@ -9,9 +9,10 @@ Source: PyTorch's documentation, Automatic Mixed Precision, CUDA Op-Specific Beh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
-from archcalc.analyze.memory.schedule import Cell, Node, Pass, Step, steps
-from archcalc.core.ir import Param, Tensor
+from archcalc.analyze.memory.schedule import Cell, Pass, Schedule, Step
+from archcalc.core.ir import Param
 from archcalc.core.ops import KINDS
 from archcalc.core.precision import Policy
 
@@ -20,78 +21,82 @@ def autocast(but: frozenset[str] = frozenset()) -> Pass:
     """fp32 weights, 16-bit products. Cells come measured in 16 bits, and are widened where PyTorch widens.
 
     `but` are kinds that a device computes in 16 bits although CUDA does not."""
-    wide = frozenset(name for name, kind in KINDS.items() if kind.autocast == "fp32") - but
+    in_fp32 = frozenset(name for name, kind in KINDS.items() if kind.autocast == "fp32") - but
 
-    def change(nodes: list[Node]) -> None:
-        known: set[Cell] = set()
-        for step in steps(nodes):
-            _widen(cell for cell in step.reads if cell not in known)  # constants that enter are fp32, as weights are
-            known.update(step.reads, step.makes)
-            _cast(step, wide)
-            known.update(step.makes)
+    def change(schedule: Schedule) -> None:
+        casting = _Autocast(schedule, in_fp32)
+        for step in schedule.steps():
+            casting.cast(step)
 
     return change
 
 
-def _cast(step: Step, wide: frozenset[str]) -> None:
-    in_fp32 = step.op.kind in wide
-    from_wide = not step.reads or any(cell.widened for cell in step.reads)
-    if in_fp32:
-        step.keeps[:] = step.saved(Policy("fp32"))
-        _drop_upcasts(step)
-    if in_fp32 or (from_wide and step.op.traits.autocast != "narrow"):
-        _widen(step.makes)
-    step.keeps[:] = [_as_computed(cell, step, wide) for cell in step.keeps]
+@dataclass
+class _Autocast:
+    """Follows the steps in order, and knows which cells are fp32."""
 
+    schedule: Schedule
+    in_fp32: frozenset[str]  # kinds
+    known: set[Cell] = field(default_factory=set)
+    wide: set[Cell] = field(default_factory=set)
 
-def _drop_upcasts(step: Step) -> None:
-    """An fp32 copy beside the output is not made where the output itself is fp32."""
-    for cell in step.makes:
-        if cell.tensor.role == "upcast":
-            cell.bytes = 0
+    def cast(self, step: Step) -> None:
+        """Constants that enter are fp32, as weights are."""
+        self._widen(cell for cell in step.reads if cell not in self.known)
+        self.known.update(step.reads, step.makes)
+        computes_wide = step.op.kind in self.in_fp32
+        from_wide = not step.reads or any(cell in self.wide for cell in step.reads)
+        if computes_wide:
+            step.saves[:] = step.saved_in(Policy("fp32"))
+            self._drop_upcasts(step)
+        if computes_wide or (from_wide and step.op.traits.autocast != "narrow"):
+            self._widen(step.makes)
+        step.saves[:] = [self._as_computed(cell, step) for cell in step.saves]
+        self.known.update(step.makes)
 
+    def _drop_upcasts(self, step: Step) -> None:
+        """An fp32 copy beside the output is not made where the output itself is fp32."""
+        for cell in step.makes:
+            if cell.tensor.role == "upcast":
+                self.schedule.bytes[cell] = 0
 
-def _widen(cells: Iterable[Cell]) -> None:
-    for cell in cells:
-        if cell.tensor.role == "act":
-            cell.bytes, cell.widened = 2 * cell.bytes, True
+    def _widen(self, cells: Iterable[Cell]) -> None:
+        for cell in cells:
+            if cell.tensor.role == "act":
+                self.schedule.bytes[cell] *= 2
+                self.wide.add(cell)
 
-
-def _as_computed(cell: Cell, step: Step, wide: frozenset[str]) -> Cell:
-    """The copy that is saved in the place of a tensor of another width."""
-    if cell.tensor.role != "act" or cell in step.makes:
+    def _as_computed(self, cell: Cell, step: Step) -> Cell:
+        """The copy that is saved in the place of a tensor of another width."""
+        if cell.tensor.role != "act" or cell in step.makes:
+            return cell
+        size = self.schedule.bytes[cell]
+        if step.op.traits.autocast == "narrow" and cell in self.wide:
+            return self.schedule.add_copy(step, cell, size // 2)
+        if step.op.kind in self.in_fp32 and cell not in self.wide:
+            copied = self.schedule.add_copy(step, cell, size * 2)
+            self.wide.add(copied)
+            return copied
         return cell
-    if step.op.traits.autocast == "narrow" and cell.widened:
-        return _copied(step, cell, cell.bytes // 2, False)
-    if step.op.kind in wide and not cell.widened:
-        return _copied(step, cell, cell.bytes * 2, True)
-    return cell
 
 
 def fp8(is_quantised: Callable[[Param], bool]) -> Pass:
     """Linear layers save what they read in one byte an element, but for those whose weights are quantised: such a
     weight is dequantised to 16 bits, and so is its product."""
 
-    def change(nodes: list[Node]) -> None:
+    def change(schedule: Schedule) -> None:
         copies: dict[Cell, Cell] = {}
-        for step in steps(nodes):
+        for step in schedule.steps():
             is_linear = step.op.traits.matrix and bool(step.weights)
             if is_linear and not any(map(is_quantised, step.weights)):
-                step.keeps[:] = [_in_one_byte(cell, step, copies) for cell in step.keeps]
+                step.saves[:] = [_in_one_byte(schedule, cell, step, copies) for cell in step.saves]
 
     return change
 
 
-def _in_one_byte(cell: Cell, step: Step, copies: dict[Cell, Cell]) -> Cell:
+def _in_one_byte(schedule: Schedule, cell: Cell, step: Step, copies: dict[Cell, Cell]) -> Cell:
     if cell.tensor.role != "act":
         return cell
     if cell not in copies:
-        copies[cell] = _copied(step, cell, cell.bytes // 2, False)
+        copies[cell] = schedule.add_copy(step, cell, schedule.bytes[cell] // 2)
     return copies[cell]
-
-
-def _copied(step: Step, cell: Cell, size: int, wide: bool) -> Cell:
-    tensor = Tensor(cell.tensor.axes, cell.tensor.role)
-    made = Cell(tensor, size, step.number, widened=wide)
-    step.makes.append(made)
-    return made

@@ -1,0 +1,84 @@
+"""What an answer about memory takes for granted, and which option changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.memory import overhead
+from archcalc.analyze.memory.decode_cache import Cached, is_tail, window_of
+from archcalc.core.assumptions import Assumption, Topic, without
+from archcalc.core.ir import Module, Region, walk
+from archcalc.core.precision import BYTES
+from archcalc.run.options import KV_RULES
+from archcalc.storage.checkpoint import Checkpoint
+from archcalc.storage.places import Place
+
+if TYPE_CHECKING:
+    from archcalc.run.options import Case
+
+SOFTMAX = {  # what eager attention stores of it in 16 bits
+    "act": "eager attention: softmax in the activations' 16 bits; `softmax: fp32` in the spec counts it in fp32",
+    "fp32": "eager attention: softmax in fp32 and cast to 16 bits, as this model's class in transformers does",
+}
+
+
+def assumptions(
+    case: Case, root: Module, cache: Iterable[Cached], *, of_file: bool, attention_matters: bool
+) -> Iterator[Assumption]:
+    """In the order in which a report has them. `of_file`: the model is a list of weights."""
+    yield from (Assumption(Topic.ESTIMATE, f"estimate: {reason}") for reason in case.estimates)
+    if of_file:
+        yield from without(case.assumptions, Topic.PRECISION)  # nothing is computed in it
+        left_out = "activations are not counted" if root.body else "neither a cache nor activations"
+        yield Assumption(Topic.SCOPE, f"a file of weights: {left_out}, since it does not tell what is computed")
+    else:
+        yield from case.assumptions
+    yield from _of_attention(case, root, matters=attention_matters)
+    yield from _of_format(case, root)
+    yield from _of_cache(case, cache)
+    if case.overhead is None:
+        yield overhead.assumption(case)
+
+
+def attends(root: Module) -> bool:
+    """Whether there is attention that may be eager or in one kernel."""
+    return any(module.region == Region.CORE for module, _ in walk(root))
+
+
+def _of_attention(case: Case, root: Module, *, matters: bool) -> Iterator[Assumption]:
+    """How attention is computed, where that matters; and what eager attention stores in 16 bits."""
+    used = case.attention
+    if matters:
+        yield Assumption(Topic.ATTENTION, f"{used} attention", used, "--attention")
+    stored = {op.traits.softmax for module, _ in walk(root) if module.region == Region.CORE for op in module.ops}
+    if BYTES[case.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
+        yield Assumption(Topic.ATTENTION, SOFTMAX["fp32" if "fp32" in stored else "act"], used)
+
+
+def _of_format(case: Case, root: Module) -> Iterator[Assumption]:
+    """A format that quantises nothing here; modules that a checkpoint excludes, and that are not found."""
+    kept = case.format
+    places = [Place(param, 1) for module, _ in walk(root) for param in module.params.values()]
+    if kept.is_quantised and not any(kept.holds(place) for place in places):
+        text = f"{kept.name} is for layers that this model does not have: its weights stay as they are"
+        yield Assumption(Topic.WEIGHTS, text, kept.name)
+        return
+    names = kept.unfound(places) if isinstance(kept, Checkpoint) else []
+    if names:
+        text = f"{kept.source} excludes module {names[0]} from quantisation, but no module here has that name"
+        yield Assumption(Topic.WEIGHTS, text, names[0])
+
+
+def _of_cache(case: Case, cache: Iterable[Cached]) -> Iterator[Assumption]:
+    kept = [one.tensor for one in cache]
+    if any(map(window_of, kept)):
+        rule = case.kv_rule
+        yield Assumption(Topic.KV_CACHE, f"cache of sliding windows: {KV_RULES[rule]}", rule, "--kv-rule")
+    if any(map(is_tail, kept)) and case.state_format:
+        stored = case.state_format.name
+        text = (
+            f"recurrent state in {stored}, of convolutions kernel − 1 positions (transformers and llama.cpp keep"
+            " fp32, and transformers mostly a position more)"
+        )
+        yield Assumption(Topic.STATE, text, stored, "--state-dtype")
