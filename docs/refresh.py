@@ -1,5 +1,7 @@
 """Print every example of README and docs anew: `python docs/refresh.py`, then read the difference.
 
+Pages can be named: `python docs/refresh.py README.md docs/fit.md`.
+
 A line `…` stands for lines left out; as many lines are shown before and after it as were shown before.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -15,7 +18,8 @@ BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def main() -> None:
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    named = [Path(page).resolve() for page in sys.argv[1:]]
+    for page in named or (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = page.read_text(encoding="utf-8")
         page.write_text(BLOCK.sub(lambda block: f"```console\n{refreshed(block[1])}```", text), encoding="utf-8")
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
-from archcalc.run.device import KINDS, MAKERS, Device, Memory, catalog, device, rated, unreadable
+from archcalc.run.device import KINDS, Device, Memory, catalog, device, makers, rated, unreadable
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked, memory_size, word
 from archcalc.spec.units import Rated, binary_bytes
@@ -98,8 +98,8 @@ def gpus(
     if name is not None:
         known, found = device(name, field="gpus")
         return GpuReport(model=known, assumptions=tuple(_texts(found)), rows={known: found})
-    makers = {each.lower(): each for each in MAKERS}
-    wanted = makers[_choice(maker.lower(), makers, "--maker")] if maker else None
+    known_makers = {each.lower(): each for each in makers()}
+    wanted = known_makers[_choice(maker.lower(), known_makers, "--maker")] if maker else None
     kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
     rows = {name: each for name, each in catalog().items() if _has_room(each, min_memory)}
     rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}

@@ -18,24 +18,36 @@ def completed_gpu(incomplete: str) -> list[str]:
 Name = Annotated[
     str | None,
     typer.Argument(
-        metavar="NAME", autocompletion=completed_gpu, show_default=False, help="Show this one in full. Left out: all."
+        metavar="NAME",
+        autocompletion=completed_gpu,
+        show_default=False,
+        help="Show one device in full; list all without it.",
     ),
 ]
+
+
+def completed_maker(incomplete: str) -> list[str]:
+    from archcalc.run.device import makers
+
+    return [maker.lower() for maker in makers() if maker.lower().startswith(incomplete.lower())]
+
+
 Maker = Annotated[
-    str | None, typer.Option("--maker", metavar="nvidia|amd|intel|google|apple", help="Those of one maker alone.")
+    str | None,
+    typer.Option(
+        "--maker", metavar="NAME", autocompletion=completed_maker, help="Devices of one maker, such as nvidia or amd."
+    ),
 ]
 Kind = Annotated[
     str | None,
-    typer.Option(
-        "--kind", metavar="datacenter|workstation|consumer|embedded|tpu|unified", help="Those of one kind alone."
-    ),
+    typer.Option("--kind", metavar="datacenter|workstation|consumer|embedded|tpu|unified", help="Devices of one kind."),
 ]
 MinMemory = Annotated[
     str | None,
     typer.Option(
         "--min-memory",
         metavar="SIZE",
-        help="Those rated at so much memory or more (24GB), or with so much to use (24GiB).",
+        help="Devices sold with at least this much memory (24GB), or reporting as much (24GiB).",
     ),
 ]
 

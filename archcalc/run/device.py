@@ -23,9 +23,7 @@ from archcalc.spec.units import Rated, binary_bytes, parse_bytes, parse_rated
 from archcalc.spec.yaml_reader import MAX_BYTES, read
 
 Amount = Annotated[int, Field(gt=0)]
-Maker = Literal["NVIDIA", "AMD", "Intel", "Google", "Apple"]
 Kind = Literal["datacenter", "workstation", "consumer", "embedded", "tpu", "unified"]
-MAKERS: tuple[str, ...] = Maker.__args__  # type: ignore[attr-defined]
 KINDS: tuple[str, ...] = Kind.__args__  # type: ignore[attr-defined]
 
 
@@ -78,7 +76,7 @@ class Device(Node):
     """One device: what the catalog says of it. A device of one's own needs a name and its memory."""
 
     name: str
-    maker: Maker | None = None
+    maker: str | None = None
     kind: Kind | None = None
     aliases: list[str] = Field(default_factory=list)
     year: Amount | None = None
@@ -100,6 +98,11 @@ class Device(Node):
         return self.peak.bf16 or self.peak.fp16
 
 
+def makers() -> list[str]:
+    """Every maker that a device file names."""
+    return sorted({each.maker for each in catalog().values() if each.maker})
+
+
 def names() -> list[str]:
     """Every device that can be named, without its aliases."""
     return sorted(paths.presets("gpus"))
@@ -111,7 +114,7 @@ def device(name: str, field: str = "--gpu") -> tuple[str, Device]:
     if size:
         return name.strip(), _of_size(name.strip(), size, field)
     typed, files = _typed(name), paths.presets("gpus")
-    known = typed if typed in files else _known().get(_letters(name))
+    known = typed if typed in files else _found(name)
     if known:
         return known, _read(files[known])
     more = "`archcalc gpus` lists all; a memory size such as 24GB stands for any other"
@@ -185,11 +188,15 @@ def _tried() -> dict[str, Device | InputError]:
     return found
 
 
-def _known() -> dict[str, str]:
-    """From every spelling that means a device (file name, alias, title) to the name of its file."""
-    spelled = {_letters(each.name): name for name, each in catalog().items()}
-    spelled |= {_letters(alias): name for name, each in catalog().items() for alias in each.aliases}
-    return spelled | {_letters(name): name for name in paths.presets("gpus")}
+def _found(typed: str) -> str | None:
+    """The name of the file that this spelling means: a title, an alias or a file's name, with or without the maker."""
+    devices = catalog()
+    prefixes = {_letters(each.maker) for each in devices.values() if each.maker}
+    spellings = {each.name: name for name, each in devices.items()}
+    spellings |= {alias: name for name, each in devices.items() for alias in each.aliases}
+    spellings |= {name: name for name in paths.presets("gpus")}
+    known = {_without(prefixes, spelling): name for spelling, name in spellings.items()}
+    return known.get(_without(prefixes, typed))
 
 
 def _typed(name: str) -> str:
@@ -198,6 +205,11 @@ def _typed(name: str) -> str:
 
 
 def _letters(name: str) -> str:
-    """Without what people leave out: `NVIDIA RTX4090` is `rtx4090`."""
-    letters = re.sub(r"[^a-z0-9]", "", name.lower())
-    return re.sub(rf"^({'|'.join(MAKERS)})".lower(), "", letters)
+    """Letters and digits alone: `RTX 4090` is `rtx4090`."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _without(prefixes: set[str], name: str) -> str:
+    """Without the maker, which people leave out: `NVIDIA RTX4090` is `rtx4090`."""
+    letters = _letters(name)
+    return letters.removeprefix(next(filter(letters.startswith, prefixes), ""))

@@ -1,7 +1,11 @@
-"""`archcalc presets`: what ships, and how to find in it."""
+"""`archcalc presets`: what ships, and how to find in it.
+
+What ships grows, so whole answers are asserted over a folder of a few presets, which no new preset changes.
+"""
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +13,33 @@ import pytest
 from archcalc.spec import paths
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Run
+
+FEW = [
+    "deepseek-v3",
+    "gpt2",
+    "jamba-v0.1",
+    "kimi-k2",
+    "llama-3-8b",
+    "llama-3.1-8b",
+    "mixtral-8x22b",
+    "mixtral-8x7b",
+    "olmoe-1b-7b",
+    "phi-3-mini",
+    "qwen2.5-7b",
+]
+
+
+@pytest.fixture
+def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of models, where `FEW` is all that ships."""
+    (tmp_path / "models").mkdir()
+    for name in FEW:
+        shutil.copy(paths.presets()[name], tmp_path / "models" / f"{name}.yaml")
+    monkeypatch.setattr(paths, "data_root", lambda: tmp_path)
+    return tmp_path / "models"
 
 
 def names(run: Run, *options: str) -> list[str]:
@@ -17,32 +47,37 @@ def names(run: Run, *options: str) -> list[str]:
 
 
 def test_all_are_listed(run: Run) -> None:
-    """One line each, in the order of their names."""
-    assert names(run) == sorted(paths.presets())
-
-
-def test_by_family_and_size(run: Run) -> None:
-    """Mixtures of experts of 10 B parameters or fewer."""
-    assert names(run, "--family", "moe", "--max-params", "10B") == ["olmoe-1b-7b"]
-
-
-def test_several_words(run: Run) -> None:
-    """Jamba has state-space layers and experts."""
-    assert names(run, "--family", "mamba moe") == ["jamba-v0.1"]
-
-
-def test_every_kind_is_there(run: Run) -> None:
-    families = {word for row in run("presets", "--format", "json").json["rows"] for word in row["family"].split()}
+    """One line each, in the order of their names, of every kind."""
+    rows = run("presets", "--format", "json").json["rows"]
+    assert [row["name"] for row in rows] == sorted(paths.presets())
+    families = {word for row in rows for word in row["family"].split()}
     assert {"encoder", "decoder", "recurrent", "autoencoder", "mamba", "delta", "rglru"} <= families
 
 
-def test_the_largest(run: Run) -> None:
-    """A lower bound alone."""
-    assert names(run, "--min-params", "1T") == ["kimi-k2"]
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ([], FEW),
+        (["--family", "moe", "--max-params", "10B"], ["olmoe-1b-7b"]),
+        (["--family", "mamba moe"], ["jamba-v0.1"]),  # every word is in the family
+        (["--min-params", "1T"], ["kimi-k2"]),  # a lower bound alone
+        (["--min-params", "124_439_808", "--max-params", "124_439_808"], ["gpt2"]),  # both bounds are included
+    ],
+)
+def test_filters(run: Run, few: Path, options: list[str], found: list[str]) -> None:
+    assert names(run, *options) == found
 
 
-def test_nothing_is_found(run: Run) -> None:
-    """The question is said back, and where to look."""
+def test_a_new_preset_is_found_at_once(run: Run, few: Path) -> None:
+    """One file is all: the list, its filters and every command know it by the name of the file."""
+    text = (few / "olmoe-1b-7b.yaml").read_text(encoding="utf-8")
+    (few / "olmoe-2.yaml").write_text(text.replace("OLMoE", "OLMoE 2"), encoding="utf-8")
+    assert names(run, "--family", "moe", "--max-params", "10B") == ["olmoe-1b-7b", "olmoe-2"]
+    assert run("params", "olmoe-2").out.splitlines()[1] == run("params", "olmoe-1b-7b").out.splitlines()[1]
+
+
+def test_nothing_is_found(run: Run, few: Path) -> None:
+    """The question is repeated, and where to look."""
     answer = run("presets", "--family", "zebra", "--max-params", "10B")
     assert answer.code == 2
     assert "no preset is 'zebra' of 10,000,000,000 parameters or fewer" in answer.err
@@ -61,7 +96,7 @@ def test_nothing_is_found(run: Run) -> None:
         ("deepsek-v3", "deepseek-v3"),
     ],
 )
-def test_a_name_by_another_spelling(run: Run, typed: str, meant: str) -> None:
+def test_a_name_by_another_spelling(run: Run, few: Path, typed: str, meant: str) -> None:
     """The preset that is meant; whoever names a model as the Hub does learns how that is read."""
     answer = run("params", typed)
     assert answer.code == 2

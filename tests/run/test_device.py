@@ -124,7 +124,7 @@ def test_ones_own_wins_over_what_ships(tmp_path: Path, monkeypatch: pytest.Monke
         ("name: x\nmemory: {bytes: -1}\n", "memory.bytes"),
         ("name: x\nmemory: 1GiB\nbandwith: 1\n", "did you mean bandwidth"),
         ("name: x\nmemory: 1GiB\npeak: {bf16: 1.5}\n", "peak.bf16"),
-        ("name: x\nmemory: 1GiB\nmaker: Nvida\n", "NVIDIA"),
+        ("name: x\nmemory: 1GiB\nkind: server\n", "datacenter"),
     ],
 )
 def test_a_wrong_file_is_told_with_its_line(
