@@ -131,7 +131,7 @@ class Model:
 
         if self.spec.family == "weights":
             hint = "`archcalc params --depth 9` lists them; for shapes give the model's config.json or a spec"
-            raise InputError("a list of weights does not tell what is computed with them", hint, field=self.name)
+            raise InputError("a list of tensors does not say what is computed with them", hint, field=self.name)
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         root = self.build(work)
         return shapes(

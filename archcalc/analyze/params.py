@@ -59,7 +59,7 @@ class ParamsReport(Report):
     names: bool = False
 
     def figures(self) -> Sequence[Figure]:
-        tied = "it has none of its own" if self.without_head == self.total else ""
+        tied = "the output layer is tied to the embedding" if self.without_head == self.total else ""
         headless = Figure("without output layer", self.without_head, note=tied)
         groups = [Figure(name, count) for name, count in self.groups.items() if count]
         frozen = [Figure("trainable", self.trainable)] if self.trainable != self.total else []

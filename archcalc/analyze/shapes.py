@@ -1,4 +1,4 @@
-"""Every tensor's shape on its way through the model."""
+"""The shape of every tensor in the forward pass."""
 
 from __future__ import annotations
 

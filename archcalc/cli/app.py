@@ -11,20 +11,20 @@ from archcalc import __version__
 from archcalc.cli.printing import out
 
 COMMANDS = {  # the file, and what stands in the list of commands
-    "params": ("questions", "Parameters, layer by layer, with the working."),
-    "shapes": ("questions", "Every tensor's shape on its way through the model."),
-    "flops": ("flops", "FLOPs of a training step, a prompt or one more token."),
-    "memory": ("memory", "Memory on each GPU, for inference or training."),
-    "fit": ("fit", "Which GPUs it fits on, how far it can grow, what helps."),
-    "gpus": ("gpus", "Devices: memory, bandwidth, dense peak, with sources."),
-    "compare": ("compare", "Models side by side, part by part."),
-    "kernel": ("kernel", "From which length on kernel attention is cheaper."),
-    "verify": ("verify", "Every number beside PyTorch's."),
-    "identities": ("identities", "Textbook claims, measured and corrected."),
-    "presets": ("files", "What ships with archcalc, and what you added."),
-    "show": ("files", "The spec as YAML, ready to copy and change."),
+    "params": ("questions", "Parameter counts, layer by layer."),
+    "shapes": ("questions", "The shape of every tensor in the forward pass."),
+    "flops": ("flops", "FLOPs of a training step, a prefill or a decode step."),
+    "memory": ("memory", "Peak memory of each GPU, in inference or training."),
+    "fit": ("fit", "Which GPUs a model fits on, and what would make it fit."),
+    "gpus": ("gpus", "GPUs and other devices: memory, bandwidth, peak FLOP/s."),
+    "compare": ("compare", "Two or more models side by side."),
+    "kernel": ("kernel", "The length from which kernel attention is cheaper."),
+    "verify": ("verify", "Compare every number with PyTorch."),
+    "identities": ("identities", "Textbook claims, measured with PyTorch."),
+    "presets": ("files", "Models that ship with archcalc, and your own."),
+    "show": ("files", "Print a model's spec as YAML."),
     "init": ("files", "Write a commented spec to start from."),
-    "schema": ("files", "JSON Schema of the spec, for editors."),
+    "schema": ("files", "JSON Schema of specs, for editors."),
 }
 
 

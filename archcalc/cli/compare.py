@@ -22,7 +22,7 @@ Models = Annotated[
     typer.Argument(
         metavar="MODEL",
         autocompletion=completed_preset,
-        help="Presets, YAML files, or -. Changes to one alone stand behind a colon: gpt2:heads=8,ffn=2048.",
+        help="Presets, YAML files, or -. A colon changes fields of one model: gpt2:heads=8,ffn=2048.",
     ),
 ]
 Metric = Annotated[
@@ -30,7 +30,7 @@ Metric = Annotated[
     typer.Option(
         "--metric",
         metavar="params|flops|memory",
-        help="What to compare: parameters, the FLOPs of a training step, or the bytes that inference takes.",
+        help="What to compare: parameters, FLOPs of a training step, or memory of inference.",
     ),
 ]
 
@@ -48,8 +48,8 @@ def compare(
 ) -> None:
     """Two or more models side by side, part by part, with differences and ratios.
 
-    --set changes every model; with a single model, that model is compared with itself as it was before the change.
-    Parts that are equal in all models, or that only one has, are not taken apart.
+    --set changes every model; with a single model, it is compared with itself before the change. Parts that are equal
+    in all models, or that only one model has, are not broken down further.
     """
     from archcalc.analyze.compare.answer import compare as compared
     from archcalc.analyze.params import USUAL_DEPTH
@@ -58,7 +58,7 @@ def compare(
     asked = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     sizes = {name: size for name, size in asked.items() if size}
     if sizes and metric == "params":
-        raise InputError("parameters do not depend on it", "add --metric flops or memory", field=f"--{min(sizes)}")
+        raise InputError("has no effect on parameter counts", "add --metric flops or memory", field=f"--{min(sizes)}")
     contenders = _contenders(models, set)
     show(compared(contenders, metric=metric, sizes=sizes, depth=depth or USUAL_DEPTH, notes=notes), format)
 
@@ -70,8 +70,8 @@ def _contenders(names: list[str], changes: list[str]) -> list[tuple[str, Model]]
     if len(names) > 1:
         return list(zip(labels, models, strict=True))
     if not changes:
-        hint = f"name another, or a change: archcalc compare {names[0]} --set d_model=512"
-        raise InputError("one model is nothing to compare", hint)
+        hint = f"name a second model, or a change: archcalc compare {names[0]} --set d_model=512"
+        raise InputError("there is only one model to compare", hint)
     return [(labels[0], models[0]), _changed(names[0], labels[0], models[0], changes)]
 
 

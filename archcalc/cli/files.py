@@ -15,11 +15,13 @@ from archcalc.core.errors import InputError
 
 def presets(
     family: Annotated[
-        str, typer.Option(metavar="WORD", help="Only families with this word: moe, mamba, encoder …")
+        str, typer.Option(metavar="WORD", help="Only families with these words: moe, mamba, encoder …")
     ] = "",
-    min_params: Annotated[int, typer.Option(parser=size, metavar="SIZE", help="No smaller ones.")] = 1,
+    min_params: Annotated[
+        int, typer.Option(parser=size, metavar="SIZE", help="Only models with at least this many parameters.")
+    ] = 1,
     max_params: Annotated[
-        int | None, typer.Option(parser=size, metavar="SIZE", help="No larger ones, such as 10B.")
+        int | None, typer.Option(parser=size, metavar="SIZE", help="Only models with at most this many, such as 10B.")
     ] = None,
     format: Format = "table",
 ) -> None:
@@ -30,13 +32,13 @@ def presets(
 
 
 def show(model: ModelName = "textbook", set: Set = [], trace: Trace = False) -> None:
-    """The spec as YAML, ready to copy and change."""
+    """Print a model's spec as YAML."""
     out(loaded(model, set, trace=trace).yaml().rstrip("\n"))
 
 
 def init(
     file: Annotated[str, typer.Argument(help="The file to write; - prints it instead.")],
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a commented spec to start from. Never overwrites without --force, and never through a link."""
     from archcalc.cli.new_file import write
@@ -53,7 +55,7 @@ def init(
 
 
 def schema() -> None:
-    """JSON Schema of the spec, for completion in editors."""
+    """JSON Schema of specs, for completion and checks in editors."""
     import json
 
     from archcalc.json_schema import schema as described

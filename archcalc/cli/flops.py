@@ -59,13 +59,13 @@ def flops(
     lora_targets: LoraTargets = None,
     set: Set = [],
     explain: Annotated[bool, typer.Option("--explain", help="Show how each number is worked out.")] = False,
-    names: Annotated[bool, typer.Option("--names", help="Write the working by names instead of numbers.")] = False,
+    names: Annotated[bool, typer.Option("--names", help="With --explain: names of dims instead of numbers.")] = False,
     depth: Depth = None,
     format: Format = "table",
 ) -> None:
     """FLOPs: forward, backward, recomputed, layer by layer and by kind of work."""
     if names and not explain and format == "table":
-        raise InputError("--names says how --explain writes the working", "add --explain", field="--names")
+        raise InputError("--names has no effect without --explain", "add --explain", field="--names")
     report = loaded(model, set).flops(
         mode=mode,
         batch=batch,

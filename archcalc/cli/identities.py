@@ -18,13 +18,15 @@ def _completed(incomplete: str) -> list[str]:
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="NAME", autocompletion=_completed, show_default=False, help="Which ones. Left out: all."),
+    typer.Argument(
+        metavar="NAME", autocompletion=_completed, show_default=False, help="Identities to measure (default: all)."
+    ),
 ]
 
 
 def identities(
     names: Names = None,
-    list_names: Annotated[bool, typer.Option("--list", help="Show the names alone; needs no PyTorch.")] = False,
+    list_names: Annotated[bool, typer.Option("--list", help="List the names; needs no PyTorch.")] = False,
     format: Format = "table",
 ) -> None:
     """Claims about LSTMs, attention, positions and autoencoders, right and wrong ones, each measured with PyTorch.

@@ -52,7 +52,7 @@ ModelName = Annotated[
         autocompletion=completed_preset,
         show_default=False,
         help="A preset's name, a YAML file, a Hugging Face config.json or its folder, weights (safetensors, GGUF), "
-        "hf:owner/name, or - for standard input. Left out: the textbook Transformer.",
+        "hf:owner/name, or - for standard input (default: the textbook Transformer).",
     ),
 ]
 Set = Annotated[
@@ -68,7 +68,7 @@ Trace = Annotated[
     bool,
     typer.Option(
         "--trace",
-        help="Let transformers build a config that archcalc does not read, or reads in part, and count its tensors.",
+        help="Let transformers build a config that archcalc cannot read in full, and count its tensors.",
     ),
 ]
 

@@ -86,7 +86,7 @@ def harmless(text: str, kept: str = "\n\t") -> str:
 def out(text: str) -> None:
     """Print an answer."""
     if sys.stdout is None:
-        raise InputError("standard output is closed", "let the answer go somewhere, such as > answer.txt")
+        raise InputError("standard output is closed", "redirect it to a file: > answer.txt")
     styled = harmless(text, "\n\t" + MARKS)
     print(on_terminal(styled) if colour.wanted() else unstyled(styled), flush=True)
 

@@ -12,7 +12,7 @@ def params(
     model: ModelName = "textbook",
     set: Set = [],
     explain: Annotated[bool, typer.Option("--explain", help="Show how each number is worked out.")] = False,
-    names: Annotated[bool, typer.Option("--names", help="Write the working by names instead of numbers.")] = False,
+    names: Annotated[bool, typer.Option("--names", help="With --explain: names of dims instead of numbers.")] = False,
     depth: Depth = None,
     format: Format = "table",
     batch: Batch = None,
@@ -21,9 +21,9 @@ def params(
     tgt_seq: TgtSeq = None,
     trace: Trace = False,
 ) -> None:
-    """Parameters, layer by layer, with the working."""
+    """Parameter counts, layer by layer."""
     if names and not explain and format == "table":
-        raise InputError("--names says how --explain writes the working", "add --explain", field="--names")
+        raise InputError("--names has no effect without --explain", "add --explain", field="--names")
     chosen = loaded(model, set, trace=trace)
     chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
     show(chosen.params(explain=explain, names=names, depth=depth or 4), format)
@@ -36,12 +36,12 @@ def shapes(
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
     set: Set = [],
-    symbolic: Annotated[bool, typer.Option("--symbolic", help="Print the names of dims instead of sizes.")] = False,
-    parameters: Annotated[bool, typer.Option("--parameters", help="Show every parameter's shape too.")] = False,
+    symbolic: Annotated[bool, typer.Option("--symbolic", help="Names of dims instead of sizes.")] = False,
+    parameters: Annotated[bool, typer.Option("--parameters", help="Show the shapes of parameters too.")] = False,
     depth: Depth = None,
     format: Format = "table",
 ) -> None:
-    """Every tensor's shape on its way through the model."""
+    """The shape of every tensor in the forward pass."""
     chosen = loaded(model, set)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     show(chosen.shapes(**sizes, symbolic=symbolic, parameters=parameters, depth=depth), format)

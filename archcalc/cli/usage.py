@@ -23,7 +23,7 @@ def mistake(error: Any, command: str) -> InputError:
     """`--seq: expected a whole number …`, and where help is to be had."""
     where = " ".join(part for part in ("archcalc", command, "--help") if part)
     close = [f"did you mean {' or '.join(sorted(error.possibilities))}?"] if _has(error, "possibilities") else []
-    hint, more = (*close, f"`{where}` tells what it takes", "")[:2]
+    hint, more = (*close, f"`{where}` lists its options", "")[:2]
     return InputError(_fact(error), hint, more=more, field=_option(error))
 
 

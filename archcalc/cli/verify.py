@@ -30,17 +30,18 @@ def verify(
     tgt_seq: TgtSeq = None,
     set: Set = [],
     scale_down: Annotated[
-        bool, typer.Option("--scale-down", help="Compare a small twin: the same structure, small sizes.")
+        bool, typer.Option("--scale-down", help="Compare a small model of the same structure.")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Parameters at full depth, all else on one period and a short sequence.")
+        bool,
+        typer.Option("--quick", help="Compare parameters in full, everything else on one repetition of each stack."),
     ] = False,
-    all: Annotated[bool, typer.Option("--all", help="Every preset, quickly, one line each.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Compare every preset as with --quick, one line each.")] = False,
     format: Format = "table",
 ) -> None:
-    """Every number beside PyTorch's: the model is built a second time and run. Exits with 1 where they differ.
+    """Build the model again in plain PyTorch, run it, and compare every number. Exits with 1 if any differs.
 
-    A Hugging Face config is compared with the class of transformers that it names, too.
+    A Hugging Face config is compared with its class in transformers as well.
     """
     from archcalc.verify.check import need_torch, workload_of
     from archcalc.verify.whole import left_out

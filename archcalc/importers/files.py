@@ -100,7 +100,7 @@ def of_file(path: Path, shown: str, trace: bool) -> Document:
         return folders.described(path, shown, trace)
     start = text(path)
     if not path.is_file() and (start[:4] == b"GGUF" or _is_safetensors(start) or _is_index(start)):
-        raise InputError("weights cannot be read from a pipe", "save them to a file, and name that")
+        raise InputError("a weights file cannot be read from a pipe", "save them to a file, and name that")
     if path.suffix == ".gguf" and start[:4] != b"GGUF":
         raise InputError("not a GGUF file: it does not begin with GGUF", "download it again")
     if start[:4] == b"GGUF":

@@ -55,8 +55,8 @@ def _joined(file: Path, parts: int) -> Header:
     """`model-00001-of-00003.gguf` and its neighbours: the first says what the model is, each lists its own tensors."""
     match = SPLIT.fullmatch(file.name)
     if not match or int(match[3]) != parts:
-        hint = "give the parts their names back"
-        raise InputError(f"one of {parts} parts, but not called so: model-00001-of-{parts:05}.gguf", hint)
+        hint = "rename the shards, or download them again"
+        raise InputError(f"this is one shard of {parts}; shards must be named model-00001-of-{parts:05}.gguf", hint)
     files = [file.with_name(f"{match[1]}-{number:05}-of-{parts:05}.gguf") for number in range(1, parts + 1)]
     missing = [part.name for part in files if not part.is_file()]
     if missing:
@@ -96,13 +96,13 @@ class _Reader:
     def bytes(self, count: int) -> bytes:
         raw = self.stream.read(count) if count <= self.left else b""
         if len(raw) < count:
-            raise _broken("it ends within its header")
+            raise _broken("the file ends within its header")
         self.place += count
         return raw
 
     def skip(self, count: int) -> None:
         if count > self.left:
-            raise _broken("it ends within its header")
+            raise _broken("the file ends within its header")
         self.place = self.stream.seek(count, os.SEEK_CUR)
 
     def number(self, code: str) -> Any:
@@ -158,7 +158,7 @@ class _Reader:
         for _ in range(length):
             raw = read(_WORD)
             if len(raw) < _WORD:
-                raise _broken("it ends within its header")
+                raise _broken("the file ends within its header")
             self.place += _WORD
             self.skip(unpack(raw)[0])
 

@@ -50,10 +50,10 @@ class Scope:
         if not self.is_partial:
             return ""
         remedy = f"; {self.remedy}" if self.remedy else ""
-        return f"partial count: the {self.name} alone, without {self.without()}{remedy}"
+        return f"partial count: only the {self.name}; not counted: {self.without()}{remedy}"
 
     def without(self) -> str:
-        """`vision encoder with projector (407.5 M) and multi-token prediction (1 layer)`."""
+        """`vision encoder and projector (407.5 M) and multi-token prediction (1 layer)`."""
         *first, last = (each.words() for each in self.left_out)
         return f"{', '.join(first)} and {last}" if first else last
 

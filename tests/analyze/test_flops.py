@@ -186,7 +186,7 @@ def test_the_record_has_the_keys_that_were_promised(run: Run) -> None:
         (["--causal", "third"], "--causal: expected one of full, half"),
         (["--lora", "8", "--lora-targets", "w"], "--lora-targets: no linear layer is called w"),
         (["--freeze", "embeding"], "--freeze: no layer is called embeding"),
-        (["--names"], "--names: --names says how --explain writes the working"),
+        (["--names"], "--names: --names has no effect without --explain"),
     ],
 )
 def test_what_makes_no_sense_is_refused(run: Run, arguments: list[str], fact: str) -> None:

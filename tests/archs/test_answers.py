@@ -62,7 +62,11 @@ def test_each_counts_what_it_adds(run: Run, write: Write, model: str, change: st
         (TEXT, "head={kind: tied, transform: 48}", "a tied head reads the table's 64 numbers, not 48"),
         (TEXT, "ffn.bias=[up]", "expected true, false or a list of in, out"),
         (TEXT, "embedding.types=[2, -1]", "expected a number from 0"),
-        (IMAGE, "head={kind: classifier, classes: 2, pool: probe, pooler: true}", "a probe pools by itself"),
+        (
+            IMAGE,
+            "head={kind: classifier, classes: 2, pool: probe, pooler: true}",
+            "pool: probe replaces every other way of pooling",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_told(run: Run, write: Write, model: str, change: str, fact: str) -> None:

@@ -21,5 +21,5 @@ def test_a_decoder_that_ignores_its_encoder_is_refused(run: Run, write: Write) -
     """PyTorch would compute no gradient for the encoder: nothing of it is ever trained."""
     answer = run("params", write(SPEC))
     assert answer.code == 2
-    assert "decoder.pattern: no block of the decoder looks at the encoder" in answer.err
+    assert "decoder.pattern: no block of the decoder attends to the encoder" in answer.err
     assert "attention cross ffn" in answer.err

@@ -284,7 +284,7 @@ BOTH_WAYS = TOP + "encoder: {bidirectional: true}\ndecoder: 1\n"
         (TOP + "encoder: 2\n", "model.yaml:6: encoder: the encoder has no partner", "add `decoder:`"),
         (
             TOP + "bidirectional: true\nencoder: 1\ndecoder: 1\nattention: general\n",
-            "model.yaml:6: bidirectional: a decoder cannot read what it has not written yet",
+            "model.yaml:6: bidirectional: a decoder is causal and cannot be bidirectional",
             "under `encoder`",
         ),
         (

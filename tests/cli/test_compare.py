@@ -292,7 +292,7 @@ def test_what_an_import_leaves_out_is_said_of_its_model(run: Run, write: Write) 
 
 
 MISTAKES = {
-    ("gpt2",): "one model is nothing to compare\n  name another, or a change",
+    ("gpt2",): "there is only one model to compare\n  name another, or a change",
     ("gpt2", "gpt22"): "no preset and no file is called gpt22\n  did you mean gpt2",
     ("gpt2", "gpt2:decoder.blcks=3"): "gpt2:decoder.blcks=3: decoder.blcks: no such field\n  did you mean blocks?",
     ("gpt2", "linear-autoencoder", "--set", "heads=4"): "this is linear-autoencoder; to change one model alone, write "
@@ -343,7 +343,7 @@ def test_a_length_is_for_costs(run: Run) -> None:
     """It would change no parameter."""
     answer = run("compare", "gpt2", "gpt2-medium", "--seq", "8")
     assert (answer.code, answer.out) == (2, "")
-    assert "--seq: parameters do not depend on it" in answer.err
+    assert "--seq: has no effect on parameter counts" in answer.err
 
 
 @pytest.mark.parametrize("metric", ["flops", "memory"])

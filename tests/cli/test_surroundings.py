@@ -137,9 +137,9 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
     ("command", "told"),
     [
         ("archcalc params - <&-", "standard input is closed"),
-        ("archcalc params <(printf 'GGUF....')", "weights cannot be read from a pipe"),
-        ("archcalc params <(printf '\\x02\\0\\0\\0\\0\\0\\0\\0{}')", "weights cannot be read from a pipe"),
-        ("""archcalc params <(printf '{"weight_map": {}}')""", "weights cannot be read from a pipe"),
+        ("archcalc params <(printf 'GGUF....')", "a weights file cannot be read from a pipe"),
+        ("archcalc params <(printf '\\x02\\0\\0\\0\\0\\0\\0\\0{}')", "a weights file cannot be read from a pipe"),
+        ("""archcalc params <(printf '{"weight_map": {}}')""", "a weights file cannot be read from a pipe"),
     ],
 )
 def test_streams_that_give_no_model(command: str, told: str) -> None:

@@ -40,7 +40,7 @@ READS: dict[str, Any] = {
     "tie_word_embeddings": True,
     **TEXT,
 }
-LABEL = "partial count: the text model of qwen3_vl alone, without vision encoder with projector"
+LABEL = "partial count: only the text model of qwen3_vl; not counted: vision encoder and projector"
 QUESTIONS = (("params",), ("shapes",), ("flops",), ("memory",), ("fit", "--gpu", "t4"))
 
 
@@ -60,7 +60,7 @@ def test_every_format_of_every_report_says_it(command: tuple[str, ...], run: Run
         assert "every shape is exact" not in shown
     record = run(name, sees, *options, "--format", "json").json
     assert record["scope"] == "text model of qwen3_vl"
-    assert record["left_out"] == [{"part": "vision encoder with projector", "parameters": None}]
+    assert record["left_out"] == [{"part": "vision encoder and projector", "parameters": None}]
     rows = list(csv.DictReader(io.StringIO(run(name, sees, *options, "--format", "csv").out)))
     assert {row["scope"] for row in rows} == {"text model of qwen3_vl"}
 
@@ -128,7 +128,7 @@ def test_heads_for_further_tokens_are_left_out(key: str, layers: int, words: str
     """By whatever name a config counts them, and with what else is left out."""
     assert archcalc.load({**READS, key: layers}).scope.headline().endswith(f"without {words}")
     inner = archcalc.load({**SEES, "text_config": {**SEES["text_config"], key: layers}}).scope
-    assert [each.part for each in inner.left_out] == ["vision encoder with projector", words]
+    assert [each.part for each in inner.left_out] == ["vision encoder and projector", words]
     assert not archcalc.load({**READS, key: 0}).scope.is_partial
 
 

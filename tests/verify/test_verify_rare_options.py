@@ -98,7 +98,7 @@ def test_latent_attention_stores_no_angles() -> None:
     ("said", "fact"),
     [
         ({"head": {"kind": "tied", "beside": {"kind": "none", "pooler": True, "norm": True}}}, "on what is pooled"),
-        ({"head": {"kind": "tied", "beside": {**CLASSES, "pool": "probe"}}}, "a probe pools for all that follows"),
+        ({"head": {"kind": "tied", "beside": {**CLASSES, "pool": "probe"}}}, "pool: probe is for the first head only"),
         (
             {"head": {**CLASSES, "layers": "weighted"}, "embedding": {"width": 6, "project": "tokens"}},
             "projected to 6 numbers, those of other blocks are not",
@@ -157,6 +157,6 @@ def test_distances_are_not_projected_by_what_makes_a_gate() -> None:
     """Unless they have a projection of their own."""
     said = {"kv_heads": 4, "attention": {"gate": True}, "encoder": 1, "ffn": 6}
     distances: Spec = {"kind": "disentangled", "buckets": 3, "terms": ["p2c"]}
-    with pytest.raises(InputError, match="makes a gate besides"):
+    with pytest.raises(InputError, match="also produces a gate"):
         archcalc.load({**SMALL, **said, "position": distances})
     assert archcalc.load({**SMALL, **said, "position": {**distances, "project": ["q"]}})

@@ -31,27 +31,29 @@ def _again(what: str) -> dict[str, Any]:
 
 
 TRAINING = (
-    Change("flash attention", "--attention flash", "nothing: same results, sooner", {"attention": "flash"}, exact=True),
-    Change("smaller micro-batch", "--batch 1", "more steps of accumulation", {}, batch=1, exact=True),
-    Change("ZeRO-3", "--zero 3", "gathers weights as it goes", {"zero": 3}, exact=True),
+    Change("flash attention", "--attention flash", "none: same results, faster", {"attention": "flash"}, exact=True),
+    Change("smaller micro-batch", "--batch 1", "more accumulation steps", {}, batch=1, exact=True),
+    Change("ZeRO-3", "--zero 3", "all-gathers of the weights", {"zero": 3}, exact=True),
     Change("loss in chunks", "--loss-chunks 16", "a little time", {"loss_chunks": 16}, exact=True),
-    Change("recompute attention", "--recompute selective", "attention's scores twice", _again("selective"), exact=True),
-    Change("recompute ops", "--recompute ops", "every second product twice", _again("ops"), exact=True),
-    Change("recompute blocks", "--recompute full", "a second forward pass", _again("full"), exact=True),
+    Change(
+        "recompute attention", "--recompute selective", "attention scores recomputed", _again("selective"), exact=True
+    ),
+    Change("recompute ops", "--recompute ops", "every 2nd matmul recomputed", _again("ops"), exact=True),
+    Change("recompute blocks", "--recompute full", "forward pass recomputed", _again("full"), exact=True),
     Change("16-bit training", "--precision mixed", "rounding to bf16", {"precision": "mixed"}),
     Change("8-bit Adam", "--optimizer adam8bit", "optimizer states in 8 bits", {"optimizer": "adam8bit"}),
     Change("16-bit states", "--precision bf16", "no fp32 copy of the weights", {"precision": "bf16"}),
-    Change("LoRA", "--lora 16", "trains adapters alone", {"lora": 16}),
+    Change("LoRA", "--lora 16", "trains only adapters", {"lora": 16}),
     Change("QLoRA", "--lora 16 --weights nf4", "adapters over 4-bit weights", {"lora": 16, "weights": "nf4"}),
 )
 
 INFERENCE = (
-    Change("flash attention", "--attention flash", "nothing: same results, sooner", {"attention": "flash"}, exact=True),
+    Change("flash attention", "--attention flash", "none: same results, faster", {"attention": "flash"}, exact=True),
     Change("16-bit numbers", "--precision bf16", "rounding to bf16", {"precision": "bf16"}),
     Change("one sequence at a time", "--batch 1", "fewer tokens a second", {}, batch=1, exact=True),
-    Change("8-bit cache", "--kv-dtype fp8", "rounded keys and values", {"kv_dtype": "fp8"}),
-    Change("8-bit weights", "--weights int8", "hardly any accuracy", {"weights": "int8"}),
-    Change("4-bit weights", "--weights int4", "some accuracy", {"weights": "int4"}),
+    Change("8-bit cache", "--kv-dtype fp8", "keys and values in 8 bits", {"kv_dtype": "fp8"}),
+    Change("8-bit weights", "--weights int8", "negligible accuracy loss", {"weights": "int8"}),
+    Change("4-bit weights", "--weights int4", "some accuracy loss", {"weights": "int4"}),
 )
 
 
@@ -112,5 +114,5 @@ def spread(question: Question, plan: Plan) -> Change:
     """More devices, training with ZeRO-3, else with tensor parallelism."""
     options = {"dp": plan.dp, "zero": 3} if question.trains else {"tp": plan.tp}
     option = " ".join(f"--{name} {number}" for name, number in options.items())
-    price = f"{plan.gpus} devices in the place of {question.report.plan.gpus}"
+    price = f"{plan.gpus} devices instead of {question.report.plan.gpus}"
     return Change(f"{plan.gpus} GPUs", option, price, options)

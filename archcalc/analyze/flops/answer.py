@@ -90,7 +90,7 @@ def flops(
     load = model.workload(**sizes, mode=asked.mode, attention=asked.attention)
     if model.spec.family == "weights":
         hint = "give the model's config.json or a spec"
-        raise InputError("a file of weights does not tell what is computed with them", hint)
+        raise InputError("a file of weights does not say what is computed with them", hint)
     root = model.build(load, (lora.Lora(asked.lora, tuple(asked.lora_targets)),) if asked.lora else ())
     done = _work(root, asked)
     return FlopsReport(

@@ -146,7 +146,7 @@ def _starts_from_encoder(said: Said, encoder: ResolvedStack, decoder: ResolvedSt
     start = said.scope.start or ("zeros" if attends else "encoder")
     if start == "zeros" and not attends:
         hint = "use `start: encoder`, or give `attention:`"
-        fact = "a decoder that starts from zeros and attends to nothing never hears of its source"
+        fact = "a decoder that starts from zeros without attention gets nothing from the encoder"
         raise InputError(fact, hint, fields=[("decoder", "start")])
     if start == "encoder":
         _check_handed_over(encoder, decoder)

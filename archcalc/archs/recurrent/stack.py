@@ -140,7 +140,7 @@ def check(said: Said) -> None:
     _check_projection(said)
     if said.name == "decoder" and scope.bidirectional:
         hint = "write `bidirectional` under `encoder`; what stands at the top holds for both"
-        raise InputError("a decoder cannot read what it has not written yet", hint, fields=said.places("bidirectional"))
+        raise InputError("a decoder is causal and cannot be bidirectional", hint, fields=said.places("bidirectional"))
 
 
 def _article(cell: str) -> str:

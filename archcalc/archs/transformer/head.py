@@ -42,7 +42,7 @@ def _check_probe(head: Head, stack: ResolvedStack) -> None:
     probe.check(stack)
     if head.pooler or head.project or head.layers != "last" or head.beside:
         hint = "leave pooler, project, layers and beside out"
-        raise InputError("a probe pools by itself", hint, fields=[("head", "pool"), ("head",)])
+        raise InputError("pool: probe replaces every other way of pooling", hint, fields=[("head", "pool"), ("head",)])
 
 
 def _check_pooling(head: OneHead, stack: ResolvedStack) -> None:
@@ -50,10 +50,12 @@ def _check_pooling(head: OneHead, stack: ResolvedStack) -> None:
     if head.kind == "none" and head.pool:
         _pool(head, stack.patches)
     if head.kind == "none" and head.norm and (head.pool in (None, "probe") or head.pooler):
-        hint = "write `head: {kind: none, pool: mean, norm: true}`; the stack has a norm of its own"
-        raise InputError("this norm is on what is pooled", hint, fields=[("head", "norm"), ("head",)])
+        hint = "add a pool: `head: {kind: none, pool: mean, norm: true}`; the norm after the last block is `norm.final`"
+        raise InputError(
+            "head.norm applies to the pooled vector, and nothing is pooled", hint, fields=[("head", "norm"), ("head",)]
+        )
     if head.layers == "weighted" and stack.tables.projects and stack.tables.project == "tokens":
-        fact = f"the last states are projected to {stack.tables.width} numbers, those of other blocks are not"
+        fact = f"the last block's output is projected to {stack.tables.width} numbers, those of other blocks are not"
         raise InputError(fact, "leave layers out, or embedding.width", fields=[("head", "layers"), ("head",)])
 
 
@@ -61,8 +63,8 @@ def _second(said: OneHead, stack: ResolvedStack) -> OneHead:
     """A head beside the first: classes of what both read, or a pooler whose output nobody asks for."""
     said.check_kind(said.kind, ("head", "beside"))
     if said.pool == "probe":
-        hint = "let one of them pool otherwise: class, mean or last"
-        raise InputError("a probe pools for all that follows", hint, fields=[("head", "beside", "pool"), ("head",)])
+        hint = "use another pool for the second head: class, mean or last"
+        raise InputError("pool: probe is for the first head only", hint, fields=[("head", "beside", "pool"), ("head",)])
     _check_pooling(said, stack)
     if said.kind == "none" and said.pooler:
         return said

@@ -34,15 +34,15 @@ def check(head: Head, stack: ResolvedStack) -> None:
     if not head.mtp:
         return
     if stack.name != "decoder":
-        raise InputError("an encoder predicts no next token", "leave mtp out", fields=_AT)
+        raise InputError("mtp predicts further tokens, which an encoder does not", "leave mtp out", fields=_AT)
     if any(isinstance(part, AttentionPart) and part.cross for part in stack.parts.values()):
         raise InputError("mtp behind cross-attention", "leave mtp out, or cross", fields=_AT)
     if any(BESIDE in word for word in stack.parts):
-        raise InputError("mtp behind parts that stand beside each other", "leave mtp out", fields=_AT)
+        raise InputError("mtp cannot follow parallel parts", "leave mtp out", fields=_AT)
     if stack.tables.projects or head.transform:
         raise InputError("mtp reads tables of the model's width", "leave mtp, width or transform out", fields=_AT)
     if head.mtp.blocks is None:
-        raise InputError("how many tokens further?", "write `mtp: 1`", fields=_AT)
+        raise InputError("mtp needs a number of blocks", "write `mtp: 1`", fields=_AT)
 
 
 def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> None:

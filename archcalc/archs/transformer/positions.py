@@ -81,7 +81,7 @@ def in_attention(positions: Encodings, said: Encodings | None, places: list[Path
     for position in said or ():
         if position.kind in ON_EMBEDDING:
             fact = f"{position.kind} positions are added to the embedding, not in attention"
-            raise InputError(fact, "say it for the model or the stack", fields=places)
+            raise InputError(fact, "write it at the model or the stack", fields=places)
     return tuple(position for position in positions if position.kind in IN_ATTENTION)
 
 

@@ -40,6 +40,8 @@ def _parts(stack: ResolvedStack) -> tuple[AttentionPart, LayerPart]:
     if not looks or not wide:
         hint = "use another pool: class, mean or last"
         raise InputError(
-            "a probe looks as the blocks' attention and FFN do", hint, fields=[("head", "pool"), ("head",)]
+            "pool: probe is built like a block, which needs attention and an FFN",
+            hint,
+            fields=[("head", "pool"), ("head",)],
         )
     return looks[0], wide[0]

@@ -92,7 +92,7 @@ def _longest(stack: ResolvedStack) -> Longest:
 
 def resolve(spec: Spec) -> Transformer:
     if not (spec.encoder or spec.decoder):
-        hint = "say how many blocks: `decoder: 12`, `encoder: 12` or both"
+        hint = "give the number of blocks: `decoder: 12`, `encoder: 12` or both"
         raise InputError("neither encoder nor decoder is given", hint)
     encoder = _stack(spec, "encoder") if spec.encoder else None
     decoder = _stack(spec, "decoder") if spec.decoder else None
@@ -219,9 +219,11 @@ def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[st
     if word in SLOTS:
         raise InputError(f"{word} is the name of a part", "give the variant a name of its own", fields=places)
     if not isinstance(like, str):
-        raise InputError("which part is it like?", "write `like: attention` and what differs", fields=places)
+        raise InputError("`like` is missing", "write `like: attention` and what differs", fields=places)
     if word in seen:
-        raise InputError(f"a circle: {' is like '.join((*seen, word))}", "let one be like a part", fields=places)
+        raise InputError(
+            f"a circle: {' is like '.join((*seen, word))}", "end the chain of `like` at a part", fields=places
+        )
     slot, base = _said(like, around, (*seen, word))
     return slot, merged(base, _read_variant(type(base), said, places))
 
@@ -265,7 +267,7 @@ def _check_read(decoder: ResolvedStack) -> None:
     if not any(getattr(part, "cross", False) for part in decoder.parts.values()):
         hint = "name cross in the decoder's pattern, such as `attention cross ffn`, or take the encoder out"
         fields: list[Path] = [("decoder", "pattern"), ("encoder",)]
-        raise InputError("no block of the decoder looks at the encoder", hint, fields=fields)
+        raise InputError("no block of the decoder attends to the encoder", hint, fields=fields)
 
 
 def _check_all_used(spec: Spec, stacks: list[ResolvedStack]) -> None:

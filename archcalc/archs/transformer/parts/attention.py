@@ -92,13 +92,19 @@ def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross:
         fact = f"attention of experts has no {unlike[0]}" if unlike else "cross-attention has no experts"
         raise InputError(fact, "leave experts out", fields=around.places(word, "experts"))
     if said.top and not said.experts:
-        raise InputError("top of no experts", "add `experts: 8`, or take top out", fields=around.places(word, "top"))
+        raise InputError(
+            "top is set, but experts is not", "add `experts: 8`, or take top out", fields=around.places(word, "top")
+        )
     narrow = [name for name in ("window", "chunk") if getattr(said, name)]
     if cross and narrow:
         fact = f"cross-attention has no {narrow[0]}: source and target are two sequences"
         raise InputError(fact, "leave it out; self-attention keeps its own", fields=around.places(word, narrow[0]))
     if len(narrow) == 2:
-        raise InputError("a window and a chunk", "keep one of them", fields=around.places(word, "chunk"))
+        raise InputError(
+            "attention.window and attention.chunk exclude each other",
+            "keep one of them",
+            fields=around.places(word, "chunk"),
+        )
     kernel = said.feature not in (None, "softmax")
     bends = ("qk_norm", "sinks", "gate", "softcap", "out_norm", "dropout", "global_qkv", "experts")
     others = [*narrow, *(name for name in bends if getattr(said, name))]
@@ -111,7 +117,7 @@ def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross:
 def _check_gate(said: Attention, head_dim: int, word: str, around: Surroundings) -> None:
     """One that comes with the queries is as wide as they are, and stands on what is as wide as values."""
     if said.gate is True and said.v_dim not in (None, head_dim):
-        fact = f"a gate that comes with the queries is {head_dim} wide, and a value {said.v_dim}"
+        fact = f"a gate from the query projection has head_dim {head_dim}, but values have v_dim {said.v_dim}"
         raise InputError(fact, "use `gate: own` or `gate: head`", fields=around.places(word, "gate"))
 
 
@@ -124,9 +130,9 @@ def _check_disentangled(
         raise InputError(fact, "leave kv_heads out", fields=around.places(word, "kv_heads"))
     as_queries = "p2c" in position.terms and "q" not in position.project
     if as_queries and (said.gate is True or said.experts):
-        besides = "makes a gate besides" if said.gate is True else "is experts'"
-        fact = f"what projects queries projects distances too, and here it {besides}"
-        hint = "let distances have a projection of their own: `project: [q]`"
+        besides = "also produces a gate" if said.gate is True else "belongs to experts"
+        fact = f"relative positions reuse the query projection, which here {besides}"
+        hint = "give positions their own projection: `project: [q]`"
         raise InputError(fact, hint, fields=around.places(word, "gate" if said.gate is True else "experts"))
 
 
@@ -149,8 +155,8 @@ def _positions(said: Attention, word: str, around: Surroundings, *, cross: bool)
     used = positions.in_attention(around.positions(said.position, word), said.position, places[:2])
     for position in used:
         if position.kind == "disentangled" and around.causal:
-            fact = "disentangled positions look both ways"
-            raise InputError(fact, "use them in an encoder; rope, alibi and relative look back", fields=places)
+            fact = "disentangled positions are for bidirectional attention"
+            raise InputError(fact, "use them in an encoder; a decoder takes rope, alibi or relative", fields=places)
         if position.kind in ("alibi", "relative", "disentangled") and said.feature not in (None, "softmax"):
             fact = f"{position.kind} adds to the scores, which {said.feature} attention never computes"
             hint = "use rope, or positions of the embedding: learned, sinusoidal"
@@ -170,7 +176,7 @@ def _kv_heads(word: str, heads: int, kv_heads: int, around: Surroundings) -> int
 def _head_dim(word: str, heads: int, around: Surroundings) -> int:
     if around.d_model % heads:
         fact = f"d_model {around.d_model} does not divide into {heads} heads"
-        hint = "change heads, or give head_dim, which is free of both"
+        hint = "change heads, or set head_dim, which need not be d_model / heads"
         raise InputError(fact, hint, fields=[*around.places(word, "heads"), *around.places("d_model")])
     return around.d_model // heads
 

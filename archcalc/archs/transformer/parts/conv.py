@@ -40,9 +40,9 @@ def _gated(word: str, said: Conv, around: Surroundings) -> LayerPart:
 def _plain(word: str, said: Conv, around: Surroundings) -> LayerPart:
     if around.causal:
         hint = "put it into an encoder"
-        raise InputError("the convolution looks at later positions too", hint, fields=around.places("pattern"))
+        raise InputError("this convolution is not causal", hint, fields=around.places("pattern"))
     if said.kernel % 2 == 0:
-        fact = f"a kernel of {said.kernel} has no middle: the convolution looks as far ahead as back"
+        fact = f"a kernel of {said.kernel} has no centre: the convolution reaches as far ahead as back"
         raise InputError(fact, f"use {said.kernel - 1} or {said.kernel + 1}", fields=around.places(word, "kernel"))
     around.check_divides(around.d_model, "d_model", said.groups, word, "groups")
     return around.layer_part(word, Convolution(said.kernel, said.groups, said.act), said.norm)

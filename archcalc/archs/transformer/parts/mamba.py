@@ -70,7 +70,7 @@ def _mamba2(word: str, said: Mamba, around: Surroundings) -> ssd.Mamba2:
     around.check_divides(inner, "inner", said.norm_groups, word, "norm_groups")
     if "norm_groups" in said.model_fields_set and not said.gate_norm:
         fields = around.places(word, "norm_groups")[:2]
-        raise InputError("groups of a norm that is not there", "leave norm_groups out", fields=fields)
+        raise InputError("norm_groups is set, but gate_norm is off", "leave norm_groups out", fields=fields)
     return ssd.Mamba2(
         inner=inner,
         heads=heads,

@@ -61,7 +61,9 @@ class LatentPart(Part):
 def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> LatentPart:
     scope, places = around.scope, around.places(word, "position")
     if slot == "cross":
-        raise InputError("latent attention looks at its own sequence", "use kind attention", fields=around.places(word))
+        raise InputError(
+            "latent attention is self-attention, not cross-attention", "use kind attention", fields=around.places(word)
+        )
     used = positions.in_attention(around.positions(said.position, word), said.position, places)
     for position in used:
         if position.kind != "rope":
@@ -89,7 +91,9 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Late
 def _gate(word: str, said: Attention, around: Surroundings) -> str:
     if said.gate is True:
         hint = "use `gate: own` or `gate: head`"
-        raise InputError("latent queries bring no gate with them", hint, fields=around.places(word, "gate"))
+        raise InputError(
+            "latent attention has no gate in its query projection", hint, fields=around.places(word, "gate")
+        )
     return said.gate or ""
 
 

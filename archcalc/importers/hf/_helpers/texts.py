@@ -58,7 +58,7 @@ def text_of(said: Said) -> Text | None:
     )
 
 
-_ENCODERS = {"vision_config": "vision encoder with projector", "audio_config": "audio encoder with projector"}
+_ENCODERS = {"vision_config": "vision encoder and projector", "audio_config": "audio encoder and projector"}
 
 
 def _others(said: Said) -> tuple[str, ...]:
