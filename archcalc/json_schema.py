@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.archs import FAMILIES, family_module
+from archcalc.archs import families, family_module
 from archcalc.spec.node import Lazy, Node
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -12,17 +12,17 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def schema() -> dict[str, Any]:
     definitions: dict[str, Any] = {}
-    families = []
-    for family in FAMILIES:
+    branches = []
+    for family in families():
         spec = family_module(family).Spec
         _build(spec)
         described = spec.model_json_schema(ref_template=f"#/$defs/{family}.{{model}}")
         definitions |= {f"{family}.{name}": inner for name, inner in described.pop("$defs", {}).items()}
         definitions[family] = described
-        families.append(_branch(family))
-    known = {"family": {"enum": list(FAMILIES)}}
+        branches.append(_branch(family))
+    known = {"family": {"enum": list(families())}}
     head = {"$schema": DIALECT, "title": "archcalc spec", "type": "object", "properties": known}
-    return {**head, "allOf": families, "$defs": definitions}
+    return {**head, "allOf": branches, "$defs": definitions}
 
 
 def _branch(family: str) -> dict[str, Any]:

@@ -12,10 +12,13 @@ from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
 
-FAMILIES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+def families() -> tuple[str, ...]:
+    """Every file or folder here, and in any folder that was added to `archcalc.archs.__path__`."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
 
 
 def family_module(family: Any) -> Any:
-    if family not in FAMILIES:
-        raise InputError(f"no family called {family}", did_you_mean(str(family), FAMILIES), fields=[("family",)])
+    if family not in families():
+        raise InputError(f"no family called {family}", did_you_mean(str(family), families()), fields=[("family",)])
     return importlib.import_module(f"archcalc.archs.{family}")
