@@ -25,7 +25,7 @@ def presets(
     ] = None,
     format: Format = "table",
 ) -> None:
-    """What ships with archcalc, and what you added: name, family, parameters, source."""
+    """Models that ship with archcalc, and your own: name, family, parameters, source."""
     from archcalc.catalog.presets import presets as listed
 
     show_report(listed(family, min_params, max_params), format)

@@ -55,7 +55,7 @@ MinMemory = Annotated[
 def gpus(
     name: Name = None, maker: Maker = None, kind: Kind = None, min_memory: MinMemory = None, format: Format = "table"
 ) -> None:
-    """Devices: memory, bandwidth, dense peak and link, each with its source."""
+    """GPUs and other devices: memory, bandwidth, dense peak FLOP/s and interconnect, each with its source."""
     from archcalc.catalog.gpus import gpus as listed
 
     show(listed(name, maker=maker, kind=kind, min_memory=min_memory), format)

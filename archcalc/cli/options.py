@@ -10,6 +10,7 @@ import typer
 
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
+from archcalc.render import formats, render
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -58,7 +59,7 @@ ModelName = Annotated[
 Set = Annotated[
     list[str], typer.Option("--set", metavar="PATH=VALUE", help="Change a field, such as encoder.blocks=6. Repeatable.")
 ]
-Format = Annotated[str, typer.Option("--format", metavar="table|json|csv|markdown", help="How to print the answer.")]
+Format = Annotated[str, typer.Option("--format", metavar="|".join(formats()), help="How to print the answer.")]
 Batch = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequences computed together.")]
 Seq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequence length (source and target).")]
 SrcSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The encoder's sequence length.")]
@@ -81,9 +82,7 @@ def loaded(model: str, changes: list[str], *, trace: bool = False) -> Model:
 
 def show(report: Any, format: str) -> None:
     """Print a report in the format asked for, as wide as the terminal is."""
-    from archcalc.render import FORMATS, render
-
-    if format not in FORMATS:
-        raise InputError(f"no format called {format}", f"choose from: {', '.join(FORMATS)}", field="--format")
+    if format not in formats():
+        raise InputError(f"no format called {format}", f"choose from: {', '.join(formats())}", field="--format")
     width = max(shutil.get_terminal_size(fallback=(80, 24)).columns, NARROWEST)
     out(render(report, format, width=width))

@@ -1,12 +1,19 @@
-"""Renderers: a Report in, text out. Each format is one file, imported on use."""
+"""Renderers: a Report in, text out. Each format is one file, `as_NAME.py`, found by its name and imported on use."""
 
 from __future__ import annotations
 
 import importlib
+import pkgutil
+from typing import TYPE_CHECKING
 
-from archcalc.report.base import Report
+if TYPE_CHECKING:
+    from archcalc.report.base import Report
 
-FORMATS = ("table", "json", "csv", "markdown")
+
+def formats() -> tuple[str, ...]:
+    """Every format there is a file for, the terminal's first."""
+    files = [module.name for module in pkgutil.iter_modules(__path__) if module.name.startswith("as_")]
+    return tuple(sorted((file.removeprefix("as_") for file in files), key=lambda name: (name != "table", name)))
 
 
 def render(report: Report, format: str, *, width: int = 80) -> str:

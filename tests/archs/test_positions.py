@@ -193,7 +193,7 @@ MISTAKES = [
     ("position={kind: rope, fraction: 0.001}", "RoPE rotates pairs, and 0.001 of head_dim 192 is 0", "fraction"),
     ("cross.position=rope", "cross-attention has no rope positions", "two sequences"),
     ("cross.position=alibi", "cross-attention has no alibi positions", "self-attention keeps its own"),
-    ("attention.position=sinusoidal", "sinusoidal positions are added to the embedding", "for the model or the stack"),
+    ("attention.position=sinusoidal", "sinusoidal positions are added to the embedding", "at the model or the stack"),
 ]
 
 

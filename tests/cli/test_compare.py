@@ -292,7 +292,7 @@ def test_what_an_import_leaves_out_is_said_of_its_model(run: Run, write: Write) 
 
 
 MISTAKES = {
-    ("gpt2",): "there is only one model to compare\n  name another, or a change",
+    ("gpt2",): "there is only one model to compare\n  name a second model, or a change",
     ("gpt2", "gpt22"): "no preset and no file is called gpt22\n  did you mean gpt2",
     ("gpt2", "gpt2:decoder.blcks=3"): "gpt2:decoder.blcks=3: decoder.blcks: no such field\n  did you mean blocks?",
     ("gpt2", "linear-autoencoder", "--set", "heads=4"): "this is linear-autoencoder; to change one model alone, write "

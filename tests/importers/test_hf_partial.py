@@ -126,7 +126,7 @@ def test_verify_counts_what_is_left_out(run: Run, sees: str) -> None:
 )
 def test_heads_for_further_tokens_are_left_out(key: str, layers: int, words: str) -> None:
     """By whatever name a config counts them, and with what else is left out."""
-    assert archcalc.load({**READS, key: layers}).scope.headline().endswith(f"without {words}")
+    assert archcalc.load({**READS, key: layers}).scope.headline().endswith(f"not counted: {words}")
     inner = archcalc.load({**SEES, "text_config": {**SEES["text_config"], key: layers}}).scope
     assert [each.part for each in inner.left_out] == ["vision encoder and projector", words]
     assert not archcalc.load({**READS, key: 0}).scope.is_partial

@@ -74,7 +74,7 @@ def test_every_row_is_equal(what: str) -> None:
 
 def test_a_gate_on_queries_is_as_wide_as_values() -> None:
     """Or there would be no telling which number opens which."""
-    with pytest.raises(InputError, match="a gate that comes with the queries is 4 wide, and a value 6"):
+    with pytest.raises(InputError, match="a gate from the query projection has head_dim 4, but values have v_dim 6"):
         archcalc.load({**SMALL, "attention": {"v_dim": 6, "gate": True}, "decoder": 2})
 
 
@@ -97,7 +97,10 @@ def test_latent_attention_stores_no_angles() -> None:
 @pytest.mark.parametrize(
     ("said", "fact"),
     [
-        ({"head": {"kind": "tied", "beside": {"kind": "none", "pooler": True, "norm": True}}}, "on what is pooled"),
+        (
+            {"head": {"kind": "tied", "beside": {"kind": "none", "pooler": True, "norm": True}}},
+            "applies to the pooled vector",
+        ),
         ({"head": {"kind": "tied", "beside": {**CLASSES, "pool": "probe"}}}, "pool: probe is for the first head only"),
         (
             {"head": {**CLASSES, "layers": "weighted"}, "embedding": {"width": 6, "project": "tokens"}},

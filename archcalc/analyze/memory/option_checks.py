@@ -12,7 +12,7 @@ def check_sense(root: Module, case: Case) -> None:
     """Refuse to answer about blocks, attention, a cache or a vocabulary that is not there."""
     if case.trains and not root.body:
         hint = "give the model's config.json or a spec"
-        raise InputError("a file of weights does not tell what is computed with them", hint, field="--mode")
+        raise InputError("a file of weights does not say what is computed with them", hint, field="--mode")
     regions = {module.region for module, _ in walk(root)}
     ops = [op for module, _ in walk(root) for op in module.ops]
     has_logits = any(op.traits.loss_of_logits for op in ops)

@@ -133,7 +133,7 @@ def test_a_shortest_length_is_respected() -> None:
 def test_data_parallel_inference_is_split_further() -> None:
     """Each group answers its own requests; the model itself is divided by tensor parallelism, two by two."""
     more = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["12GiB"], dp=2).remedies[-1]
-    assert (more.change.option, more.change.price) == ("--tp 2", "4 devices in the place of 2")
+    assert (more.change.option, more.change.price) == ("--tp 2", "4 devices instead of 2")
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_gpus_in_use_share_the_states_before_more_are_asked_for() -> None:
     report = archcalc.fit(model, gpus=["24GiB"], zero=3, **options)
     assert "--zero 3" not in {remedy.change.option for remedy in report.remedies}
     more = report.remedies[-1]
-    assert (more.change.option, more.change.price) == ("--dp 23 --zero 3", "23 devices in the place of 8")
+    assert (more.change.option, more.change.price) == ("--dp 23 --zero 3", "23 devices instead of 8")
 
 
 @pytest.mark.parametrize(

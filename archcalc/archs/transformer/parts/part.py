@@ -142,7 +142,7 @@ class Surroundings:
     def check_causal(self, what: str) -> None:
         """What reads from left to right stands in a decoder."""
         if not self.causal:
-            fact = f"{what} reads its sequence from left to right"
+            fact = f"{what} is causal"
             raise InputError(fact, "put it into a decoder", fields=self.places("pattern"))
 
     def norm(self, said: Norm | None) -> Norm:
