@@ -134,7 +134,8 @@ def test_a_preset(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("ARCHCALC_PRESETS", str(tmp_path))
     block = 256 * (256 + 2 * 2 * 32 + 256) + 3 * 256 * 704 + 2 * 256
     assert run("params", "example-tiny", "--format", "json").json["total"] == 2 * 1000 * 256 + 4 * block + 256
-    assert archcalc.load("example-tiny").spec.published.parameters == archcalc.load("example-tiny").params().total
+    model = archcalc.load("example-tiny")
+    assert model.spec.published and model.spec.published.parameters == model.params().total
 
 
 def test_a_hugging_face_family(run: Run, added: Added, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
