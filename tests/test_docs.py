@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,9 +59,11 @@ def test_there_are_examples() -> None:
 
 
 @pytest.mark.parametrize(("page", "text"), list(blocks("python")))
-def test_a_program_runs_when_it_is_copied(page: str, text: str) -> None:
-    """Each on its own, with the imports that it shows."""
-    exec(compile(text, page, "exec"), {})
+def test_a_program_runs_when_it_is_copied(page: str, text: str, tmp_path: Path) -> None:
+    """Each on its own, as a file, with the imports that it shows."""
+    file = tmp_path / f"{page}.py"
+    file.write_text(text, encoding="utf-8")
+    runpy.run_path(str(file), run_name="example")
 
 
 @pytest.mark.parametrize(("page", "text"), [block for block in blocks("yaml") if block[0] not in FRAGMENTS])
