@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from archcalc.archs import family_module
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.core.visible import SURROGATES, UNSEEN, escaped
+from archcalc.run.keywords import FlopsKeywords, MemoryKeywords
+from archcalc.run.options import Options
 from archcalc.run.traces import Change, Traces
 from archcalc.spec.node import ModelSpec
 from archcalc.spec.option_checks import checked
 from archcalc.spec.overrides import blaming, changed
+from archcalc.spec.resolved import Resolved
 from archcalc.spec.scope import TRACED, WHOLE, LeftOut, Scope
+from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload, workload
 from archcalc.spec.yaml_reader import Document
 
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.memory.report import MemoryReport
     from archcalc.analyze.params import ParamsReport
     from archcalc.analyze.shapes import ShapesReport
-    from archcalc.storage.checkpoint import Checkpoint
+    from archcalc.storage.weight_storage import StoredWeights
 
 
 BY_RULE = "weights: the spec was changed, so their bytes are counted by rule, no longer by the tensors of the file"
@@ -36,19 +40,18 @@ class Model:
 
     name: str
     spec: ModelSpec
-    resolved: Any
+    resolved: Resolved
     document: Document
     edited: bool = False
 
     @cached_property
-    def stored(self) -> Checkpoint | None:
+    def stored(self) -> StoredWeights | None:
         """How the model's files keep its weights; None where that is plainly, in the spec's precision.
 
         What a file's tensors say holds for the file: once the spec is changed, the spec's own words decide.
         """
         if self.document.weights is not None and not self.edited:
-            file: Checkpoint = self.document.weights  # or what a file of weights has in its place
-            return file
+            return self.document.weights
         if not self.spec.quantization:
             return None
         from archcalc.storage.quantization_config.methods import quantised
@@ -78,12 +81,23 @@ class Model:
     @property
     def kind(self) -> str:
         """The family, and which kind of it: `encoder-decoder transformer`."""
-        kind = getattr(self.resolved, "kind", "")
-        return f"{kind} {self.spec.family}".strip()
+        return f"{self.resolved.kind} {self.spec.family}".strip()
 
     @checked()
-    def workload(self, **sizes: Any) -> Workload:
-        return workload(self.spec, self.resolved.lengths, **sizes)
+    def workload(
+        self,
+        *,
+        batch: int | None = None,
+        seq: int | None = None,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+        context: int | None = None,
+        mode: str = "train",
+        attention: str = "eager",
+    ) -> Workload:
+        """What is computed: the sizes that are asked for, else those of the spec, else the usual ones."""
+        sizes = Sizes(batch, seq, src_seq, tgt_seq, context)
+        return workload(self.spec, self.resolved.lengths, sizes, mode=mode, attention=attention)
 
     def build(self, work: Workload | None = None, changes: tuple[Change, ...] = ()) -> Module:
         """The traced model, with some changes made to it: the tree that every number is read from. It is shared."""
@@ -139,18 +153,22 @@ class Model:
         )
 
     @checked()
-    def flops(self, **options: Any) -> FlopsReport:
-        """Options are those of `archcalc flops`: mode, batch, seq, context, causal, recompute, tokens …"""
+    def flops(
+        self, *, depth: int = 4, explain: bool = False, names: bool = False, **options: Unpack[FlopsKeywords]
+    ) -> FlopsReport:
+        """FLOPs and bytes moved on each GPU; options are those of `archcalc flops`."""
         from archcalc.analyze.flops.answer import flops
 
-        return flops(self, **options)
+        asked = Options.of("flops", options, besides=("depth", "explain", "names"))
+        return flops(self, asked, depth=depth, explain=explain, names=names)
 
     @checked()
-    def memory(self, **options: Any) -> MemoryReport:
-        """Options are those of `archcalc memory`: mode, batch, seq, precision, optimizer, tp …"""
+    def memory(self, *, depth: int = 3, timeline: bool = False, **options: Unpack[MemoryKeywords]) -> MemoryReport:
+        """Memory on each GPU; options are those of `archcalc memory`."""
         from archcalc.analyze.memory.answer import memory
 
-        return memory(self, **options)
+        asked = Options.of("memory", options, besides=("depth", "timeline"))
+        return memory(self, asked, depth=depth, timeline=timeline)
 
     @checked()
     def kernel(self, *, seq: int | None = None) -> KernelReport:

@@ -16,7 +16,7 @@ DTYPES = {"float16": "fp16", "float32": "fp32", "16-true": "fp16", "32-true": "f
 Pair = tuple[str, float, float]  # of what, measured, archcalc's
 
 
-def parallel(case: Case) -> dict[str, int]:
+def parallel(case: Case) -> dict[str, Any]:
     """The plan of a case, if archcalc can lay a model out so."""
     said = case.get("parallelism") or {}
     if said.get("pp", 1) > 1 or any("sequential" in key for key in said):

@@ -113,7 +113,7 @@ def _latent(arch: Fields) -> Model:
     """DeepSeek's and Moonshot's, of which a log prints too little: the preset of as many layers, experts and words."""
     preset = LATENT.get((arch.get("layers"), arch.get("experts")))
     model = load(preset) if preset else None
-    if model is None or model.resolved.head_vocab != arch.get("vocab"):
+    if model is None or getattr(model.resolved, "head_vocab", None) != arch.get("vocab"):
         raise Inexpressible("the case does not give the widths of latent attention")
     return model
 

@@ -107,6 +107,7 @@ def recomputed(case: Case) -> str:
 def inference_peak(case: Case) -> Iterator[Pair]:
     seq = case.get("seq") or 256  # the tool's own default
     model = whole(case)
-    options = {"precision": DTYPES.get(str(case.get("dtype")), "bf16"), "overhead": 0, **parallel(case)}
-    total = Memory(model, **options, weights=quantised(case)).total(1, seq)
+    dtype = DTYPES.get(str(case.get("dtype")), "bf16")
+    memory = Memory(model, precision=dtype, overhead=0, weights=quantised(case), **parallel(case))
+    total = memory.total(1, seq)
     yield "peak GB", case["measured"]["peak_memory"], total / GB

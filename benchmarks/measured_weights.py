@@ -69,7 +69,7 @@ def quantised(case: Case) -> str | None:
 def beside(case: Case, model: Model) -> int:
     """RoPE's cosines and sines for every position, kept once (rotary_embedding/base.py); what lifts a latent vector, a
     second time, in 16 bits and by head (mla_attention.py, process_weights_after_loading); a tower that reads images."""
-    arch, tp = case["arch"], parallel(case)["tp"]
+    arch, tp = case["arch"], int(parallel(case)["tp"])
     rotated = arch.get("qk_rope") or arch.get("head_dim") or 0
     width = 4 if "gpt-oss" in case["model"] else 2  # gpt_oss.py asks for fp32
     images = 2 * tower(case) // tower_gpus(case, tp)

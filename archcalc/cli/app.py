@@ -8,12 +8,13 @@ import importlib
 import typer
 
 from archcalc import __version__
+from archcalc.cli.declared import normalised
 from archcalc.cli.printing import out
 
 COMMANDS = {  # the file, and what stands in the list of commands
     "params": ("questions", "Parameter counts, layer by layer."),
     "shapes": ("questions", "The shape of every tensor in the forward pass."),
-    "flops": ("flops", "FLOPs of a training step, a prefill or a decode step."),
+    "flops": ("flops", "FLOPs and bytes moved: a training step, prefill or decode."),
     "memory": ("memory", "Peak memory of each GPU, in inference or training."),
     "fit": ("fit", "Which GPUs a model fits on, and what would make it fit."),
     "gpus": ("gpus", "GPUs and other devices: memory, bandwidth, peak FLOP/s."),
@@ -40,7 +41,9 @@ def app(called: str = "") -> typer.Typer:
     made.callback()(archcalc)
     for name in [called] if called in COMMANDS else COMMANDS:
         file, told = COMMANDS[name]
-        made.command(name, short_help=told)(getattr(importlib.import_module(f"archcalc.cli.{file}"), name))
+        command = getattr(importlib.import_module(f"archcalc.cli.{file}"), name)
+        settings = {"token_normalize_func": normalised(command)}
+        made.command(name, short_help=told, context_settings=settings)(command)
     return made
 
 

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.declared import takes_options
 from archcalc.cli.gpus import completed_gpu
-from archcalc.cli.memory_options import Options, takes_them
 from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, show
+from archcalc.run.options import Options
 
 Gpus = Annotated[
     list[str] | None,
@@ -22,7 +23,7 @@ Gpus = Annotated[
 ]
 
 
-@takes_them
+@takes_options
 def fit(
     model: ModelName = "textbook",
     gpu: Gpus = None,
@@ -36,6 +37,6 @@ def fit(
 
     Takes the options of `archcalc memory`. The largest batch and the longest context are exact: one more does not fit.
     """
-    from archcalc.analyze.fit.answer import fit as fitted
+    from archcalc.analyze.fit.answer import fitted
 
-    show(fitted(loaded(model, set, trace=trace), gpu, **options), format)
+    show(fitted(loaded(model, set, trace=trace), gpu, options), format)

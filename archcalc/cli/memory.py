@@ -6,11 +6,12 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.memory_options import Options, takes_them
+from archcalc.cli.declared import takes_options
 from archcalc.cli.options import Depth, Format, ModelName, Set, Trace, loaded, show
+from archcalc.run.options import Options
 
 
-@takes_them
+@takes_options
 def memory(
     model: ModelName = "textbook",
     *,
@@ -21,8 +22,9 @@ def memory(
     format: Format = "table",
     trace: Trace = False,
 ) -> None:
-    """Memory on each GPU, for inference or training: by part at the fullest instant, and layer by layer."""
+    """Memory on each GPU, for inference or training: by part at the peak, and layer by layer."""
+    from archcalc.analyze.memory.answer import memory as counted
     from archcalc.analyze.memory.report import USUAL_DEPTH
 
-    report = loaded(model, set, trace=trace).memory(**options, timeline=timeline, depth=depth or USUAL_DEPTH)
+    report = counted(loaded(model, set, trace=trace), options, timeline=timeline, depth=depth or USUAL_DEPTH)
     show(report, format)

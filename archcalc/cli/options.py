@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +10,8 @@ import typer
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
 from archcalc.render import formats, render
+from archcalc.spec.option import declared
+from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -23,19 +24,8 @@ def size(text: str | int) -> int:
     """A size on the command line, as people write them."""
     from archcalc.spec import option_checks
 
-    return _checked(option_checks.size, text)
-
-
-def whole(text: str | int) -> int:
-    """A number that may be 0."""
-    from archcalc.spec import option_checks
-
-    return _checked(option_checks.number, text)
-
-
-def _checked(check: Callable[[Any, str], int], text: str | int) -> int:
     try:
-        return check(text, "")
+        return option_checks.size(text, "")
     except InputError as error:
         raise typer.BadParameter(error.fact) from None
 
@@ -60,10 +50,11 @@ Set = Annotated[
     list[str], typer.Option("--set", metavar="PATH=VALUE", help="Change a field, such as encoder.blocks=6. Repeatable.")
 ]
 Format = Annotated[str, typer.Option("--format", metavar="|".join(formats()), help="How to print the answer.")]
-Batch = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequences computed together.")]
-Seq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="Sequence length (source and target).")]
-SrcSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The encoder's sequence length.")]
-TgtSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help="The decoder's sequence length.")]
+SIZES = dict(declared(Sizes))
+Batch = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["batch"].help)]
+Seq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["seq"].help)]
+SrcSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["src_seq"].help)]
+TgtSeq = Annotated[int | None, typer.Option(parser=size, metavar="SIZE", help=SIZES["tgt_seq"].help)]
 Depth = Annotated[int | None, typer.Option(parser=size, metavar="N", help="How many levels of the tree to show.")]
 Trace = Annotated[
     bool,

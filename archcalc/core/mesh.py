@@ -6,8 +6,8 @@ all of it: norms, position tables, MLA's latent cache, activations of the residu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from math import prod
 
 from archcalc.core.errors import InputError
@@ -40,19 +40,37 @@ class Plan:
         """Over how many GPUs ZeRO divides."""
         return self.dp * self.cp
 
+    def words(self) -> Iterator[str]:
+        """As titles name it: `tp 2 sp`, `dp 8 zero 3`."""
+        if self.tp > 1:
+            yield f"tp {self.tp}" + (" sp" if self.sp else "")
+        if self.cp > 1:
+            yield f"cp {self.cp}"
+        if self.dp > 1 or self.zero:
+            yield f"dp {self.dp}" + (f" zero {self.zero}" if self.zero else "")
+
+    def record(self) -> dict[str, int]:
+        """As programs read it."""
+        return {"gpus": self.gpus, **asdict(self)}
+
     def part(self, dim: Dim) -> int:
         """How much of a dim one GPU holds; of an uneven one the GPU that holds most."""
         return dim.split.part(dim.size, self.tp) if dim.split else int(dim.size)
 
     def size(self, tensor: Tensor) -> int:
         """Elements of a tensor on one GPU."""
+        return prod(self.sizes(tensor))
+
+    def sizes(self, tensor: Tensor) -> list[int]:
+        """How much of each of its dims one GPU of a tensor-parallel group holds."""
         if self.tp == 1:
-            return prod(int(dim.size) for dim in tensor.dims)
-        number, along = 1, self._along_sequence(tensor)
-        for dim in tensor.dims:
-            is_cut = along and dim.positions is Positions.SEQUENCE
-            number *= -(-int(dim.size) // self.tp) if is_cut else self.part(dim)
-        return number
+            return [int(dim.size) for dim in tensor.dims]
+        cut = (Positions.SEQUENCE,) if self._along_sequence(tensor) else ()
+        return [self._cut(dim) if dim.positions in cut else self.part(dim) for dim in tensor.dims]
+
+    def _cut(self, dim: Dim) -> int:
+        """One GPU's positions of a sequence that is cut."""
+        return -(-int(dim.size) // self.tp)
 
     def is_divided(self, tensor: Tensor) -> bool:
         """Whether the GPUs of a tensor-parallel group hold different parts of it, and none of them the same."""

@@ -1,33 +1,32 @@
-"""A case: everything a question about memory may say, checked against the model and against itself.
+"""Every option of `archcalc flops`, `memory` and `fit`, declared once and checked in one place.
 
-    case(model, mode="train", batch=8, seq=4096, optimizer="adamw", recompute="full")
+    Options.of("memory", {"mode": "train", "batch": "8", "tensor_parallel_size": 2})
 
-What is left out is filled in and said among the assumptions. What makes no sense, for the mode or for the model, is an
-error: an optimizer in inference, LoRA on a layer that is not there.
+The command line generates its options from these fields (`archcalc.cli.declared`), Python's keywords are the same by
+test (`archcalc.run.keywords`). This file is loaded to print help, so it imports next to nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.core.mesh import Plan, plan
-from archcalc.core.precision import BYTES
-from archcalc.run.optimizers import Optimizer, optimizer
-from archcalc.run.precision_recipes import Recipe, recipe
-from archcalc.spec.option_checks import checked, chosen
-from archcalc.spec.workload import ATTENTION
-from archcalc.storage import named_formats
-from archcalc.storage.format import Format
+from archcalc.spec.option import Option, declared, flag_of, option
+from archcalc.spec.option_checks import chosen, flag, memory_size, names, number, size, word
+from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
-    from archcalc.model import Model
-    from archcalc.storage.checkpoint import Checkpoint
+    from archcalc.core.mesh import Plan
 
-MODES = ("infer", "train")
+MODES = ("train", "infer", "prefill", "decode")
+TRAIN, INFERENCE = ("train",), ("infer", "prefill", "decode")
+USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command
+FLOPS, BYTES = ("flops",), ("memory", "fit")
+ATTENTION = ("eager", "flash")
+CAUSAL = ("full", "half")
 RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
 COMPILE = ("none", "blocks", "all")
 KV_RULES = {
@@ -36,226 +35,265 @@ KV_RULES = {
     "window+batch": "the window and a batch more, in whole pages of 256",
     "full": "the whole length",
 }
-TRAINING = (
-    "optimizer",
-    "accumulate",
-    "recompute",
-    "loss_chunks",
-    "freeze",
-    "lora",
-    "lora_targets",
-    "zero",
-    "sp",
-    "cp",
-    "compile",
-)
-INFERENCE = ("kv_dtype", "kv_rule", "state_dtype", "prefill")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The options as given; None where nothing was said."""
+class Options:
+    """The options as given; None where one was left out."""
 
-    mode: str = "infer"
-    precision: str | None = None
-    weights: str | None = None
-    optimizer: str | None = None
-    accumulate: int | None = None
-    recompute: str | None = None
-    attention: str | None = None
-    loss_chunks: int | None = None
-    freeze: tuple[str, ...] | None = None
-    lora: int | None = None
-    lora_targets: tuple[str, ...] | None = None
-    kv_dtype: str | None = None
-    kv_rule: str | None = None
-    state_dtype: str | None = None
-    prefill: int | None = None
-    overhead: int | None = None
-    tp: int | None = None
-    dp: int | None = None
-    zero: int | None = None
-    sp: bool | None = None
-    cp: int | None = None
-    compile: str | None = None
+    mode: str = option(
+        "A training step; a prompt read and its KV cache (infer); a prompt alone; or one more token.",
+        word,
+        choices=MODES,
+    )
+    sizes: Sizes = field(default_factory=Sizes)
+    precision: str | None = option(
+        "Training: fp32, mixed, autocast, bf16, fp8. Inference: activation dtype; also the weight dtype unless "
+        "--weights is given.",
+        word,
+        metavar="NAME",
+        also=("dtype", "torch_dtype"),
+    )
+    weights: str | None = option(
+        "Weight format: bf16, fp8, int8, int4, nf4, q4_k_m, … Default: as stored.",
+        word,
+        metavar="FORMAT",
+        also=("quantization", "weight_dtype"),
+    )
+    optimizer: str | None = option(
+        "Optimizer: sgd, momentum, adam, adamw, adamw-fused, adam8bit, adafactor, lion, muon.",
+        word,
+        metavar="NAME",
+        modes=TRAIN,
+        commands=BYTES,
+        also=("optim",),
+    )
+    accumulate: int | None = option(
+        "Gradient accumulation: micro-batches per optimizer step.",
+        size,
+        metavar="N",
+        modes=TRAIN,
+        commands=BYTES,
+        also=("gradient_accumulation_steps", "grad_accumulation_steps"),
+    )
+    recompute: str | None = option(
+        "Activation checkpointing: none, attention only, torchtitan's op-level policy, or whole blocks.",
+        word,
+        choices=tuple(RECOMPUTE),
+        modes=TRAIN,
+        also=("activation_checkpointing", "recompute_granularity"),
+    )
+    attention: str | None = option(
+        "Attention kernel: scores stored in memory, or flash attention, which stores none.",
+        word,
+        choices=ATTENTION,
+        also=("attn_implementation", "attention_backend"),
+    )
+    causal: str | None = option(
+        "Count attention scores under a causal mask in full, or only those that are visible.",
+        word,
+        choices=CAUSAL,
+        commands=FLOPS,
+    )
+    tokens: int | None = option(
+        "FLOPs of training on this many tokens, beside the 6ND rule.",
+        size,
+        metavar="SIZE",
+        modes=TRAIN,
+        commands=FLOPS,
+        also=("train_tokens",),
+    )
+    loss_chunks: int | None = option(
+        "Compute logits and loss in this many chunks.",
+        size,
+        metavar="N",
+        modes=TRAIN,
+        commands=BYTES,
+        also=("num_output_chunks",),
+    )
+    freeze: tuple[str, ...] | None = option(
+        "Freeze this layer and train the others: embedding, attention.q, … Repeatable.",
+        names,
+        metavar="LAYER",
+        modes=TRAIN,
+        repeatable=True,
+    )
+    lora: int | None = option(
+        "LoRA: train only adapters of this rank.",
+        size,
+        metavar="RANK",
+        modes=TRAIN,
+        also=("lora_rank", "lora_r"),
+    )
+    lora_targets: tuple[str, ...] | None = option(
+        'Linear layers to adapt (default q,v; "all" for every linear layer).',
+        names,
+        metavar="LAYERS",
+        modes=TRAIN,
+        also=("target_modules", "lora_target_modules"),
+    )
+    kv_dtype: str | None = option(
+        "KV cache format: bf16, fp8, q8_0, …",
+        word,
+        metavar="FORMAT",
+        modes=INFERENCE,
+        also=("kv_cache_dtype", "cache_type"),
+    )
+    kv_rule: str | None = option(
+        "KV cache of sliding-window layers: window, window-1, window+batch or full.",
+        word,
+        choices=tuple(KV_RULES),
+        metavar="RULE",
+        modes=INFERENCE,
+        commands=BYTES,
+    )
+    state_dtype: str | None = option(
+        "Format of recurrent states (Mamba, delta nets): bf16, fp32, …",
+        word,
+        metavar="FORMAT",
+        modes=INFERENCE,
+        also=("mamba_cache_dtype", "mamba_ssm_cache_dtype"),
+    )
+    prefill: int | None = option(
+        "Chunked prefill: read the prompt in chunks of this many tokens.",
+        size,
+        metavar="SIZE",
+        modes=("infer", "prefill"),
+        commands=BYTES,
+        also=("prefill_chunk_size", "max_num_batched_tokens", "ubatch_size"),
+    )
+    overhead: int | None = option(
+        "CUDA context and the like, such as 1GiB; 0 leaves it out.",
+        memory_size,
+        metavar="BYTES",
+        commands=BYTES,
+    )
+    tp: int | None = option(
+        "Tensor parallelism: GPUs each layer is split over.",
+        size,
+        metavar="N",
+        also=("tensor_parallel_size", "tensor_model_parallel_size", "tensor_parallel_degree"),
+    )
+    dp: int | None = option(
+        "Data parallelism: replicas, each with its own batch.",
+        size,
+        metavar="N",
+        also=("data_parallel_size", "data_parallel_degree"),
+    )
+    zero: int | None = option(
+        "ZeRO stage: what data-parallel GPUs shard (3: as FSDP does).",
+        number,
+        metavar="0|1|2|3",
+        modes=TRAIN,
+        commands=BYTES,
+        also=("zero_stage",),
+    )
+    sp: bool | None = option(
+        "Sequence parallelism: also shard norms and residuals along the sequence (needs --tp).",
+        flag,
+        modes=TRAIN,
+        also=("sequence_parallel",),
+    )
+    cp: int | None = option(
+        "Context parallelism: GPUs each sequence is split over.",
+        size,
+        metavar="N",
+        modes=TRAIN,
+        also=("context_parallel_size", "context_parallel_degree"),
+    )
+    compile: str | None = option(
+        "Assume torch.compile on each block, or on blocks and loss.",
+        word,
+        choices=COMPILE,
+        modes=TRAIN,
+        commands=BYTES,
+    )
 
-    def check(self) -> None:
-        """One mode's options say nothing in the other."""
-        chosen(self.mode, MODES, "--mode")
-        other, its = (TRAINING, "train") if self.mode == "infer" else (INFERENCE, "infer")
-        for name in other:
-            if getattr(self, name):
-                option = f"--{name.replace('_', '-')}"
-                hint = f"add --mode {its}, or leave it out"
-                raise InputError(f"{option} says nothing in {self.mode}", hint, field=option)
+    @classmethod
+    def of(cls, command: str, given: Mapping[str, Any], besides: Iterable[str] = ()) -> Options:
+        """What a command is asked with, each value checked, and all of them against each other.
 
+        `besides` are what the command takes that is no option here, so that a misspelt one is recognised."""
+        known = dict(options_of(command))
+        values = dict(_values(given, known, besides))
+        mode = values.pop("mode", USUAL_MODE[command])
+        sizes = Sizes(**{name: values.pop(name) for name, _ in declared(Sizes) if name in values})
+        made = cls(mode=mode, sizes=sizes, **values)
+        made.check()
+        return made
 
-@dataclass(frozen=True)
-class Case:
-    """Every value filled in."""
-
-    mode: str
-    plan: Plan
-    format: Format | Checkpoint
-    activations: str  # number format
-    attention: str
-    recipe: Recipe | None = None
-    optimizer: Optimizer | None = None
-    accumulate: int = 1
-    recompute: str = "none"
-    loss_chunks: int = 1
-    compile: str = "none"
-    freeze: tuple[str, ...] = ()
-    lora: int | None = None
-    lora_targets: tuple[str, ...] = ()
-    kv_format: Format | None = None
-    kv_rule: str = "window"
-    state_format: Format | None = None
-    prefill: int | None = None
-    overhead: int | None = None
-    assumptions: tuple[Assumption, ...] = ()
-    estimates: tuple[str, ...] = ()
-    said: frozenset[str] = frozenset()  # the options that were given, and not filled in
+    @cached_property
+    def given(self) -> dict[str, Any]:
+        """The options that were given, sizes among them, by name."""
+        own = {name: getattr(self, name) for name, _ in declared(Options)}
+        return {name: value for name, value in own.items() if value is not None} | self.sizes.given()
 
     @property
     def trains(self) -> bool:
         return self.mode == "train"
 
+    @property
+    def plan(self) -> Plan:
+        """How the model is laid out over GPUs."""
+        from archcalc.core.mesh import plan
 
-@checked(Asked)
-def case(model: Model, **options: Any) -> Case:
-    """What is asked of a model's memory, checked and filled in."""
-    asked = Asked(**options)
-    asked.check()
-    filled = _training(model, asked) if asked.mode == "train" else _inference(model, asked)
-    return replace(filled, said=frozenset(options))
+        return plan(self.tp or 1, self.dp or 1, self.zero or 0, bool(self.sp), self.cp or 1)
 
+    def changed(self, **values: Any) -> Options:
+        """The same with some options given otherwise, checked again."""
+        made = replace(self, **values)
+        made.check()
+        return made
 
-def _training(model: Model, asked: Asked) -> Case:
-    name = asked.precision or ("fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed")
-    kept, adam = recipe(name, sharded=asked.zero == 3 and not asked.lora), optimizer(asked.optimizer or "adamw")
-    if asked.weights and not asked.lora:
-        hint = "add --lora 16 (QLoRA), or leave --weights out"
-        raise InputError("quantised weights cannot be trained", hint, field="--weights")
-    if asked.lora and asked.freeze:
-        raise InputError("LoRA trains adapters alone: all else is frozen", "leave --freeze out", field="--freeze")
-    if asked.lora_targets and not asked.lora:
-        raise InputError("targets of which rank?", "add --lora 16", field="--lora-targets")
-    made = Case(
-        mode="train",
-        plan=plan(asked.tp or 1, asked.dp or 1, asked.zero or 0, bool(asked.sp), asked.cp or 1),
-        format=named_formats.weight_format(asked.weights or kept.weights),
-        activations=kept.activations,
-        attention=_attention(asked, kept.activations),
-        recipe=kept,
-        optimizer=adam,
-        accumulate=asked.accumulate or 1,
-        recompute=RECOMPUTE[chosen(asked.recompute or "none", RECOMPUTE, "--recompute")],
-        loss_chunks=asked.loss_chunks or 1,
-        compile=chosen(asked.compile or "none", COMPILE, "--compile"),
-        freeze=tuple(asked.freeze or ()),
-        lora=asked.lora,
-        lora_targets=tuple(asked.lora_targets or ()),
-        overhead=asked.overhead,
-    )
-    return replace(made, assumptions=tuple(_of_training(model, asked, made)), estimates=tuple(_unverified(made)))
+    def check(self) -> None:
+        """Refuse what has no effect in this mode, and what contradicts something else that is given."""
+        for name, one in (*declared(Options), *declared(Sizes)):
+            if name in self.given and one.modes and self.mode not in one.modes and self.given[name] not in (0, "none"):
+                raise _without_effect(name, one, self.mode)
+        if self.lora and self.freeze:
+            raise InputError("LoRA trains adapters alone: all else is frozen", "leave --freeze out", field="--freeze")
+        if self.lora_targets and not self.lora:
+            raise InputError("needs --lora RANK", "add --lora 16", field="--lora-targets")
+        if self.trains and self.weights and not self.lora:
+            hint = "add --lora 16 (QLoRA), or leave --weights out"
+            raise InputError("quantised weights cannot be trained", hint, field="--weights")
+        _ = self.plan  # for its errors
 
 
-def _of_training(model: Model, asked: Asked, made: Case) -> Iterator[Assumption]:
-    assert made.recipe and made.optimizer
-    used = made.recipe
-    option = "" if asked.precision else "--precision"
-    yield Assumption(Topic.PRECISION, f"{used.name}: {used.about}", used.name, option)
-    if not asked.optimizer:
-        name = made.optimizer.name
-        yield Assumption(Topic.OPTIMIZER, f"optimizer {name}", name, "--optimizer")
-    if model.stored and model.stored.is_quantised and not asked.weights:
-        text = f"weights are trained unquantised, not as they are stored ({model.stored.name})"
-        yield Assumption(Topic.WEIGHTS, text, used.weights)
+def options_of(command: str) -> Iterator[tuple[str, Option]]:
+    """The options that a command takes, in the order of its help."""
+    own = dict(declared(Options))
+    ordered = {"mode": own.pop("mode"), **dict(declared(Sizes)), **own}
+    return ((name, one) for name, one in ordered.items() if not one.commands or command in one.commands)
 
 
-def _unverified(made: Case) -> list[str]:
-    """What nothing here can check."""
-    found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
-    if made.plan.cp > 1:
-        found.append("context parallelism: keys and values of all its GPUs are gathered while attention runs")
-    if made.compile != "none":
-        found.append("compiled: elementwise work is taken to be fused, and computed again rather than kept")
-    if made.loss_chunks > 1:
-        found.append("chunked cross-entropy: each chunk's logits are freed before the next")
-    if made.format.is_quantised:
-        found.append("quantised training: one layer's weights at a time are dequantised to 16 bits for its products")
-    if made.format.is_quantised and made.recipe and made.recipe.name == "fp8":
-        found.append("fp8 beside quantised weights: adapters' products alone are computed in fp8")
-    return found
+def other_names(options: Iterable[tuple[str, Option]]) -> dict[str, str]:
+    """What other tools call an option, and what it is called here."""
+    return {other: name for name, one in options for other in one.also}
 
 
-def _inference(model: Model, asked: Asked) -> Case:
-    assumptions: list[Assumption] = []
-    kept = None if asked.weights else _kept(model, asked)
-    computed = asked.precision or model.spec.precision or ("fp16" if kept else "fp32")
-    if asked.precision and asked.precision not in BYTES:
-        fact = f"no number format called {asked.precision}"
-        raise InputError(fact, did_you_mean(computed, BYTES), field="--precision")
-    if asked.precision == "fp8" and asked.weights:
-        fact = f"in inference fp8 is a format of weights, and --weights says {asked.weights}"
-        raise InputError(fact, "leave --precision out, or say bf16, fp16 or fp32", field="--precision")
-    if not (asked.precision or model.spec.precision):
-        text = f"{computed}: the spec names no precision"
-        assumptions.append(Assumption(Topic.PRECISION, text, computed, "--precision"))
-    activations = "bf16" if computed == "fp8" else computed
-    kv = asked.kv_dtype or activations
-    assumptions += [*_unmixed(asked.weights), *_stored(kept, asked.tp or 1)]
-    weights = replace(kept, rest=activations) if kept else named_formats.weight_format(asked.weights or computed)
-    if weights.widened:
-        text = f"{weights.name}: a matrix is dequantised to 16 bits while it reads a prompt, as bitsandbytes does it"
-        assumptions.append(Assumption(Topic.WEIGHTS, text, weights.name))
-    return Case(
-        mode="infer",
-        plan=plan(asked.tp or 1, asked.dp or 1),
-        format=weights,
-        activations=activations,
-        attention=_attention(asked, "bf16"),
-        kv_format=named_formats.uniform_format(kv, "--kv-dtype"),
-        kv_rule=chosen(asked.kv_rule or "window", KV_RULES, "--kv-rule"),
-        state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
-        prefill=asked.prefill,
-        overhead=asked.overhead,
-        assumptions=tuple(assumptions),
-    )
+def _values(given: Mapping[str, Any], known: Mapping[str, Option], besides: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    others, seen = other_names(known.items()), dict[str, str]()
+    for written, value in given.items():
+        name = others.get(written, written)
+        if name not in known:
+            raise InputError(f"no option called {written}", did_you_mean(written, [*known, *besides]))
+        if value is None:
+            continue
+        if name in seen:
+            raise InputError(f"{seen[name]} and {written} are one option, and both are given", field=flag_of(name))
+        seen[name] = written
+        yield from _checked(name, value, known[name])
 
 
-def _unmixed(weights: str | None) -> Iterator[Assumption]:
-    """Block formats of GGUF are for all matrices, which files seldom are."""
-    if not weights or named_formats.is_file(weights):
-        return
-    name = named_formats.weight_format(weights).name
-    mixed = [file for file in named_formats.files() if file.startswith(name.lower())]
-    if mixed:
-        text = f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"
-        yield Assumption(Topic.WEIGHTS, text, name)
+def _checked(name: str, value: Any, one: Option) -> Iterator[tuple[str, Any]]:
+    """A value that says something: an empty list of names does not."""
+    found = one.check(value, flag_of(name))
+    if found is not None:
+        yield name, chosen(found, one.choices, flag_of(name)) if one.choices else found
 
 
-def _kept(model: Model, asked: Asked) -> Checkpoint | None:
-    """Plain weights are loaded in a precision that is asked for; quantised ones stay as they are."""
-    stored = model.stored
-    return None if stored and asked.precision and not stored.is_quantised else stored
-
-
-def _stored(kept: Checkpoint | None, tp: int) -> Iterator[Assumption]:
-    """Weights as the model's own files store them, where they say so."""
-    if kept is None:
-        return
-    if kept.unknown:
-        hint = "say what to count instead, such as --weights int4 or --weights bf16"
-        raise InputError(f"the weights are stored by {kept.name}: {kept.unknown}", hint, field="--weights")
-    yield Assumption(Topic.WEIGHTS, f"weights: {kept.name}, from {kept.source}", kept.name, "--weights")
-    if tp > 1 and kept.estimate:
-        yield Assumption(Topic.PARALLELISM, kept.estimate, tp)
-
-
-def _attention(asked: Asked, activations: str) -> str:
-    """Flash attention where its kernel can be had: it takes 16-bit numbers alone."""
-    if asked.attention:
-        return chosen(asked.attention, ATTENTION, "--attention")
-    return "flash" if BYTES[activations] == 2 else "eager"
+def _without_effect(name: str, one: Option, mode: str) -> InputError:
+    option = flag_of(name)
+    hint = f"add --mode {one.modes[0]}, or leave {option} out"
+    return InputError(f"has no effect with --mode {mode}", hint, field=option)

@@ -52,6 +52,14 @@ def one_part(work: Workload, gpus: int) -> Workload:
     return replace(work, lengths={name: -(-length // gpus) for name, length in work.lengths.items()})
 
 
+def check_length(work: Workload, gpus: int) -> None:
+    """Refuse more GPUs than there are positions."""
+    shortest = min(map(int, work.lengths.values()), default=1)
+    if gpus > shortest:
+        fact = f"{shortest:,} positions cannot be shared by {gpus:,} GPUs: some would have none"
+        raise InputError(fact, "use fewer GPUs for --cp, or a longer --seq", field="--cp")
+
+
 def check_context(root: Module) -> None:
     """Refuse what looks at positions of other GPUs by another way than through a kernel of attention."""
     found = {module.whole_sequence: module.path for module, _ in walk(root) if module.whole_sequence}

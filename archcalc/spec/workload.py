@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.errors import InputError
-from archcalc.spec.node import ModelSpec
-from archcalc.spec.option_checks import checked, chosen
+from archcalc.spec.option import flag_of
+from archcalc.spec.option_checks import chosen
+from archcalc.spec.sizes import Sizes
+
+if TYPE_CHECKING:
+    from archcalc.spec.node import ModelSpec
 
 USUAL_LENGTH = 2048
 MODES = ("train", "prefill", "decode")
@@ -55,62 +61,121 @@ class Workload:
         return self.mode in ("prefill", "decode")
 
 
-@checked()
+Lengths = Mapping[str, Longest]  # of a model, in the order in which it reads them: what is decoded is the last
+
+
 def workload(
-    spec: ModelSpec,
-    longest: dict[str, Longest],
-    *,
-    batch: int | None = None,
-    seq: int | None = None,
-    src_seq: int | None = None,
-    tgt_seq: int | None = None,
-    mode: str = "train",
-    context: int | None = None,
-    attention: str = "eager",
+    spec: ModelSpec, longest: Lengths, sizes: Sizes, *, mode: str = "train", attention: str = "eager"
 ) -> Workload:
-    """What the caller asks for, else what the spec says, else the usual, which is then said among the assumptions."""
+    """What the caller asks for, else what the spec says, else the usual, which is then among the assumptions."""
     chosen(mode, MODES, "--mode")
     chosen(attention, ATTENTION, "--attention")
-    asked = {"src_seq": src_seq, "tgt_seq": tgt_seq}
-    for name, length in asked.items():
-        if length and name not in longest:
-            option = f"--{name.replace('_', '-')}"
+    _check_asked(sizes, longest, mode)
+    lengths = {name: _length(name, limit, sizes, spec, longest) for name, limit in longest.items()}
+    assumed = tuple(_assumptions(lengths, longest, sizes, spec))
+    work = Workload(sizes.batch or spec.batch or 1, lengths, assumed, mode, attention=attention)
+    if work.decodes:
+        return _decoding(work, longest, sizes)
+    for name, limit in longest.items():
+        _check_length(name, lengths[name], limit)
+    return work
+
+
+# What was asked for
+
+
+def _check_asked(sizes: Sizes, longest: Lengths, mode: str) -> None:
+    """Refuse lengths that the model does not have, that follow from something else, or that contradict each other."""
+    for name in ("src_seq", "tgt_seq"):
+        if getattr(sizes, name) and name not in longest:
+            option = flag_of(name)
             raise InputError(f"{option} is for models with an encoder and a decoder", "use --seq", field=option)
-    if seq and not longest:
+    if sizes.seq and not longest:
         raise InputError("this model reads no sequence", "leave it out; --batch says how much is read", field="--seq")
-    lengths, assumptions = {}, []
-    for name, length in {"seq": seq, **asked}.items():
-        _check_chosen(name, length, longest.get(name))
+    for name, limit in longest.items():
+        _check_chosen(name, getattr(sizes, name), limit)
+    if sizes.context:
+        _check_context(sizes, longest, mode)
+
+
+def _check_chosen(name: str, length: int | None, limit: Longest) -> None:
+    """A length that follows from something else, such as an image, cannot be asked for."""
+    if length and limit.fixed:
+        fact = f"{length:,} asked for, but the sequence is {limit.length:,} long"
+        raise InputError(fact, limit.fixed, field=flag_of(name))
+
+
+def _check_context(sizes: Sizes, longest: Lengths, mode: str) -> None:
+    if mode == "train":
+        raise InputError("a training step has no KV cache", "use --seq, or --mode decode", field="--context")
+    if not longest:
+        raise InputError("this model reads no sequence", "leave --context out", field="--context")
+    *others, last = longest
+    own = getattr(sizes, last) or (None if others else sizes.seq)
+    if own and own != sizes.context:
+        option = flag_of(last)
+        fact = f"{option} {own} and --context {sizes.context} both say how long the sequence is"
+        raise InputError(fact, f"leave {option} or --context out", field="--context")
+
+
+# Lengths
+
+
+def _length(name: str, limit: Longest, sizes: Sizes, spec: ModelSpec, longest: Lengths) -> int:
+    if limit.fixed and limit.length:
+        return limit.length
+    usual = spec.seq or min(limit.length or USUAL_LENGTH, USUAL_LENGTH)
+    return _asked(name, sizes, longest) or usual
+
+
+def _asked(name: str, sizes: Sizes, longest: Lengths) -> int | None:
+    """The context is the length of what is decoded."""
+    context = sizes.context if name == list(longest)[-1] else None
+    return context or sizes.of(name)
+
+
+def _assumptions(lengths: Mapping[str, int], longest: Lengths, sizes: Sizes, spec: ModelSpec) -> Iterator[Assumption]:
+    """Sizes that neither the caller nor the spec names, and lengths beyond what the model was trained for."""
     for name, limit in longest.items():
         if limit.fixed and limit.length:
-            lengths[name] = limit.length
             continue
-        lengths[name] = asked.get(name) or seq or spec.seq or min(limit.length or USUAL_LENGTH, USUAL_LENGTH)
-        if not (asked.get(name) or seq or spec.seq):
-            assumptions.append(_usual(name, lengths[name]))
+        if not (_asked(name, sizes, longest) or spec.seq):
+            yield _usual(name, lengths[name])
         if limit.length and not limit.hard and lengths[name] > limit.length:
             text = f"{name} {lengths[name]:,}: longer than the {limit.length:,} that it was made for"
-            assumptions.append(Assumption(Topic(name), text, lengths[name]))
-        becomes_context = mode == "decode" and context is None and name == list(longest)[-1]
-        if not becomes_context:  # that is checked below, with the new token
-            _check_length(name, lengths[name], limit)
-    if not (batch or spec.batch):
-        assumptions.append(_usual("batch", 1))
-    work = Workload(batch or spec.batch or 1, lengths, tuple(assumptions), mode, attention=attention)
-    if work.decodes and not longest:
-        hint = "use --mode train or prefill"
-        raise InputError("this model makes no tokens to decode one by one", hint, field="--mode")
-    if not work.decodes:
-        return work
-    *_, name = longest
-    if context is None and not (asked.get(name) or seq):
-        work = _with_room(work, name, longest[name])
-    return _one_more_token(work, name, context, longest[name])
+            yield Assumption(Topic(name), text, lengths[name])
+    if not (sizes.batch or spec.batch):
+        yield _usual("batch", 1)
 
 
 def _usual(name: str, size: int) -> Assumption:
-    """A size that neither the caller nor the spec names."""
-    return Assumption(Topic(name), f"{name} {size:,}: the spec names none", size, f"--{name.replace('_', '-')}")
+    return Assumption(Topic(name), f"{name} {size:,}: the spec names none", size, flag_of(name))
+
+
+def _check_length(name: str, length: int, limit: Longest) -> None:
+    if limit.hard and limit.length is not None and length > limit.length:
+        fact = f"{length:,} positions asked for, but the position table has {limit.length:,}"
+        raise InputError(fact, f"use --seq {limit.length}, or --set position.length={length}", field=name)
+
+
+# Decoding
+
+
+def _decoding(work: Workload, longest: Lengths, sizes: Sizes) -> Workload:
+    """The last length is what is decoded: it becomes the context, and what is computed is a single position."""
+    if not longest:
+        hint = "use --mode train or prefill"
+        raise InputError("this model makes no tokens to decode one by one", hint, field="--mode")
+    *others, name = longest
+    for other in others:
+        _check_length(other, work.lengths[other], longest[other])
+    if not _asked(name, sizes, longest):
+        work = _with_room(work, name, longest[name])
+    limit, cached = longest[name], work.lengths[name]
+    if limit.hard and limit.length is not None and cached >= limit.length:
+        fact = f"{cached:,} positions and a new one asked for, but the position table has {limit.length:,}"
+        raise InputError(fact, f"use --context {limit.length - 1}", field="--context")
+    return replace(work, lengths={**work.lengths, name: 1}, context=cached)
 
 
 def _with_room(work: Workload, name: str, limit: Longest) -> Workload:
@@ -122,25 +187,3 @@ def _with_room(work: Workload, name: str, limit: Longest) -> Workload:
     shorter = Assumption(Topic.CONTEXT, text, context, "--context")
     others = without(work.assumptions, Topic(name))
     return replace(work, lengths={**work.lengths, name: context}, assumptions=(shorter, *others))
-
-
-def _one_more_token(work: Workload, name: str, context: int | None, limit: Longest) -> Workload:
-    """The last length is what is decoded: it becomes the context, unless that is given, and a single position."""
-    cached = work.lengths[name] if context is None else context
-    if limit.hard and limit.length is not None and cached >= limit.length:
-        fact = f"{cached:,} positions and a new one asked for, but the position table has {limit.length:,}"
-        raise InputError(fact, f"use --context {limit.length - 1}", field="--context")
-    return replace(work, lengths={**work.lengths, name: 1}, context=cached)
-
-
-def _check_length(name: str, length: int, limit: Longest) -> None:
-    if limit.hard and limit.length is not None and length > limit.length:
-        fact = f"{length:,} positions asked for, but the position table has {limit.length:,}"
-        raise InputError(fact, f"use --seq {limit.length}, or --set position.length={length}", field=name)
-
-
-def _check_chosen(name: str, length: int | None, limit: Longest | None) -> None:
-    """A length that follows from something else, such as an image, cannot be asked for."""
-    if length and limit and limit.fixed:
-        option = f"--{name.replace('_', '-')}"
-        raise InputError(f"{length:,} asked for, but the sequence is {limit.length:,} long", limit.fixed, field=option)

@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from archcalc.core.errors import InputError, Path, dotted
+
+if TYPE_CHECKING:
+    from archcalc.storage.weight_storage import StoredWeights
 
 MAX_BYTES = 1_000_000
 MAX_VALUES = 20_000  # with every alias expanded; the largest real spec has a few hundred
@@ -43,7 +46,7 @@ class Document:
         str, ...
     ] = ()  # of an importer: what a reader of any report must know, whatever is changed in the spec
     file_notes: tuple[str, ...] = ()  # of an importer: what holds for the file as it is, and for no changed spec
-    weights: Any = None  # of an importer: how they are kept, as `archcalc.storage.checkpoint` says it
+    weights: StoredWeights | None = None  # of an importer: how its file stores them
     config: dict[str, Any] = field(default_factory=dict)  # the config.json that it was translated from
     whole: dict[str, Any] = field(default_factory=dict)  # the config that transformers builds more of than was read
     head_in_checkpoint: bool = False  # transformers' class gets its own head from a checkpoint, and is tied without one

@@ -303,14 +303,14 @@ def _short(subject: Subject) -> Workload:
     return replace(subject.work, batch=2, lengths=lengths)
 
 
-def workload_of(model: Model, *, quick: bool = False, **sizes: int | None) -> Workload:
+def workload_of(model: Model, *, quick: bool = False, **sizes: Any) -> Workload:
     """What the caller asks for; for a quick look two sequences of 64 positions, of 16 where each is a step."""
     if not quick:
         return model.workload(**sizes)
     longest = model.resolved.lengths
     usual = 16 if model.spec.family == "recurrent" else 64
     open_ended = [name for name, limit in longest.items() if not limit.fixed]
-    asked = {name: min(usual, limit.length or usual) for name, limit in longest.items() if name in open_ended}
+    asked: dict[str, Any] = {name: min(usual, longest[name].length or usual) for name in open_ended}
     if set(asked) - {"seq", "src_seq", "tgt_seq"}:
         raise InputError(f"no quick look at {model.name}", "name its lengths")
     return model.workload(batch=2, **asked)

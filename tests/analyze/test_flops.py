@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -180,9 +180,11 @@ def test_the_record_has_the_keys_that_were_promised(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "fact"),
     [
-        (["--mode", "infer"], "--mode: expected one of train, prefill, decode, found infer"),
-        (["--context", "5"], "--context: --context is what is cached"),
-        (["--mode", "prefill", "--recompute", "full"], "--recompute: --recompute is about training"),
+        (["--mode", "think"], "--mode: expected one of train, infer, prefill, decode, found think"),
+        (["--context", "5"], "--context: has no effect with --mode train"),
+        (["--mode", "prefill", "--context", "5"], "--context: has no effect with --mode prefill"),
+        (["--mode", "prefill", "--recompute", "full"], "--recompute: has no effect with --mode prefill"),
+        (["--mode", "infer", "--seq", "8", "--context", "9"], "both say how long the sequence is"),
         (["--causal", "third"], "--causal: expected one of full, half"),
         (["--lora", "8", "--lora-targets", "w"], "--lora-targets: no linear layer is called w"),
         (["--freeze", "embeding"], "--freeze: no layer is called embeding"),
@@ -199,7 +201,7 @@ def test_what_makes_no_sense_is_refused(run: Run, arguments: list[str], fact: st
 def test_an_unknown_option_is_named() -> None:
     """From Python too."""
     with pytest.raises(InputError, match="no option called casual"):
-        load("gpt2").flops(casual="half")
+        load("gpt2").flops(**cast(Any, {"casual": "half"}))
 
 
 def test_layers_add_up_to_what_holds_them() -> None:

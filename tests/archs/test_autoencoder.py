@@ -14,7 +14,6 @@ from torch.utils.flop_counter import FlopCounterMode
 import archcalc
 from archcalc.analyze.flops.cost import work
 from archcalc.analyze.memory.activations import saved_activations
-from archcalc.spec.workload import workload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -298,4 +297,4 @@ def test_there_is_nothing_to_decode(name: str) -> None:
     """A tree is no text to be continued."""
     model = archcalc.load(name)
     with pytest.raises(archcalc.InputError, match="no tokens to decode one by one"):
-        model.build(workload(model.spec, model.resolved.lengths, mode="decode"))
+        model.build(model.workload(mode="decode"))

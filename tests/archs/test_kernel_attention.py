@@ -15,7 +15,7 @@ import archcalc
 from archcalc.analyze.flops.cost import work
 from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.execution import never
-from archcalc.spec.workload import Workload, workload
+from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -239,7 +239,7 @@ def decode_cache(feature: str, context: int) -> int:
 
 
 def decoding(model: archcalc.Model, context: int) -> Workload:
-    return workload(model.spec, model.resolved.lengths, mode="decode", context=context)
+    return model.workload(mode="decode", context=context)
 
 
 def test_a_decode_step_costs_the_same_at_any_length() -> None:

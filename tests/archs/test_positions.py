@@ -161,7 +161,8 @@ def test_a_part_may_differ_from_its_stack() -> None:
     spec["variants"]["local"]["position"] = {"theta": 10000.0}
     spec["decoder"] = {"blocks": 6, "pattern": ["local ffn", "attention ffn", "nope ffn"]}
     model = archcalc.load(spec)
-    parts = model.resolved.decoder.parts
+    resolved: Any = model.resolved
+    parts = resolved.decoder.parts
     assert parts["nope"].positions == ()
     (local,) = parts["local"].positions
     assert (local.theta, local.fraction) == (10000.0, 0.5)

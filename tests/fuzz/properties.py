@@ -185,7 +185,8 @@ def largest_fits(case: Case, model: Model) -> None:
 
 
 def _largest(model: Model, size: str, largest: int, capacity: int, mode: str) -> None:
-    fits = model.memory(mode=mode, **{size: largest}).total_bytes if largest else 0
+    asked: dict[str, Any] = {"mode": mode, size: largest}
+    fits = model.memory(**asked).total_bytes if largest else 0
     over = _record(model.memory, mode=mode, **{size: largest + 1}).get("total_bytes")
     if fits > capacity or (over is not None and over <= capacity):
         raise Wrong(f"{size} {largest:,} takes {fits:,}, one more {over}, and there are {capacity:,} bytes")

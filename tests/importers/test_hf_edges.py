@@ -37,7 +37,7 @@ def test_a_dropout_on_attention_that_no_block_has(model_type: str) -> None:
     assert verdict.outcome == "exact", verdict
     model = archcalc.load(config)
     plain = archcalc.load({**config, "attention_dropout": 0.0})
-    work = {"mode": "train", "batch": 1, "seq": 8}
+    work: dict[str, Any] = {"mode": "train", "batch": 1, "seq": 8}
     assert model.memory(**work).total_bytes == plain.memory(**work).total_bytes
 
 

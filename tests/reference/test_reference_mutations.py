@@ -119,7 +119,7 @@ NAMES = [f"{one.__module__.rpartition('.')[2]}.{one.__name__}" for one in classe
 
 def subject_of(spec: Spec) -> check.Subject:
     model = archcalc.load(spec)
-    lengths = {name: 3 for name, limit in model.resolved.lengths.items() if not limit.fixed}
+    lengths: dict[str, Any] = {name: 3 for name, limit in model.resolved.lengths.items() if not limit.fixed}
     return check.Subject(model, model.workload(batch=1, **lengths))
 
 

@@ -23,7 +23,8 @@ WAYS = [("eager", "none"), ("flash", "ops")]
 def losses(name: str) -> Any:
     """Its small twin on the meta device, and what computes a loss, for two ways of training it."""
     model = twin(archcalc.load(name))
-    subject = Subject(model, model.workload(batch=2, **dict.fromkeys(model.resolved.lengths, 4)))
+    lengths: dict[str, Any] = dict.fromkeys(model.resolved.lengths, 4)
+    subject = Subject(model, model.workload(batch=2, **lengths))
     for attention, recompute in WAYS:
         built = subject.built(dtype="bf16", attention=attention, recompute=recompute)
         given = subject.inputs(built)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -85,7 +87,7 @@ def test_qlora_keeps_the_base_in_four_bits() -> None:
 
 def test_older_bitsandbytes_keeps_what_frozen_layers_read() -> None:
     """Before 0.43, as in litgpt's tables: the feed-forward layers' 4,096 and 11,008 numbers a token, and the head's."""
-    ask = {"mode": "train", "precision": "bf16", "lora": 8, "batch": 1, "seq": 64, "depth": 1}
+    ask: dict[str, Any] = {"mode": "train", "precision": "bf16", "lora": 8, "batch": 1, "seq": 64, "depth": 1}
     plain, held = (load("llama-2-7b").memory(**ask, weights=name).rows[0] for name in ("nf4", "nf4_lightning"))
     assert held.parts["activations"] - plain.parts["activations"] == 64 * 2 * (32 * (4096 + 11008) + 4096)
 

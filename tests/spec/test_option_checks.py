@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,28 +13,32 @@ from hypothesis import strategies as st
 import archcalc
 from archcalc import InputError
 from archcalc.analyze.compare.answer import compare
-from archcalc.analyze.flops import answer as flops_module
 from archcalc.analyze.memory.answer import Memory
 from archcalc.catalog.gpus import gpus
 from archcalc.catalog.presets import presets
-from archcalc.run.options import Asked
+from archcalc.run.options import Options, options_of
 from archcalc.spec.option_checks import CHECKS
 
 GPT2 = archcalc.load("gpt2")
 PAIR = [("a", GPT2), ("b", GPT2)]
-SIZES = ("batch", "seq", "src_seq", "tgt_seq")
+SIZES = ("batch", "seq", "src_seq", "tgt_seq", "context")
 SHOWN = ("explain", "names", "depth")
+
+
+def options_for(command: str) -> tuple[str, ...]:
+    return tuple(name for name, _ in options_of(command))
+
 
 # Every function that a user may call, as a call with options by name, and the options that it has.
 ASKED: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "params": (GPT2.params, SHOWN),
-    "shapes": (GPT2.shapes, (*SIZES, "symbolic", "parameters", "depth")),
-    "flops": (GPT2.flops, (*SIZES, *SHOWN, "context", *(each.name for each in fields(flops_module.Asked)))),
-    "memory": (GPT2.memory, (*SIZES, "depth", "timeline", *(each.name for each in fields(Asked)))),
-    "fit": (lambda **options: archcalc.fit(GPT2, **options), (*SIZES, "gpus", *(each.name for each in fields(Asked)))),
+    "shapes": (GPT2.shapes, (*SIZES[:4], "symbolic", "parameters", "depth")),
+    "flops": (GPT2.flops, (*SHOWN, *options_for("flops"))),
+    "memory": (GPT2.memory, ("depth", "timeline", *options_for("memory"))),
+    "fit": (lambda **options: archcalc.fit(GPT2, **options), ("gpus", *options_for("fit"))),
     "kernel": (GPT2.kernel, ("seq",)),
-    "workload": (GPT2.workload, (*SIZES, "mode", "context", "attention")),
-    "Memory": (lambda **options: Memory(GPT2, **options).at(), tuple(each.name for each in fields(Asked))),
+    "workload": (GPT2.workload, (*SIZES, "mode", "attention")),
+    "Memory": (lambda **options: Memory(GPT2, **options).at(), options_for("memory")),
     "Memory.at": (Memory(GPT2).at, (*SIZES, "depth", "timeline")),
     "Memory.total": (Memory(GPT2).total, SIZES),
     "load": (lambda **options: archcalc.load(**{"model": "gpt2", **options}), ("model", "set", "trace")),
@@ -119,7 +122,7 @@ def test_names_may_be_a_list_or_a_text() -> None:
 @pytest.mark.parametrize("option", ["weights", "recompute", "optimizer", "lora_targets", "kv_dtype", "precision"])
 def test_an_empty_text_is_not_an_option_left_out(option: str) -> None:
     with pytest.raises(InputError, match=f"--{option.replace('_', '-')}: expected"):
-        GPT2.memory(mode="infer" if option == "kv_dtype" else "train", **{option: ""})
+        Options.of("memory", {"mode": "infer" if option == "kv_dtype" else "train", option: ""})
 
 
 @pytest.mark.parametrize("model", [None, 3, b"gpt2", ["gpt2"], object()], ids=lambda model: type(model).__name__)

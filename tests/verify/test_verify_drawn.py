@@ -75,7 +75,8 @@ def test_a_drawn_spec_equals_pytorch(family: str) -> None:
         except InputError:  # two options that do not go together
             reject()
         names = [name for name, limit in model.resolved.lengths.items() if not limit.fixed]
-        work = model.workload(batch=batch, **dict(zip(names, sizes, strict=False)))
+        asked: dict[str, Any] = dict(zip(names, sizes, strict=False))
+        work = model.workload(batch=batch, **asked)
         report = verify(model, work, way=data.draw(st.sampled_from(ways(model))))
         assert report.ok, report.answer()
 

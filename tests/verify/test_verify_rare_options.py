@@ -67,8 +67,8 @@ TWO_KINDS = {"pattern": ["local ffn", "attention ffn"]}
 def test_every_row_is_equal(what: str) -> None:
     said, way = RARE[what]
     model = archcalc.load({**SMALL, **said})
-    lengths = [name for name, limit in model.resolved.lengths.items() if not limit.fixed]
-    report = verify(model, model.workload(batch=2, **dict.fromkeys(lengths, 5)), way=way)
+    lengths: dict[str, Any] = {name: 5 for name, limit in model.resolved.lengths.items() if not limit.fixed}
+    report = verify(model, model.workload(batch=2, **lengths), way=way)
     assert report.ok, report.answer()
 
 
@@ -152,7 +152,8 @@ def test_a_small_twin_keeps_widths_that_are_equal(said: Spec) -> None:
     model = archcalc.load(large)
     report = verify(model, model.workload(batch=1, seq=5), scale_down=True, way=("eager", "none"))
     assert report.ok, report.answer()
-    part = twin(model).resolved.decoder.parts["attention"]
+    resolved: Any = twin(model).resolved
+    part = resolved.decoder.parts["attention"]
     assert (part.v_dim in (None, part.head_dim)) == (said.get("v_dim") != 32)
 
 

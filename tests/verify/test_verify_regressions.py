@@ -54,7 +54,8 @@ FOUND: dict[str, Spec] = {
 
 def check(spec: Spec, way: tuple[str, str] | None, length: int) -> None:
     model = archcalc.load(spec)
-    report = verify(model, model.workload(batch=1, **dict.fromkeys(model.resolved.lengths, length)), way=way)
+    lengths: dict[str, Any] = dict.fromkeys(model.resolved.lengths, length)
+    report = verify(model, model.workload(batch=1, **lengths), way=way)
     assert report.ok, report.answer()
 
 

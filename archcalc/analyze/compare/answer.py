@@ -23,7 +23,7 @@ LINE = 80  # a headline that is longer calls the models by their letters, and le
 
 
 SIZES = ("batch", "seq", "src_seq", "tgt_seq")
-Sizes = dict[str, int]  # those of them that were asked for
+Sizes = dict[str, Any]  # those of them that were asked for
 
 
 class Measured(NamedTuple):

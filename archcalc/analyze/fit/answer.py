@@ -9,7 +9,7 @@ left as it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from archcalc.analyze.fit.combinations import Together, together
 from archcalc.analyze.fit.question import Question
@@ -18,7 +18,8 @@ from archcalc.analyze.fit.report import FitReport, Row
 from archcalc.analyze.fit.solve import UNBOUNDED
 from archcalc.analyze.memory.replicated import words
 from archcalc.run.device import Device, device, rating
-from archcalc.run.options import Asked
+from archcalc.run.keywords import MemoryKeywords
+from archcalc.run.options import Options
 from archcalc.spec.option_checks import checked
 
 if TYPE_CHECKING:
@@ -31,20 +32,15 @@ NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every
 LARGEST = "batch, context: the largest that fit, each with the other left as it is"
 
 
-@checked(Asked)
-def fit(
-    model: Model,
-    gpus: Sequence[str] | str | None = None,
-    *,
-    batch: int | None = None,
-    seq: int | None = None,
-    src_seq: int | None = None,
-    tgt_seq: int | None = None,
-    **options: Any,
-) -> FitReport:
+@checked()
+def fit(model: Model, gpus: Sequence[str] | str | None = None, **options: Unpack[MemoryKeywords]) -> FitReport:
     """Devices by name or memory size; a spread of usual ones if none is named."""
-    lengths = {name: length for name, length in (("src_seq", src_seq), ("tgt_seq", tgt_seq)) if length}
-    question = Question(model, batch or model.spec.batch or 1, seq or model.spec.seq, lengths, options)
+    return fitted(model, gpus, Options.of("fit", options, besides=("gpus",)))
+
+
+def fitted(model: Model, gpus: Sequence[str] | str | None, options: Options) -> FitReport:
+    """The same, with all options as one value."""
+    question = Question.of(model, options)
     devices = dict(device(name) for name in gpus or SPREAD)
     if not gpus:
         devices = dict(sorted(devices.items(), key=lambda item: item[1].capacity))

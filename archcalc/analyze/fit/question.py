@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,8 @@ from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.core.errors import InputError
 from archcalc.core.mesh import Plan
+from archcalc.run.options import Options
+from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.remedies import Change
@@ -30,37 +31,49 @@ class Question:
     """A model, the sizes that were asked for, and how it is run."""
 
     model: Model
-    batch: int
-    seq: int | None
-    lengths: dict[str, Any]  # src_seq and tgt_seq, where they were given
-    options: dict[str, Any]
-    memories: dict[Hashable, Memory] = field(default_factory=dict)  # by their options, shared by changed questions
+    sizes: Sizes  # with the batch, and the length where the spec has one
+    options: Options
+    memories: dict[Options, Memory] = field(default_factory=dict)  # by their options, shared by changed questions
     _plans: dict[tuple[int, int, int], int] = field(default_factory=dict, init=False)
+
+    @classmethod
+    def of(cls, model: Model, options: Options) -> Question:
+        sizes, spec = options.sizes, model.spec
+        if sizes.context:
+            model.workload(**sizes.given(), mode="decode")  # for its errors
+            *_, last = model.resolved.lengths
+            sizes = replace(sizes, context=None, **{last: sizes.context})
+        sizes = replace(sizes, batch=sizes.batch or spec.batch or 1, seq=sizes.seq or spec.seq)
+        return cls(model, sizes, replace(options, sizes=Sizes()))
+
+    @property
+    def batch(self) -> int:
+        assert self.sizes.batch
+        return self.sizes.batch
 
     def changed(self, change: Change) -> Question:
         """The same question with one thing done differently."""
-        options = {**self.options, **change.options}
-        return replace(self, batch=change.batch or self.batch, options=options)
+        sizes = replace(self.sizes, batch=change.batch or self.batch)
+        return replace(self, sizes=sizes, options=self.options.changed(**change.options))
 
     @cached_property
     def memory(self) -> Memory:
-        return self._with({})
+        return self._with()
 
-    def _with(self, options: dict[str, Any]) -> Memory:
+    def _with(self, **options: Any) -> Memory:
         """Under these options besides; whoever asks twice is told what was found before."""
-        said = {name: value for name, value in {**self.options, **options}.items() if value is not None}
-        key = tuple(sorted((name, str(value)) for name, value in said.items()))
-        if key not in self.memories:
-            self.memories[key] = Memory(self.model, **said)
-        return self.memories[key]
+        asked = self.options.changed(**options)
+        if asked not in self.memories:
+            self.memories[asked] = Memory(self.model, asked)
+        return self.memories[asked]
 
     @cached_property
     def report(self) -> MemoryReport:
-        return self.memory.at(self.batch, self.seq, **self.lengths)
+        return self.memory.report(self.sizes)
 
     @property
     def trains(self) -> bool:
-        return self.options.get("mode") == "train"
+        return self.options.trains
 
     @cached_property
     def by_batch(self) -> Curve:
@@ -72,15 +85,15 @@ class Question:
         """Bytes by the number of sequences at a time; in training the gradients of those before are there as well."""
         if not self.trains:
             return self.by_batch
-        memory = self._with({"accumulate": 2})  # more than two parts need no more
+        memory = self._with(accumulate=2)  # more than two parts need no more
         return self._of_batches(memory)
 
     def _of_batches(self, memory: Memory) -> Curve:
         def needed(batch: int) -> int:
-            return memory.total(batch, self.seq, **self.lengths)
+            return memory.peak_bytes(replace(self.sizes, batch=batch))
 
         def simulated(batch: int) -> Simulated:
-            return memory.simulated(batch, self.seq, **self.lengths)
+            return memory.simulated(replace(self.sizes, batch=batch))
 
         return Curve(Bytes(needed, simulated, least=FEW_SEQUENCES, most=UNBOUNDED))
 
@@ -91,7 +104,7 @@ class Question:
         return Curve(Bytes(self._at_length, self._simulated_at_length, least=FEW_POSITIONS, most=most))
 
     def _simulated_at_length(self, length: int) -> Simulated:
-        return self.memory.simulated(self.batch, **self._of_length(length))
+        return self.memory.simulated(self._of_length(length))
 
     def _at_length(self, length: int) -> int:
         if length < self._shortest:
@@ -99,10 +112,10 @@ class Question:
         return self._long(length)
 
     def _long(self, length: int) -> int:
-        return self.memory.total(self.batch, **self._of_length(length))
+        return self.memory.peak_bytes(self._of_length(length))
 
-    def _of_length(self, length: int) -> dict[str, int | None]:
-        return {"seq": self.seq, **self.lengths, **dict.fromkeys(self._varying, length)}
+    def _of_length(self, length: int) -> Sizes:
+        return replace(self.sizes, **dict.fromkeys(self._varying, length))
 
     @cached_property
     def _shortest(self) -> int:
@@ -117,7 +130,7 @@ class Question:
     def _varying(self) -> list[str]:
         """The lengths that grow: those that were not asked for, or else the last."""
         free = [name for name, limit in self.model.resolved.lengths.items() if not limit.fixed]
-        return [name for name in free if not self.lengths.get(name)] or free[-1:]
+        return [name for name in free if name == "seq" or not getattr(self.sizes, name)] or free[-1:]
 
     @cached_property
     def longest(self) -> int | None:
@@ -127,13 +140,16 @@ class Question:
     @property
     def is_stretched(self) -> bool:
         """Asked for more positions than it was made for."""
-        asked = max(self.seq or 0, *self.lengths.values(), 0)
+        asked = max(self.sizes.seq or 0, self.sizes.src_seq or 0, self.sizes.tgt_seq or 0)
         return self.positions is not None and asked > self.positions
 
     @cached_property
     def positions(self) -> int | None:
-        limits = [self.model.resolved.lengths[name].length for name in self._varying]
-        return min((limit for limit in limits if limit), default=None)
+        """In decode the new token takes the last row of a table."""
+        limits = [self.model.resolved.lengths[name] for name in self._varying]
+        decodes = self.options.mode == "decode"
+        found = [limit.length - (decodes and limit.hard) for limit in limits if limit.length]
+        return min(found, default=None)
 
     @property
     def has_length(self) -> bool:
@@ -149,15 +165,16 @@ class Question:
 
     def _spread(self, tp: int, dp: int, cp: int) -> int:
         mesh = {name: number if number > 1 else None for name, number in (("tp", tp), ("dp", dp), ("cp", cp))}
-        sp, zero = self.options.get("sp") if tp > 1 else None, 3 if self.trains and dp * cp > 1 else None
+        sp = self.options.sp if tp > 1 else None
+        zero = 3 if self.trains and dp * cp > 1 else None
         try:
-            return self._with({**mesh, "sp": sp, "zero": zero}).total(self.batch, self.seq, **self.lengths)
+            return self._with(**mesh, sp=sp, zero=zero).peak_bytes(self.sizes)
         except InputError:
             return TOO_MUCH
 
     def over(self, tp: int) -> MemoryReport:
         """The same over so many tensor-parallel GPUs."""
-        return self._with({"tp": tp}).at(self.batch, self.seq, **self.lengths)
+        return self._with(tp=tp).report(self.sizes)
 
     def fewest(self, capacity: int) -> int | None:
         """The fewest such devices, however many were asked for; None if no number is enough.

@@ -81,7 +81,7 @@ def needed_with(question: Question, change: Change) -> int | None:
     """What is needed then; nothing where the model or the options do not allow it."""
     try:
         changed = question.changed(change)
-        return changed.memory.total(changed.batch, changed.seq, **changed.lengths)
+        return changed.memory.peak_bytes(changed.sizes)
     except InputError:
         return None
 
@@ -91,7 +91,7 @@ def in_parts(question: Question, change: Change, batch: int) -> Change:
     option = f"--batch {batch}"
     if not question.trains or batch == question.batch:
         return replace(change, option=option, batch=batch)
-    parts = question.batch * (question.options.get("accumulate") or 1) // batch
+    parts = question.batch * (question.options.accumulate or 1) // batch
     return replace(change, option=f"{option} --accumulate {parts}", batch=batch, options={"accumulate": parts})
 
 

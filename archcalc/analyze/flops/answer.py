@@ -7,110 +7,103 @@ multiply-add, attention computed in full. What recomputation adds, and elementwi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from archcalc.analyze.flops.cost import Piece, Work, work
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
+from archcalc.analyze.flops.share import Formats, Share
 from archcalc.analyze.params import params
-from archcalc.core.assumptions import Topic, without
 from archcalc.core.count import Count, total
-from archcalc.core.errors import InputError
+from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.execution import never
-from archcalc.core.ir import Module, ModuleGroup, Param, Region, Tensor, notes_of, walk, work_notes_of
-from archcalc.core.precision import Policy
-from archcalc.run import lora
-from archcalc.run.options import RECOMPUTE
-from archcalc.spec.option_checks import checked, chosen
-from archcalc.spec.workload import ATTENTION, MODES, Workload
+from archcalc.core.ir import Module, ModuleGroup, Param, Region, notes_of, walk, work_notes_of
+from archcalc.core.precision import BYTES
+from archcalc.run import lora, sequence_parallel
+from archcalc.run.options import RECOMPUTE, Options
+from archcalc.run.precision_recipes import recipe
+from archcalc.run.traces import Change
+from archcalc.spec.workload import Workload
+from archcalc.storage import named_formats
 
 if TYPE_CHECKING:
     from archcalc.model import Model
 
-CAUSAL = ("full", "half")
+INFER = "infer: a prompt is read (prefill); --mode decode counts one more token"
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What is counted, and how."""
-
-    mode: str = "train"
-    causal: str = "full"
-    recompute: str = "none"
-    attention: str = "eager"
-    tokens: int | None = None
-    lora: int | None = None
-    lora_targets: tuple[str, ...] = ()
-    freeze: tuple[str, ...] = ()
-    precision: str | None = None
-
-    def check(self) -> None:
-        for value, choices, option in (
-            (self.mode, MODES, "--mode"),
-            (self.causal, CAUSAL, "--causal"),
-            (self.attention, ATTENTION, "--attention"),
-            (self.recompute, RECOMPUTE, "--recompute"),
-        ):
-            chosen(value, choices, option)
-        if self.lora and self.freeze:
-            raise InputError("LoRA trains adapters alone: all else is frozen", "leave --freeze out", field="--freeze")
-        if self.mode == "train":
-            return
-        again = self.recompute != "none"
-        said = {"--recompute": again, "--tokens": self.tokens, "--lora": self.lora, "--freeze": self.freeze}
-        for option, given in said.items():
-            if given:
-                hint = f"leave out --mode {self.mode}, or {option}"
-                raise InputError(f"{option} is about training", hint, field=option)
-
-
-@checked(Asked)
-def flops(
-    model: Model,
-    *,
-    batch: int | None = None,
-    seq: int | None = None,
-    src_seq: int | None = None,
-    tgt_seq: int | None = None,
-    context: int | None = None,
-    depth: int = 4,
-    explain: bool = False,
-    names: bool = False,
-    **options: Any,
-) -> FlopsReport:
+def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False, names: bool = False) -> FlopsReport:
     """Options are those of `archcalc flops`."""
-    asked = Asked(**options)
-    asked.check()
-    if context is not None and asked.mode != "decode":
-        fact = "--context is what is cached when one more token is decoded"
-        raise InputError(fact, "add --mode decode", field="--context")
-    if asked.mode == "decode":
+    mode = "prefill" if asked.mode == "infer" else asked.mode
+    if mode == "decode":
         _check_decodes(model)
-    sizes: dict[str, Any] = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq, "context": context}
-    load = model.workload(**sizes, mode=asked.mode, attention=asked.attention)
+    load = model.workload(**asked.sizes.given(), mode=mode, attention=asked.attention or "eager")
     if model.spec.family == "weights":
         hint = "give the model's config.json or a spec"
         raise InputError("a file of weights does not say what is computed with them", hint)
-    root = model.build(load, (lora.Lora(asked.lora, tuple(asked.lora_targets)),) if asked.lora else ())
-    done = _work(root, asked)
+    root = model.build(load, _changes(asked))
+    share = _share(model, asked, root, load)
+    done = _work(root, asked, share)
     return FlopsReport(
         model=model.name,
-        assumptions=tuple(_assumptions(asked, load, root, context)),
+        assumptions=tuple(_assumptions(asked, load, root, share)),
         scope=model.scope,
-        mode=asked.mode,
+        mode=mode,
         batch=load.batch,
         lengths=load.lengths,
         context=load.context,
+        plan=share.plan,
+        weights=share.formats.weights.name if share.formats.weights else "",
         amounts=_amounts(done),
         kinds={kind: _amounts(_of_kind(done, kind)) for kind in KINDS_OF_WORK if _of_kind(done, kind).pieces},
         tokens=tokens_of(load),
         corpus=asked.tokens,
         parameters=int(params(root, model="", precision=None).active),
-        rows=tuple(_rows(root, done, Policy(asked.precision or model.spec.precision or "fp32"))),
+        rows=tuple(_rows(root, done, share)),
         depth=depth,
         explain=explain,
         names=names,
     )
+
+
+def _changes(asked: Options) -> tuple[Change, ...]:
+    """Adapters, and what is gathered and cut along the sequence."""
+    adapters = [lora.Lora(asked.lora, asked.lora_targets or ())] if asked.lora else []
+    cut = [sequence_parallel.split_sequence] if asked.sp else []
+    return (*adapters, *cut)
+
+
+def _share(model: Model, asked: Options, root: Module, load: Workload) -> Share:
+    """One GPU's share under the plan that is asked for, which the model must allow."""
+    plan = asked.plan
+    plan.check(root)
+    if plan.sp:
+        sequence_parallel.check_sequence(root)
+    if plan.cp > 1:
+        sequence_parallel.check_context(root)
+        sequence_parallel.check_length(load, plan.cp)
+    fused = getattr(model.spec, "fused_qkv", False)  # of transformers alone
+    return Share(root, plan, _formats(model, asked), fused)
+
+
+def _formats(model: Model, asked: Options) -> Formats:
+    activations = _activations(asked) or model.spec.precision or "fp32"
+    return Formats(
+        activations,
+        named_formats.weight_format(asked.weights) if asked.weights else None,
+        named_formats.uniform_format(asked.kv_dtype, "--kv-dtype") if asked.kv_dtype else None,
+        named_formats.uniform_format(asked.state_dtype, "--state-dtype") if asked.state_dtype else None,
+    )
+
+
+def _activations(asked: Options) -> str | None:
+    """A number format, or in training a recipe by its name."""
+    if asked.precision is None or asked.precision in BYTES:
+        return asked.precision
+    if asked.trains:
+        return recipe(asked.precision).activations
+    fact = f"no number format called {asked.precision}"
+    raise InputError(fact, did_you_mean(asked.precision, BYTES), field="--precision")
 
 
 def _check_decodes(model: Model) -> None:
@@ -124,10 +117,11 @@ def _check_decodes(model: Model) -> None:
         raise InputError("this model keeps no cache: it decodes nothing", hint, field="--mode")
 
 
-def _work(root: Module, asked: Asked) -> Work:
-    trainable = lora.is_adapter if asked.lora else lora.all_but(root, asked.freeze)
-    trainable = trainable if asked.mode == "train" else never
-    return work(root, trainable=trainable, recompute=RECOMPUTE[asked.recompute], causal=asked.causal)
+def _work(root: Module, asked: Options, share: Share) -> Work:
+    trainable = lora.is_adapter if asked.lora else lora.all_but(root, asked.freeze or ())
+    trainable = trainable if asked.trains else never
+    recompute = RECOMPUTE[asked.recompute or "none"]
+    return work(root, trainable=trainable, recompute=recompute, causal=asked.causal or "full", local=share.op)
 
 
 def tokens_of(load: Workload) -> int:
@@ -137,10 +131,12 @@ def tokens_of(load: Workload) -> int:
     return load.batch if load.decodes else load.batch * max(1, sum(load.lengths.values()))
 
 
-def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None) -> Iterator[str]:
+def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> Iterator[str]:
+    if asked.mode == "infer":
+        yield INFER
     yield "matrix products, two FLOPs for each multiply-add; elementwise work apart, by archcalc's convention"
     masked = any(op.seen for module, _ in walk(root) for op in module.ops)
-    if asked.causal == "full" and masked:
+    if asked.causal != "half" and masked:
         yield "attention in full: what a mask hides is computed too; --causal half counts what is left of it"
     elif masked:
         yield "attention by the pairs that a mask leaves, position i seeing i + 1: S(S+1)/2 of S²"
@@ -152,10 +148,19 @@ def _assumptions(asked: Asked, load: Workload, root: Module, context: int | None
         yield f"{load.context:,} tokens came before: a state takes the same work after any number of them"
     yield from _one_hot(root)
     yield INTENSITY
+    yield from _of_share(share)
     yield from notes_of(root)
     yield from work_notes_of(root)
-    decoded = [Topic(name) for name in list(load.lengths)[-1:] if context is not None]  # its length is the context
-    yield from map(str, without(load.assumptions, *decoded))
+    yield from map(str, load.assumptions)
+
+
+def _of_share(share: Share) -> Iterator[str]:
+    """What several GPUs mean for the numbers, and what the bytes are of."""
+    plan = share.plan
+    if plan.gpus > 1:
+        yield f"FLOPs and bytes on each of {plan.gpus:,} GPUs, on the one with most; what is not split counts fully"
+    if plan.cp > 1:
+        yield "context parallelism: queries of one GPU over keys and values of the whole sequence"
 
 
 def _one_hot(root: Module) -> Iterator[str]:
@@ -198,7 +203,7 @@ def _amounts(done: Work) -> Amounts:
     return Amounts(done.forward, done.backward, done.recompute, done.elementwise, done.elementwise_backward)
 
 
-def _rows(module: Module, done: Work, policy: Policy) -> Iterator[Row]:
+def _rows(module: Module, done: Work, gpu: Share) -> Iterator[Row]:
     """A module before what it holds, and behind that its products that are none of the layers below."""
     share = done.of(module)
     if not share.pieces or module.is_section:
@@ -209,23 +214,23 @@ def _rows(module: Module, done: Work, policy: Policy) -> Iterator[Row]:
         times=module.runs,
         repeat=_repeat(module),
         amounts=replace(_amounts(share), forward=_worked(module, share)),
-        bytes=_moved(share, policy),
+        bytes=gpu.moved(share.pieces),
     )
     for child in module.children:
-        yield from _rows(child, done, policy)
+        yield from _rows(child, done, gpu)
     holding = _holding(module, share)
     if holding and (own := _own(share, holding)).forward:
-        yield _own_row(module, own, policy)
+        yield _own_row(module, own, gpu)
 
 
-def _own_row(module: Module, own: Work, policy: Policy) -> Row:
+def _own_row(module: Module, own: Work, gpu: Share) -> Row:
     """Attention's scores and what they look up, states along a sequence: what no layer below has weights for."""
     kinds = {kind_of(piece) for piece in own.pieces if piece.matrix}
     taken = {child.name for child in module.children}
     name = next((kind.split()[-1] for kind in ("attention scores", "states") if kinds == {kind}), "itself")
     name = "itself" if name in taken else name
     path = f"{module.path}.{name}" if module.path else name
-    return Row(path, name, Count(1), _repeat(module), _amounts(own), _moved(own, policy))
+    return Row(path, name, Count(1), _repeat(module), _amounts(own), gpu.moved(own.pieces))
 
 
 def _repeat(module: Module) -> int:
@@ -249,16 +254,3 @@ def _holding(module: Module, share: Work) -> list[Module]:
 def _own(share: Work, holding: list[Module]) -> Work:
     below = [share.of(child).pieces for child in holding]
     return share.where(lambda piece: not any(piece in pieces for pieces in below))
-
-
-def _moved(share: Work, policy: Policy) -> int:
-    """Bytes of every factor and result of the products."""
-    return sum(
-        int(piece.times) * sum(_size(tensor, policy) for tensor in (*piece.op.inputs, piece.op.output))
-        for piece in share.pieces
-        if piece.matrix
-    )
-
-
-def _size(tensor: Tensor, policy: Policy) -> int:
-    return int(tensor.size) * policy.bytes_of(tensor.role)

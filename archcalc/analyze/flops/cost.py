@@ -19,8 +19,8 @@ from functools import cached_property
 
 from archcalc.core.count import Count, total
 from archcalc.core.execution import Run, Trainable, by_spec, runs
-from archcalc.core.ir import Module, Op
-from archcalc.core.ops import backward
+from archcalc.core.ir import Module, Op, Tensor
+from archcalc.core.ops import Wants, backward
 from archcalc.core.tree import ancestors
 
 
@@ -72,23 +72,38 @@ class Work:
         return self.where(lambda piece: module in ancestors(piece.module))
 
 
-def work(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none", causal: str = "full") -> Work:
+Local = Callable[[Op], Op]  # an op as one GPU computes it, its inputs in the same order
+
+
+def work(
+    root: Module,
+    *,
+    trainable: Trainable = by_spec,
+    recompute: str = "none",
+    causal: str = "full",
+    local: Local = lambda op: op,
+) -> Work:
     """`causal="half"` counts only the pairs that a mask leaves: S(S+1)/2 of S², windows likewise."""
     found = runs(root, trainable=trainable, recompute=recompute)
-    return Work(tuple(piece for run in found for piece in _pieces(run, causal == "half")))
+    return Work(tuple(piece for run in found for piece in _pieces(run, local(run.op), causal == "half")))
 
 
-def _pieces(run: Run, seen_only: bool) -> Iterator[Piece]:
-    yield _piece(run, seen_only)
+def _pieces(run: Run, here: Op, seen_only: bool) -> Iterator[Piece]:
+    whole = dict(zip(here.inputs, run.op.inputs, strict=True))
+
+    def wants(tensor: Tensor) -> bool:
+        return run.wants(whole[tensor])
+
+    yield _piece(run, here, wants, seen_only)
     products = run.op.traits.products
     if products:
         nothing = Count(0)
-        yield Piece(run.module, run.op, run.times, True, nothing, run.times * products(run.op, run.wants), nothing)
+        yield Piece(run.module, run.op, run.times, True, nothing, run.times * products(here, wants), nothing)
 
 
-def _piece(run: Run, seen_only: bool) -> Piece:
+def _piece(run: Run, here: Op, wants: Wants, seen_only: bool) -> Piece:
     kind = run.op.traits
-    forward, gradients = kind.flops(run.op), backward(run.op, run.wants)
+    forward, gradients = kind.flops(here), backward(here, wants)
     if seen_only and run.op.seen is not None:
         forward, gradients = (_only_seen(flops, run.op) for flops in (forward, gradients))
     gradients = gradients + forward if run.within else gradients
@@ -100,4 +115,4 @@ def _only_seen(flops: Count, op: Op) -> Count:
     """Every FLOP of attention belongs to one (query, key) pair, so the share of pairs is the share of FLOPs."""
     assert op.seen is not None
     seen, pairs = op.seen
-    return Count(int(flops) // int(pairs) * int(seen))
+    return Count(int(flops) * int(seen) // int(pairs))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from archcalc.core.count import Count
+from archcalc.core.mesh import Plan
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.report.tree import outline
 
@@ -60,6 +61,8 @@ class FlopsReport(Report):
     batch: int
     lengths: dict[str, int]
     context: int
+    plan: Plan
+    weights: str  # their format, where one was asked for
     amounts: Amounts
     kinds: dict[str, Amounts]
     tokens: int  # computed in one step
@@ -97,8 +100,9 @@ class FlopsReport(Report):
 
     @property
     def training(self) -> int | None:
-        """Matrix products of a whole training, rounded to one."""
-        return round(self.corpus * self.per_token) if self.corpus else None
+        """Matrix products of a whole training on all GPUs, rounded to one; replicas share the tokens."""
+        copies = self.plan.tp * self.plan.cp
+        return round(self.corpus * self.per_token * copies) if self.corpus else None
 
     @property
     def rule(self) -> int | None:
@@ -110,13 +114,14 @@ class FlopsReport(Report):
         sizes = {"batch": self.batch, **self.lengths}
         if self.mode == "decode":
             sizes = {**dict(list(sizes.items())[:-1]), "context": self.context}
-        return f"{self.model} · {step} · " + " · ".join(f"{name} {size:,}" for name, size in sizes.items())
+        shown = (f"{name} {size:,}" for name, size in sizes.items())
+        return " · ".join((self.model, step, *shown, *self.plan.words()))
 
     def figures(self) -> Sequence[Figure]:
         trains = self.mode == "train"
         unit = "token" if self.lengths else "sample"
         return [
-            Figure("FLOPs", self.total, "flops"),
+            Figure("FLOPs on each GPU" if self.plan.gpus > 1 else "FLOPs", self.total, "flops"),
             *([Figure("forward", self.forward, "flops"), Figure("backward", self.backward, "flops")] if trains else []),
             *([Figure("recomputed besides", self.recompute, "flops")] if self.recompute else []),
             *self._elementwise(),
@@ -185,6 +190,8 @@ class FlopsReport(Report):
             "batch": self.batch,
             **self.lengths,
             **({"context": self.context} if self.mode == "decode" else {}),
+            **self.plan.record(),
+            "weights_format": self.weights,
             **self.amounts.record(),
             "tokens": self.tokens,
             "per_token": float(self.per_token),

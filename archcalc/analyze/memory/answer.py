@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.assumptions import assumptions, attends
@@ -26,9 +26,12 @@ from archcalc.core.execution import Trainable, never
 from archcalc.core.ir import Module, memory_notes_of, notes_of, work_notes_of
 from archcalc.core.precision import BYTES
 from archcalc.run import lora, sequence_parallel
-from archcalc.run.options import Asked, Case, case
+from archcalc.run.case import Case, case
+from archcalc.run.keywords import MemoryKeywords
+from archcalc.run.options import Options
 from archcalc.run.traces import Change
 from archcalc.spec.option_checks import checked
+from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload
 from archcalc.storage.places import facts
 
@@ -40,14 +43,21 @@ LAYERS = {  # what the rows of layers are, since they need not add up to the tot
     False: "layers: weights and cache; activations and overhead are of none of them",
 }
 
+MODES = {  # what is computed in each mode
+    "train": "train",
+    "infer": "prefill",
+    "prefill": "prefill",
+    "decode": "decode",
+}
+
 
 class Memory:
     """The memory of a model under one set of options, at any batch and length."""
 
-    def __init__(self, model: Model, **options: Any) -> None:
-        self.model, self.options = model, options
-        self.case: Case = case(model, **options)
-        self._totals: dict[tuple[Any, ...], int] = {}
+    def __init__(self, model: Model, options: Options | None = None, **keywords: Unpack[MemoryKeywords]) -> None:
+        self.model, self.options = model, options or Options.of("memory", keywords)
+        self.case: Case = case(model, self.options)
+        self._totals: dict[Sizes, int] = {}
 
     @checked()
     def at(
@@ -57,11 +67,16 @@ class Memory:
         *,
         src_seq: int | None = None,
         tgt_seq: int | None = None,
+        context: int | None = None,
         depth: int | None = None,
         timeline: bool = False,
     ) -> MemoryReport:
         """The whole report; sizes that are left out come from the spec. `depth` and `timeline` say what is shown."""
-        work = self._workload(batch, seq, src_seq, tgt_seq)
+        return self.report(Sizes(batch, seq, src_seq, tgt_seq, context), depth=depth, timeline=timeline)
+
+    def report(self, sizes: Sizes, *, depth: int | None = None, timeline: bool = False) -> MemoryReport:
+        """The same, with the sizes as one value."""
+        work = self._workload(sizes)
         check_sizes(work, self.case)
         step, root = self._simulated(work), self.build(work)
         levels = Levels(dict(step.start)).play(step.changes)
@@ -87,6 +102,7 @@ class Memory:
             mode=self.case.mode,
             batch=work.batch,
             lengths=work.lengths,
+            context=work.context,
             plan=self.case.plan,
             peak=levels.peak,
             instants=tuple(levels.instants),
@@ -108,12 +124,16 @@ class Memory:
         *,
         src_seq: int | None = None,
         tgt_seq: int | None = None,
+        context: int | None = None,
     ) -> int:
-        """The bytes alone, remembered."""
-        key = (batch, seq, src_seq, tgt_seq)
-        if key not in self._totals:
-            self._totals[key] = self._peak(self._workload(*key)).bytes
-        return self._totals[key]
+        """The bytes alone."""
+        return self.peak_bytes(Sizes(batch, seq, src_seq, tgt_seq, context))
+
+    def peak_bytes(self, sizes: Sizes) -> int:
+        """The same, remembered."""
+        if sizes not in self._totals:
+            self._totals[sizes] = self._peak(self._workload(sizes)).bytes
+        return self._totals[sizes]
 
     def build(self, work: Workload) -> Module:
         """The traced model, with adapters and the loss as the case wants them, and its part of the sequence."""
@@ -130,9 +150,9 @@ class Memory:
             found.append(sequence_parallel.split_sequence)
         return tuple(found)
 
-    def simulated(self, batch: int | None, seq: int | None, **lengths: int | None) -> Simulated:
+    def simulated(self, sizes: Sizes) -> Simulated:
         """The step as it is simulated, for whoever asks about many sizes."""
-        return self._simulated(self._workload(batch, seq, lengths.get("src_seq"), lengths.get("tgt_seq")))
+        return self._simulated(self._workload(sizes))
 
     def _simulated(self, work: Workload) -> Simulated:
         start = dict.fromkeys(PARTS, 0) | self.parameters.states
@@ -155,18 +175,14 @@ class Memory:
         check_cache({one.grows for one in found}, self.case)
         return found
 
-    def _workload(self, batch: int | None, seq: int | None, src_seq: int | None, tgt_seq: int | None) -> Workload:
-        sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-        return self.model.workload(**sizes, mode=self._mode, attention=self.case.attention)
-
-    @property
-    def _mode(self) -> str:
-        return "train" if self.case.trains else "prefill"
+    def _workload(self, sizes: Sizes) -> Workload:
+        return self.model.workload(**sizes.given(), mode=MODES[self.case.mode], attention=self.case.attention)
 
     @cached_property
     def _root(self) -> Module:
         """The model at its usual size, for what does not depend on sizes."""
-        root = self.build(self.model.workload(mode=self._mode, attention=self.case.attention))
+        mode = "train" if self.case.trains else "prefill"
+        root = self.build(self.model.workload(mode=mode, attention=self.case.attention))
         self.case.plan.check(root)
         if self.case.plan.sp:
             sequence_parallel.check_sequence(root)
@@ -194,7 +210,7 @@ class Memory:
         if "attention" in self.case.said or not attends(self._root):
             return False
         other = {"eager": "flash", "flash": "eager"}[self.case.attention]
-        asked = Memory(self.model, **{**self.options, "attention": other})
+        asked = Memory(self.model, replace(self.options, attention=other))
         try:
             return peak.parts != asked._peak(replace(work, attention=other)).parts
         except InputError:  # context parallelism wants a kernel
@@ -211,18 +227,6 @@ def _notes(root: Module) -> tuple[str, ...]:
     return (*notes_of(root), *work_notes_of(root), *memory_notes_of(root))
 
 
-@checked(Asked)
-def memory(
-    model: Model,
-    *,
-    batch: int | None = None,
-    seq: int | None = None,
-    src_seq: int | None = None,
-    tgt_seq: int | None = None,
-    depth: int = USUAL_DEPTH,
-    timeline: bool = False,
-    **options: Any,
-) -> MemoryReport:
+def memory(model: Model, options: Options, *, depth: int = USUAL_DEPTH, timeline: bool = False) -> MemoryReport:
     """One answer; `Memory` is for many."""
-    sizes = {"src_seq": src_seq, "tgt_seq": tgt_seq}
-    return Memory(model, **options).at(batch, seq, **sizes, depth=depth, timeline=timeline)
+    return Memory(model, options).at(**options.sizes.given(), depth=depth, timeline=timeline)

@@ -15,7 +15,7 @@ from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.places import Place
 
 if TYPE_CHECKING:
-    from archcalc.run.options import Case
+    from archcalc.run.case import Case
 
 SOFTMAX = {  # what eager attention stores of it in 16 bits
     "act": "eager attention: softmax in the activations' 16 bits; `softmax: fp32` in the spec counts it in fp32",

@@ -19,7 +19,7 @@ from archcalc.core.precision import BYTES, Policy
 from archcalc.storage.places import Place
 
 if TYPE_CHECKING:
-    from archcalc.run.options import Case
+    from archcalc.run.case import Case
     from archcalc.spec.workload import Workload
 
 
@@ -30,7 +30,9 @@ def prompt_of(work: Workload, case: Case) -> Workload:
 
 
 def last_step(work: Workload) -> Workload:
-    """The decode step after which everything is cached."""
+    """The decode step after which everything is cached: the last token of a prompt, or the one that is decoded."""
+    if work.decodes:
+        return work
     *_, last = work.lengths
     return replace(work, mode="decode", context=work.lengths[last] - 1, lengths={**work.lengths, last: 1})
 
@@ -43,7 +45,7 @@ def cache_after(root: Module, step: Workload, case: Case) -> list[Cached]:
 
 
 def simulated(root: Module, prompt: Workload, case: Case, cache: list[Cached], start: dict[str, int]) -> Simulated:
-    """Prefill of what `root` was traced for, with the whole cache in place."""
+    """Prefill or decode of what `root` was traced for, with the whole cache in place."""
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
     size = _sizes(case, decodes=bool(cache))
     step = schedule(root, Policy(case.activations), never, size, [mark_logits])
@@ -54,7 +56,8 @@ def simulated(root: Module, prompt: Workload, case: Case, cache: list[Cached], s
 
 def _dequantised(case: Case, prompt: Workload) -> Callable[[Param], int]:
     """bitsandbytes' MatMul4Bit dequantises a matrix for its product, unless a single token is read."""
-    several = prompt.batch * max(prompt.lengths.values(), default=1) > 1
+    longest = 1 if prompt.decodes else max(prompt.lengths.values(), default=1)
+    several = prompt.batch * longest > 1
 
     def copies(param: Param) -> int:
         kept = several and case.format.widened and case.format.holds(Place(param, 1))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Region, walk
-from archcalc.run.options import Case
+from archcalc.run.case import Case
+from archcalc.run.sequence_parallel import check_length
 from archcalc.spec.workload import Workload
 
 
@@ -22,6 +23,7 @@ def check_sense(root: Module, case: Case) -> None:
     _need(Region.CORE in regions or case.recompute != "core", "--recompute", "there is no attention to compute again")
     _need(Region.CORE in regions or "attention" not in case.said, "--attention", "no attention here meets every key")
     _need(has_logits or case.loss_chunks == 1, "--loss-chunks", "there are no logits to cut into pieces")
+    _need(has_cache or case.mode != "decode", "--mode", "this model keeps no cache: it decodes nothing")
     for name in ("kv_dtype", "kv_rule", "state_dtype", "prefill"):
         option = f"--{name.replace('_', '-')}"
         _need(has_cache or name not in case.said, option, "this model keeps no cache: it decodes nothing")
@@ -29,14 +31,12 @@ def check_sense(root: Module, case: Case) -> None:
 
 def check_sizes(work: Workload, case: Case) -> None:
     """Refuse more parts than there are positions."""
-    longest, shortest = (choose(map(int, work.lengths.values()), default=1) for choose in (max, min))
+    longest = max(map(int, work.lengths.values()), default=1)
     positions = int(work.batch) * longest
     if case.loss_chunks > positions:
         fact = f"{case.loss_chunks:,} chunks of {positions:,} positions: some would be empty"
         raise InputError(fact, f"use at most {positions:,}, such as --loss-chunks 8", field="--loss-chunks")
-    if case.plan.cp > shortest:
-        fact = f"{shortest:,} positions cannot be shared by {case.plan.cp:,} GPUs: some would have none"
-        raise InputError(fact, "use fewer GPUs for --cp, or a longer --seq", field="--cp")
+    check_length(work, case.plan.cp)
 
 
 def check_cache(grown: set[bool], case: Case) -> None:

@@ -9,7 +9,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec import paths
 
 if TYPE_CHECKING:
-    from archcalc.run.options import Case
+    from archcalc.run.case import Case
 
 
 @cache

@@ -36,6 +36,7 @@ class MemoryReport(Report):
     mode: str
     batch: int
     lengths: dict[str, int]
+    context: int  # tokens that are cached before the one that is decoded
     plan: Plan
     peak: Instant
     instants: tuple[Instant, ...]
@@ -59,17 +60,12 @@ class MemoryReport(Report):
         return self.peak.bytes
 
     def title(self) -> str:
-        asked = "training" if self.mode == "train" else "inference"
+        asked = {"train": "training", "infer": "inference"}.get(self.mode, self.mode)
         sizes = {"batch": self.batch, **self.lengths}
-        return " · ".join((self.model, asked, *(f"{name} {size:,}" for name, size in sizes.items()), *self._spread()))
-
-    def _spread(self) -> Iterator[str]:
-        if self.plan.tp > 1:
-            yield f"tp {self.plan.tp}" + (" sp" if self.plan.sp else "")
-        if self.plan.cp > 1:
-            yield f"cp {self.plan.cp}"
-        if self.plan.dp > 1 or self.plan.zero:
-            yield f"dp {self.plan.dp}" + (f" zero {self.plan.zero}" if self.plan.zero else "")
+        if self.mode == "decode":
+            sizes = {**dict(list(sizes.items())[:-1]), "context": self.context}
+        shown = (f"{name} {size:,}" for name, size in sizes.items())
+        return " · ".join((self.model, asked, *shown, *self.plan.words()))
 
     def answer(self) -> str:
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"
@@ -139,12 +135,8 @@ class MemoryReport(Report):
             "mode": self.mode,
             "batch": self.batch,
             **self.lengths,
-            "gpus": self.plan.gpus,
-            "tp": self.plan.tp,
-            "dp": self.plan.dp,
-            "zero": self.plan.zero,
-            "sp": self.plan.sp,
-            "cp": self.plan.cp,
+            **({"context": self.context} if self.mode == "decode" else {}),
+            **self.plan.record(),
             "weights_format": self.weights,
             "total_bytes": self.total_bytes,
             "parts": self.parts,

@@ -12,9 +12,8 @@ from archcalc.core.mesh import ALIGNED, Plan
 from archcalc.core.precision import BYTES
 from archcalc.run.optimizers import Optimizer
 from archcalc.run.precision_recipes import Recipe
-from archcalc.storage.checkpoint import Checkpoint
-from archcalc.storage.format import Format
 from archcalc.storage.places import Facts, Place
+from archcalc.storage.weight_storage import WeightStorage
 
 KINDS = ("weights", "master", "gradients", "optimizer")
 SHARDED = {0: (), 1: ("master", "optimizer"), 2: ("master", "optimizer", "gradients"), 3: KINDS}
@@ -39,7 +38,7 @@ class Keeping:
     """How parameters are kept."""
 
     plan: Plan
-    format: Format | Checkpoint
+    format: WeightStorage
     rest: str  # what the format does not quantise is kept in
     trainable: Trainable
     recipe: Recipe | None = None  # None: inference

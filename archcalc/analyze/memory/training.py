@@ -21,7 +21,7 @@ from archcalc.storage.format import Format
 
 if TYPE_CHECKING:
     from archcalc.core.mesh import Plan
-    from archcalc.run.options import Case
+    from archcalc.run.case import Case
 
 
 def simulated(root: Module, case: Case, keeping: Keeping, start: dict[str, int]) -> Simulated:

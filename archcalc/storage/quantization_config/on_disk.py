@@ -13,9 +13,8 @@ from itertools import accumulate, pairwise
 from archcalc.core.ir import Module, Param, walk
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
-from archcalc.storage.checkpoint import Checkpoint
-from archcalc.storage.format import Format
 from archcalc.storage.places import Facts, Place
+from archcalc.storage.weight_storage import WeightStorage
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class OnDisk:
     name: str
     source: str
     bytes: int
-    usual: Format | Checkpoint
+    usual: WeightStorage
     shares: Mapping[str, int]
     rest: str
     has_buffers: bool = False  # of what steers routers, among the bytes
@@ -56,14 +55,14 @@ class OnDisk:
         return -(-share * here // whole) if whole else 0
 
 
-def taken(place: Place, usual: Format | Checkpoint, rest: str, model: Facts, plan: Plan) -> int:
+def taken(place: Place, usual: WeightStorage, rest: str, model: Facts, plan: Plan) -> int:
     """What a parameter takes by the config: quantised, or as all else is."""
     if usual.holds(place):
         return usual.total(place, model, plan)
     return place.copies * plan.size(place.param) * BYTES[rest]
 
 
-def shared_out(root: Module, total: int, usual: Format | Checkpoint, rest: str, model: Facts) -> dict[str, int]:
+def shared_out(root: Module, total: int, usual: WeightStorage, rest: str, model: Facts) -> dict[str, int]:
     """So many bytes over all parameters, in whole numbers that add up to them."""
     places = [Place(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
     each = [taken(place, usual, rest, model, Plan()) for place in places]

@@ -106,8 +106,8 @@ class Built:
 
     def _memory(self) -> int | None:
         """How wide that is which a decoder without an encoder looks at."""
-        decoder = getattr(self.model.resolved, "decoder", None)
-        if decoder is None or self.model.resolved.encoder is not None:
+        decoder, encoder = (getattr(self.model.resolved, name, None) for name in ("decoder", "encoder"))
+        if decoder is None or encoder is not None:
             return None
         widths = [part.memory for part in decoder.parts.values() if getattr(part, "memory", None)]
         return widths[0] if widths else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -100,7 +100,7 @@ def test_a_larger_device_never_holds_less() -> None:
 
 def test_the_cache_of_one_more_sequence_can_be_worked_out() -> None:
     """Llama 3 8B keeps 2 × 32 × 8 × 128 values of 2 bytes a token; nothing else grows but what a prompt computes."""
-    options = {"seq": 2048, "prefill": 1, "overhead": 0}
+    options: dict[str, Any] = {"seq": 2048, "prefill": 1, "overhead": 0}
     one, two = (needed("llama-3-8b", options, batch=batch) for batch in (1000, 1001))
     cache = 2048 * 2 * 32 * 8 * 128 * 2
     assert cache < two - one < 1.01 * cache
@@ -290,6 +290,6 @@ def test_an_unknown_device_and_an_unknown_option_are_told() -> None:
     with pytest.raises(InputError, match="no device is called h10"):
         archcalc.fit(model, gpus=["h10"])
     with pytest.raises(InputError, match="no option called optimiser"):
-        archcalc.fit(model, gpus=["h100"], optimiser="adamw")
+        archcalc.fit(model, gpus=["h100"], **cast(Any, {"optimiser": "adamw"}))
     with pytest.raises(InputError, match="1,024"):
         archcalc.fit(model, gpus=["h100"], seq=2048)

@@ -9,6 +9,7 @@ import pytest
 import archcalc
 from archcalc.analyze.fit.polynomial import Step, fitted
 from archcalc.analyze.memory.answer import Memory
+from archcalc.spec.sizes import Sizes
 
 DEEP = {"family": "recurrent", "cell": "lstm", "hidden": 8, "vocab": 50, "embedding": 8}
 SEQ2SEQ = {**DEEP, "encoder": {"layers": 3}, "decoder": {"layers": 3}, "attention": {"score": "dot", "when": "after"}}
@@ -26,12 +27,12 @@ QUESTIONS: list[tuple[Any, dict[str, Any]]] = [
 
 
 def by_batch(memory: Memory) -> Step | None:
-    return fitted(lambda batch: memory.simulated(batch, None), 2, 10**12)
+    return fitted(lambda batch: memory.simulated(Sizes(batch)), 2, 10**12)
 
 
 def by_length(memory: Memory, most: int) -> Step | None:
     names = list(memory.model.resolved.lengths)
-    return fitted(lambda length: memory.simulated(1, **lengths(names, length)), 16, most)
+    return fitted(lambda length: memory.simulated(Sizes(1, **lengths(names, length))), 16, most)
 
 
 def lengths(names: list[str], length: int) -> dict[str, Any]:

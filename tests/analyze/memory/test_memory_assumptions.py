@@ -44,8 +44,7 @@ def test_eager_attention_says_what_softmax_is_computed_in() -> None:
     for precision in ("bf16", "fp32"):
         for softmax in ("input", "fp32"):
             model = load("llama-3-8b", set=["decoder=1", f"softmax={softmax}"])
-            asked = {"mode": "train", "precision": precision, "attention": "eager", "batch": 1, "seq": 64}
-            report = model.memory(**asked)
+            report = model.memory(mode="train", precision=precision, attention="eager", batch=1, seq=64)
             kept[precision, softmax] = report.rows[0].parts["activations"]
             assert any("softmax in" in words for words in report.assumptions) == (precision == "bf16")
     assert kept["bf16", "fp32"] - kept["bf16", "input"] == 4 * 32 * 64 * 64
@@ -86,11 +85,11 @@ def test_what_other_ways_leave_whole_is_named(options: dict[str, Any], parts: se
 def test_every_attention_kernel_gathers_keys_under_context_parallelism() -> None:
     """A block with sinks as much as one without: keys and values of two GPUs."""
     sizes = ["decoder=1", "heads=4", "kv_heads=2", "d_model=64", "head_dim=16"]
-    asked = {"mode": "train", "precision": "bf16", "attention": "flash", "batch": 1, "seq": 4096, "cp": 4}
     found = []
     for sinks in ("false", "true"):
         model = load("llama-3-8b", set=[*sizes, "vocab=64", "ffn.width=8", f"attention.sinks={sinks}"])
-        timeline = model.memory(**asked).instants
+        asked = model.memory(mode="train", precision="bf16", attention="flash", batch=1, seq=4096, cp=4)
+        timeline = asked.instants
         found.append(max(one.parts["temporary"] for one in timeline))
     assert found[0] == found[1] >= 2 * 2 * 2 * 16 * 4096 * 2
 

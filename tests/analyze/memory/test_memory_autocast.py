@@ -33,7 +33,7 @@ def test_autocast_keeps_what_pytorch_keeps(name: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(training, "autocast", lambda: autocast(but=frozenset({"softmax"})))
     model = load(name, set=MODELS[name])
     net = Transformer(plain(model.resolved), {"attention": "eager", "recompute": "none"})
-    ids = [torch.zeros(2, 16, dtype=torch.long) for _ in model.resolved.stacks]
+    ids = [torch.zeros(2, 16, dtype=torch.long) for _ in model.resolved.lengths]
 
     def loss() -> Tensor:
         with torch.autocast("cpu", dtype=torch.bfloat16):

@@ -72,7 +72,7 @@ def test_a_compiled_loss_keeps_16_bit_logits() -> None:
 def test_compiling_is_an_estimate_and_never_needs_more() -> None:
     """Blocks alone, then the loss too."""
     model = load("llama-3-8b")
-    asked = {"mode": "train", "batch": 8, "seq": 4096}
+    asked: dict[str, Any] = {"mode": "train", "batch": 8, "seq": 4096}
     none, blocks, whole = (model.memory(compile=what, **asked) for what in ("none", "blocks", "all"))
     assert whole.total_bytes < blocks.total_bytes < none.total_bytes
     assert any("compiled" in words for words in blocks.estimates) and not none.estimates

@@ -367,16 +367,16 @@ def test_more_of_anything_never_needs_less(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "options", "fact"),
     [
-        ("gpt2", {"optimizer": "adamw"}, "--optimizer says nothing in infer"),
-        ("gpt2", {"recompute": "full"}, "--recompute says nothing in infer"),
-        ("gpt2", {"mode": "train", "kv_dtype": "fp8"}, "--kv-dtype says nothing in train"),
+        ("gpt2", {"optimizer": "adamw"}, "--optimizer: has no effect with --mode infer"),
+        ("gpt2", {"recompute": "full"}, "--recompute: has no effect with --mode infer"),
+        ("gpt2", {"mode": "train", "kv_dtype": "fp8"}, "--kv-dtype: has no effect with --mode train"),
         ("bert-base", {"kv_dtype": "fp8"}, "keeps no cache"),
         ("mamba-130m", {"kv_dtype": "fp8"}, "no keys and values are kept"),
         ("gpt2", {"state_dtype": "fp32"}, "no state is kept"),
         ("linear-autoencoder", {"attention": "flash"}, "no attention"),
         ("gpt2", {"weights": "q4_kk"}, "no format called q4_kk"),
         ("gpt2", {"kv_rule": "half"}, "expected one of window"),
-        ("gpt2", {"mode": "think"}, "expected one of infer, train"),
+        ("gpt2", {"mode": "think"}, "expected one of train, infer, prefill, decode"),
         ("gpt2", {"sequence": 4}, "no option called sequence"),
     ],
 )

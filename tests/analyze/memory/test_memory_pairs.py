@@ -108,7 +108,7 @@ def test_an_option_of_inference_has_its_effect_beside_another(given: str, added:
 def test_a_recipe_changes_activations_beside_any_quantised_format(format: str) -> None:
     """Each of the four recipes keeps other activations, whatever the format of the weights keeps besides."""
     model = load("tinyllama-1.1b")
-    asked = {"mode": "train", "batch": 2, "seq": 128, "lora": 8, "weights": format}
+    asked: dict[str, Any] = {"mode": "train", "batch": 2, "seq": 128, "lora": 8, "weights": format}
     recipes = ("fp32", "mixed", "autocast", "fp8")
     kept = [model.memory(**asked, precision=recipe).rows[0].parts["activations"] for recipe in recipes]
     assert len(set(kept)) == len(recipes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_a_bias_makes_another_op_of_a_product() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"dp": 8, "zero": 3}, {"compile": "all"}, {"tp": 8, "sp": True}])
-def test_more_is_recomputed_and_less_is_needed(options: dict[str, object]) -> None:
+def test_more_is_recomputed_and_less_is_needed(options: dict[str, Any]) -> None:
     """Nothing, ops, whole blocks, in this order; and more tokens never need less."""
     model = load("llama-3-8b")
     asks = [Memory(model, mode="train", recompute=recompute, **options) for recompute in ("none", "ops", "full")]

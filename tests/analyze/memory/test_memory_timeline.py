@@ -15,6 +15,7 @@ from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.profile import Repeated
 from archcalc.reference.transformer import Transformer
 from archcalc.spec.paths import presets
+from archcalc.spec.sizes import Sizes
 from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def peak_of_step(model: Model, batch: int, seq: int, recompute: str) -> int:
     """Forward, loss and backward in fp32; the logits are let go of behind the loss."""
     with torch.device("meta"):
         net = network(model, recompute)
-        ids = [torch.zeros(batch, seq, dtype=torch.long) for _ in model.resolved.stacks]
+        ids = [torch.zeros(batch, seq, dtype=torch.long) for _ in model.resolved.lengths]
         targets = torch.zeros(batch * seq, dtype=torch.long)
     with Alive(*net.parameters(), *ids, targets) as alive:
         loss: Any = cross_entropy(net(*ids).flatten(0, 1), targets)
@@ -54,10 +55,10 @@ def peak_of_step(model: Model, batch: int, seq: int, recompute: str) -> int:
 def test_the_peak_is_what_pytorch_keeps_alive(name: str, recompute: str, seq: int) -> None:
     """To the byte, but for the ids and targets that the caller holds longer than the step needs them, and a scalar."""
     model = load(name, set=MODELS[name])
-    options = {"precision": "fp32", "attention": "eager", "recompute": recompute, "optimizer": "sgd", "overhead": 0}
-    ours = model.memory(mode="train", batch=4, seq=seq, **options)
+    options: dict[str, Any] = {"precision": "fp32", "attention": "eager", "optimizer": "sgd", "overhead": 0}
+    ours = model.memory(mode="train", batch=4, seq=seq, recompute=recompute, **options)
     truth = peak_of_step(model, 4, seq, recompute)
-    held = 8 * 4 * seq * (1 + len(model.resolved.stacks))
+    held = 8 * 4 * seq * (1 + len(model.resolved.lengths))
     assert 0 <= truth - ours.total_bytes <= held + 8
 
 
@@ -120,7 +121,7 @@ def test_what_is_alive_after_the_forward_pass_is_what_is_saved(name: str, recomp
     whole = ask.at(2).rows[0].parts
     root = model.build(model.workload(batch=2, attention=attention))
     saved = saved_activations(root, "fp32", recompute=RECOMPUTE[recompute]).bytes
-    assert whole["activations"] + whole["logits"] == after_forward(ask.simulated(2, None).changes) == saved
+    assert whole["activations"] + whole["logits"] == after_forward(ask.simulated(Sizes(2)).changes) == saved
 
 
 def after_forward(changes: Iterable[Happening]) -> int:
@@ -140,7 +141,7 @@ def test_every_preset_plays_to_what_it_saves(name: str) -> None:
     model = load(name)
     ask = Memory(model, mode="train", precision="fp32", attention=None)
     root = model.build(model.workload(batch=2))
-    assert after_forward(ask.simulated(2, None).changes) == saved_activations(root, "fp32").bytes
+    assert after_forward(ask.simulated(Sizes(2)).changes) == saved_activations(root, "fp32").bytes
 
 
 def test_parts_add_up_at_every_instant() -> None:

@@ -115,7 +115,7 @@ def test_parts_add_up_for_every_family(run: Run, name: str) -> None:
     [
         (["--precision", "fp16"], "--precision: no recipe called fp16"),
         (["--weights", "nf4"], "--weights: quantised weights cannot be trained"),
-        (["--lora-targets", "q"], "--lora-targets: targets of which rank?"),
+        (["--lora-targets", "q"], "--lora-targets: needs --lora RANK"),
         (["--freeze", "encoder"], "--freeze: no layer is called encoder"),
         (["--overhead", "lots"], "--overhead"),
     ],

@@ -1,0 +1,112 @@
+"""One GPU's share: every op with the part of each dim that this GPU computes, and the bytes that it reads and writes.
+
+What a plan cannot split is computed by every GPU, and counts fully on each of them. With context parallelism a GPU
+computes its part of the queries over the keys and values of the whole sequence, as ring attention does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from archcalc.analyze.flops.cost import Piece
+from archcalc.analyze.memory.decode_cache import grows
+from archcalc.analyze.memory.states import Keeping
+from archcalc.core.execution import never
+from archcalc.core.ir import Axes, Dim, Module, Op, Param, Tensor, walk
+from archcalc.core.mesh import Plan
+from archcalc.core.positions import Positions
+from archcalc.core.precision import Policy
+from archcalc.storage.format import Format
+from archcalc.storage.places import facts
+from archcalc.storage.weight_storage import WeightStorage
+
+
+@dataclass(frozen=True)
+class Formats:
+    """What numbers are read and written in; None: as the activations."""
+
+    activations: str
+    weights: WeightStorage | None = None
+    kv_cache: Format | None = None
+    state: Format | None = None
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one of a plan's GPUs computes of a traced model, and moves for it."""
+
+    root: Module
+    plan: Plan
+    formats: Formats
+    fused_qkv: bool = False
+
+    def op(self, op: Op) -> Op:
+        """The op with its sizes on one GPU; its inputs stand in the same order."""
+        if self.plan.gpus == self.plan.dp:
+            return op
+        whole = _keys(op)
+        inputs = tuple(self._local(tensor, whole) for tensor in op.inputs)
+        return Op(
+            op.kind,
+            inputs,
+            self._local(op.output, whole),
+            over=tuple(self._part(dim, whole) for dim in op.over),
+            select=tuple(self._part(dim, whole) for dim in op.select),
+        )
+
+    def _local(self, tensor: Tensor, whole: Iterable[str] = ()) -> Tensor:
+        sizes = iter(self.plan.sizes(tensor))
+        axes: Axes = tuple(tuple(self._dim(dim, next(sizes), whole) for dim in axis) for axis in tensor.axes)
+        return Tensor(axes, tensor.role)
+
+    def _part(self, dim: Dim, whole: Iterable[str]) -> Dim:
+        return self._dim(dim, self.plan.part(dim), whole)
+
+    def _dim(self, dim: Dim, size: int, whole: Iterable[str]) -> Dim:
+        if dim.positions is Positions.SEQUENCE and dim.name not in whole:
+            size = -(-size // self.plan.cp)
+        return Dim.of(dim.name, size, copies=dim.copies, positions=dim.positions)
+
+    def moved(self, pieces: Iterable[Piece]) -> int:
+        """Bytes of every factor and result of the forward products, each read or written once."""
+        found = (piece.times * self._bytes(piece.op) for piece in pieces if piece.matrix)
+        return -(-sum(found, Fraction(0)) // 1)
+
+    def _bytes(self, op: Op) -> Fraction:
+        whole = _keys(op)
+        return sum((self._size(tensor, whole) for tensor in (*op.inputs, op.output)), Fraction(0))
+
+    def _size(self, tensor: Tensor, whole: Iterable[str]) -> Fraction:
+        storage, formats = tensor.storage, self.formats
+        if isinstance(storage, Param) and formats.weights:
+            return self._weights[storage]
+        elements = int(self._local(tensor, whole).size)
+        if storage.role == "cache":
+            stored = formats.kv_cache if grows(storage) else formats.state
+            return Fraction(stored.bytes_of(elements) if stored else elements * self._policy.bytes_of("cache"))
+        return Fraction(elements * self._policy.bytes_of(tensor.role))
+
+    @cached_property
+    def _policy(self) -> Policy:
+        return Policy(self.formats.activations)
+
+    @cached_property
+    def _weights(self) -> dict[Tensor, Fraction]:
+        """Bytes of one copy of each parameter; layers may be stored in several formats, so this is their mean."""
+        assert self.formats.weights
+        rest = self.formats.weights.rest or self.formats.activations
+        known = facts(self.root, fused_qkv=self.fused_qkv)
+        keeping = Keeping(self.plan, self.formats.weights, rest, never, model=known)
+        found = [(param, int(copies)) for module, copies in walk(self.root) for param in module.params.values()]
+        return {param: Fraction(keeping.of(param, copies).weights, copies) for param, copies in found}
+
+
+def _keys(op: Op) -> tuple[str, ...]:
+    """The positions of keys and values, which attention reads of all GPUs that share a sequence."""
+    if not op.traits.attention_kernel:
+        return ()
+    _, key, *_ = op.inputs
+    return (key.dims[2].name,)

@@ -1,0 +1,60 @@
+"""The options of `archcalc.run.options` on the command line: typer is shown them as parameters of a command."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any
+
+import typer
+
+from archcalc.run.options import USUAL_MODE, Options, options_of, other_names
+from archcalc.spec.option import Option, declared, flag_of
+from archcalc.spec.option_checks import flag
+from archcalc.spec.sizes import Sizes
+
+Command = Callable[..., None]
+
+
+def takes_options(command: Command) -> Command:
+    """Show typer all options of a command where it has the one parameter `options`, and hand them over as that."""
+    name = command.__name__
+    own = inspect.signature(command, eval_str=True).parameters
+    known = dict(options_of(name))
+
+    def called(**given: Any) -> None:
+        options = Options.of(name, {option: given.pop(option) for option in known})
+        command(**given, options=options)
+
+    generated = [parameter(option, one, default=USUAL_MODE[name]) for option, one in known.items()]
+    listed = [one for each in own.values() for one in (generated if each.name == "options" else [each])]
+    called.__signature__ = inspect.Signature([by_name(one) for one in listed])  # type: ignore[attr-defined]
+    called.__doc__, called.__name__ = command.__doc__, name
+    return called
+
+
+def by_name(parameter: inspect.Parameter) -> inspect.Parameter:
+    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+
+
+def parameter(name: str, one: Option, *, default: str) -> inspect.Parameter:
+    """As typer reads it. A mode has a default that help shows; all others are left out unless given."""
+    usual = default if name == "mode" else None
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=annotated(name, one))
+
+
+def annotated(name: str, one: Option) -> Any:
+    """Values stay texts: the option's own check reads them, for Python and the command line alike."""
+    if one.check is flag:
+        return Annotated[bool | None, typer.Option(flag_of(name), help=one.help)]
+    shown = typer.Option(flag_of(name), metavar=one.metavar, help=one.help)
+    return Annotated[list[str] | None, shown] if one.repeatable else Annotated[str | None, shown]
+
+
+def normalised(command: Command) -> Callable[[str], str]:
+    """What other tools call an option of a command, as the one name that its help shows."""
+    taken = inspect.signature(command).parameters
+    options: Iterable[tuple[str, Option]] = (*declared(Options), *declared(Sizes))
+    names = other_names((name, one) for name, one in options if name in taken)
+    written = {other.replace("_", "-"): name.replace("_", "-") for other, name in names.items()}
+    return lambda name: written.get(name, name)

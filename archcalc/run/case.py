@@ -1,0 +1,187 @@
+"""A case: what is asked about memory with every option filled in, checked against the model.
+
+    case(model, Options.of("memory", {"mode": "train", "optimizer": "adamw", "recompute": "full"}))
+
+What is left out is filled in, and is then among the assumptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.mesh import Plan
+from archcalc.core.precision import BYTES
+from archcalc.run.optimizers import Optimizer, optimizer
+from archcalc.run.options import RECOMPUTE, Options
+from archcalc.run.precision_recipes import Recipe, recipe
+from archcalc.storage import named_formats
+from archcalc.storage.format import Format
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+    from archcalc.storage.weight_storage import StoredWeights, WeightStorage
+
+
+@dataclass(frozen=True)
+class Case:
+    """Every value filled in."""
+
+    mode: str
+    plan: Plan
+    format: WeightStorage
+    activations: str  # number format
+    attention: str
+    recipe: Recipe | None = None
+    optimizer: Optimizer | None = None
+    accumulate: int = 1
+    recompute: str = "none"
+    loss_chunks: int = 1
+    compile: str = "none"
+    freeze: tuple[str, ...] = ()
+    lora: int | None = None
+    lora_targets: tuple[str, ...] = ()
+    kv_format: Format | None = None
+    kv_rule: str = "window"
+    state_format: Format | None = None
+    prefill: int | None = None
+    overhead: int | None = None
+    assumptions: tuple[Assumption, ...] = ()
+    estimates: tuple[str, ...] = ()
+    said: frozenset[str] = frozenset()  # the options that were given, and not filled in
+
+    @property
+    def trains(self) -> bool:
+        return self.mode == "train"
+
+
+def case(model: Model, asked: Options) -> Case:
+    """What is asked of a model's memory, filled in."""
+    filled = _training(model, asked) if asked.trains else _inference(model, asked)
+    return replace(filled, said=frozenset(asked.given))
+
+
+def _training(model: Model, asked: Options) -> Case:
+    name = asked.precision or ("fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed")
+    kept, adam = recipe(name, sharded=asked.zero == 3 and not asked.lora), optimizer(asked.optimizer or "adamw")
+    made = Case(
+        mode="train",
+        plan=asked.plan,
+        format=named_formats.weight_format(asked.weights or kept.weights),
+        activations=kept.activations,
+        attention=_attention(asked, kept.activations),
+        recipe=kept,
+        optimizer=adam,
+        accumulate=asked.accumulate or 1,
+        recompute=RECOMPUTE[asked.recompute or "none"],
+        loss_chunks=asked.loss_chunks or 1,
+        compile=asked.compile or "none",
+        freeze=asked.freeze or (),
+        lora=asked.lora,
+        lora_targets=asked.lora_targets or (),
+        overhead=asked.overhead,
+    )
+    return replace(made, assumptions=tuple(_of_training(model, asked, made)), estimates=tuple(_unverified(made)))
+
+
+def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumption]:
+    assert made.recipe and made.optimizer
+    used = made.recipe
+    option = "" if asked.precision else "--precision"
+    yield Assumption(Topic.PRECISION, f"{used.name}: {used.about}", used.name, option)
+    if not asked.optimizer:
+        name = made.optimizer.name
+        yield Assumption(Topic.OPTIMIZER, f"optimizer {name}", name, "--optimizer")
+    if model.stored and model.stored.is_quantised and not asked.weights:
+        text = f"weights are trained unquantised, not as they are stored ({model.stored.name})"
+        yield Assumption(Topic.WEIGHTS, text, used.weights)
+
+
+def _unverified(made: Case) -> list[str]:
+    """What nothing here can check."""
+    found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
+    if made.plan.cp > 1:
+        found.append("context parallelism: keys and values of all its GPUs are gathered while attention runs")
+    if made.compile != "none":
+        found.append("compiled: elementwise work is taken to be fused, and computed again rather than kept")
+    if made.loss_chunks > 1:
+        found.append("chunked cross-entropy: each chunk's logits are freed before the next")
+    if made.format.is_quantised:
+        found.append("quantised training: one layer's weights at a time are dequantised to 16 bits for its products")
+    if made.format.is_quantised and made.recipe and made.recipe.name == "fp8":
+        found.append("fp8 beside quantised weights: adapters' products alone are computed in fp8")
+    return found
+
+
+def _inference(model: Model, asked: Options) -> Case:
+    assumptions: list[Assumption] = []
+    kept = None if asked.weights else _kept(model, asked)
+    computed = asked.precision or model.spec.precision or ("fp16" if kept else "fp32")
+    if asked.precision and asked.precision not in BYTES:
+        fact = f"no number format called {asked.precision}"
+        raise InputError(fact, did_you_mean(computed, BYTES), field="--precision")
+    if asked.precision == "fp8" and asked.weights:
+        fact = f"in inference fp8 is a format of weights, and --weights says {asked.weights}"
+        raise InputError(fact, "leave --precision out, or say bf16, fp16 or fp32", field="--precision")
+    if not (asked.precision or model.spec.precision):
+        text = f"{computed}: the spec names no precision"
+        assumptions.append(Assumption(Topic.PRECISION, text, computed, "--precision"))
+    activations = "bf16" if computed == "fp8" else computed
+    kv = asked.kv_dtype or activations
+    assumptions += [*_unmixed(asked.weights), *_stored(kept, asked.tp or 1)]
+    weights = replace(kept, rest=activations) if kept else named_formats.weight_format(asked.weights or computed)
+    if weights.widened:
+        text = f"{weights.name}: a matrix is dequantised to 16 bits while it reads a prompt, as bitsandbytes does it"
+        assumptions.append(Assumption(Topic.WEIGHTS, text, weights.name))
+    return Case(
+        mode=asked.mode,
+        plan=asked.plan,
+        format=weights,
+        activations=activations,
+        attention=_attention(asked, "bf16"),
+        kv_format=named_formats.uniform_format(kv, "--kv-dtype"),
+        kv_rule=asked.kv_rule or "window",
+        state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
+        prefill=asked.prefill,
+        overhead=asked.overhead,
+        assumptions=tuple(assumptions),
+    )
+
+
+def _unmixed(weights: str | None) -> Iterator[Assumption]:
+    """Block formats of GGUF are for all matrices, which files seldom are."""
+    if not weights or named_formats.is_file(weights):
+        return
+    name = named_formats.weight_format(weights).name
+    mixed = [file for file in named_formats.files() if file.startswith(name.lower())]
+    if mixed:
+        text = f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"
+        yield Assumption(Topic.WEIGHTS, text, name)
+
+
+def _kept(model: Model, asked: Options) -> StoredWeights | None:
+    """Plain weights are loaded in a precision that is asked for; quantised ones stay as they are."""
+    stored = model.stored
+    return None if stored and asked.precision and not stored.is_quantised else stored
+
+
+def _stored(kept: StoredWeights | None, tp: int) -> Iterator[Assumption]:
+    """Weights as the model's own files store them, where they say so."""
+    if kept is None:
+        return
+    if kept.unknown:
+        hint = "say what to count instead, such as --weights int4 or --weights bf16"
+        raise InputError(f"the weights are stored by {kept.name}: {kept.unknown}", hint, field="--weights")
+    yield Assumption(Topic.WEIGHTS, f"weights: {kept.name}, from {kept.source}", kept.name, "--weights")
+    if tp > 1 and kept.estimate:
+        yield Assumption(Topic.PARALLELISM, kept.estimate, tp)
+
+
+def _attention(asked: Options, activations: str) -> str:
+    """Flash attention where its kernel can be had: it takes 16-bit numbers alone."""
+    if asked.attention:
+        return asked.attention
+    return "flash" if BYTES[activations] == 2 else "eager"

@@ -1,0 +1,56 @@
+"""The options of `archcalc.run.options` as Python's keywords, so that an editor completes `model.memory(`.
+
+A test holds these equal to the options that each command takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+Size = int | str | None  # a whole number, or as people write it: 8k
+Names = str | Sequence[str] | None  # q,v or a list of names
+
+
+class SharedKeywords(TypedDict, total=False):
+    """What FLOPs, bytes moved and memory can be asked with."""
+
+    mode: str | None
+    batch: Size
+    seq: Size
+    src_seq: Size
+    tgt_seq: Size
+    context: Size
+    precision: str | None
+    weights: str | None
+    recompute: str | None
+    attention: str | None
+    freeze: Names
+    lora: Size
+    lora_targets: Names
+    kv_dtype: str | None
+    state_dtype: str | None
+    tp: Size
+    dp: Size
+    sp: bool | None
+    cp: Size
+
+
+class FlopsKeywords(SharedKeywords, total=False):
+    """Keywords of `model.flops`."""
+
+    causal: str | None
+    tokens: Size
+
+
+class MemoryKeywords(SharedKeywords, total=False):
+    """Keywords of `model.memory` and `archcalc.fit`."""
+
+    optimizer: str | None
+    accumulate: Size
+    loss_chunks: Size
+    kv_rule: str | None
+    prefill: Size
+    overhead: Size
+    zero: Size
+    compile: str | None

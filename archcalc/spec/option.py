@@ -1,0 +1,50 @@
+"""One option of a question, declared once: a field of a dataclass with its help, its check and its other names.
+
+    batch: int | None = option("Sequences computed together.", size, metavar="SIZE", also=("batch_size",))
+
+The command line generates its options from these fields, Python checks its keywords by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from archcalc.spec.option_checks import Check
+
+DECLARED = "option"
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option beside its name and its default, which is always None: not given."""
+
+    help: str
+    check: Check
+    metavar: str = ""
+    choices: tuple[str, ...] = ()  # every value that there is; empty: `check` alone decides
+    modes: tuple[str, ...] = ()  # in which it has an effect; empty: in all of them
+    commands: tuple[str, ...] = ()  # that take it; empty: all of them
+    also: tuple[str, ...] = ()  # what other tools call it, accepted as well
+    repeatable: bool = False  # on the command line
+
+
+def option(help: str, check: Check, **more: Any) -> Any:
+    """A field that is an option, not given unless someone gives it."""
+    declared = Option(help, check, **more)
+    if declared.choices and not declared.metavar:
+        declared = Option(help, check, **{**more, "metavar": "|".join(declared.choices)})
+    return field(default=None, metadata={DECLARED: declared})
+
+
+def declared(holder: type) -> Iterator[tuple[str, Option]]:
+    """The options that a dataclass declares, in their order, by name."""
+    for each in fields(holder):
+        if DECLARED in each.metadata:
+            yield each.name, each.metadata[DECLARED]
+
+
+def flag_of(name: str) -> str:
+    """As it is written on the command line: `--src-seq`."""
+    return f"--{name.replace('_', '-')}"

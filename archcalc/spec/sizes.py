@@ -1,0 +1,52 @@
+"""How much is computed: how many sequences, and how long they are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from archcalc.spec.option import option
+from archcalc.spec.option_checks import size
+
+WITH_CACHE = ("decode", "infer")  # modes in which `context` says how many tokens are cached
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Those that are given; None comes from the spec, or is the usual one."""
+
+    batch: int | None = option(
+        "Batch size: sequences computed together.",
+        size,
+        metavar="SIZE",
+        also=("batch_size", "micro_batch_size", "max_num_seqs"),
+    )
+    seq: int | None = option(
+        "Sequence length (source and target).",
+        size,
+        metavar="SIZE",
+        also=("sequence_length", "seq_length", "seq_len"),
+    )
+    src_seq: int | None = option(
+        "Sequence length of the encoder.", size, metavar="SIZE", also=("encoder_seq_length", "max_source_length")
+    )
+    tgt_seq: int | None = option(
+        "Sequence length of the decoder.", size, metavar="SIZE", also=("decoder_seq_length", "max_target_length")
+    )
+    context: int | None = option(
+        "Context length: tokens in the KV cache. Decode: before the new token.",
+        size,
+        metavar="SIZE",
+        modes=WITH_CACHE,
+        commands=("flops", "memory", "fit"),
+        also=("context_length", "max_model_len", "ctx_size"),
+    )
+
+    def given(self) -> dict[str, Any]:
+        """By name, without those that were left out."""
+        return {name: number for name, number in asdict(self).items() if number is not None}
+
+    def of(self, name: str) -> int | None:
+        """What was asked for a length of the model: its own, or the one for all of them."""
+        own: int | None = getattr(self, name)
+        return own or self.seq

@@ -1,0 +1,41 @@
+"""What is asked of weights, however they are stored: in a named format, by a checkpoint's rules, or in a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+if TYPE_CHECKING:
+    from archcalc.core.mesh import Plan
+    from archcalc.storage.places import Facts, Place
+
+
+class WeightStorage(Protocol):
+    """Shared by `Format`, `Checkpoint`, `FileWeights` and `OnDisk`, all of them dataclasses."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def rest(self) -> str: ...  # what is not quantised is stored in; empty: as the activations
+    @property
+    def source(self) -> str: ...  # where it is written
+    @property
+    def is_quantised(self) -> bool: ...
+    @property
+    def has_buffers(self) -> bool: ...  # its bytes have the buffers among them
+    @property
+    def widened(self) -> int: ...  # copies in 16 bits that products of several tokens make of a matrix
+    def holds(self, place: Place) -> bool: ...
+    def total(self, place: Place, model: Facts, plan: Plan) -> int: ...
+
+
+class StoredWeights(WeightStorage, Protocol):
+    """As a model's own files store them: `Checkpoint`, `FileWeights` and `OnDisk`."""
+
+    @property
+    def unknown(self) -> str: ...  # why the bytes cannot be known; empty where they can
+    @property
+    def note(self) -> str: ...  # what a reader of bytes must know
+    @property
+    def estimate(self) -> str: ...  # how one GPU's share is worked out, where that is an assumption

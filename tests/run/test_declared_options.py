@@ -1,0 +1,121 @@
+"""Every option is declared once: the command line, Python's keywords and the checks follow from that."""
+
+from __future__ import annotations
+
+from typing import Any, get_type_hints
+
+import pytest
+from conftest import Run
+
+import archcalc
+from archcalc import InputError
+from archcalc.run.keywords import FlopsKeywords, MemoryKeywords
+from archcalc.run.options import MODES, USUAL_MODE, Options, options_of
+from archcalc.spec.option import Option, flag_of
+
+KEYWORDS: dict[str, type] = {"flops": FlopsKeywords, "memory": MemoryKeywords, "fit": MemoryKeywords}
+EVERY = [(command, name, one) for command in USUAL_MODE for name, one in options_of(command)]
+OTHER_NAMES = [(command, name, other, one) for command, name, one in EVERY for other in one.also]
+OF_SOME_MODES = [each for each in EVERY if each[2].modes]
+VALUES: dict[str, Any] = {"optimizer": "sgd", "freeze": "embedding", "lora_targets": "q", "overhead": 0, "sp": True}
+
+
+def value_of(name: str, one: Option) -> Any:
+    """One that the option takes."""
+    usual = "bf16" if one.metavar in ("NAME", "FORMAT") else 2
+    return VALUES.get(name) or (one.choices[-1] if one.choices else usual)
+
+
+def needed_by(name: str, mode: str) -> dict[str, Any]:
+    """What an option does nothing without."""
+    needs: dict[str, dict[str, Any]] = {"lora_targets": {"lora": 2}, "sp": {"tp": 2}, "zero": {"dp": 2}}
+    return needs.get(name, {}) | ({"lora": 2} if name == "weights" and mode == "train" else {})
+
+
+@pytest.mark.parametrize("command", KEYWORDS)
+def test_keywords_in_python_are_the_options(command: str) -> None:
+    """So an editor completes them all, and nothing else."""
+    assert set(get_type_hints(KEYWORDS[command])) == {name for name, _ in options_of(command)}
+
+
+@pytest.mark.parametrize("command", USUAL_MODE)
+def test_help_shows_every_option_under_one_name(run: Run, command: str) -> None:
+    words = run(command, "--help").out.split()
+    for name, one in options_of(command):
+        assert flag_of(name) in words
+        assert not {flag_of(other) for other in one.also} & set(words)
+
+
+def test_no_two_options_share_a_name() -> None:
+    for command in USUAL_MODE:
+        names = [each for name, one in options_of(command) for each in (name, *one.also)]
+        assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize(("command", "name", "other", "one"), OTHER_NAMES)
+def test_what_other_tools_call_it_is_accepted(command: str, name: str, other: str, one: Option) -> None:
+    mode = one.modes[0] if one.modes else USUAL_MODE[command]
+    asked = {"mode": mode, **needed_by(name, mode)}
+    value = value_of(name, one)
+    assert Options.of(command, {**asked, other: value}) == Options.of(command, {**asked, name: value})
+
+
+@pytest.mark.parametrize(
+    ("others", "ours"),
+    [
+        ("--tensor-parallel-size 2 --max-model-len=4k", "--tp 2 --context 4000"),
+        ("--kv-cache-dtype fp8 --dtype fp16 --batch-size 3", "--kv-dtype fp8 --precision fp16 --batch 3"),
+    ],
+)
+def test_and_on_the_command_line(run: Run, others: str, ours: str) -> None:
+    expected = run("memory", "tinyllama-1.1b", *ours.split())
+    assert expected.code == 0
+    assert run("memory", "tinyllama-1.1b", *others.split()).out == expected.out
+
+
+def test_one_option_under_two_names_is_refused() -> None:
+    with pytest.raises(InputError, match="tp and tensor_parallel_size are one option, and both are given"):
+        Options.of("memory", {"tp": 2, "tensor_parallel_size": 4})
+
+
+@pytest.mark.parametrize(("command", "name", "one"), OF_SOME_MODES)
+def test_an_option_without_effect_in_a_mode_is_refused(command: str, name: str, one: Option) -> None:
+    for mode in MODES:
+        asked = {"mode": mode, name: value_of(name, one), **needed_by(name, mode)}
+        if mode in one.modes:
+            Options.of(command, asked)
+            continue
+        with pytest.raises(InputError, match=f"has no effect with --mode {mode}"):
+            Options.of(command, asked)
+
+
+@pytest.mark.parametrize("command", USUAL_MODE)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"seq": "many"},
+        {"batch": "0"},
+        {"mode": "think"},
+        {"recompute": "full", "mode": "prefill"},
+        {"lora": "8", "freeze": "embedding", "mode": "train"},
+        {"lora_targets": "q", "mode": "train"},
+        {"weights": "nf4", "mode": "train"},
+        {"weights": "q4_kk", "mode": "infer"},
+        {"tp": "5", "mode": "train"},
+        {"sp": True, "mode": "train"},
+        {"context": "9", "seq": "8", "mode": "infer"},
+        {"context": "9", "mode": "prefill"},
+        {"context": "2000", "mode": "decode"},
+        {"cp": "2", "mode": "train", "attention": "eager"},
+    ],
+    ids=str,
+)
+def test_a_mistake_is_told_in_the_same_words_everywhere(run: Run, command: str, asked: dict[str, Any]) -> None:
+    """By Python, and by the command line with exit code 2."""
+    model = archcalc.load("gpt2")
+    call = (lambda **options: archcalc.fit(model, **options)) if command == "fit" else getattr(model, command)
+    with pytest.raises(InputError) as refused:
+        call(**asked)
+    written = [each for name, value in asked.items() for each in (flag_of(name), value) if each is not True]
+    answer = run(command, "gpt2", *written)
+    assert (answer.code, answer.out, answer.err) == (2, "", f"error: {refused.value}\n")
