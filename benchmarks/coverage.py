@@ -26,7 +26,8 @@ from support.hf_truth import Verdict, build, judge, tensors_in
 from transformers import CONFIG_MAPPING
 
 from archcalc.importers.hf import translators
-from archcalc.importers.hf._helpers.reading import INERT, described
+from archcalc.importers.hf._helpers.inert import is_inert, keys_of
+from archcalc.importers.hf._helpers.reading import described
 
 Said = dict[str, Any]
 OUTCOMES = ("exact", "wrong", "refused", "invalid")
@@ -78,11 +79,11 @@ def coverage(types: list[str], number: int, seed: str, told: bool) -> bool:
 def changed_keys(model_type: str) -> Iterator[str]:
     """Keys that are called inert, and whose change changes what transformers builds."""
     about, module = described(model_type), translators()[model_type]
-    inert = {about["aliases"].get(key, key) for key in module.INERT.split()}
+    inert = {about["aliases"].get(key, key) for key in keys_of(module.INERT)}
     said = _small(model_type, about["classes"])
     plain = tensors_in(build(said))
     for key, value in about["defaults"].items():
-        if (key in inert or INERT.fullmatch(key)) and (other := _other(value)) is not None:
+        if (key in inert or is_inert(key)) and (other := _other(value)) is not None:
             try:
                 found = tensors_in(build({**said, key: other}))
             except Exception:  # a value that the class refuses changes nothing

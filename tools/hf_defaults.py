@@ -60,16 +60,58 @@ OTHERS = {  # classes that stand in no mapping, or second in one
 
 
 def described(model_type: str) -> dict[str, Any]:
-    """One type: its class's raw defaults, aliases, rope base, and the model classes with what each is for."""
+    """One type: its class's raw defaults, aliases, RoPE, and the model classes with what each is for."""
     config = CONFIG_MAPPING[model_type]
     return {
         "config": config.__name__,
+        "family": translators()[model_type].__name__.rpartition(".")[2],
         "defaults": defaults(config),
+        **inner_defaults(config),
         "aliases": dict(config.attribute_map),
         "theta": config.default_theta,
+        **rope(config),
+        **labels(config),
         "classes": classes(model_type),
         "softmax": softmax(model_type),
     }
+
+
+def inner_defaults(config: type[PreTrainedConfig]) -> dict[str, Any]:
+    """Of configs inside the config that are no model of their own, such as DBRX's attn_config."""
+    parts = {
+        name: defaults(part) for name, part in config.sub_configs.items() if getattr(part, "model_type", None) == ""
+    }
+    return {"inner": parts} if parts else {}
+
+
+def rope(config: type[PreTrainedConfig]) -> dict[str, Any]:
+    """What a class takes for RoPE beyond its base: the rotated share of a head, or both for each kind of layer."""
+    found = getattr(_made(config), "rope_parameters", None) or {}
+    if any(isinstance(value, dict) for value in found.values()):
+        keys = ("rope_theta", "partial_rotary_factor")
+        return {"rope": {layer: _named(said, *keys) for layer, said in found.items()}}
+    share = _named(found, "partial_rotary_factor")
+    return {"rope": share} if share else {}
+
+
+def labels(config: type[PreTrainedConfig]) -> dict[str, Any]:
+    """How many classes a head has where the file says nothing, if that is not two."""
+    made = _made(config)
+    return {"labels": made.num_labels} if made and made.num_labels != 2 else {}
+
+
+def _made(config: type[PreTrainedConfig]) -> PreTrainedConfig | None:
+    """A config of a class's defaults; None for one that cannot be made without its parts."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return config()
+        except Exception:
+            return None
+
+
+def _named(said: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: said[key] for key in keys if key in said}
 
 
 def softmax(model_type: str) -> str:

@@ -4,9 +4,10 @@ A translator is a file here with
 
     TYPES      the model types it reads
     USUAL      the task a config stands for that names no class: causal, masked, seq2seq, image
-    INERT      declared keys that change no parameter, shape or cost, and so need not be read
+    INERT      declared keys that change no parameter, shape or cost, by the reason why, and so need not be read
     translate  from a Config to the fields of a spec
 
+A family imports no other one: what several share is in `_helpers`, with parameters for what differs.
 Files are found, not listed: a new family is a new file, and its classes' defaults in `presets/hf`, which
 `tools/hf_defaults.py` writes. Every declared key that a translator neither reads nor calls inert is refused
 unless it stands at its default, so that nothing is counted by halves.
@@ -15,10 +16,15 @@ unless it stands at its default, so that nothing is counted by halves.
 from __future__ import annotations
 
 import importlib
-import importlib.util
+import json
 import pkgutil
+import re
 from functools import cache
 from types import ModuleType
+
+from archcalc.spec.paths import data_root
+
+_PLAIN = re.compile(r"[\w.-]{1,100}")  # a file of the folder
 
 
 @cache
@@ -30,10 +36,9 @@ def translators() -> dict[str, ModuleType]:
 
 
 def translator(model_type: str) -> ModuleType | None:
-    """The file of that name if it reads the type, which spares loading the others; else whichever does."""
-    name = model_type.replace("-", "_")
-    if name.isidentifier() and importlib.util.find_spec(f"{__name__}.{name}"):
-        module = importlib.import_module(f"{__name__}.{name}")
-        if model_type in getattr(module, "TYPES", ()):
-            return module
-    return translators().get(model_type)
+    """The file that the type's defaults name, which spares loading the others; None for a type that is not read."""
+    file = data_root() / "hf" / f"{model_type}.json" if _PLAIN.fullmatch(model_type) else None
+    if file is None or not file.is_file():
+        return None
+    family = json.loads(file.read_text(encoding="utf-8")).get("family")
+    return importlib.import_module(f"{__name__}.{family}") if family else None

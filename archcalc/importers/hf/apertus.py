@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf._helpers.words import activation, rope
+from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("apertus",)
 USUAL = "causal"
-INERT = ""
+INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -18,5 +18,4 @@ def translate(c: Config, task: str) -> Fields:
         task,
         attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
         ffn={"width": c.size("intermediate_size"), "act": "xielu" if learned else activation(c)},
-        position=rope(c, head_dim(c), theta=12_000_000.0),
     )

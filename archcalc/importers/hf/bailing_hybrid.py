@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, layer_types
+from archcalc.importers.hf._helpers import inert, kimi_like
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.layer_types import LINEAR, every
 from archcalc.importers.hf._helpers.moe import first_dense, listed, used
-from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import rope
-from archcalc.importers.hf.kimi_linear import experts, own_head
 
 TYPES = ("bailing_hybrid",)
 USUAL = "causal"
-INERT = (
-    "num_key_value_heads qk_head_dim n_group topk_group routed_scaling_factor norm_topk_prob kda_safe_gate"
-    " kda_lower_bound num_mtp_layers mtp_loss_scaling_factor"
-)
-
-_MIXERS = {"full_attention": "attention", "linear_attention": "delta"}
+INERT = {
+    inert.NO_SUCH_SIZE: "num_key_value_heads qk_head_dim",
+    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
+    inert.SCALING: "kda_safe_gate kda_lower_bound",
+    inert.TRAINING: "mtp_loss_scaling_factor",
+    inert.PREDICTING: "num_mtp_layers",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
-    blocks, every = range(1, c.size("num_hidden_layers") + 1), c.size("layer_group_size")
-    layers = layer_types(c, ["linear_attention" if block % every else "full_attention" for block in blocks])
-    if not set(layers) <= set(_MIXERS):
-        raise c.refused("layer_types")
-    mixers, parts = [_MIXERS[layer] for layer in layers], listed(c, first_dense(c))
-    attention, delta, position = _latent(c), _delta(c), rope(c, c.size("qk_rope_head_dim"))
-    there = "attention" in mixers
-    return decoder(
-        c,
-        task,
-        kv_heads=None,
-        head_dim=None,
-        attention=attention if there else None,
-        delta=delta if "delta" in mixers else None,
-        **used(c, parts, lambda: experts(c)),
-        position=position if there else None,
-        decoder=stack([" ".join(pair) for pair in zip(mixers, parts, strict=True)]),
-        head=own_head(c, task),
-    )
+    mixers = kimi_like.mixers(c, every(c, c.size("layer_group_size"), other=LINEAR))
+    parts, position = listed(c, first_dense(c)), rope(c, c.size("qk_rope_head_dim"))
+    made = used(c, parts, lambda: kimi_like.experts(c))
+    turned = position if "attention" in mixers else None
+    return kimi_like.kimi(c, task, mixers, parts, attention=_latent(c), delta=_delta(c), **made, position=turned)
 
 
 def _latent(c: Config) -> Fields:

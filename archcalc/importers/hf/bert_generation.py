@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers import bert_like, heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf.bert import encoder, stack
 
 TYPES = ("bert-generation",)
 USUAL = "causal"
-INERT = "head_dim num_key_value_heads"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return {
+        **bert_like.encoder(c),
+        "norm": bert_like.POST_NORM,
+        "embedding": {"norm": True},
+        **bert_like.blocks(c),
+        "head": _head(c, task),
+    }
 
 
 def _head(c: Config, task: str) -> Any:
     """Untied, the class keeps a second bias."""
     head = heads.of_decoder(c, task, bias=True)
     return {"kind": "lm", "bias": "twice"} if task == "causal" and head["kind"] == "lm" else head
-
-
-def translate(c: Config, task: str) -> Fields:
-    return {
-        **encoder(c),
-        "norm": {"place": "post"},
-        "embedding": {"norm": True},
-        **stack(c),
-        "head": _head(c, task),
-    }

@@ -7,7 +7,7 @@ from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("bitnet",)
 USUAL = "causal"
-INERT = ""
+INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:

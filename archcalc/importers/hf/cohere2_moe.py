@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim, layer_types
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types
 from archcalc.importers.hf._helpers.moe import listed, mixture, used
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("cohere2_moe",)
 USUAL = "causal"
-INERT = (
-    "logit_scale shared_expert_combination_strategy expert_selection_fn norm_topk_prob first_k_dense_replace"
-    " prefix_dense_sliding_window_pattern sliding_window_pattern sliding_window prefix_dense_intermediate_size"
-)
+INERT = {
+    inert.ROUTING: "shared_expert_combination_strategy expert_selection_fn norm_topk_prob",
+    inert.SCALING: "logit_scale",
+    inert.USUAL_LAYERS: "first_k_dense_replace prefix_dense_sliding_window_pattern sliding_window_pattern",
+    inert.NOT_HERE: "sliding_window prefix_dense_intermediate_size",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -45,14 +49,10 @@ def _kinds(c: Config, parts: list[str], first: int) -> list[Fields]:
     """Blocks that look at everything have no positions, unless they are dense and all of those look so."""
     early, later = c.size("prefix_dense_sliding_window_pattern"), c.size("sliding_window_pattern")
     numbers = [(block + 1, early) if block < first else (block - first + 1, later) for block in range(len(parts))]
-    usual = ["sliding_attention" if number % every else "full_attention" for number, every in numbers]
-    layers = layer_types(c, usual)
-    if not set(layers) <= {"sliding_attention", "full_attention"}:
-        raise c.refused("layer_types")
-    local, window = "sliding_attention", c.given("sliding_window")
-    return [
-        _kind(layer == local, part == "ffn" and early == 1, window) for layer, part in zip(layers, parts, strict=True)
-    ]
+    layers = layer_types(c, [SLIDING if number % period else FULL for number, period in numbers])
+    window = c.given("sliding_window")
+    forced = [part == "ffn" and early == 1 for part in parts]
+    return [_kind(layer == SLIDING, keeps, window) for layer, keeps in zip(layers, forced, strict=True)]
 
 
 def _kind(local: bool, forced: bool, window: int | None) -> Fields:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, decoder
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
@@ -11,14 +12,13 @@ from archcalc.importers.hf._helpers.words import activation, rope
 
 TYPES = ("dbrx",)
 USUAL = "causal"
-INERT = "num_key_value_heads head_dim"
-
-_ATTENTION = {"kv_n_heads": 1}
-_FFN = {"ffn_act_fn": None, "ffn_hidden_size": 3584, "moe_num_experts": 4, "moe_top_k": 1}
+INERT = {
+    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
-    attention, ffn = _group(c, "attn_config", _ATTENTION), _group(c, "ffn_config", _FFN)
+    attention, ffn = _group(c, "attn_config"), _group(c, "ffn_config")
     d_model, number = c.size("d_model"), c.size("n_heads")
     if "hidden_size" in c.spelled:
         raise c.refused("d_model", "the class gives its experts another width where the file calls it hidden_size")
@@ -35,11 +35,11 @@ def translate(c: Config, task: str) -> Fields:
     )
 
 
-def _group(c: Config, key: str, defaults: Fields) -> Fields:
+def _group(c: Config, key: str) -> Fields:
     said = c.get(key) or {}
     if not isinstance(said, dict):
         raise c.wrong(key, "fields in braces")
-    return {**defaults, **said}
+    return {**c.inner[key], **said}
 
 
 def _experts(c: Config, said: Fields) -> Fields:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields, biased
 from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.vit_like import patches
 from archcalc.importers.hf._helpers.words import activation
-from archcalc.importers.hf.vit import patches
 
 TYPES = ("dinov3_vit",)
 USUAL = "base"
-INERT = (
-    "head_dim num_key_value_heads layerscale_value pos_embed_shift pos_embed_jitter pos_embed_rescale stage_names"
-    " _out_features _out_indices out_features out_indices apply_layernorm reshape_hidden_states"
-)
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+    inert.STARTING: "layerscale_value",
+    inert.TRAINING: "pos_embed_shift pos_embed_jitter pos_embed_rescale",
+    inert.NOT_HERE: "reshape_hidden_states",
+    inert.FEATURES: "stage_names _out_features _out_indices out_features out_indices apply_layernorm",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
-    if task not in ("base", "backbone"):
-        raise heads.refuse(c, task)
+    heads.only(c, task, "base", "backbone")
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     bias = biased(q=c.flag("query_bias"), k=c.flag("key_bias"), v=c.flag("value_bias"), o=c.flag("proj_bias"))
     return {
@@ -34,7 +36,7 @@ def translate(c: Config, task: str) -> Fields:
         },
         "layer_scale": True,
         "position": {"kind": "rope", "theta": float(c.get("rope_theta"))} if d_model // number % 2 == 0 else None,
-        "embedding": {**patches(c), "registers": c.count("num_register_tokens"), "mask": True},
+        "embedding": patches(c, registers=c.count("num_register_tokens"), mask=True),
         "encoder": c.size("num_hidden_layers"),
         "head": "none",
     }

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers.blocks import Fields, stacked
+from archcalc.importers.hf._helpers import bert_like, heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import activation
-from archcalc.importers.hf.bert import classifier, language
 
 TYPES = ("distilbert",)
 USUAL = "masked"
-INERT = "head_dim num_key_value_heads"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -25,19 +28,19 @@ def translate(c: Config, task: str) -> Fields:
         "heads": number,
         "head_dim": d_model // number,
         "ffn": {"width": c.size("hidden_dim"), "act": activation(c, "activation")},
-        "norm": {"place": "post"},
+        "norm": bert_like.POST_NORM,
         "position": {**position, "length": length},
         "embedding": {"norm": True},
-        "encoder": stacked(["attention ffn"] * c.size("n_layers")),
-        "head": _head(c, task, d_model),
+        "encoder": stack(["attention ffn"] * c.size("n_layers")),
+        "head": _head(c, task, {"hidden": d_model, "act": "relu"}),
     }
 
 
-def _head(c: Config, task: str, d_model: int) -> Any:
+def _head(c: Config, task: str, dense: Fields) -> Any:
     c.skip("tie_word_embeddings")
-    if task == "base":
-        return "none"
-    if task == "masked":
-        return language(c, twice=False)
-    dense = {"hidden": d_model, "act": "relu"}
-    return classifier(c, task, dense, choice=dense)
+    table: heads.Table = {
+        "base": heads.none,
+        "masked": lambda: bert_like.language(c, twice=False),
+        **bert_like.classifiers(c, dense, choice=dense),
+    }
+    return heads.for_task(c, task, table)

@@ -1,83 +1,18 @@
-"""Any encoder before any decoder: two configs in one, each read by its own translator."""
+"""Any encoder of text before any decoder: two configs in one, each read by its own translator."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf import translator
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, finished
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf._helpers.resembling import unknown_type
+from archcalc.importers.hf._helpers.two_models import two_models
 
-TYPES = ("encoder-decoder", "vision-encoder-decoder")
+TYPES = ("encoder-decoder",)
 USUAL = "seq2seq"
-INERT = "decoder_start_token_id"
-
-_WHOLE = ("head", "spare", "encoder", "decoder")  # what no stack can say
-_LISTENER = {"is_decoder": True, "add_cross_attention": True}
+INERT = {
+    inert.TOKENS: "decoder_start_token_id",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
-    if task != "seq2seq":
-        raise heads.refuse(c, task)
-    c.skip("tie_word_embeddings")
-    image = c.type == "vision-encoder-decoder"
-    first = _read(c, "encoder", "base", {"model_type": "vit" if image else "bert"})
-    second = _read(c, "decoder", "causal", {"model_type": "bert", **_LISTENER})
-    _check(c, first, second)
-    second["cross"] = {key: value for key, value in second["cross"].items() if key != "memory"} or None
-    return {
-        "encoder": _stack(first, "encoder"),
-        "decoder": _stack(second, "decoder"),
-        "head": second.get("head"),
-        "spare": _spare(c, first) or None,
-    }
-
-
-def _read(c: Config, name: str, task: str, usual: Fields) -> Fields:
-    said = c.get(name) if c.get(name) is not None else usual
-    if not isinstance(said, dict) or not isinstance(said.get("model_type"), str):
-        raise c.wrong(name, "a config of its own, with its model_type")
-    module = translator(said["model_type"])
-    if module is None:
-        raise unknown_type(said)
-    inner = Config(said["model_type"], said)
-    found = finished({**module.translate(inner, task), "softmax": inner.softmax})
-    inner.check_all_read(tuple(module.INERT.split()))
-    c.notes.extend(inner.notes)
-    return found
-
-
-def _check(c: Config, first: Fields, second: Fields) -> None:
-    if "encoder" not in first or "decoder" not in second or not second.get("cross"):
-        raise c.refused("decoder", "it must be a decoder that has cross-attention, and the encoder none")
-    if second["cross"]["memory"] != first["d_model"]:
-        hint = "a projection from the one width to the other is not counted; --trace counts it with transformers"
-        raise c.refused("encoder", hint)
-    if first.get("variants") or second.get("variants"):
-        raise c.refused("decoder")
-
-
-def _stack(fields: Fields, name: str) -> Fields:
-    """All that a model says, said of one stack."""
-    stack: Any = fields[name]
-    own = {key: value for key, value in fields.items() if key not in _WHOLE and value is not None}
-    said = dict(stack) if isinstance(stack, dict) else {"blocks": stack}
-    if name == "decoder" and said.get("pattern") == ["attention cross ffn"]:
-        del said["pattern"]  # what a decoder behind an encoder has anyway
-    return {**own, "blocks": 1, **said} if "pattern" not in said else {**own, **said}
-
-
-def _spare(c: Config, first: Fields) -> Fields:
-    """A pooler that the encoder has by itself; nobody reads it here."""
-    head = first.get("head")
-    pooler = head.get("pooler") if isinstance(head, dict) else None
-    if isinstance(head, dict) and not pooler:
-        raise c.refused("encoder")
-    if pooler:
-        c.notes.append("the encoder pools its first position for nobody: counted, but not its work")
-    if not pooler:
-        return dict(first.get("spare") or {})
-    width, d_model = first["d_model"] if pooler is True else pooler, first["d_model"]
-    return {**(first.get("spare") or {}), "pooler_weight": [width, d_model], "pooler_bias": [width]}
+    return two_models(c, task, usual_encoder="bert")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import mixture, used
-from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("ernie4_5_moe",)
 USUAL = "causal"
-INERT = "moe_norm_min"
+INERT = {
+    inert.ROUTING: "moe_norm_min",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -20,8 +22,8 @@ def translate(c: Config, task: str) -> Fields:
         c,
         task,
         bias=bias,
-        **used(c, parts, lambda: _experts(c, bias=bias), lambda: ffn(c)),
-        decoder=stack([f"attention {part}" for part in parts]),
+        **used(c, parts, lambda: _experts(c, bias=bias)),
+        decoder=paired(["attention"] * len(parts), parts),
         head=heads.of_decoder(c, task, bias=bias),
     )
     c.skip("moe_k", "moe_num_experts", "moe_num_shared_experts")
@@ -37,9 +39,7 @@ def _sparse(c: Config) -> list[bool]:
 
 
 def _experts(c: Config, *, bias: bool) -> Fields:
-    width, several = c.size("moe_intermediate_size"), c.count("moe_num_shared_experts")
-    number = c.size("moe_num_experts")
-    shared_bias = bias and several > 0
-    return mixture(
-        c, number, width, shared=several * width, shared_bias=shared_bias, per_token="moe_k", correction="frozen"
-    )
+    width, number = c.size("moe_intermediate_size"), c.size("moe_num_experts")
+    several = c.count("moe_num_shared_experts")
+    shared, biased = several * width, bias and several > 0
+    return mixture(c, number, width, shared=shared, shared_bias=biased, per_token="moe_k", correction="frozen")

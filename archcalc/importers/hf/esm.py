@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from archcalc.importers.hf._helpers import bert_like, heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import rope_of
-from archcalc.importers.hf.bert import classifier, stack
 
 TYPES = ("esm",)
 USUAL = "masked"
-INERT = "head_dim num_key_value_heads token_dropout rope_theta vocab_list"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+    inert.SCALING: "token_dropout",
+    inert.NOT_HERE: "rope_theta",
+    inert.TOKENS: "vocab_list",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -26,7 +31,7 @@ def translate(c: Config, task: str) -> Fields:
         "ffn": {"width": c.size("intermediate_size"), "act": "gelu"},
         "position": _position(c, d_model // number),
         "embedding": {"norm": True} if c.given_flag("emb_layer_norm_before") else None,
-        **stack(c),
+        **bert_like.blocks(c),
         "head": _head(c, task),
         "spare": {"contact_weight": [1, blocks * number], "contact_bias": [1]},  # predicts contacts, on request alone
     }
@@ -40,9 +45,10 @@ def _position(c: Config, width: int) -> Fields:
 
 
 def _head(c: Config, task: str) -> Any:
-    tied = c.flag("tie_word_embeddings")
-    if task == "base":
-        return {"kind": "none", "pooler": True}
-    if task == "masked":
-        return {"kind": "tied" if tied else "lm", "bias": True, "transform": True}
-    return classifier(c, task, {"hidden": c.size("hidden_size")})
+    kind = heads.tied_or_own(c)
+    table: heads.Table = {
+        "base": bert_like.pooled,
+        "masked": lambda: {"kind": kind, "bias": True, "transform": True},
+        **bert_like.classifiers(c, {"hidden": c.size("hidden_size")}),
+    }
+    return heads.for_task(c, task, table)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, decoder
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import activation, rope
 
 TYPES = ("falcon",)
 USUAL = "causal"
-INERT = "apply_residual_connection_post_layernorm n_embed"
+INERT = {
+    inert.NO_SUCH_SIZE: "n_embed",
+    inert.ORDER: "apply_residual_connection_post_layernorm",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
     d_model, number = c.given("n_embed") or c.size("hidden_size"), c.size("num_attention_heads")
     if "head_dim" in c.said:
         raise c.refused("head_dim", "the class computes it, and fails where a file names it")
-    c.skip("max_position_embeddings", "rope_parameters", "rope_theta", "rope_scaling")
+    c.skip("hidden_size", "max_position_embeddings", "rope_parameters", "rope_theta", "rope_scaling")
     return decoder(
         c,
         task,
@@ -42,4 +46,6 @@ def _kv_heads(c: Config, heads: int) -> int:
 def _parallel(c: Config) -> str | None:
     """Two norms if they are asked for, or unsaid in the new architecture."""
     norms = c.given("num_ln_in_parallel_attn") or (2 if c.flag("new_decoder_architecture") else 1)
-    return None if not c.flag("parallel_attn") else "separate" if norms == 2 else "shared"
+    if not c.flag("parallel_attn"):
+        return None
+    return "separate" if norms == 2 else "shared"

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.mamba_layers import bamba_layer
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf.bamba import mamba
 
 TYPES = ("falcon_h1",)
 USUAL = "causal"
-INERT = (
-    "num_logits_to_keep mamba_d_head mamba_norm_before_gate time_step_limit layers_block_type lm_head_multiplier"
-    " embedding_multiplier mlp_multipliers key_multiplier attention_out_multiplier attention_in_multiplier"
-    " ssm_multipliers ssm_in_multiplier ssm_out_multiplier mamba_expand"
-)
+INERT = {
+    inert.NO_SUCH_SIZE: "mamba_d_head mamba_expand",
+    inert.SCALING: (
+        "time_step_limit lm_head_multiplier embedding_multiplier mlp_multipliers key_multiplier "
+        "attention_out_multiplier attention_in_multiplier ssm_multipliers ssm_in_multiplier ssm_out_multiplier"
+    ),
+    inert.ORDER: "mamba_norm_before_gate",
+    inert.USUAL_LAYERS: "layers_block_type",
+    inert.RUNNING: "num_logits_to_keep",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -29,7 +35,7 @@ def translate(c: Config, task: str) -> Fields:
 def _mamba(c: Config) -> Fields:
     """The norm behind the gate can be left out; where it is there, it is one for each group."""
     sides = [side for side, key in (("in", "mamba_proj_bias"), ("out", "projectors_bias")) if c.flag(key)]
-    fields = mamba(c)
+    fields = bamba_layer(c)
     normed = {"norm_groups": fields["groups"]} if c.flag("mamba_rms_norm") else {"gate_norm": False}
     inner = c.size_or("mamba_d_ssm", fields["inner"])
     return {**fields, "inner": inner, **normed, "bias": sides if len(sides) == 1 else bool(sides)}

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, sliding
+from typing import Any
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, sliding
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("gpt_neo",)
 USUAL = "causal"
-INERT = "head_dim num_key_value_heads"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+}
+
+_USUAL_TYPES: Any = [[["global", "local"], 12]]
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -30,7 +38,7 @@ def translate(c: Config, task: str) -> Fields:
 
 def _layers(c: Config) -> list[str]:
     """`[[["global", "local"], 12]]`: what comes in turn, and how often; a list of all layers is set last, and wins."""
-    said = c.get("attention_types") or [[["global", "local"], 12]]
+    said = c.get("attention_types") or _USUAL_TYPES
     try:
         layers = c.words("attention_layers") or [kind for kinds, times in said for _ in range(times) for kind in kinds]
     except (TypeError, ValueError):
@@ -39,4 +47,4 @@ def _layers(c: Config) -> list[str]:
         raise c.refused("attention_types", f"it must name num_layers = {c.get('num_layers')} layers, global or local")
     if "local" in layers:
         c.notes.append("transformers caches all positions of GPT-Neo's local blocks: --kv-rule full counts them so")
-    return ["sliding_attention" if layer == "local" else "full_attention" for layer in layers]
+    return [SLIDING if layer == "local" else FULL for layer in layers]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("gpt_neox",)
 USUAL = "causal"
-INERT = "is_decoder head_dim num_key_value_heads"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+    inert.NOT_HERE: "is_decoder",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -22,6 +26,6 @@ def translate(c: Config, task: str) -> Fields:
         ffn=ffn(c, gated=False),
         norm="layer",
         bias=True,
-        position=rope(c, width // number, fraction=c.given("rotary_pct") or 0.25),
+        position=rope(c, width // number, fraction=c.given("rotary_pct") or None),
         parallel="separate" if c.flag("use_parallel_residual") else None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
@@ -9,7 +10,10 @@ from archcalc.importers.hf._helpers.words import activation, rope
 
 TYPES = ("gpt_neox_japanese",)
 USUAL = "causal"
-INERT = "is_decoder head_dim num_key_value_heads"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+    inert.NOT_HERE: "is_decoder",
+}
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, every, layer_types, sliding, top
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, top
+from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
 from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("gpt_oss",)
 USUAL = "causal"
-INERT = "swiglu_alpha swiglu_limit hidden_act initial_context_length experts_per_token"
+INERT = {
+    inert.NO_SUCH_SIZE: "initial_context_length",
+    inert.ROUTING: "experts_per_token",
+    inert.SCALING: "swiglu_alpha swiglu_limit",
+    inert.NOT_HERE: "hidden_act",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
     number = c.size("num_local_experts")
-    moe = {
-        "experts": number,
-        "top": top(c, number),
-        "width": c.size("intermediate_size"),
-        "bias": True,
-        "router_bias": True,
-    }
+    width = c.size("intermediate_size")
     return decoder(
         c,
         task,
         ffn=None,
-        moe=moe,
+        moe={"experts": number, "top": top(c, number), "width": width, "bias": True, "router_bias": True},
         attention={"bias": c.flag("attention_bias"), "sinks": True},
         **sliding(c, layer_types(c, every(c, 2)), c.given("sliding_window"), part="moe"),
     )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields, decoder
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import activation, rope_of
 
 TYPES = ("gptj", "codegen")
 USUAL = "causal"
-INERT = "n_ctx head_dim num_key_value_heads"
+INERT = {
+    inert.NO_SUCH_SIZE: "n_ctx head_dim num_key_value_heads",
+}
 
 
 def translate(c: Config, task: str) -> Fields:

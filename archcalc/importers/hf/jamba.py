@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from math import ceil
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, top
-from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.layer_types import paired
+from archcalc.importers.hf._helpers.moe import mixture
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("jamba",)
 USUAL = "causal"
-INERT = "use_mamba_kernels use_mambapy use_associative_scan num_logits_to_keep layers_block_type layer_types"
+INERT = {
+    inert.USUAL_LAYERS: "layers_block_type layer_types",
+    inert.RUNNING: "use_mamba_kernels use_mambapy use_associative_scan num_logits_to_keep",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -22,10 +26,10 @@ def translate(c: Config, task: str) -> Fields:
         c,
         task,
         ffn=ffn(c) if "ffn" in parts else None,
-        moe=_experts(c, experts) if "moe" in parts else None,
+        moe=mixture(c, experts, c.size("intermediate_size")) if "moe" in parts else None,
         mamba=_mamba(c) if "mamba" in mixers else None,
         position=None,
-        decoder=stack([" ".join(pair) for pair in zip(mixers, parts, strict=True)]),
+        decoder=paired(mixers, parts),
     )
     c.skip("max_position_embeddings", "num_experts_per_tok", "hidden_act")
     c.skip(*(key for key in c.said if key.startswith("mamba_")))
@@ -34,10 +38,6 @@ def translate(c: Config, task: str) -> Fields:
 
 def _falls(c: Config, what: str, block: int) -> bool:
     return block % c.size(f"{what}_layer_period") == c.count(f"{what}_layer_offset")
-
-
-def _experts(c: Config, experts: int) -> Fields:
-    return {"experts": experts, "top": top(c, experts), "width": c.size("intermediate_size"), "act": activation(c)}
 
 
 def _mamba(c: Config) -> Fields:

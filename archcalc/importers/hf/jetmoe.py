@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, decoder, top
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
@@ -9,7 +10,9 @@ from archcalc.importers.hf._helpers.words import activation, rope
 
 TYPES = ("jetmoe",)
 USUAL = "causal"
-INERT = "num_attention_heads"
+INERT = {
+    inert.NO_SUCH_SIZE: "num_attention_heads",
+}
 
 
 def translate(c: Config, task: str) -> Fields:

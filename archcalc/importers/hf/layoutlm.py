@@ -1,48 +1,40 @@
-"""BERTs with more tables: LayoutLM (where a word stands on a page) and TAPAS (where in a table)."""
+"""LayoutLM: a BERT that also reads where a word stands on a page, from tables of its own."""
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers import bert_like, heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf.bert import classifier, encoder, language, stack
 
-TYPES = ("layoutlm", "tapas")
+TYPES = ("layoutlm",)
 USUAL = "masked"
-INERT = (
-    "head_dim num_key_value_heads positive_label_weight aggregation_loss_weight use_answer_as_supervision"
-    " answer_loss_importance use_normalized_answer_loss huber_loss_delta temperature aggregation_temperature"
-    " use_gumbel_for_cells use_gumbel_for_aggregation average_approximation_function cell_selection_preference"
-    " answer_loss_cutoff max_num_rows max_num_columns average_logits_per_cell select_one_column"
-    " allow_empty_column_selection init_cell_selection_weights_to_zero reset_position_index_per_cell"
-    " disable_per_token_loss aggregation_labels no_aggregation_label_index num_aggregation_labels"
-)
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
     return {
-        **encoder(c),
-        "norm": {"place": "post"},
-        "embedding": {"norm": True, "types": _types(c)},
-        **stack(c),
+        **bert_like.encoder(c),
+        "norm": bert_like.POST_NORM,
+        "embedding": {"norm": True, "types": _tables(c)},
+        **bert_like.blocks(c),
         "head": _head(c, task),
     }
 
 
-def _types(c: Config) -> list[int]:
-    """LayoutLM tells left and right by one table, above and below by another, then height and width."""
-    if c.type == "layoutlm":
-        return [c.count("type_vocab_size"), *[c.size("max_2d_position_embeddings")] * 4]
-    said = c.get("type_vocab_sizes")
-    if not isinstance(said, list) or not all(isinstance(rows, int) and rows > 0 for rows in said):
-        raise c.wrong("type_vocab_sizes", "a list of sizes")
-    return said
+def _tables(c: Config) -> list[int]:
+    """Left and right are told by one table, above and below by another, then height and width."""
+    return [c.count("type_vocab_size"), *[c.size("max_2d_position_embeddings")] * 4]
 
 
 def _head(c: Config, task: str) -> Fields:
-    """LayoutLM always pools, whether or not its head asks for it."""
+    """Every class pools, whether or not its head asks for it."""
     c.skip("tie_word_embeddings")
-    pooler = {"kind": "none", "pooler": True}
-    if task == "base":
-        return pooler
-    found = language(c, twice=True) if task == "masked" else classifier(c, task, {"pooler": True})
-    return found if c.type == "tapas" or "pooler" in found else {**found, "beside": pooler}
+    table: heads.Table = {
+        "base": bert_like.pooled,
+        "masked": lambda: bert_like.language(c),
+        **bert_like.classifiers(c, bert_like.POOLER),
+    }
+    found: Fields = heads.for_task(c, task, table)
+    return found if "pooler" in found else {**found, "beside": bert_like.pooled()}

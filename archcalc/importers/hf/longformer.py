@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from archcalc.importers.hf._helpers.attention_kinds import attentions
+from archcalc.importers.hf._helpers import bert_like, inert
 from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.longformer_like import windows
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf.bert import encoder, head
 
 TYPES = ("longformer",)
 USUAL = "masked"
-INERT = "head_dim num_key_value_heads onnx_export sep_token_id"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+    inert.RUNNING: "onnx_export",
+    inert.TOKENS: "sep_token_id",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
     attention, variants, blocks = windows(c, c.size("num_hidden_layers"))
     return {
-        **encoder(c),
+        **bert_like.encoder(c),
         "attention": attention,
-        "norm": {"place": "post"},
-        "embedding": {"norm": True, "types": c.count("type_vocab_size")},
+        "norm": bert_like.POST_NORM,
+        "position": bert_like.positions_behind_padding(c),
+        "embedding": bert_like.typed(c),
         "variants": variants,
         "encoder": blocks,
-        "head": head(c, task),
+        "head": bert_like.head(c, task, {"hidden": c.size("hidden_size")}),
     }
-
-
-def windows(c: Config, blocks: int) -> tuple[Fields, Fields | None, Any]:
-    """Attention, its variants and the stack: one window for all blocks, or one for each."""
-    c.notes.append("attention in a window is counted as full attention under a mask; the class computes parts of it")
-    c.notes.append("no token is taken to see everything: the projections for such tokens are kept and not used")
-    said = c.get("attention_window")
-    each = said if isinstance(said, list) else [c.size("attention_window")] * blocks
-    if len(each) != blocks or not all(isinstance(one, int) and one > 0 for one in each):
-        raise c.wrong("attention_window", f"a window, or one for each of {blocks} blocks")
-    differ = [{} if one == each[0] else {"window": one} for one in each]
-    made = attentions(differ, ["ffn"] * blocks)
-    return {"window": each[0], "global_qkv": True}, made["variants"], made["decoder"]

@@ -1,19 +1,17 @@
-"""Ministral and CWM: Llama with windows in some blocks, which the file lists."""
+"""Ministral: Llama with windows in the blocks that the file lists, or in all."""
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, layer_types, sliding
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.layer_types import layer_types, sliding, sliding_from
 from archcalc.importers.hf._helpers.reading import Config
 
-TYPES = ("ministral", "cwm")
+TYPES = ("ministral",)
 USUAL = "causal"
-INERT = ""
+INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:
-    window, blocks = c.given("sliding_window"), range(c.size("num_hidden_layers"))
-    if c.type == "cwm":
-        usual = ["sliding_attention" if block % 4 else "full_attention" for block in blocks]
-    else:
-        usual = ["full_attention" if window is None else "sliding_attention" for _ in blocks]
+    window = c.given("sliding_window")
+    usual = sliding_from(c, 0, slides=window is not None)
     return decoder(c, task, ffn=ffn(c, bias=c.flag("mlp_bias")), **sliding(c, layer_types(c, usual), window))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("nemotron",)
 USUAL = "causal"
-INERT = ""
+INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -18,5 +17,4 @@ def translate(c: Config, task: str) -> Fields:
         attention={"bias": c.flag("attention_bias")},
         ffn=ffn(c, gated=False, bias=c.flag("mlp_bias")),
         norm="layer",
-        position=rope(c, head_dim(c), fraction=0.5),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields, attention, top
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
@@ -10,14 +10,20 @@ from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("nemotron_h",)
 USUAL = "causal"
-INERT = (
-    "attention_bias mamba_proj_bias expand mamba_expand use_mamba_kernels mamba_hidden_act time_step_min time_step_max"
-    " time_step_limit time_step_floor mamba_dt_min mamba_dt_max mamba_dt_limit mamba_dt_init_floor"
-    " mamba_ssm_cache_dtype moe_shared_expert_overlap routed_scaling_factor n_group topk_group norm_topk_prob"
-    " num_nextn_predict_layers mtp_layers_block_type mtp_hybrid_override_pattern residual_in_fp32"
-    " rescale_prenorm_residual num_logits_to_keep max_position_embeddings n_shared_experts num_hidden_layers"
-    " sliding_window"  # every block looks at all positions, and keeps them
-)
+INERT = {
+    inert.NO_SUCH_SIZE: "expand mamba_expand num_hidden_layers",
+    inert.ROUTING: "moe_shared_expert_overlap routed_scaling_factor n_group topk_group norm_topk_prob",
+    inert.SCALING: "time_step_limit mamba_dt_limit",
+    inert.STARTING: (
+        "time_step_min time_step_max time_step_floor mamba_dt_min mamba_dt_max mamba_dt_init_floor "
+        "rescale_prenorm_residual"
+    ),
+    inert.NOT_HERE: (
+        "attention_bias mamba_proj_bias mamba_hidden_act max_position_embeddings n_shared_experts sliding_window"
+    ),
+    inert.PREDICTING: "num_nextn_predict_layers mtp_layers_block_type mtp_hybrid_override_pattern",
+    inert.RUNNING: "use_mamba_kernels mamba_ssm_cache_dtype residual_in_fp32 num_logits_to_keep",
+}
 
 _SET_LAST = {"n_groups": "n_groups", "conv_kernel": "d_conv", "use_conv_bias": "conv_bias", "chunk_size": "chunk_size"}
 _LETTERS = {"M": "mamba", "E": "moe", "*": "attention", "-": "ffn"}
@@ -52,7 +58,7 @@ def _lines(c: Config) -> list[str]:
         if not isinstance(letters, str) or not set(letters) <= set(_LETTERS):
             raise c.wrong("hybrid_override_pattern", "a word of M, E, * and -")
         return [_LETTERS[letter] for letter in letters]
-    said = said if said is not None else ["mamba", "moe", "attention", "mlp"]
+    said = ["mamba", "moe", "attention", "mlp"] if said is None else said
     if not said or not set(said) <= set(_WORDS):
         raise c.refused("layers_block_type")
     return [_WORDS[word] for word in said]

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, layer_types
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, every, layer_types
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("olmo_hybrid",)
 USUAL = "causal"
-INERT = "linear_a_log_min linear_a_log_max linear_dt_min linear_dt_max linear_dt_init_floor linear_allow_neg_eigval"
+INERT = {
+    inert.SCALING: "linear_allow_neg_eigval",
+    inert.STARTING: "linear_a_log_min linear_a_log_max linear_dt_min linear_dt_max linear_dt_init_floor",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
-    layers = layer_types(c, _usual(c))
-    if not set(layers) <= {"linear_attention", "full_attention"}:
-        raise c.refused("layer_types")
-    lines = ["delta ffn" if layer == "linear_attention" else "attention behind" for layer in layers]
+    layers = layer_types(c, _usual(c), known=HYBRID)
+    lines = ["delta ffn" if layer == LINEAR else "attention behind" for layer in layers]
     return decoder(
         c,
         task,
-        **(_attention(c) if "full_attention" in layers else {}),
-        delta=_delta(c) if "linear_attention" in layers else None,
+        **(_attention(c) if FULL in layers else {}),
+        delta=_delta(c) if LINEAR in layers else None,
         decoder=stack(lines),
     )
 
@@ -33,9 +36,8 @@ def _attention(c: Config) -> Fields:
 
 
 def _usual(c: Config) -> list[str]:
-    blocks = range(c.size("num_hidden_layers"))
-    layers = ["full_attention" if block % 4 == 3 else "linear_attention" for block in blocks]
-    return layers if "full_attention" in layers else [*layers[:-1], "full_attention"]
+    layers = every(c, 4, other=LINEAR)
+    return layers if FULL in layers else [*layers[:-1], FULL]
 
 
 def _delta(c: Config) -> Fields:

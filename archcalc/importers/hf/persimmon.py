@@ -8,7 +8,7 @@ from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("persimmon",)
 USUAL = "causal"
-INERT = ""
+INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -21,5 +21,5 @@ def translate(c: Config, task: str) -> Fields:
         ffn=ffn(c, gated=False),
         norm="layer",
         bias=True,
-        position=rope(c, even_heads(c), fraction=0.5),
+        position=rope(c, even_heads(c)),
     )

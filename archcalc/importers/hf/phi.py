@@ -5,11 +5,10 @@ from __future__ import annotations
 from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import Fields, decoder, even_heads, ffn, head_dim
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("phi",)
 USUAL = "causal"
-INERT = ""
+INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -20,7 +19,6 @@ def translate(c: Config, task: str) -> Fields:
         ffn=ffn(c, gated=False),
         norm="layer",
         bias=True,
-        position=rope(c, head_dim(c), fraction=0.5),
         parallel="shared",
         head=heads.of_decoder(c, task, bias=True),
     )

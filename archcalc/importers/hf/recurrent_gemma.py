@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, ffn, head_dim
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
@@ -9,7 +10,11 @@ from archcalc.importers.hf._helpers.words import activation, rope
 
 TYPES = ("recurrent_gemma",)
 USUAL = "causal"
-INERT = "logits_soft_cap w_init_variance_scale final_w_init_variance_scale layers_block_type"
+INERT = {
+    inert.SCALING: "logits_soft_cap",
+    inert.STARTING: "w_init_variance_scale final_w_init_variance_scale",
+    inert.USUAL_LAYERS: "layers_block_type",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -34,6 +39,6 @@ def translate(c: Config, task: str) -> Fields:
         attention={"bias": bias, **window} if there else None,
         ffn={**inner, "width": inner["width"] // 2},
         rglru=recurrent if "rglru" in mixers else None,
-        position=rope(c, head_dim(c), fraction=0.5),
+        position=rope(c, head_dim(c)),
         decoder=stack([f"{mixer} ffn" for mixer in mixers]),
     )

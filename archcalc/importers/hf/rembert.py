@@ -1,34 +1,44 @@
-"""RemBERT: narrow tables going in, a wider one coming out."""
+"""RemBERT: BERT with narrow tables going in, and a wider one coming out."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from archcalc.importers.hf._helpers import bert_like, heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf.bert import classifier, encoder, stack
 
 TYPES = ("rembert",)
 USUAL = "masked"
-INERT = "head_dim num_key_value_heads"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
     width, d_model = c.size("input_embedding_size"), c.size("hidden_size")
     always = {"always_project": True} if width == d_model else {}
     return {
-        **encoder(c),
-        "norm": {"place": "post"},
-        "embedding": {"norm": True, "types": c.count("type_vocab_size"), "width": width, **always},
-        **stack(c),
+        **bert_like.encoder(c),
+        "norm": bert_like.POST_NORM,
+        "embedding": bert_like.typed(c, width=width, **always),
+        **bert_like.blocks(c),
         "head": _head(c, task, width),
     }
 
 
-def _head(c: Config, task: str, width: int) -> Fields:
+def _head(c: Config, task: str, width: int) -> Any:
     c.skip("tie_word_embeddings", "output_embedding_size")
-    if task == "base":
-        return {"kind": "none", "pooler": True}
-    if task not in ("masked", "causal"):
-        return classifier(c, task, {"pooler": True})
+    table: heads.Table = {
+        "base": bert_like.pooled,
+        "masked": lambda: _language(c, width),
+        "causal": lambda: _language(c, width),
+        **bert_like.classifiers(c, bert_like.POOLER),
+    }
+    return heads.for_task(c, task, table)
+
+
+def _language(c: Config, width: int) -> Fields:
     wide = c.size("output_embedding_size")
     if not c.flag("tie_word_embeddings"):
         return {"kind": "lm", "bias": True, "transform": True if wide == width else wide}

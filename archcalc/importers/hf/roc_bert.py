@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from archcalc.importers.hf._helpers import bert_like, inert
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
-from archcalc.importers.hf.bert import classifier, encoder, language, stack
 
 TYPES = ("roc_bert",)
 USUAL = "masked"
-INERT = "head_dim num_key_value_heads"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
     joined, spare = _tables(c)
-    embedding: Fields = {"norm": True, "types": c.count("type_vocab_size")}
+    beside = {"joined": list(joined.values())} if joined else {}
     return {
-        **encoder(c),
-        "norm": {"place": "post"},
-        "embedding": {**embedding, **({"joined": list(joined.values())} if joined else {})},
-        **stack(c),
+        **bert_like.encoder(c),
+        "norm": bert_like.POST_NORM,
+        "embedding": bert_like.typed(c, **beside),
+        **bert_like.blocks(c),
         "head": _head(c, task),
         "spare": spare or None,
     }
@@ -40,12 +42,5 @@ def _tables(c: Config) -> tuple[Fields, Fields]:
 
 def _head(c: Config, task: str) -> Any:
     """Pre-training pools for a loss of its own, which nothing here computes."""
-    c.skip("tie_word_embeddings")
-    pooler = {"kind": "none", "pooler": True}
-    if task == "base":
-        return pooler
-    if task in ("masked", "causal"):
-        return language(c, twice=True)
-    if task == "pretraining":
-        return {**language(c, twice=True), "beside": pooler}
-    return classifier(c, task, {"pooler": True})
+    pretraining = {"pretraining": lambda: {**bert_like.language(c), "beside": bert_like.pooled()}}
+    return bert_like.head(c, task, bert_like.POOLER, pretraining)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, layer_types
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, layer_types
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("smollm3",)
 USUAL = "causal"
-INERT = ""
+INERT: dict[str, str] = {}
 
 
 def translate(c: Config, task: str) -> Fields:
-    rotated = _rotated(c)
-    sliding = c.flag("use_sliding_window") and c.given("sliding_window") is not None
-    usual = ["sliding_attention" if sliding and not rope else "full_attention" for rope in rotated]
-    layers = layer_types(c, usual)
+    rotated, window = _rotated(c), c.given("sliding_window")
+    slides = c.flag("use_sliding_window") and window is not None
+    layers = layer_types(c, [SLIDING if slides and not rope else FULL for rope in rotated])
     variants = {
         "free": {"like": "attention", "position": "none"},
-        "local": {"like": "attention", "window": c.given("sliding_window")},
-        "local_free": {"like": "attention", "window": c.given("sliding_window"), "position": "none"},
+        "local": {"like": "attention", "window": window},
+        "local_free": {"like": "attention", "window": window, "position": "none"},
     }
-    words = [_word(layer, bool(rope), c) for layer, rope in zip(layers, rotated, strict=True)]
+    local = [layer == SLIDING and bool(window) for layer in layers]
+    words = [_WORDS[sees, bool(rope)] for sees, rope in zip(local, rotated, strict=True)]
     return decoder(
         c,
         task,
@@ -30,6 +31,14 @@ def translate(c: Config, task: str) -> Fields:
         variants={word: said for word, said in variants.items() if word in words},
         decoder=stack([f"{word} ffn" for word in words]),
     )
+
+
+_WORDS = {  # by whether a block has a window, and whether it has positions
+    (False, True): "attention",
+    (False, False): "free",
+    (True, True): "local",
+    (True, False): "local_free",
+}
 
 
 def _rotated(c: Config) -> list[int]:
@@ -42,11 +51,3 @@ def _rotated(c: Config) -> list[int]:
         raise c.wrong("no_rope_layers", f"a list of {blocks} numbers")
     c.skip("no_rope_layer_interval")
     return said
-
-
-def _word(layer: str, rope: bool, c: Config) -> str:
-    if layer == "sliding_attention" and c.given("sliding_window"):
-        return "local" if rope else "local_free"
-    if layer not in ("full_attention", "sliding_attention"):
-        raise c.refused("layer_types")
-    return "attention" if rope else "free"

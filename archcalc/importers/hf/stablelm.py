@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import rope
 
 TYPES = ("stablelm",)
 USUAL = "causal"
-INERT = "head_dim"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
     heads, width = c.size("num_attention_heads"), c.size("hidden_size")
-    attention: Fields = {"bias": biased(qkv=c.flag("use_qkv_bias"))}
-    if c.flag("qk_layernorm"):
-        attention["qk_norm"] = {"over": "heads", "bias": False}
+    normed = {"qk_norm": {"over": "heads", "bias": False}} if c.flag("qk_layernorm") else {}
     return decoder(
         c,
         task,
         head_dim=width // heads,
-        attention=attention,
+        attention={"bias": biased(qkv=c.flag("use_qkv_bias")), **normed},
         norm="layer",
-        position=rope(c, width // heads, fraction=0.25),
+        position=rope(c, width // heads),
         parallel="shared" if c.flag("use_parallel_residual") else None,
     )

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, every, ffn, finished, head_dim, layer_types, sliding
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields, ffn, finished, head_dim
+from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import rope
 
-TYPES = ("t5gemma", "t5_gemma_module")
+TYPES = ("t5gemma",)
 USUAL = "seq2seq"
-INERT = "vocab_size encoder decoder query_pre_attn_scalar final_logit_softcapping is_decoder tie_word_embeddings"
+INERT = {
+    inert.SCALING: "query_pre_attn_scalar final_logit_softcapping",
+    inert.NOT_HERE: "vocab_size encoder decoder tie_word_embeddings is_decoder",
+}
+
+_SAME_FOR_BOTH = ("vocab", "d_model", "heads", "kv_heads", "head_dim", "attention", "ffn", "norm", "bias", "position")
 
 
 def translate(c: Config, task: str) -> Fields:
-    if c.type != "t5gemma":
-        raise c.refused("is_decoder", "it is one half of a t5gemma: put it there, as encoder or as decoder")
     both = task in ("base", "seq2seq") or (task != "encoder" and bool(c.given("is_encoder_decoder")))
     encoder = _read(c, "encoder")
     if not both:
@@ -25,9 +29,6 @@ def translate(c: Config, task: str) -> Fields:
     alike = {key: value for key, value in encoder.items() if decoder.get(key) == value and key in _SAME_FOR_BOTH}
     first, second = ({key: value for key, value in one.items() if key not in alike} for one in (encoder, decoder))
     return {**alike, "encoder": _stack(first, "encoder"), "decoder": _stack(second, "decoder"), "head": _head(c, task)}
-
-
-_SAME_FOR_BOTH = ("vocab", "d_model", "heads", "kv_heads", "head_dim", "attention", "ffn", "norm", "bias", "position")
 
 
 def _read(c: Config, name: str) -> Fields:
@@ -53,7 +54,7 @@ def _read(c: Config, name: str) -> Fields:
         "variants": made["variants"],
         name: made["decoder"],
     }
-    inner.check_all_read(tuple(INERT.split()))
+    inner.check_all_read(INERT)
     c.notes.extend(inner.notes)
     return finished(fields)
 
@@ -65,11 +66,11 @@ def _stack(fields: Fields, name: str) -> Fields:
 
 
 def _head(c: Config, task: str) -> Any:
-    if task in ("base", "encoder"):
-        return "none"
-    if task == "seq2seq":
-        return "tied" if c.flag("tie_word_embeddings") else "lm"
-    if task in ("sequence", "token"):
-        pool = {"pool": "last"} if task == "sequence" else {}
-        return {"kind": "classifier", "classes": heads.labels(c), "bias": True, **pool}
-    raise heads.refuse(c, task)
+    table: heads.Table = {
+        "base": heads.none,
+        "encoder": heads.none,
+        "seq2seq": lambda: heads.tied_or_own(c),
+        "sequence": lambda: heads.classifier(heads.labels(c), pool="last"),
+        "token": lambda: heads.classifier(heads.labels(c)),
+    }
+    return heads.for_task(c, task, table)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("trocr",)
 USUAL = "causal"
-INERT = "head_dim num_key_value_heads scale_embedding is_decoder"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+    inert.SCALING: "scale_embedding",
+    inert.NOT_HERE: "is_decoder",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
-    if task != "causal":
-        raise heads.refuse(c, task)
+    heads.only(c, task, "causal")
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
@@ -25,7 +28,7 @@ def translate(c: Config, task: str) -> Fields:
         "position": _position(c),
         "embedding": {"norm": True} if c.flag("layernorm_embedding") else None,
         "decoder": {"blocks": c.size("decoder_layers"), "pattern": ["attention cross ffn"]},
-        "head": "tied" if c.flag("tie_word_embeddings") else "lm",
+        "head": heads.tied_or_own(c),
     }
 
 

@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.bart_like import stack_of
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.whisper_like import stored_sinusoids
 from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("whisper",)
 USUAL = "speech"
-INERT = (
-    "scale_embedding suppress_tokens begin_suppress_tokens use_weighted_layer_sum classifier_proj_size"
-    " apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob mask_feature_length"
-    " mask_feature_min_masks median_filter_width forced_decoder_ids alignment_heads max_length"
-    " head_dim"
-)
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim",
+    inert.SCALING: "scale_embedding",
+    inert.TRAINING: (
+        "apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks mask_feature_prob "
+        "mask_feature_length mask_feature_min_masks"
+    ),
+    inert.NOT_HERE: "use_weighted_layer_sum classifier_proj_size",
+    inert.TOKENS: (
+        "suppress_tokens begin_suppress_tokens median_filter_width forced_decoder_ids alignment_heads max_length"
+    ),
+}
 
 
 def translate(c: Config, task: str) -> Fields:
     alone = task == "causal"
-    if task not in ("speech", "causal", "base", "audio"):
-        raise heads.refuse(c, task)
+    heads.only(c, task, "speech", "causal", "base", "audio")
     c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "vocab_size", "max_target_positions")
     c.skip("decoder_layers", "decoder_attention_heads", "decoder_ffn_dim")
-    tied = c.flag("tie_word_embeddings")
+    language = heads.tied_or_own(c)
     heard = {
         "embedding": {"kind": "audio", "mels": c.size("num_mel_bins")},
-        "position": {"kind": "sinusoidal", "length": c.size("max_source_positions"), "stored": True},
+        "position": stored_sinusoids(c),
     }
     if task == "audio":
-        return _listening(c, {**_stack(c, "encoder"), **heard})
+        return _listening(c, {**stack_of(c, "encoder"), **heard})
     told = {"position": {"kind": "learned", "length": c.size("max_target_positions")}}
-    encoder = {**_stack(c, "encoder"), **heard}
-    decoder = {**_stack(c, "decoder"), **told, **({"pattern": ["attention cross ffn"]} if alone else {})}
+    encoder = {**stack_of(c, "encoder"), **heard}
+    decoder = {**stack_of(c, "decoder"), **told, **({"pattern": ["attention cross ffn"]} if alone else {})}
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
@@ -41,7 +48,7 @@ def translate(c: Config, task: str) -> Fields:
         "ffn": {"act": activation(c, "activation_function")},
         "encoder": None if alone else encoder,
         "decoder": decoder,
-        "head": "none" if task == "base" else "tied" if tied else "lm",
+        "head": "none" if task == "base" else language,
     }
 
 
@@ -61,8 +68,3 @@ def _listening(c: Config, encoder: Fields) -> Fields:
             **({"layers": "weighted"} if c.flag("use_weighted_layer_sum") else {}),
         },
     }
-
-
-def _stack(c: Config, name: str) -> Fields:
-    blocks, number = c.size(f"{name}_layers"), c.size(f"{name}_attention_heads")
-    return {"blocks": blocks, "heads": number, "ffn": c.size(f"{name}_ffn_dim")}

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("xlm", "flaubert")
 USUAL = "masked"
-INERT = (
-    "head_dim num_key_value_heads unk_index mask_index bos_index eos_index pad_index start_n_top end_n_top lang_id"
-    " summary_type summary_activation is_encoder"
-)
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+    inert.SUMMARY: "start_n_top end_n_top summary_type summary_activation",
+    inert.TOKENS: "unk_index mask_index bos_index eos_index pad_index lang_id",
+    inert.UNREAD: "is_encoder",
+}
 
 
 def translate(c: Config, task: str) -> Fields:
@@ -21,6 +23,7 @@ def translate(c: Config, task: str) -> Fields:
     if c.flag("asm") and task in ("masked", "causal"):
         raise c.refused("asm")
     length, fixed = c.size("max_position_embeddings"), c.flag("sinusoidal_embeddings")
+    position: Fields = {"kind": "sinusoidal", "length": length, "stored": True}
     languages = c.size("n_langs") if c.flag("use_lang_emb") and c.size("n_langs") > 1 else 0
     c.skip("n_langs")
     return {
@@ -29,9 +32,7 @@ def translate(c: Config, task: str) -> Fields:
         "heads": number,
         "ffn": {"width": 4 * d_model, "act": "gelu" if c.flag("gelu_activation") else "relu"},
         "norm": {"final": False} if c.flag("pre_norm") else {"place": "post"},
-        "position": {"kind": "sinusoidal", "length": length, "stored": True}
-        if fixed
-        else {"kind": "learned", "length": length},
+        "position": position if fixed else {"kind": "learned", "length": length},
         "embedding": {"norm": True, "types": languages},
         "decoder" if c.flag("causal") else "encoder": c.size("n_layers"),
         "head": _head(c, task),
@@ -39,18 +40,17 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _head(c: Config, task: str) -> Any:
-    labels = heads.labels(c)
-    tied, used = c.flag("tie_word_embeddings"), c.flag("summary_use_proj")
+    labels, kind, used = heads.labels(c), heads.tied_or_own(c), c.flag("summary_use_proj")
     to_labels = c.flag("summary_proj_to_labels")
-    one = {"kind": "classifier", "bias": True}
-    if task == "base":
-        return "none"
-    if task in ("masked", "causal"):
-        return {"kind": "tied" if tied else "lm", "bias": True}
-    if task == "sequence" and used:
-        return {**one, "classes": labels if to_labels else c.size("emb_dim"), "pool": "class"}
-    if task in ("token", "answer"):
-        return {**one, "classes": labels}
-    if task == "choice" and used and to_labels:
-        return {**one, "classes": 1, "pool": "class", "hidden": labels, "act": "identity"}
-    raise heads.refuse(c, task)
+    table: dict[str, Any] = {
+        "base": heads.none,
+        "masked": lambda: {"kind": kind, "bias": True},
+        "causal": lambda: {"kind": kind, "bias": True},
+        "token": lambda: heads.classifier(labels),
+        "answer": lambda: heads.classifier(labels),
+    }
+    if used:
+        table["sequence"] = lambda: heads.classifier(labels if to_labels else c.size("emb_dim"), pool="class")
+    if used and to_labels:
+        table["choice"] = lambda: heads.classifier(1, pool="class", hidden=labels, act="identity")
+    return heads.for_task(c, task, table)

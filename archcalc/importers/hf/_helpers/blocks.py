@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
@@ -14,20 +15,20 @@ Fields = dict[str, Any]
 
 def decoder(c: Config, task: str, **changes: Any) -> Fields:
     """A decoder whose fields are called what Llama calls them; `changes` go on top."""
-    usual = {
-        "vocab": c.size("vocab_size"),
-        "d_model": c.size("hidden_size"),
-        "heads": c.size("num_attention_heads") if "heads" not in changes else None,
-        "kv_heads": kv_heads(c) if "kv_heads" not in changes else None,
-        "head_dim": head_dim(c) if "head_dim" not in changes else None,
-        "ffn": ffn(c) if "ffn" not in changes else None,
-        "norm": "rms",
-        "bias": False,
-        "position": rope(c, head_dim(c)) if "position" not in changes else None,
-        "decoder": stack(["attention ffn"] * c.size("num_hidden_layers")) if "decoder" not in changes else None,
-        "head": heads.of_decoder(c, task) if "head" not in changes else None,
+    usual: dict[str, Callable[[], Any]] = {
+        "vocab": lambda: c.size("vocab_size"),
+        "d_model": lambda: c.size("hidden_size"),
+        "heads": lambda: c.size("num_attention_heads"),
+        "kv_heads": lambda: kv_heads(c),
+        "head_dim": lambda: head_dim(c),
+        "ffn": lambda: ffn(c),
+        "norm": lambda: "rms",
+        "bias": lambda: False,
+        "position": lambda: rope(c, head_dim(c)),
+        "decoder": lambda: stack(["attention ffn"] * c.size("num_hidden_layers")),
+        "head": lambda: heads.of_decoder(c, task),
     }
-    return {**usual, **changes}
+    return {**{field: make() for field, make in usual.items() if field not in changes}, **changes}
 
 
 def head_dim(c: Config) -> int:
@@ -68,11 +69,6 @@ def top(c: Config, experts: int, key: str = "num_experts_per_tok") -> int:
     return min(said, experts)
 
 
-def stacked(lines: list[str]) -> Any:
-    """A stack whose usual block is attention and FFN."""
-    return stack(lines)
-
-
 def ffn(c: Config, width: str = "intermediate_size", act: str = "hidden_act", **changes: Any) -> Fields:
     return {"width": c.size(width), "act": activation(c, act), "gated": True, **changes}
 
@@ -87,46 +83,6 @@ def window(c: Config) -> Fields:
     """A window that all blocks have, where the file names one."""
     there = "sliding_window" in c.declared and c.get("sliding_window")
     return {"window": c.size("sliding_window")} if there else {}
-
-
-def every(c: Config, period: int) -> list[str]:
-    """Local blocks, but each `period`-th looks at everything."""
-    blocks = range(1, c.size("num_hidden_layers") + 1)
-    return ["sliding_attention" if block % period else "full_attention" for block in blocks]
-
-
-def sliding(
-    c: Config,
-    layers: list[str],
-    window: Any,
-    *,
-    full: Fields | None = None,
-    part: str | list[str] = "ffn",
-    **local: Any,
-) -> Fields:
-    """The stack, and the variants that its pattern names: `local` with a window, `full` where that differs too."""
-    known = {"full_attention": "full" if full else "attention", "sliding_attention": "local"}
-    if not set(layers) <= set(known):
-        raise c.refused("layer_types")
-    variants = {"local": {**({"window": window} if window else {}), **local}, "full": full or {}}
-    words = [known[layer] if variants.get(known[layer]) else "attention" for layer in layers]
-    named = {word: {"like": "attention", **said} for word, said in variants.items() if word in words}
-    parts = part if isinstance(part, list) else [part] * len(words)
-    return {"variants": named or None, "decoder": stack([" ".join(pair) for pair in zip(words, parts, strict=True)])}
-
-
-_OLDER = {"attention": "full_attention", "mamba": "linear_attention"}
-
-
-def layer_types(c: Config, otherwise: list[str]) -> list[str]:
-    """`layer_types` of the file, one for each block, in old words or new; or what the class makes of other fields."""
-    said = c.words("layer_types")
-    if said is None:
-        return otherwise
-    if len(said) != c.size("num_hidden_layers"):
-        blocks = c.get("num_hidden_layers")
-        raise c.refused("layer_types", f"it names {len(said)} layers, but num_hidden_layers is {blocks}")
-    return [_OLDER.get(word, word) for word in said]
 
 
 def finished(fields: Fields) -> Fields:
@@ -147,15 +103,26 @@ def finished(fields: Fields) -> Fields:
 def _lifted(fields: Fields) -> Fields:
     """What all stacks say alike is said once, above them."""
     stacks = {name: dict(fields[name]) for name in ("encoder", "decoder") if isinstance(fields.get(name), dict)}
-    said = list(stacks.values())
     for key in ("heads", "ffn"):
-        if said and all(key in one and one[key] == said[0][key] for one in said):
-            value = said[0][key]
-            above = fields.get(key)
-            fields = {**fields, key: {**above, "width": value} if isinstance(above, dict) else value}
-            for one in said:
-                del one[key]
-    return {**fields, **{name: one["blocks"] if list(one) == ["blocks"] else one for name, one in stacks.items()}}
+        said = [one.pop(key) for one in stacks.values()] if _alike(key, list(stacks.values())) else []
+        fields = {**fields, **_above(key, fields.get(key), said)}
+    return {**fields, **{name: _plain(one) for name, one in stacks.items()}}
+
+
+def _alike(key: str, stacks: list[Fields]) -> bool:
+    return bool(stacks) and all(key in one and one[key] == stacks[0].get(key) for one in stacks)
+
+
+def _above(key: str, above: Any, said: list[Any]) -> Fields:
+    """What is said above the stacks, with the value that all of them had."""
+    if not said:
+        return {}
+    return {key: {**above, "width": said[0]} if isinstance(above, dict) else said[0]}
+
+
+def _plain(one: Fields) -> Any:
+    """A stack that says no more than how many blocks it has is that number."""
+    return one["blocks"] if list(one) == ["blocks"] else one
 
 
 def _without(value: Any, usual: Any) -> Any:

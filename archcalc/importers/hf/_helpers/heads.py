@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf._helpers.reading import Config
 
 Fields = dict[str, Any]
+Table = Mapping[str, Callable[[], Any]]  # a task, and what makes its head
 
 
 def task(c: Config, usual: str) -> str:
@@ -35,35 +37,66 @@ def class_for(c: Config, task: str) -> str:
     return next((name for name, meant in c.classes.items() if meant == task), "")
 
 
+def for_task(c: Config, task: str, table: Table) -> Any:
+    """The head of a family's table; a task that it does not have is refused."""
+    if task not in table:
+        raise refuse(c, task)
+    return table[task]()
+
+
 def refuse(c: Config, asked: str) -> InputError:
     """A class whose head the translator does not know."""
-    name = next((name for name, task in c.classes.items() if task == asked), asked)
     hint = "--trace counts it with transformers"
-    return InputError(f"the head of {name} is not counted", hint, field="architectures")
+    return InputError(f"the head of {class_for(c, asked) or asked} is not counted", hint, field="architectures")
 
 
-def labels(c: Config, usual: int = 2) -> int:
+def only(c: Config, task: str, *counted: str) -> None:
+    """Refuse every other task."""
+    if task not in counted:
+        raise refuse(c, task)
+
+
+def labels(c: Config) -> int:
     """How many classes: as many as the file names, or says that there are."""
     named, number = c.given("id2label"), c.given("num_labels")
     if number is not None and not isinstance(number, int):
         raise c.wrong("num_labels", "a whole number")
     if number is not None:
         return int(number)  # set last, so that it wins over names; true is one
-    return len(named) if isinstance(named, dict) else usual
+    return len(named) if isinstance(named, dict) else c.labels
 
 
-def of_decoder(c: Config, asked: str, *, bias: bool = False, answers: int = 2) -> Any:
+SPAN = 2  # scores of each token: an answer starts here, an answer ends here
+
+
+def none() -> str:
+    """A bare model gives out the last block's numbers."""
+    return "none"
+
+
+def classifier(classes: int, **more: Any) -> Fields:
+    """A linear layer with a bias: of every token, or of what `pool` makes of them."""
+    return {"kind": "classifier", "classes": classes, "bias": True, **more}
+
+
+def tied_or_own(c: Config) -> str:
+    """The token table once more, or a table of the head's own."""
+    return "tied" if c.flag("tie_word_embeddings") else "lm"
+
+
+def of_decoder(c: Config, asked: str, *, bias: bool = False, answers: int = SPAN) -> Any:
     """A language model's head, or what a decoder is given in its place."""
     c.skip("tie_word_embeddings")
-    if asked == "causal":
-        kind = "tied" if c.given_flag("tie_word_embeddings") else "lm"
-        return {"kind": kind, "bias": True} if bias else kind
-    if asked == "sequence":
-        return {"kind": "classifier", "classes": labels(c), "pool": "last"}
-    if asked == "token":
-        return {"kind": "classifier", "classes": labels(c), "bias": True}
-    if asked == "answer":
-        return {"kind": "classifier", "classes": answers, "bias": True}
-    if asked == "base":
-        return "none"
-    raise refuse(c, asked)
+    table: Table = {
+        "causal": lambda: _language(c, bias),
+        "sequence": lambda: {"kind": "classifier", "classes": labels(c), "pool": "last"},
+        "token": lambda: classifier(labels(c)),
+        "answer": lambda: classifier(answers),
+        "base": none,
+    }
+    return for_task(c, asked, table)
+
+
+def _language(c: Config, bias: bool) -> Any:
+    kind = "tied" if c.given_flag("tie_word_embeddings") else "lm"
+    return {"kind": kind, "bias": True} if bias else kind

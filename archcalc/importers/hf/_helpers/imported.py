@@ -31,7 +31,7 @@ def document(said: dict[str, Any], file: str) -> Document:
     stored = {"fused_qkv": fused_qkv(config) or None, "quantization": _quantization(config)}
     config.notes += untied(translated)
     fields = finished({**translated, "precision": precision(config), "softmax": config.softmax, **stored})
-    config.check_all_read(tuple(module.INERT.split()))
+    config.check_all_read(module.INERT)
     counted = _counted(said, config, text.task) if text else said
     return Document(
         file,

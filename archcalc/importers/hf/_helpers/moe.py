@@ -33,6 +33,15 @@ def first_dense(c: Config, key: str = "first_k_dense_replace") -> list[str]:
     return ["ffn"] * dense + ["moe"] * (blocks - dense)
 
 
+def one_dense_first(c: Config) -> list[str]:
+    """One dense block, and experts in all others."""
+    return ["ffn"] + ["moe"] * (c.size("num_hidden_layers") - 1)
+
+
+def all_sparse(c: Config) -> list[str]:
+    return ["moe"] * c.size("num_hidden_layers")
+
+
 def listed(c: Config, otherwise: list[str]) -> list[str]:
     """`mlp_layer_types` of the file: dense or sparse for each block, or what the class makes of other fields."""
     said, blocks = c.words("mlp_layer_types"), c.size("num_hidden_layers")

@@ -7,25 +7,15 @@ asked for by name, never guessed; what was given and not asked for is refused or
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from typing import Any
 
 from archcalc.core.errors import InputError
+from archcalc.importers.hf._helpers.inert import Inert, is_inert, keys_of
 from archcalc.spec.paths import data_root
 from archcalc.spec.units import LARGEST
 
-INERT = re.compile(  # keys of any type that change no parameter, shape or cost: randomness, rounding, tokens, training
-    r".*(dropout|dropout_prob|dropout_rate|_pdrop|layerdrop|drop_path_rate|drop_rate|_eps|_epsilon|_token_id|_token_ids"
-    r"|_token_index|_loss_coef|_loss_coefficient|_tp|_init_scheme|_in_fp32|_std|_chunk_size|_jitter_noise)"
-    r"|(dropout|use_cache|initializer_range|initializer_factor|initializer_cutoff_factor|init_device|return_dict"
-    r"|transformers_version|output_hidden_states|output_attentions|output_router_logits|problem_type|label2id|model_type"
-    r"|chunk_size_feed_forward"
-    r"|architectures|dtype|torch_dtype|id2label|num_labels|quantization_config|_name_or_path|name_or_path|auto_map"
-    r"|attn_implementation|_attn_implementation|_attn_implementation_autoset|use_flash_attn|use_return_dict|is_encoder_decoder"
-    r"|tokenizer_class|prefix|task_specific_params|finetuning_task|unsloth_version|unsloth_fixed|_commit_hash|torchscript"
-    r"|use_bfloat16|gradient_checkpointing|position_embedding_type|pruned_heads|tf_legacy_loss|cross_attention_hidden_size)"
-)
+SHOWN = 8  # keys in a note
 MOST_LAYERS = 100_000  # a translator lists the layers one by one
 MATTERS = ("per_layer_config", "block_configs", "layer_config", "text_config", "vision_config", "audio_config")
 
@@ -46,6 +36,9 @@ class Config:
         self.config_class: str = about["config"]
         self.classes: dict[str, str] = about["classes"]
         self.theta: float = about["theta"]
+        self.rope: dict[str, Any] = about.get("rope", {})
+        self.inner: dict[str, dict[str, Any]] = about.get("inner", {})  # defaults of configs inside this one
+        self.labels: int = about.get("labels", 2)
         self.softmax: str = about["softmax"]
         self.aliases: dict[str, str] = about["aliases"]
         self.defaults = {self.named(key): value for key, value in about["defaults"].items()}
@@ -76,6 +69,11 @@ class Config:
         key = self.named(key)
         self.was_read.add(key)
         return self.said.get(key, self.defaults.get(key))
+
+    def usual_rope(self, layer: str) -> dict[str, Any]:
+        """What the class takes for RoPE in a kind of layer where the file says nothing."""
+        by_layer = any(isinstance(said, dict) for said in self.rope.values())
+        return self.rope.get(layer, {}) if by_layer else self.rope
 
     def skip(self, *keys: str) -> None:
         """Say that keys change nothing here."""
@@ -132,10 +130,10 @@ class Config:
         fact = f"{key}: {value[:60]} is not counted for {self.type}"
         return InputError(fact, why or "archcalc would have to guess; --trace counts it with transformers")
 
-    def check_all_read(self, inert: tuple[str, ...]) -> None:
+    def check_all_read(self, inert: Inert) -> None:
         """Refuse what the class declares and the translator did not read; note what nobody declares."""
-        self.was_read.update(map(self.named, inert))
-        left = {key: value for key, value in self.said.items() if key not in self.was_read and not INERT.fullmatch(key)}
+        self.was_read.update(map(self.named, keys_of(inert)))
+        left = {key: value for key, value in self.said.items() if key not in self.was_read and not is_inert(key)}
         for key, value in left.items():
             if key in MATTERS and value:
                 raise self.refused(key)
@@ -143,7 +141,8 @@ class Config:
                 raise self.refused(key)
         ignored = sorted(key for key in left if key not in self.declared)
         if ignored:
-            shown = ", ".join(ignored[:8]) + (f" and {len(ignored) - 8} more" if len(ignored) > 8 else "")
+            more = f" and {len(ignored) - SHOWN} more" if len(ignored) > SHOWN else ""
+            shown = ", ".join(ignored[:SHOWN]) + more
             self.notes.append(f"ignored, as {self.config_class} declares no such field: {shown}")
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf import translator, translators
-from archcalc.importers.hf._helpers.reading import INERT, described
+from archcalc.importers.hf._helpers.inert import is_inert, keys_of
+from archcalc.importers.hf._helpers.reading import described
 from archcalc.spec.paths import data_root
 
 Said = dict[str, Any]
@@ -60,7 +61,7 @@ def _is_spelled_out(said: Said, like: str) -> bool:
     about, module = described(like), translators()[like]
     named = {about["aliases"].get(key, key) for key in said}
     sizes = {key for key, value in about["defaults"].items() if type(value) is int and _tells(key)}
-    others = {key for key in said if _tells(key)} - _declared()[like] - set(module.INERT.split())
+    others = {key for key in said if _tells(key)} - _declared()[like] - set(keys_of(module.INERT))
     return {about["aliases"].get(key, key) for key in sizes} <= named and not others
 
 
@@ -138,7 +139,7 @@ def _weight(keys: frozenset[str]) -> float:
 
 def _tells(key: str) -> bool:
     """Whether a field is about the architecture; those of RoPE are read everywhere, and declared here and there."""
-    return not (INERT.fullmatch(key) or key.startswith(("rope_", "_")) or key in MERE)
+    return not (is_inert(key) or key.startswith(("rope_", "_")) or key in MERE)
 
 
 @cache

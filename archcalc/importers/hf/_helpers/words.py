@@ -46,11 +46,12 @@ def precision(c: Config) -> str | None:
 
 
 def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = None, theta: float = 0) -> Fields:
-    """Rotary positions of heads `width` wide; `layer` names one of several sets of parameters, `fraction` the class's
-    default share of a head, `theta` the class's base."""
-    said = _rope_parameters(c, layer)
-    base = _first(said.get("rope_theta"), c.given("rope_theta"), theta or c.theta)
-    share = _first(said.get("partial_rotary_factor"), c.given("partial_rotary_factor"), fraction, 1.0)
+    """Rotary positions of heads `width` wide; `layer` names one of several sets of parameters, `fraction` and `theta`
+    are what older files call the rotated share of a head and the base."""
+    said, usual = _rope_parameters(c, layer), c.usual_rope(layer)
+    base = _first(said.get("rope_theta"), c.given("rope_theta"), theta or usual.get("rope_theta", c.theta))
+    shares = (said.get("partial_rotary_factor"), c.given("partial_rotary_factor"), fraction)
+    share = _first(*shares, usual.get("partial_rotary_factor", 1.0))
     scaling = said.get("rope_type", said.get("type", "default"))
     if scaling not in ("default", None):
         c.notes.append(f"RoPE is scaled ({scaling}): other angles, the same parameters and costs")
@@ -67,11 +68,13 @@ def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = Non
     return position
 
 
-def local_theta(c: Config) -> float:
-    """Local blocks may have a RoPE base of their own, which older files call rope_local_base_freq."""
+def local_theta(c: Config, older: str = "rope_local_base_freq") -> float:
+    """Local blocks may have a RoPE base of their own, which older files have under another key."""
     said = c.given("rope_parameters") or {}
+    if not isinstance(said, dict):
+        raise c.wrong("rope_parameters", "fields such as rope_theta")
     local = said.get("sliding_attention") or {}
-    return float(local.get("rope_theta") or c.given("rope_local_base_freq") or 10_000)
+    return float(local.get("rope_theta") or c.given(older) or c.usual_rope("sliding_attention")["rope_theta"])
 
 
 def rope_of(c: Config, rotated: int, width: int, length: int) -> Fields:

@@ -1,0 +1,64 @@
+"""Encoder-decoders built like BART: one token table for both stacks. Families say where norms stand, and positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
+
+POST_NORM = {"place": "post"}
+OFFSET = 2  # rows in front of BART's table of positions that no token uses
+
+
+def bart_like(c: Config, task: str, *, embedding_norm: bool = False, **more: Any) -> Fields:
+    """`more` is what a family adds or has differently; a decoder alone looks at what another model read."""
+    alone, d_model = task == "causal", c.size("d_model")
+    norm = {"norm": True} if embedding_norm else {}
+    c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim")
+    usual = {
+        "vocab": c.size("vocab_size"),
+        "d_model": d_model,
+        "cross": {"memory": d_model} if alone else None,
+        "ffn": {"act": activation(c, "activation_function")},
+        "embedding": norm if alone else {**norm, **shared_table(c)},
+        "encoder": None if alone else stack_of(c, "encoder"),
+        "decoder": {**stack_of(c, "decoder"), **({"pattern": ["attention cross ffn"]} if alone else {})},
+        "head": head(c, task),
+    }
+    return {**usual, **more}
+
+
+def shared_table(c: Config) -> Fields:
+    """Tied, there is one table; untied, each stack has its own, and a third one is kept that nothing reads."""
+    return {"shared": True} if c.flag("tie_word_embeddings") else {"spare": True}
+
+
+def stack_of(c: Config, name: str) -> Fields:
+    blocks, number = c.size(f"{name}_layers"), c.size(f"{name}_attention_heads")
+    return {"blocks": blocks, "heads": number, "ffn": c.size(f"{name}_ffn_dim")}
+
+
+def learned(c: Config, **more: Any) -> Fields:
+    return {"kind": "learned", "length": c.size("max_position_embeddings"), **more}
+
+
+def sinusoidal(c: Config, **more: Any) -> Fields:
+    return {"kind": "sinusoidal", "length": c.size("max_position_embeddings"), **more}
+
+
+def head(c: Config, task: str, causal: Callable[[], Any] | None = None) -> Any:
+    """`causal` makes the head of a decoder alone, where that is not the usual one."""
+    labels = heads.labels(c)
+    c.skip("tie_word_embeddings")
+    table: heads.Table = {
+        "base": heads.none,
+        "seq2seq": lambda: heads.tied_or_own(c),
+        "causal": causal or (lambda: heads.tied_or_own(c)),
+        "sequence": lambda: heads.classifier(labels, pool="last", hidden=c.size("d_model")),
+        "answer": lambda: heads.classifier(heads.SPAN),
+    }
+    return heads.for_task(c, task, table)

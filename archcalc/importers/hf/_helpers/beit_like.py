@@ -1,0 +1,43 @@
+"""BEiT's encoder: relative positions, perhaps scaled branches, a norm behind averaged patches in place of the last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers.blocks import Fields, biased
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.vit_like import classes_of_image, image_encoder, patches, plain_ffn
+
+
+def beit(c: Config, *, final_norm: bool, **more: Any) -> Fields:
+    mask = {"mask": True} if c.flag("use_mask_token") else {}
+    return image_encoder(
+        c,
+        bias=biased(qvo=True),
+        ffn=plain_ffn(c),
+        layer_scale=True if c.get("layer_scale_init_value") > 0 else None,
+        norm=None if final_norm else {"final": False},
+        position=_position(c),
+        embedding=patches(c, **mask),
+        **more,
+    )
+
+
+def _position(c: Config) -> Any:
+    found: list[Any] = ["learned"] if c.flag("use_absolute_position_embeddings") else []
+    found += [{"kind": "relative", "per": "block"}] if c.flag("use_relative_position_bias") else []
+    found += [{"kind": "relative", "per": "stack"}] if c.flag("use_shared_relative_position_bias") else []
+    return found or None
+
+
+def averaged() -> Fields:
+    """A bare model that averages its patches, and norms the mean."""
+    return {"kind": "none", "pool": "mean", "norm": True}
+
+
+def classes(c: Config) -> Any:
+    """Of the class token, or of the mean; the norm of the mean stays where there are no classes."""
+    if not c.flag("use_mean_pooling"):
+        return classes_of_image(c, "class")
+    found = classes_of_image(c, "mean", norm=True)
+    return averaged() if found == "none" else found

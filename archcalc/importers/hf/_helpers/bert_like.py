@@ -1,0 +1,123 @@
+"""Encoders built like BERT: sizes, the stack and the heads that most of them share. Families say what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, attention, divided, ffn, head_dim
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation, rope
+
+POST_NORM = {"place": "post"}
+POOLER = {"pooler": True}  # a dense layer on the first token
+MOST_PADDING = 1024  # rows in front of a table of positions that a file may ask for
+
+
+def pooled() -> Fields:
+    """A bare model that pools its first token."""
+    return {"kind": "none", **POOLER}
+
+
+def encoder(c: Config) -> Fields:
+    """Sizes, a plain FFN, and a table of positions."""
+    d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": d_model,
+        "heads": number,
+        "head_dim": divided(c, d_model, number),
+        "ffn": {"width": c.size("intermediate_size"), "act": activation(c)},
+        "position": {"kind": "learned", "length": c.size("max_position_embeddings")},
+    }
+
+
+def positions_behind_padding(c: Config) -> Fields:
+    """RoBERTa counts from the row behind that of padding, so that the rows up to there are used by no token."""
+    rows, padding = c.size("max_position_embeddings"), c.given("pad_token_id")
+    if not isinstance(padding, int) or not 0 <= padding < min(rows - 1, MOST_PADDING):
+        return {"kind": "learned", "length": rows}
+    return {"kind": "learned", "length": rows - padding - 1, "offset": padding + 1}
+
+
+def blocks(c: Config) -> Fields:
+    """Blocks that see the whole text; as a decoder only what stands before, and perhaps what another model read."""
+    causal = c.flag("is_decoder")
+    crossed = causal and c.flag("add_cross_attention")
+    line = "attention cross ffn" if crossed else "attention ffn"
+    return {
+        "cross": {"memory": c.size("hidden_size")} if crossed else None,
+        "decoder" if causal else "encoder": stack([line] * c.size("num_hidden_layers")),
+    }
+
+
+def typed(c: Config, **more: Any) -> Fields:
+    """An embedding of tokens and token types behind a norm."""
+    return {"norm": True, "types": c.count("type_vocab_size"), **more}
+
+
+def language(c: Config, *, twice: bool = True) -> Fields:
+    """A dense layer and a norm, then the token table again with a bias; `twice`: untied classes keep a second bias."""
+    if c.flag("tie_word_embeddings"):
+        return {"kind": "tied", "bias": True, "transform": True}
+    return {"kind": "lm", "bias": "twice" if twice else True, "transform": True}
+
+
+def language_and_pair(c: Config, classes: int = 2) -> Fields:
+    """BERT's pre-training: hidden tokens, and whether the second text follows the first."""
+    return {**language(c), "beside": pair(classes)}
+
+
+def pair(classes: int) -> Fields:
+    """Of two texts: does one follow the other?"""
+    return heads.classifier(classes, pool="class", **POOLER)
+
+
+def classifiers(c: Config, dense: Fields, choice: Fields = POOLER) -> heads.Table:
+    """Of a sequence, behind `dense`; of each token; of the ends of an answer; of one of several texts."""
+    return {
+        "sequence": lambda: heads.classifier(heads.labels(c), pool="class", **dense),
+        "token": lambda: heads.classifier(heads.labels(c)),
+        "answer": lambda: heads.classifier(heads.labels(c)),
+        "choice": lambda: heads.classifier(1, pool="class", **choice),
+        "next": lambda: pair(2),
+    }
+
+
+def head(c: Config, task: str, dense: Fields, own: heads.Table | None = None) -> Any:
+    """The table that most families share, with what a family has differently in `own`."""
+    c.skip("tie_word_embeddings")
+    language_models = {"masked": lambda: language(c), "causal": lambda: language(c)}
+    table = {"base": pooled, **language_models, "pretraining": lambda: language_and_pair(c), **classifiers(c, dense)}
+    return heads.for_task(c, task, {**table, **(own or {})})
+
+
+def rotary_head(
+    c: Config, task: str, dense: Fields, *, twice: bool = True, base: Callable[[], Any] = heads.none
+) -> Any:
+    """Heads of BERTs with rotary positions: tied unless the file says otherwise, though not every class declares so."""
+    c.skip("tie_word_embeddings")
+    table = {"base": base, "masked": lambda: _tied_unless_said(c, twice), **classifiers(c, dense)}
+    return heads.for_task(c, task, table)
+
+
+def _tied_unless_said(c: Config, twice: bool) -> Fields:
+    if c.given("tie_word_embeddings") is not False:
+        return {"kind": "tied", "bias": True, "transform": True}
+    return {"kind": "lm", "bias": "twice" if twice else True, "transform": True}
+
+
+def llama_encoder(c: Config) -> Fields:
+    """Llama's sizes, for classes that see the whole text."""
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": c.size("hidden_size"),
+        **attention(c),
+        "attention": {"bias": c.flag("attention_bias")},
+        "ffn": ffn(c, bias=c.flag("mlp_bias")),
+        "norm": "rms",
+        "bias": False,
+        "position": rope(c, head_dim(c)),
+    }

@@ -1,0 +1,31 @@
+"""Towers of CLIP and SigLIP: pre-norm encoders of images or of texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
+
+
+def tower(c: Config) -> Fields:
+    d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
+    return {
+        "d_model": d_model,
+        "heads": number,
+        "head_dim": d_model // number,
+        "ffn": {"width": c.size("intermediate_size"), "act": activation(c)},
+    }
+
+
+def image_tower(c: Config, embedding: Fields) -> Fields:
+    """SigLIP's: learned positions and a last norm."""
+    return {**tower(c), "embedding": embedding, "position": "learned", "encoder": c.size("num_hidden_layers")}
+
+
+def of_images(c: Config, task: str) -> Any:
+    """SigLIP pools by attention from one learned query, unless that is switched off."""
+    heads.only(c, task, "base")
+    return "none" if c.given("vision_use_head") is False else {"kind": "none", "pool": "probe"}

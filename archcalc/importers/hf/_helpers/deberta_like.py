@@ -1,0 +1,72 @@
+"""What DeBERTa and its heirs share: positions apart from content, narrow embeddings, a head that may not fit its table.
+
+Most of their fields are declared by no class, and matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import bert_like, heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+
+
+def deberta(c: Config, task: str, sizes: Fields, relative: list[Fields], **own: Any) -> Fields:
+    """`sizes` as BERT has them, its `relative` positions, and what a generation has of its `own`."""
+    d_model = c.size("hidden_size")
+    width = c.size_or("embedding_size", d_model)
+    narrow = {"width": width, "project": "sum"} if width != d_model else {}
+    learned = [sizes["position"]] if c.flag("position_biased_input") else []
+    return {
+        **sizes,
+        "norm": bert_like.POST_NORM,
+        "position": [*learned, *relative],
+        "embedding": bert_like.typed(c, **narrow),
+        **own,
+        "head": _head(c, task),
+        "spare": {**own.get("spare", {}), **_unfit_head(c, task)} or None,
+    }
+
+
+def relative(c: Config, length: int, *, projects: bool, buckets: int = -1, **more: Any) -> list[Fields]:
+    """Buckets if there are any, else the longest distance, else the longest sequence; `projects`: keys and queries of
+    distances have projections of their own."""
+    kinds, furthest = c.given("pos_att_type") or [], c.given("max_relative_positions") or -1
+    if not c.flag("relative_attention"):
+        return []
+    rows = next((number for number in (buckets, furthest) if number > 0), length)
+    terms = [term for term in ("c2p", "p2c") if term in kinds]
+    own = [letter for letter, kind in (("k", "c2p"), ("q", "p2c")) if kind in kinds and projects]
+    return [{"kind": "disentangled", "buckets": rows, "terms": terms, "project": own, **more}]
+
+
+def _head(c: Config, task: str) -> Any:
+    c.skip("tie_word_embeddings")
+    legacy, pooled = c.flag("legacy"), c.given("pooler_hidden_size")
+    if task in ("sequence", "choice") and pooled not in (None, c.size("hidden_size")):
+        raise c.refused("pooler_hidden_size", "the class pools hidden_size numbers, so that such a model cannot run")
+    table = {"base": heads.none, "masked": lambda: _language(c, legacy), **bert_like.classifiers(c, bert_like.POOLER)}
+    return heads.for_task(c, task, table)
+
+
+def _language(c: Config, legacy: bool) -> Any:
+    """The newer head is as wide as the model, and tied to a table that may be narrower."""
+    if legacy:
+        return bert_like.language(c)
+    return "none" if _narrow(c) else {"kind": "tied", "bias": True, "transform": True}
+
+
+def _narrow(c: Config) -> bool:
+    return c.size_or("embedding_size", c.size("hidden_size")) != c.size("hidden_size")
+
+
+def _unfit_head(c: Config, task: str) -> Fields:
+    """A head that is not as wide as the table that it is tied to is kept, and cannot run."""
+    if task != "masked" or c.flag("legacy") or not _narrow(c):
+        return {}
+    c.notes.append("the head is not as wide as the token table that it is tied to: this can be built, but not run")
+    width = c.size("hidden_size")
+    dense = {"head_dense_weight": [width, width], "head_dense_bias": [width]}
+    norm = {"head_norm_weight": [width], "head_norm_bias": [width]}
+    return {**dense, **norm, "head_bias": [c.size("vocab_size")]}

@@ -1,0 +1,33 @@
+"""DINOv2's encoder: a ViT with scaled branches and an FFN that may be gated."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, biased
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.vit_like import backbone, classes_of_image, image_encoder
+from archcalc.importers.hf._helpers.words import activation
+
+
+def dino_like(c: Config, task: str, embedding: Fields) -> Fields:
+    table: heads.Table = {
+        "base": heads.none,
+        "image": lambda: classes_of_image(c, "both"),
+        "backbone": lambda: backbone(c),
+    }
+    return image_encoder(
+        c,
+        bias=biased(qkv=c.flag("qkv_bias"), o=True),
+        ffn=_ffn(c),
+        layer_scale=True,
+        embedding=embedding,
+        head=heads.for_task(c, task, table),
+    )
+
+
+def _ffn(c: Config) -> Fields:
+    """Gated, it has two thirds of the width, rounded up to eight."""
+    width, act = int(c.size("hidden_size") * c.get("mlp_ratio")), activation(c)
+    if not c.flag("use_swiglu_ffn"):
+        return {"width": width, "act": act}
+    return {"width": (int(width * 2 / 3) + 7) // 8 * 8, "act": "silu", "gated": True}

@@ -1,0 +1,16 @@
+"""Decoders built like Gemma 2: scores that may be capped, a gated FFN of GELUs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.reading import Config
+
+
+def gemma_like(c: Config, task: str, *, qk_norm: str = "", **more: Any) -> Fields:
+    cap = c.get("attn_logit_softcapping")
+    normed = {"qk_norm": qk_norm} if qk_norm else {}
+    capped = {"softcap": float(cap)} if cap else {}
+    attention = {"bias": c.flag("attention_bias"), **normed, **capped}
+    return decoder(c, task, attention=attention, ffn=ffn(c, act="hidden_activation"), **more)

@@ -1,0 +1,65 @@
+"""Decoders built like GPT-2 and fairseq's: plain FFNs, biases everywhere, perhaps cross-attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, divided
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
+
+
+def gpt2_like(c: Config, task: str, *, kv_heads: int, **more: Any) -> Fields:
+    d_model, number, act = c.size("n_embd"), c.size("n_head"), activation(c, "activation_function")
+    fields = {
+        "heads": number,
+        "kv_heads": kv_heads,
+        "head_dim": d_model // number,
+        "ffn": {"width": c.size_or("n_inner", 4 * d_model), "act": act, "gated": False},
+        "norm": "layer",
+        "bias": True,
+        "position": {"kind": "learned", "length": c.size("n_positions")},
+        **crossed(c, d_model, c.size("n_layer")),
+    }
+    return decoder(c, task, **{**fields, **more})
+
+
+def crossed(c: Config, d_model: int, blocks: int) -> Fields:
+    """The stack, with cross-attention to what another model read where the file asks for it."""
+    looks = c.flag("add_cross_attention")
+    line = "attention cross ffn" if looks else "attention ffn"
+    return {"cross": {"memory": d_model} if looks else None, "decoder": stack([line] * blocks)}
+
+
+def fairseq_decoder(c: Config, task: str, width: str, act: str, position: Fields) -> Fields:
+    """`width` and `act` are the keys of the FFN."""
+    d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
+    return decoder(
+        c,
+        task,
+        kv_heads=number,
+        head_dim=d_model // number,
+        ffn={"width": c.size(width), "act": activation(c, act)},
+        norm="layer",
+        bias=True,
+        position=position,
+        **crossed(c, d_model, c.size("num_hidden_layers")),
+    )
+
+
+def alibi_decoder(c: Config, task: str, *, act: str, **more: Any) -> Fields:
+    """BLOOM and MPT: an FFN four times as wide as the model, which older files call n_embed."""
+    d_model, number = c.given("n_embed") or c.size("hidden_size"), c.size("num_attention_heads")
+    c.skip("hidden_size")
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": d_model,
+        "heads": number,
+        "head_dim": divided(c, d_model, number),
+        "ffn": {"width": 4 * d_model, "act": act},
+        "decoder": stack(["attention ffn"] * c.size("num_hidden_layers")),
+        "head": heads.of_decoder(c, task),
+        **more,
+    }

@@ -1,0 +1,41 @@
+"""Granite with sinks and windows, dense or with experts; RoPE may have a base for each block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers.attention_kinds import attentions
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim
+from archcalc.importers.hf._helpers.layer_types import SLIDING, first_of_every, layer_types
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
+
+
+def granite_windows(c: Config, task: str, part: str, **more: Any) -> Fields:
+    """`part` stands behind attention in every block: an FFN or experts."""
+    position = rope(c, head_dim(c))
+    kinds = attentions(_kinds(c, position), [part] * c.size("num_hidden_layers"))
+    attention = {"bias": c.flag("attention_bias"), "sinks": True}
+    return decoder(c, task, attention=attention, position=position, **kinds, **more)
+
+
+def _kinds(c: Config, position: Fields) -> list[Fields]:
+    layers, window = layer_types(c, first_of_every(c, 4)), c.given("sliding_window")
+    slides = [{"window": window} if layer == SLIDING and window else {} for layer in layers]
+    return [{**slide, **turned} for slide, turned in zip(slides, _turned(c, position), strict=True)]
+
+
+def _turned(c: Config, position: Fields) -> list[Fields]:
+    """A base for each block; 0 means no positions."""
+    said, blocks = c.given("layer_rope_theta"), c.size("num_hidden_layers")
+    if said is None:
+        return [{}] * blocks
+    if not isinstance(said, list) or len(said) != blocks:
+        raise c.refused("layer_rope_theta", f"it must name a base for each of {blocks} blocks")
+    return [_at(position, theta) for theta in said]
+
+
+def _at(position: Fields, theta: float) -> Fields:
+    if not theta:
+        return {"position": "none"}
+    return {} if theta == position.get("theta") else {"position": {**position, "theta": float(theta)}}

@@ -1,0 +1,47 @@
+"""Decoders with Kimi's delta nets, now and then latent attention, and experts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, layer_types, paired
+from archcalc.importers.hf._helpers.moe import mixture
+from archcalc.importers.hf._helpers.reading import Config
+
+_MIXERS = {FULL: "attention", LINEAR: "delta"}
+
+
+def mixers(c: Config, usual: list[str]) -> list[str]:
+    """Attention or a delta net, for each block."""
+    return [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
+
+
+def kimi(
+    c: Config, task: str, mixers: list[str], parts: list[str], *, attention: Fields, delta: Fields, **more: Any
+) -> Fields:
+    """`attention` and `delta` are left out where no block has them."""
+    fields = {
+        "kv_heads": None,
+        "head_dim": None,
+        "attention": attention if "attention" in mixers else None,
+        "delta": delta if "delta" in mixers else None,
+        "position": None,
+        "decoder": paired(mixers, parts),
+        "head": _own_head(c, task),
+    }
+    return decoder(c, task, **{**fields, **more})
+
+
+def _own_head(c: Config, task: str) -> Any:
+    """The class never ties its head to the token table."""
+    if c.flag("tie_word_embeddings"):
+        c.notes.append("tie_word_embeddings is true, but transformers' Kimi Linear has a head of its own always")
+    return "lm" if task == "causal" else heads.of_decoder(c, task)
+
+
+def experts(c: Config) -> Fields:
+    width = c.size("moe_intermediate_size")
+    shared = width * c.count("n_shared_experts")
+    return mixture(c, c.size("num_local_experts"), width, shared=shared, correction=True)

@@ -1,0 +1,58 @@
+"""DeepSeek's latent attention, its experts, and the decoders that have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers.attention_kinds import attentions
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.layer_types import paired
+from archcalc.importers.hf._helpers.moe import first_dense, listed, mixture, used
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
+
+
+def latent(c: Config, v_dim: int | None = None) -> Fields:
+    """`v_dim` where it does not stand in the file."""
+    squeezed = c.get("q_lora_rank")
+    return {
+        "kind": "mla",
+        **({"q_rank": c.size("q_lora_rank")} if squeezed is not None else {}),
+        "kv_rank": c.size("kv_lora_rank"),
+        "nope_dim": c.size("qk_nope_head_dim"),
+        "rope_dim": c.size("qk_rope_head_dim"),
+        "v_dim": v_dim or c.size("v_head_dim"),
+        "bias": c.flag("attention_bias"),
+    }
+
+
+def latent_decoder(c: Config, task: str, attention: Fields, parts: list[str], **more: Any) -> Fields:
+    """`parts` stand behind attention: an FFN or experts in each block."""
+    usual = {"position": rope(c, c.size("qk_rope_head_dim")), "decoder": paired(["attention"] * len(parts), parts)}
+    return decoder(c, task, kv_heads=None, head_dim=None, attention=attention, **{**usual, **more})
+
+
+def deepseek_experts(c: Config, *, bias: bool = False, correction: bool = True, **more: Any) -> Fields:
+    """Experts beside shared ones; with a `correction` that steers the router, from V3 on."""
+    width, number = c.size("moe_intermediate_size"), c.size("n_routed_experts")
+    steered: Fields = {"correction": True} if correction else {}
+    shared = c.count("n_shared_experts") * width
+    return mixture(c, number, width, shared=shared, shared_bias=bias, **steered, **more)
+
+
+def indexed_decoder(c: Config, task: str, have_their_own: list[bool]) -> Fields:
+    """Attention looks only where an indexer points: the block's own, or that of an earlier block."""
+    parts, attention = listed(c, first_dense(c)), latent(c)
+    index = {"heads": c.size("index_n_heads"), "head_dim": c.size("index_head_dim"), "top": c.size("index_topk")}
+    kinds: list[Fields] = [{"index": index} if own else {} for own in have_their_own]
+    if all(have_their_own):
+        attention, kinds = {**attention, "index": index}, [{}] * len(kinds)
+    made = used(c, parts, lambda: _indexed_experts(c))
+    return latent_decoder(c, task, attention, parts, **made, **attentions(kinds, parts))
+
+
+def _indexed_experts(c: Config) -> Fields:
+    """Some files call the number of experts num_experts."""
+    width = c.size("moe_intermediate_size")
+    number = c.given("num_experts") or c.size("n_routed_experts")
+    return mixture(c, number, width, shared=c.count("n_shared_experts") * width, correction=True)

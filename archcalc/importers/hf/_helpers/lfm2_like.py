@@ -1,0 +1,24 @@
+"""LFM2's blocks: short gated convolutions, and attention with norms on queries and keys."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.layer_types import FULL, layer_types
+from archcalc.importers.hf._helpers.reading import Config
+
+CONV = "conv"
+
+
+def conv_mixers(c: Config, usual: list[str]) -> list[str]:
+    """A convolution or attention, for each block."""
+    layers = layer_types(c, usual, known=(CONV, FULL))
+    return [CONV if layer == CONV else "attention" for layer in layers]
+
+
+def convolutions(c: Config, mixers: list[str]) -> Fields:
+    """Both, where a block has them."""
+    kernel = {"kind": "gated", "kernel": c.size("conv_L_cache"), "bias": c.flag("conv_bias")}
+    return {
+        "attention": {"qk_norm": "head"} if "attention" in mixers else None,
+        "conv": kernel if CONV in mixers else None,
+    }

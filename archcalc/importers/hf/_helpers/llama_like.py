@@ -1,0 +1,20 @@
+"""Decoders built like Llama: families say which biases and norms they have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, ffn, window
+from archcalc.importers.hf._helpers.reading import Config
+
+
+def llama_like(
+    c: Config, task: str, *, out_bias: bool | None = None, gated: bool = True, qk_norm: str = "", **more: Any
+) -> Fields:
+    """`out_bias` of attention's output, where that does not go with the others; `more` is what a family adds."""
+    bias = c.flag("attention_bias") or c.flag("use_bias")
+    out = bias if out_bias is None else out_bias
+    wide = ffn(c, bias=c.flag("mlp_bias") or c.flag("use_bias"), gated=gated)
+    normed = {"qk_norm": qk_norm} if qk_norm else {}
+    attention = {"bias": biased(qkv=bias, o=out), **normed, **window(c)}
+    return decoder(c, task, ffn=wide, attention=attention, **more)

@@ -1,0 +1,50 @@
+"""State-space layers: Mamba's, and Mamba 2's as Bamba and its heirs name their fields."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.patterns import stack
+from archcalc.importers.hf._helpers.reading import Config
+
+
+def mamba_model(c: Config, task: str, layer: Fields) -> Fields:
+    """Blocks of one layer each, no attention."""
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": c.size("hidden_size"),
+        "mamba": layer,
+        "norm": "rms",
+        "bias": False,
+        "decoder": stack(["mamba"] * c.size("num_hidden_layers")),
+        "head": heads.of_decoder(c, task),
+    }
+
+
+def first_mamba(c: Config) -> Fields:
+    """A file's intermediate_size wins over expand × hidden_size."""
+    width, rank = c.size("hidden_size"), c.get("time_step_rank")
+    return {
+        "inner": c.size_or("intermediate_size", int(c.get("expand") * width)),
+        "state": c.size("state_size"),
+        "conv": c.size("conv_kernel"),
+        "dt_rank": ceil(width / 16) if rank == "auto" else c.size("time_step_rank"),
+        "bias": c.flag("use_bias"),
+        "conv_bias": c.flag("use_conv_bias"),
+    }
+
+
+def bamba_layer(c: Config) -> Fields:
+    return {
+        "kind": "mamba2",
+        "inner": c.size("mamba_expand") * c.size("hidden_size"),
+        "heads": c.size("mamba_n_heads"),
+        "state": c.size("mamba_d_state"),
+        "groups": c.size("mamba_n_groups"),
+        "conv": c.size("mamba_d_conv"),
+        "bias": c.flag("mamba_proj_bias"),
+        "conv_bias": c.flag("mamba_conv_bias"),
+        "chunk": c.size("mamba_chunk_size"),
+    }

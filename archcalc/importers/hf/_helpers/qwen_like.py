@@ -1,0 +1,90 @@
+"""What Qwen 2, 3 and 3.5 share: windows in later blocks, experts by a rule of two fields, gated delta nets."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim, top
+from archcalc.importers.hf._helpers.layer_types import (
+    FULL,
+    HYBRID,
+    LINEAR,
+    every,
+    layer_types,
+    paired,
+    sliding,
+    sliding_from,
+)
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation, rope
+
+_OF_EXPERTS = ("moe_intermediate_size", "shared_expert_intermediate_size", "num_experts_per_tok")
+_MIXERS = {LINEAR: "delta", FULL: "attention"}
+
+
+def qwen_windows(c: Config) -> Fields:
+    """Windows from one block on, where they are switched on."""
+    window = c.given("sliding_window") if c.flag("use_sliding_window") else None
+    usual = sliding_from(c, c.get("max_window_layers"), slides=window is not None)
+    return sliding(c, layer_types(c, usual), window)
+
+
+def plain_experts(c: Config) -> Fields:
+    number, width = c.count("num_experts"), c.size("moe_intermediate_size")
+    return {"experts": number, "top": top(c, number), "width": width, "act": activation(c)}
+
+
+def gated_experts(c: Config) -> Fields:
+    """Beside a shared expert, which a number of its own gates."""
+    experts, shared = plain_experts(c), c.count("shared_expert_intermediate_size")
+    return {**experts, "shared": {"width": shared, "act": activation(c)}, "shared_gate": True}
+
+
+def sparse_parts(c: Config, experts: int) -> list[str]:
+    """Experts in each `decoder_sparse_step`-th block, but in none of `mlp_only_layers`."""
+    step, dense = c.size("decoder_sparse_step"), c.get("mlp_only_layers") or []
+    blocks = range(c.size("num_hidden_layers"))
+    return ["moe" if block not in dense and experts > 0 and (block + 1) % step == 0 else "ffn" for block in blocks]
+
+
+def dense_and_sparse(c: Config, parts: list[str], moe: Fields) -> Fields:
+    """An FFN and experts, where a block has them."""
+    fields = {"ffn": ffn(c) if "ffn" in parts else None, "moe": moe if "moe" in parts else None}
+    c.skip("intermediate_size", "hidden_act", *_OF_EXPERTS)
+    return fields
+
+
+def delta_decoder(c: Config, task: str, parts: list[str], moe: Fields | None = None) -> Fields:
+    """Gated delta nets and gated attention; behind them `parts`, which are an FFN or `moe`."""
+    mixers = _mixers(c)
+    attends = "attention" in mixers
+    fields = decoder(
+        c,
+        task,
+        ffn=ffn(c) if "ffn" in parts else None,
+        moe=moe if "moe" in parts else None,
+        attention=_gated_attention(c) if attends else None,
+        delta=_delta(c) if "delta" in mixers else None,
+        position=rope(c, head_dim(c)) if attends else None,
+        decoder=paired(mixers, parts),
+    )
+    c.skip("attention_bias", "max_position_embeddings", "rope_parameters")
+    c.skip(*(key for key in c.said if key.startswith("linear_")))
+    return fields
+
+
+def _gated_attention(c: Config) -> Fields:
+    return {"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": True}
+
+
+def _mixers(c: Config) -> list[str]:
+    usual = every(c, c.given("full_attention_interval") or 4, other=LINEAR)
+    return [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
+
+
+def _delta(c: Config) -> Fields:
+    return {
+        "heads": c.size("linear_num_key_heads"),
+        "v_heads": c.size("linear_num_value_heads"),
+        "head_dim": c.size("linear_key_head_dim"),
+        "v_dim": c.size("linear_value_head_dim"),
+        "conv": c.size("linear_conv_kernel_dim"),
+    }

@@ -1,0 +1,97 @@
+"""T5 and its heirs: relative positions, one token table for encoder and decoder, RMS norms, no biases.
+
+Whether the head is that table too, a config says by `tie_word_embeddings`: T5 v1.1, Flan-T5, mT5 and UMT5 say false,
+and their checkpoints hold a head of their own. transformers 5 ties the head of a class that it builds without weights,
+and leaves that of a loaded checkpoint apart (huggingface/transformers, pull request 47620).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
+
+UNTOLD = (
+    "transformers 5 writes tie_word_embeddings: true whatever the checkpoint holds: the head is counted as the token"
+    " table, and a checkpoint with an lm_head.weight of its own has that besides"
+)
+_OLDER_VERSIONS = ("", "0", "1", "2", "3", "4")
+
+
+def t5_like(c: Config, task: str, language_head: str, **positions: Any) -> Fields:
+    """`language_head` is tied or lm; `positions` say more of the relative positions."""
+    if c.given("quantization_config"):
+        c.notes.append("transformers leaves T5's wo as it is where it quantises; it is counted as the rest is")
+    both, decodes = task not in ("encoder", "token"), c.flag("is_decoder")
+    buckets = c.size("relative_attention_num_buckets")
+    return {
+        "vocab": c.size("vocab_size"),
+        "d_model": c.size("d_model"),
+        "heads": c.size("num_heads"),
+        "head_dim": c.size("d_kv"),
+        "ffn": _ffn(c),
+        "norm": "rms",
+        "bias": False,
+        "position": {"kind": "relative", "buckets": buckets, **positions},
+        "embedding": {"shared": True} if both else None,
+        **(_stacks(c) if both else _one_stack(c, decodes)),
+        "head": _head(c, task, language_head),
+    }
+
+
+def _stacks(c: Config) -> Fields:
+    return {"encoder": c.size("num_layers"), "decoder": c.size_or("num_decoder_layers", c.own("num_layers"))}
+
+
+def _one_stack(c: Config, decodes: bool) -> Fields:
+    """An encoder; but built as a decoder's where the file says so."""
+    blocks = c.size("num_layers")
+    c.size_or("num_decoder_layers", blocks)
+    if not decodes:
+        return {"encoder": blocks}
+    crossed = {"blocks": blocks, "pattern": ["attention cross ffn"]}
+    return {"cross": {"memory": c.size("d_model")}, "decoder": crossed}
+
+
+def _ffn(c: Config) -> Fields:
+    """`gated-gelu` is the tanh kind, as the classes have it; what a file says of act and gate apart is set last."""
+    gate, _, act = c.text("feed_forward_proj").rpartition("-")
+    if gate not in ("", "gated"):
+        raise c.refused("feed_forward_proj")
+    said = c.given("dense_act_fn")
+    word = said or ("gelu_new" if gate and act == "gelu" else act)
+    key = "dense_act_fn" if said else "feed_forward_proj"
+    fields: Fields = {"width": c.size("d_ff"), "act": activation(c, key, word)}
+    gated = c.given_flag("is_gated_act") if "is_gated_act" in c.said else bool(gate)
+    return {**fields, "gated": True} if gated else fields
+
+
+def _head(c: Config, task: str, language_head: str) -> Any:
+    table: heads.Table = {
+        "base": heads.none,
+        "encoder": heads.none,
+        "seq2seq": lambda: language_head,
+        "sequence": lambda: heads.classifier(heads.labels(c), pool="last", hidden=c.size("d_model")),
+        "token": lambda: heads.classifier(heads.labels(c)),
+        "answer": lambda: heads.classifier(heads.labels(c)),
+    }
+    return heads.for_task(c, task, table)
+
+
+def head_of_checkpoint(c: Config, task: str, *, overwritten: bool) -> str:
+    """A checkpoint may hold a head where the class that is built without one does not; `overwritten`: transformers 5
+    writes true in the place of such a checkpoint's false."""
+    if task != "seq2seq":
+        return "none"
+    if c.given("tie_word_embeddings") is not False:
+        c.notes += [UNTOLD] if overwritten and _is_recent(c) else []
+        return "tied"
+    c.head_in_checkpoint = True
+    return "lm"
+
+
+def _is_recent(c: Config) -> bool:
+    return str(c.given("transformers_version") or "").split(".")[0] not in _OLDER_VERSIONS

@@ -1,0 +1,74 @@
+"""Encoders of images built like ViT: patches, a class token, pre-norm blocks. Families say what differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
+
+
+def image_encoder(c: Config, *, bias: Any, **more: Any) -> Fields:
+    """`bias` of attention; `more` is what a family adds or has differently."""
+    d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
+    if "head_dim" not in more:
+        more["head_dim"] = c.size_or("head_dim", d_model // number)  # no class declares it, and most of them read it
+    usual = {
+        "d_model": d_model,
+        "heads": number,
+        "attention": {"bias": bias} if bias is not True else None,
+        "position": "learned",
+        "encoder": c.size("num_hidden_layers"),
+    }
+    return {**usual, **more}
+
+
+def plain_ffn(c: Config) -> Fields:
+    return {"width": c.size("intermediate_size"), "act": activation(c)}
+
+
+def patches(c: Config, **more: Any) -> Fields:
+    """An image, cut into patches; where it does not divide, the classes leave out the rest."""
+    patch = _sides(c, "patch_size")
+    image = [side // step * step for side, step in zip(_sides(c, "image_size"), patch, strict=True)]
+    if image != _sides(c, "image_size"):
+        c.notes.append("the image is no whole number of patches: what is left over at its edges is not read")
+    sizes = {"image": _square(image), "patch": _square(patch), "channels": c.size("num_channels")}
+    return {"kind": "patches", **sizes, **more}
+
+
+def _square(sides: list[int]) -> int | list[int]:
+    return sides[0] if sides[0] == sides[1] else sides
+
+
+def _sides(c: Config, key: str) -> list[int]:
+    said = c.get(key)
+    sides = said if isinstance(said, list) else [said, said]
+    if len(sides) != 2 or not all(isinstance(side, int) and side > 0 for side in sides):
+        raise c.wrong(key, "a size, or a height and a width")
+    return sides
+
+
+def pooled(c: Config) -> Fields:
+    """A bare model with a dense layer on its class token."""
+    c.skip("pooler_output_size")
+    width, d_model = c.given("pooler_output_size") or c.size("hidden_size"), c.size("hidden_size")
+    return {"kind": "none", "pooler": width if width != d_model else True}
+
+
+def classes_of_image(c: Config, pool: str, **more: Any) -> Any:
+    """A linear layer, left out where there are no classes."""
+    number = heads.labels(c)
+    return heads.classifier(number, pool=pool, **more) if number else "none"
+
+
+def backbone(c: Config) -> Any:
+    """The patches' last features, as an image again or in a row."""
+    return {"kind": "none", "pool": "patches"} if c.flag("reshape_hidden_states") else "none"
+
+
+def hidden_pixels(c: Config) -> Fields:
+    """Of every patch its pixels."""
+    return heads.classifier(c.size("encoder_stride") ** 2 * c.size("num_channels"), pool="patches")

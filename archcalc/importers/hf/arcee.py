@@ -1,0 +1,15 @@
+"""Arcee, and Cosmos 3 Edge's text model: Llama with a plain FFN."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.llama_like import llama_like
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("arcee", "cosmos3_edge_text")
+USUAL = "causal"
+INERT: dict[str, str] = {}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return llama_like(c, task, gated=False)

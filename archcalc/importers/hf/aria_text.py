@@ -1,0 +1,19 @@
+"""Aria's text model: experts in every block beside shared ones."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
+from archcalc.importers.hf._helpers.moe import mixture
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("aria_text",)
+USUAL = "causal"
+INERT: dict[str, str] = {}
+
+
+def translate(c: Config, task: str) -> Fields:
+    width, number = c.size("intermediate_size"), c.size("moe_num_experts")
+    shared, bias = c.count("moe_num_shared_experts") * width, c.flag("mlp_bias")
+    moe = mixture(c, number, width, shared=shared, shared_bias=bias, per_token="moe_topk")
+    return mixtral_like(c, task, moe, attention={"bias": c.flag("attention_bias")})

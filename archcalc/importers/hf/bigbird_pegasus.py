@@ -1,0 +1,28 @@
+"""BigBird-Pegasus: BART with norms in front of the branches, whose encoder may look at blocks of a text only."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import bart_like, inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("bigbird_pegasus",)
+USUAL = "seq2seq"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads extra_pos_embeddings",
+    inert.SCALING: "scale_embedding",
+    inert.ORDER: "normalize_before normalize_embedding add_final_layer_norm static_position_embeddings",
+    inert.TRAINING: "classif_dropout",
+    inert.NOT_HERE: "is_decoder",
+    inert.APPROXIMATE: "block_size num_random_blocks",
+    inert.TOKENS: "force_bos_token_to_be_generated",
+    inert.UNREAD: "add_bias_logits",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    if c.text("attention_type") != "original_full":
+        c.notes.append("block-sparse attention is counted as full attention, as the class computes short texts")
+    attention, position = {"bias": c.flag("use_bias")}, bart_like.learned(c)
+    head = bart_like.head(c, task, causal=lambda: "lm")  # a decoder alone is never tied
+    return bart_like.bart_like(c, task, attention=attention, position=position, head=head)

@@ -1,0 +1,30 @@
+"""CLIP's encoder of texts, where a token sees only what stands before it."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.clip_like import tower
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("clip_text_model",)
+USUAL = "base"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+    inert.STARTING: "initializer_factor",
+    inert.NOT_HERE: "projection_dim",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    table: heads.Table = {
+        "base": heads.none,
+        "projection": lambda: {"kind": "classifier", "classes": c.size("projection_dim"), "pool": "last"},
+    }
+    return {
+        **tower(c),
+        "vocab": c.size("vocab_size"),
+        "position": {"kind": "learned", "length": c.size("max_position_embeddings")},
+        "decoder": c.size("num_hidden_layers"),
+        "head": heads.for_task(c, task, table),
+    }

@@ -1,0 +1,27 @@
+"""Command R7B and Command A: Command R with windows in most blocks; those that look at everything have no positions."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("cohere2",)
+USUAL = "causal"
+INERT = {
+    inert.SCALING: "logit_scale",
+    inert.USUAL_LAYERS: "sliding_window_pattern",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    layers = layer_types(c, every(c, c.given("sliding_window_pattern") or 4))
+    return decoder(
+        c,
+        task,
+        attention={"bias": c.flag("attention_bias")},
+        norm={"kind": "layer", "bias": False},
+        parallel="shared",
+        **sliding(c, layers, c.given("sliding_window"), full={"position": "none"}),
+    )

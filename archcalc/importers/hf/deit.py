@@ -1,0 +1,47 @@
+"""DeiT: ViT with a second token beside the class token, which learns from a teacher."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields, biased
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.vit_like import (
+    classes_of_image,
+    hidden_pixels,
+    image_encoder,
+    patches,
+    plain_ffn,
+    pooled,
+)
+
+TYPES = ("deit",)
+USUAL = "image"
+INERT = {
+    inert.NO_SUCH_SIZE: "num_key_value_heads",
+    inert.NOT_HERE: "encoder_stride pooler_output_size",
+    inert.SUMMARY: "pooler_act",
+    inert.FEATURES: "stage_names out_features",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    hides = {"mask": True} if task == "masked_image" else {}
+    return image_encoder(
+        c,
+        bias=biased(qkv=c.flag("qkv_bias"), o=True),
+        ffn=plain_ffn(c),
+        embedding=patches(c, tokens=2, **hides),
+        head=_head(c, task),
+    )
+
+
+def _head(c: Config, task: str) -> Any:
+    table: heads.Table = {
+        "base": lambda: pooled(c),
+        "image": lambda: classes_of_image(c, "class"),
+        "teacher": lambda: classes_of_image(c, "class", beside=classes_of_image(c, "second")),
+        "masked_image": lambda: hidden_pixels(c),
+    }
+    return heads.for_task(c, task, table)

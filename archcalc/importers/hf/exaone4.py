@@ -1,0 +1,33 @@
+"""EXAONE 4: norms behind the branches and on queries and keys; blocks without a window have no positions."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.layer_types import every, full, layer_types, sliding
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("exaone4",)
+USUAL = "causal"
+INERT = {
+    inert.USUAL_LAYERS: "sliding_window_pattern",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    window = c.given("sliding_window")
+    free = {"position": "none"} if window is not None else None
+    layers = layer_types(c, _usual(c) if c.words("layer_types") is None else [])
+    return decoder(
+        c,
+        task,
+        attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
+        norm={"kind": "rms", "place": "out"},
+        **sliding(c, layers, window, full=free),
+    )
+
+
+def _usual(c: Config) -> list[str]:
+    if c.given("sliding_window") is None:  # transformers divides by zero here
+        return full(c)
+    return every(c, c.get("sliding_window_pattern"))

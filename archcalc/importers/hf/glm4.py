@@ -1,0 +1,18 @@
+"""GLM-4, and the text models of GLM-OCR and GLM-Image: biases on q, k and v, norms before and behind each branch."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("glm4", "glm_ocr_text", "glm_image_text")
+USUAL = "causal"
+INERT = {
+    inert.TOKENS: "vision_vocab_size",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    attention = {"bias": biased(qkv=c.flag("attention_bias"))}
+    return decoder(c, task, attention=attention, norm={"kind": "rms", "place": "sandwich"})

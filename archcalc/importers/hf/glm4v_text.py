@@ -1,0 +1,22 @@
+"""GLM-4V's text model: biases on q, k and v always, norms before and behind each branch."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, even_heads
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
+
+TYPES = ("glm4v_text",)
+USUAL = "causal"
+INERT: dict[str, str] = {}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return decoder(
+        c,
+        task,
+        head_dim=even_heads(c),
+        attention={"bias": biased(qkv=True)},
+        norm={"kind": "rms", "place": "sandwich"},
+        position=rope(c, even_heads(c)),
+    )

@@ -1,0 +1,44 @@
+"""GLM-5: DeepSeek V3.2, but blocks may look where an earlier block's indexer points."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.latent import indexed_decoder
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("glm_moe_dsa",)
+USUAL = "causal"
+INERT = {
+    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim",
+    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
+    inert.USUAL_LAYERS: "layer_types index_topk_pattern index_topk_freq index_skip_topk_offset",
+    inert.NOT_HERE: "mlp_bias",
+    inert.PREDICTING: "num_nextn_predict_layers",
+}
+
+_LETTERS = {"F": "full", "S": "shared"}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return indexed_decoder(c, task, _have_their_own(c))
+
+
+def _have_their_own(c: Config) -> list[bool]:
+    blocks, pattern = range(c.size("num_hidden_layers")), c.given("index_topk_pattern")
+    said = c.words("indexer_types")
+    if said is None and pattern is not None:
+        said = [_LETTERS[letter] for letter in pattern] if isinstance(pattern, str) else pattern
+    if said is None:
+        said = _usual(c)
+    if len(said) != len(blocks) or not set(said) <= {"full", "shared"}:
+        raise c.refused("indexer_types", f"it must say full or shared for each of {len(blocks)} blocks")
+    return [word == "full" for word in said]
+
+
+def _usual(c: Config) -> list[str]:
+    """From a block on, each so-many-th has an indexer of its own; all of those before have."""
+    every, later = max(c.given("index_topk_freq") or 1, 1), c.given("index_skip_topk_offset")
+    first = 2 if later is None else later
+    blocks = range(c.size("num_hidden_layers"))
+    return ["full" if max(block - first + 1, 0) % every == 0 else "shared" for block in blocks]

@@ -1,0 +1,25 @@
+"""The encoder of sound in GLM-ASR: Whisper's, with rotary positions and perhaps fewer key-value heads."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.whisper_like import sound_encoder
+from archcalc.importers.hf._helpers.words import rope
+
+TYPES = ("glmasr_encoder",)
+USUAL = "base"
+INERT: dict[str, str] = {}
+
+
+def translate(c: Config, task: str) -> Fields:
+    heads.only(c, task, "base")
+    number = c.size("num_attention_heads")
+    width = c.size_or("head_dim", c.size("hidden_size") // number)
+    c.size("max_position_embeddings")  # nothing depends on it, but it must be one
+    return {
+        **sound_encoder(c, act="hidden_act", position=rope(c, width)),
+        "kv_heads": c.size_or("num_key_value_heads", number),
+        "head_dim": width,
+    }

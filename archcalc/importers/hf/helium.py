@@ -1,0 +1,18 @@
+"""Helium: Llama whose attention has no bias on its output."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields, head_dim
+from archcalc.importers.hf._helpers.llama_like import llama_like
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("helium",)
+USUAL = "causal"
+INERT: dict[str, str] = {}
+
+
+def translate(c: Config, task: str) -> Fields:
+    if head_dim(c) * c.size("num_attention_heads") != c.size("hidden_size"):
+        why = "the class gives out hidden_size numbers of all heads, so that such a model cannot run"
+        raise c.refused("head_dim", why)
+    return llama_like(c, task, out_bias=False)

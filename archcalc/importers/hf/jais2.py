@@ -1,0 +1,15 @@
+"""Jais 2: Llama with a plain FFN and layer norms."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.llama_like import llama_like
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("jais2",)
+USUAL = "causal"
+INERT: dict[str, str] = {}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return llama_like(c, task, gated=False, norm="layer")

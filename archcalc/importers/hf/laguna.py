@@ -1,0 +1,56 @@
+"""Laguna: gates on what attention finds, blocks with different numbers of heads, a router with frozen corrections."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.attention_kinds import attentions
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, kv_heads, window
+from archcalc.importers.hf._helpers.layer_types import FULL, SLIDING, full, layer_types
+from archcalc.importers.hf._helpers.moe import listed, mixture, one_dense_first, used
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import rope
+
+TYPES = ("laguna",)
+USUAL = "causal"
+INERT = {
+    inert.ROUTING: "moe_routed_scaling_factor moe_router_logit_softcapping",
+    inert.NOT_HERE: "sliding_window",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    parts = listed(c, one_dense_first(c))
+    return decoder(
+        c,
+        task,
+        attention={"bias": c.flag("attention_bias"), "qk_norm": "head", "gate": _gate(c)},
+        **used(c, parts, lambda: _experts(c)),
+        position=rope(c, head_dim(c), layer=FULL),
+        **attentions(_kinds(c), parts),
+    )
+
+
+def _gate(c: Config) -> str:
+    """One number for each head, or as wide as they are whatever else the file says."""
+    return "head" if c.get("gating") in (True, "per-head") else "own"
+
+
+def _experts(c: Config) -> Fields:
+    width, number = c.size("moe_intermediate_size"), c.size("num_experts")
+    return mixture(c, number, width, shared=c.count("shared_expert_intermediate_size"), correction="frozen")
+
+
+def _kinds(c: Config) -> list[Fields]:
+    """Local blocks turn whole heads, by a base of their own; blocks may differ in how many heads they have."""
+    local: Fields = {**window(c), "position": rope(c, head_dim(c), layer=SLIDING)}
+    layers = layer_types(c, full(c))
+    kinds = [local if layer == SLIDING else {} for layer in layers]
+    return [{**kind, **more} for kind, more in zip(kinds, _heads(c), strict=True)]
+
+
+def _heads(c: Config) -> list[Fields]:
+    """What a block says of its heads, where it has another number of them."""
+    usual, blocks = c.size("num_attention_heads"), c.size("num_hidden_layers")
+    rest = {"kv_heads": kv_heads(c), "head_dim": head_dim(c)}
+    numbers = c.get("num_attention_heads_per_layer") or [usual] * blocks
+    return [{"heads": number, **rest} if number != usual else {} for number in numbers]

@@ -1,0 +1,50 @@
+"""LFM2 with experts behind dense blocks: short gated convolutions with some attention between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, top
+from archcalc.importers.hf._helpers.layer_types import full, paired
+from archcalc.importers.hf._helpers.lfm2_like import conv_mixers, convolutions
+from archcalc.importers.hf._helpers.moe import first_dense
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("lfm2_moe",)
+USUAL = "causal"
+INERT = {
+    inert.NO_SUCH_SIZE: "conv_dim conv_dim_out block_dim",
+    inert.ROUTING: "routed_scaling_factor norm_topk_prob",
+    inert.SCALING: "block_norm_eps",
+    inert.STARTING: "conv_use_xavier_init block_mlp_init_scale block_out_init_scale block_use_xavier_init",
+    inert.NOT_HERE: "use_expert_bias block_use_swiglu tie_embedding",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    mixers, parts = conv_mixers(c, full(c)), first_dense(c, "num_dense_layers")
+    c.skip("intermediate_size", "moe_intermediate_size", "num_experts", "num_experts_per_tok")
+    return decoder(
+        c,
+        task,
+        **convolutions(c, mixers),
+        ffn={"width": c.size("intermediate_size"), "act": "silu", "gated": True} if "ffn" in parts else None,
+        moe=_experts(c) if "moe" in parts else None,
+        decoder=paired(mixers, parts),
+        head=_head(c, task),
+    )
+
+
+def _experts(c: Config) -> Fields:
+    number, steered = c.size("num_experts"), c.flag("use_expert_bias")
+    fields = {"experts": number, "top": top(c, number), "width": c.size("moe_intermediate_size")}
+    return {**fields, **({"correction": True} if steered else {})}
+
+
+def _head(c: Config, task: str) -> Any:
+    """`tie_embedding` of older files wins."""
+    if task != "causal" or c.given("tie_embedding") is None:
+        return heads.of_decoder(c, task)
+    c.skip("tie_word_embeddings")
+    return "tied" if c.given("tie_embedding") else "lm"

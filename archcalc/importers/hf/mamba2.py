@@ -1,0 +1,38 @@
+"""Mamba 2: blocks of one state-space layer with heads each, no attention."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.mamba_layers import mamba_model
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("mamba2",)
+USUAL = "causal"
+INERT = {
+    inert.NO_SUCH_SIZE: "rms_norm",
+    inert.SCALING: "time_step_limit",
+    inert.STARTING: "time_step_min time_step_max time_step_floor rescale_prenorm_residual",
+    inert.USUAL_LAYERS: "layer_types",
+    inert.NOT_HERE: "hidden_act",
+    inert.RUNNING: "residual_in_fp32 use_falcon_mambapy",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    c.skip("time_step_rank", "head_dim")
+    return mamba_model(c, task, _layer(c))
+
+
+def _layer(c: Config) -> Fields:
+    return {
+        "kind": "mamba2",
+        "inner": int(c.get("expand") * c.size("hidden_size")),
+        "heads": c.size("num_heads"),
+        "state": c.size("state_size"),
+        "groups": c.size("n_groups"),
+        "conv": c.size("conv_kernel"),
+        "bias": c.flag("use_bias"),
+        "conv_bias": c.flag("use_conv_bias"),
+        "chunk": c.size("chunk_size"),
+    }

@@ -1,0 +1,55 @@
+"""Marian's translators: BART with sinusoidal positions kept as parameters, perhaps a vocabulary for each side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import bart_like, inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("marian",)
+USUAL = "seq2seq"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads extra_pos_embeddings",
+    inert.SCALING: "scale_embedding",
+    inert.ORDER: "normalize_before normalize_embedding add_final_layer_norm static_position_embeddings",
+    inert.TRAINING: "classif_dropout",
+    inert.NOT_HERE: "is_decoder",
+    inert.TOKENS: "force_bos_token_to_be_generated",
+    inert.UNREAD: "add_bias_logits",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    alone, vocab, decoder_vocab = task == "causal", c.size("vocab_size"), _decoder_vocab(c, task)
+    fields = bart_like.bart_like(
+        c, task, norm=bart_like.POST_NORM, position=bart_like.sinusoidal(c, stored=True), **_tables(c)
+    )
+    if decoder_vocab == vocab:
+        return fields
+    if alone:
+        return {**fields, "vocab": decoder_vocab, "head": _head_of(vocab, fields["head"])}
+    fields["decoder"] = {**fields["decoder"], "vocab": decoder_vocab}
+    return {**fields, "head": _head_of(vocab, fields["head"])} if _shares(c) else fields
+
+
+def _shares(c: Config) -> bool:
+    """Both sides may share one table."""
+    return c.flag("share_encoder_decoder_embeddings")
+
+
+def _tables(c: Config) -> Fields:
+    return {} if _shares(c) else {"embedding": {}}
+
+
+def _decoder_vocab(c: Config, task: str) -> int:
+    """The decoder may have a vocabulary of its own, unless its table is the encoder's."""
+    vocab, tied = c.size("vocab_size"), c.flag("tie_word_embeddings")
+    own = c.size_or("decoder_vocab_size", vocab)
+    return vocab if _shares(c) and tied and task != "causal" else own
+
+
+def _head_of(vocab: int, head: Any) -> Any:
+    """An untied head keeps vocab_size, whatever the decoder reads."""
+    return {"kind": "lm", "vocab": vocab} if head == "lm" else head

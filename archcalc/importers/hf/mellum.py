@@ -1,0 +1,30 @@
+"""Mellum: norms on queries and keys, windows whose positions have a base of their own, experts."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim
+from archcalc.importers.hf._helpers.layer_types import FULL, full, layer_types, sliding
+from archcalc.importers.hf._helpers.moe import all_sparse, listed, mixture, used
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import local_theta, rope
+
+TYPES = ("mellum",)
+USUAL = "causal"
+INERT = {
+    inert.ROUTING: "norm_topk_prob",
+    inert.NOT_HERE: "sliding_window",
+    inert.PREDICTING: "num_mtp_layers num_nextn_predict_layers mtp_layer_types mtp_mlp_layer_types",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    parts, local = listed(c, all_sparse(c)), {"kind": "rope", "theta": local_theta(c)}
+    return decoder(
+        c,
+        task,
+        attention={"bias": c.flag("attention_bias"), "qk_norm": "head"},
+        **used(c, parts, lambda: mixture(c, c.size("num_experts"), c.size("moe_intermediate_size"))),
+        position=rope(c, head_dim(c), layer=FULL),
+        **sliding(c, layer_types(c, full(c)), c.given("sliding_window"), part=parts, position=local),
+    )

@@ -1,0 +1,15 @@
+"""OLMo 2: norms behind the branches, and over all queries and all keys."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("olmo2",)
+USUAL = "causal"
+INERT: dict[str, str] = {}
+
+
+def translate(c: Config, task: str) -> Fields:
+    attention = {"bias": c.flag("attention_bias"), "qk_norm": "all"}
+    return decoder(c, task, attention=attention, norm={"kind": "rms", "place": "out"})

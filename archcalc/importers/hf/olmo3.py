@@ -1,0 +1,21 @@
+"""OLMo 3: OLMo 2 with windows in three of four blocks."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("olmo3",)
+USUAL = "causal"
+INERT: dict[str, str] = {}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return decoder(
+        c,
+        task,
+        attention={"bias": c.flag("attention_bias"), "qk_norm": "all"},
+        norm={"kind": "rms", "place": "out"},
+        **sliding(c, layer_types(c, every(c, 4)), c.given("sliding_window")),
+    )

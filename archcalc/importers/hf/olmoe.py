@@ -1,0 +1,32 @@
+"""OLMoE: norms over all queries and all keys, experts in every block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields, even_heads, head_dim, kv_heads
+from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
+from archcalc.importers.hf._helpers.moe import mixture
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("olmoe",)
+USUAL = "causal"
+INERT = {
+    inert.ROUTING: "norm_topk_prob scoring_func",
+    inert.SCALING: "clip_qkv",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    moe = mixture(c, c.size("num_experts"), c.size("intermediate_size"))
+    return mixtral_like(c, task, moe, attention={"bias": c.flag("attention_bias"), "qk_norm": _qk_norm(c)})
+
+
+def _qk_norm(c: Config) -> Any:
+    """The class sizes its norms by hidden_size, whatever the heads are."""
+    if head_dim(c) * c.size("num_attention_heads") == c.size("hidden_size"):
+        return "all"
+    widths = [c.size("hidden_size"), even_heads(c) * kv_heads(c)]
+    c.notes.append("norms on queries and keys are not as wide as those: this model can be built, but not run")
+    return {"over": "all", "width": widths}

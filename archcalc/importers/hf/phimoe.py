@@ -1,0 +1,36 @@
+"""Phi with experts in every block: layer norms, perhaps a bias on the head."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields, window
+from archcalc.importers.hf._helpers.mixtral_like import mixtral_like
+from archcalc.importers.hf._helpers.moe import mixture
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import activation
+
+TYPES = ("phimoe",)
+USUAL = "causal"
+INERT = {
+    inert.ROUTING: "scoring_func",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return mixtral_like(
+        c,
+        task,
+        _experts(c),
+        attention={"bias": c.flag("attention_bias"), **window(c)},
+        norm="layer",
+        head=heads.of_decoder(c, task, bias=c.flag("lm_head_bias")),
+    )
+
+
+def _experts(c: Config) -> Fields:
+    """The router takes two, whatever the file says."""
+    number, width = c.size("num_local_experts"), c.size("intermediate_size")
+    if c.get("num_experts_per_tok") == 2:
+        return mixture(c, number, width)
+    c.notes.append("num_experts_per_tok is not read by transformers' PhiMoE: its router always takes two")
+    return {"experts": number, "top": min(2, number), "width": width, "act": activation(c)}

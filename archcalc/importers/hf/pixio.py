@@ -1,0 +1,35 @@
+"""Pixio: ViT with several class tokens, and an FFN whose width is a multiple of the model's."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields, biased
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.vit_like import backbone, image_encoder, patches
+from archcalc.importers.hf._helpers.words import activation
+
+TYPES = ("pixio",)
+USUAL = "image"
+INERT = {
+    inert.NO_SUCH_SIZE: "num_key_value_heads",
+    inert.NOT_HERE: "reshape_hidden_states",
+    inert.FEATURES: "stage_names _out_features _out_indices out_features apply_layernorm",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    tokens, d_model = c.count("n_cls_tokens"), c.size("hidden_size")
+    several = {"tokens": tokens} if tokens != 1 else {}
+    return image_encoder(
+        c,
+        bias=biased(qkv=c.flag("qkv_bias"), o=True),
+        ffn={"width": int(d_model * c.get("mlp_ratio")), "act": activation(c)},
+        embedding=patches(c, **several),
+        head=heads.for_task(c, task, {"base": heads.none, "backbone": lambda: backbone(c)}),
+        spare=_second_norm(d_model) if task == "backbone" else None,
+    )
+
+
+def _second_norm(d_model: int) -> Fields:
+    """The backbone has a norm of its own behind the model's."""
+    return {"norm_weight": [d_model], "norm_bias": [d_model]}

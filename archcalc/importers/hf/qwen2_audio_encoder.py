@@ -1,0 +1,20 @@
+"""The encoder of sound in Qwen2-Audio and Audio Flamingo 3: Whisper's, averaged two by two."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.whisper_like import sound_encoder
+
+TYPES = ("qwen2_audio_encoder", "audioflamingo3_encoder")
+USUAL = "base"
+INERT = {
+    inert.SCALING: "scale_embedding",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    heads.only(c, task, "base")
+    c.notes.append("behind the last block positions are averaged two by two, which is not shown")
+    return sound_encoder(c)

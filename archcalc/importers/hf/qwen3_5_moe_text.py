@@ -1,0 +1,19 @@
+"""Qwen 3.5's text model with experts in every block: gated delta nets in three of four blocks, gated attention else."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.moe import all_sparse
+from archcalc.importers.hf._helpers.qwen_like import delta_decoder, gated_experts
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("qwen3_5_moe_text",)
+USUAL = "causal"
+INERT = {
+    inert.USUAL_LAYERS: "full_attention_interval",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return delta_decoder(c, task, all_sparse(c), gated_experts(c))

@@ -1,0 +1,18 @@
+"""Qwen 3.5's text model without experts: gated delta nets in three of four blocks, gated attention in the fourth."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.qwen_like import delta_decoder
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("qwen3_5_text",)
+USUAL = "causal"
+INERT = {
+    inert.USUAL_LAYERS: "full_attention_interval",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return delta_decoder(c, task, ["ffn"] * c.size("num_hidden_layers"))

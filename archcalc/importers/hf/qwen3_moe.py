@@ -1,0 +1,30 @@
+"""Qwen 3 with experts, also as a part of others: norms on queries and keys; dense blocks by a rule of two fields."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.layer_types import paired
+from archcalc.importers.hf._helpers.qwen_like import dense_and_sparse, plain_experts, sparse_parts
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("qwen3_moe", "qwen3_vl_moe_text", "qwen3_omni_moe_text")
+USUAL = "causal"
+INERT = {
+    inert.ROUTING: "norm_topk_prob",
+    inert.NOT_HERE: "use_sliding_window sliding_window",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    moe = plain_experts(c)
+    parts = sparse_parts(c, moe["experts"])
+    window = c.given("sliding_window") if c.flag("use_sliding_window") else None
+    local = {"window": window} if window else {}
+    return decoder(
+        c,
+        task,
+        attention={"bias": c.flag("attention_bias"), "qk_norm": "head", **local},
+        **dense_and_sparse(c, parts, moe),
+        decoder=paired(["attention"] * len(parts), parts),
+    )

@@ -1,0 +1,29 @@
+"""SigLIP 2's encoder of images of any shape: it is given patches, and knows how many there may be."""
+
+from __future__ import annotations
+
+from math import isqrt
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.clip_like import image_tower, of_images
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("siglip2_vision_model",)
+USUAL = "base"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return {**image_tower(c, _patches(c)), "head": of_images(c, task)}
+
+
+def _patches(c: Config) -> Fields:
+    """A square of patches is counted."""
+    number, side = c.size("num_patches"), c.size("patch_size")
+    rows = isqrt(number)
+    if rows * rows != number:
+        raise c.refused("num_patches", "positions of so many patches make no square")
+    return {"kind": "patches", "image": rows * side, "patch": side, "channels": c.size("num_channels"), "tokens": 0}

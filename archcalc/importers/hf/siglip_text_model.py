@@ -1,0 +1,27 @@
+"""SigLIP's encoder of texts: all tokens see each other, and the last one is projected."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.clip_like import tower
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("siglip_text_model",)
+USUAL = "base"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+    inert.NOT_HERE: "projection_size",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    heads.only(c, task, "base")
+    width = c.size_or("projection_size", c.size("hidden_size"))
+    return {
+        **tower(c),
+        "vocab": c.size("vocab_size"),
+        "position": {"kind": "learned", "length": c.size("max_position_embeddings")},
+        "encoder": c.size("num_hidden_layers"),
+        "head": heads.classifier(width, pool="last"),
+    }

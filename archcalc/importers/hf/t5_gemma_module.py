@@ -1,0 +1,18 @@
+"""One half of a T5Gemma, which is no model by itself."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("t5_gemma_module",)
+USUAL = "seq2seq"
+INERT = {
+    inert.SCALING: "query_pre_attn_scalar final_logit_softcapping",
+    inert.NOT_HERE: "vocab_size is_decoder tie_word_embeddings",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    raise c.refused("is_decoder", "it is one half of a t5gemma: put it there, as encoder or as decoder")

@@ -1,0 +1,27 @@
+"""TIPS v2's encoder of texts: sinusoidal positions."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.clip_like import tower
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("tipsv2_text_model",)
+USUAL = "base"
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads",
+    inert.STARTING: "scale_sqrt_depth",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    heads.only(c, task, "base")
+    c.size("max_position_embeddings")  # nothing depends on it, but it must be one
+    return {
+        **tower(c),
+        "vocab": c.size("vocab_size"),
+        "position": {"kind": "sinusoidal"},
+        "encoder": c.size("num_hidden_layers"),
+        "head": "none",
+    }

@@ -1,0 +1,21 @@
+"""VaultGemma: Gemma 2 without the norms behind the branches."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.gemma_like import gemma_like
+from archcalc.importers.hf._helpers.layer_types import every, layer_types, sliding
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("vaultgemma",)
+USUAL = "causal"
+INERT = {
+    inert.SCALING: "query_pre_attn_scalar final_logit_softcapping",
+    inert.USUAL_LAYERS: "sliding_window_pattern",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    layers = sliding(c, layer_types(c, every(c, 2)), c.given("sliding_window"))
+    return gemma_like(c, task, norm="rms", **layers)

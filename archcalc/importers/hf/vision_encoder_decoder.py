@@ -1,0 +1,15 @@
+"""Any encoder of images before any decoder: two configs in one, each read by its own translator."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.two_models import two_models
+
+TYPES = ("vision-encoder-decoder",)
+USUAL = "seq2seq"
+INERT: dict[str, str] = {}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return two_models(c, task, usual_encoder="vit")

@@ -1,0 +1,21 @@
+"""Youtu-LLM: latent attention without experts."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.latent import latent, latent_decoder
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("youtu",)
+USUAL = "causal"
+INERT = {
+    inert.NO_SUCH_SIZE: "num_key_value_heads qk_head_dim",
+    inert.ORDER: "rope_interleave",
+    inert.STARTING: "embedding_initializer_range",
+    inert.USUAL_LAYERS: "first_k_dense_replace moe_layer_freq",
+}
+
+
+def translate(c: Config, task: str) -> Fields:
+    return latent_decoder(c, task, latent(c), ["ffn"] * c.size("num_hidden_layers"))

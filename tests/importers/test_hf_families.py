@@ -1,0 +1,75 @@
+"""One family a file: none imports another, none asks which of its types it reads, and what is inert has a reason."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from archcalc.importers import hf
+from archcalc.importers.hf import translator, translators
+from archcalc.importers.hf._helpers import inert
+from archcalc.importers.hf._helpers.inert import is_inert, keys_of
+from archcalc.spec.paths import data_root
+
+FAMILIES = sorted(file for file in Path(hf.__file__).parent.glob("*.py") if file.stem != "__init__")
+REASONS = {value for name, value in vars(inert).items() if name.isupper() and isinstance(value, str)}
+
+
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("file", FAMILIES, ids=lambda file: file.stem)
+def test_a_family_imports_helpers_alone(file: Path) -> None:
+    imported = [node.module or "" for node in ast.walk(parsed(file)) if isinstance(node, ast.ImportFrom)]
+    ours = [name for name in imported if name.startswith("archcalc")]
+    assert all(name.startswith("archcalc.importers.hf._helpers") for name in ours), ours
+
+
+@pytest.mark.parametrize("file", FAMILIES, ids=lambda file: file.stem)
+def test_a_family_never_asks_for_its_type(file: Path) -> None:
+    """What differs between types is said by the file that reads them, in the arguments of a helper."""
+    asked = [node for node in ast.walk(parsed(file)) if isinstance(node, ast.Attribute) and node.attr == "type"]
+    assert not asked
+
+
+def test_helpers_import_no_family() -> None:
+    names = {f"archcalc.importers.hf.{file.stem}" for file in FAMILIES}
+    for helper in sorted((Path(hf.__file__).parent / "_helpers").glob("*.py")):
+        found = {node.module for node in ast.walk(parsed(helper)) if isinstance(node, ast.ImportFrom)}
+        assert not found & names, helper.name
+
+
+def test_a_type_is_read_by_one_file_which_its_defaults_name() -> None:
+    for model_type, module in translators().items():
+        assert translator(model_type) is module
+    types = [model_type for file in FAMILIES for model_type in _types(file)]
+    assert len(types) == len(set(types)) == len(translators())
+
+
+def _types(file: Path) -> tuple[str, ...]:
+    named = {node.targets[0].id: node.value for node in parsed(file).body if isinstance(node, ast.Assign)}  # type: ignore[attr-defined]
+    found: tuple[str, ...] = eval(compile(ast.Expression(named["TYPES"]), file.name, "eval"))
+    return found
+
+
+@pytest.mark.parametrize("word", ["", "..", "../hf/llama", "base", "texts", "no_such_type", "inert"])
+def test_a_word_that_is_no_type_has_no_translator(word: str) -> None:
+    assert translator(word) is None
+
+
+def test_every_inert_key_has_a_reason() -> None:
+    for module in set(translators().values()):
+        assert set(module.INERT) <= REASONS, module.__name__
+        keys = list(keys_of(module.INERT))
+        assert len(keys) == len(set(keys)), module.__name__
+
+
+def test_keys_that_are_inert_everywhere_are_listed_once_with_their_reason() -> None:
+    found = json.loads((data_root() / "hf" / "inert.json").read_text(encoding="utf-8"))
+    names = [key for keys in found["keys"].values() for key in keys]
+    assert len(names) == len(set(names))
+    assert is_inert("use_cache") and is_inert("rms_norm_eps") and not is_inert("hidden_size")
