@@ -6,6 +6,7 @@ A pair that changes nothing is listed here with its reason, or it is a silent op
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
 from itertools import permutations
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from archcalc import load
 from archcalc.core.errors import InputError
+from archcalc.run.options import Asked
 
 SIZES = ["decoder=3", "vocab=512", "d_model=256", "heads=8", "kv_heads=4", "ffn.width=512"]
 TRAINING: dict[str, dict[str, Any]] = {
@@ -28,6 +30,7 @@ TRAINING: dict[str, dict[str, Any]] = {
     "ops": {"recompute": "ops"},
     "full": {"recompute": "full"},
     "eager": {"attention": "eager"},
+    "flash in fp32": {"attention": "flash", "precision": "fp32"},
     "loss_chunks": {"loss_chunks": 4},
     "freeze": {"freeze": "ffn"},
     "lora": {"lora": 32},
@@ -37,6 +40,7 @@ TRAINING: dict[str, dict[str, Any]] = {
     "int8": {"lora": 32, "weights": "int8"},
     "tp": {"tp": 2},
     "tp sp": {"tp": 2, "sp": True},
+    "dp": {"dp": 2},
     "dp zero 1": {"dp": 2, "zero": 1},
     "dp zero 2": {"dp": 2, "zero": 2},
     "dp zero 3": {"dp": 2, "zero": 3},
@@ -53,55 +57,85 @@ INFERENCE: dict[str, dict[str, Any]] = {
     "q4_k_m": {"weights": "q4_k_m"},
     "eager": {"attention": "eager"},
     "kv fp8": {"kv_dtype": "fp8"},
-    "kv rule": {"kv_rule": "full"},
+    "window-1": {"kv_rule": "window-1"},
+    "window+batch": {"kv_rule": "window+batch"},
+    "kv full": {"kv_rule": "full"},
+    "prefill": {"prefill": 16},
+    "tp": {"tp": 2},
+    "dp": {"dp": 2},
+    "overhead": {"overhead": 12345},
+}
+STATES: dict[str, dict[str, Any]] = {
+    "fp32": {"precision": "fp32"},
+    "int8": {"weights": "int8"},
+    "kv fp8": {"kv_dtype": "fp8"},
+    "state fp32": {"state_dtype": "fp32"},
+    "state fp8": {"state_dtype": "fp8"},
     "prefill": {"prefill": 16},
     "tp": {"tp": 2},
     "overhead": {"overhead": 12345},
 }
-WINDOW = ["attention.window=32"]
-SAME = {  # with the first, the second changes nothing; why
-    ("lora all", "lora"): "the same adapters and more",
-    ("nf4", "lora"): "a format is trained beside adapters only",
-    ("nf4_lightning", "lora"): "a format is trained beside adapters only",
-    ("int8", "lora"): "a format is trained beside adapters only",
-    ("fp32", "eager"): "eager is what fp32 has anyway: the kernel takes 16 bits",
-    ("tp sp", "tp"): "sequence parallelism is given with it",
+SMALL = ("llama-3-8b", SIZES)
+TABLES = {  # the options of one mode, and a model for which each of them says something
+    "training": (TRAINING, SMALL, "train"),
+    "inference": (INFERENCE, ("llama-3-8b", [*SIZES, "attention.window=32"]), "infer"),
+    "inference with a recurrent state": (STATES, ("jamba-v0.1", []), "infer"),
 }
+SAME = {  # with the first, the second changes nothing; why
+    ("fp32", "eager"): "eager is what fp32 has anyway: the kernel takes 16 bits",
+    ("fp32", "state fp32"): "a state is kept in the precision of the activations anyway",
+} | dict.fromkeys(
+    ((given, "dp") for given in ("tp", "tp sp", "cp", "overhead")),
+    "data parallelism without ZeRO divides nothing: it changes the overhead of one GPU to that of several",
+)
 
 
 @cache
-def answer(mode: str, names: tuple[str, ...]) -> Any:
+def answer(table: str, names: tuple[str, ...]) -> Any:
     """All numbers of the report, or the error's text."""
-    options = TRAINING if mode == "train" else INFERENCE
+    options, (name, changes), mode = TABLES[table]
     asked: dict[str, Any] = {}
-    for name in names:
-        asked |= options[name]
-    model = load("llama-3-8b", set=[*SIZES, *(WINDOW if mode == "infer" else [])])
+    for one in names:
+        asked |= options[one]
     try:
-        report = model.memory(mode=mode, batch=4, seq=128, **asked)
+        report = load(name, set=changes).memory(mode=mode, batch=4, seq=128, **asked)
     except InputError as refused:
         return str(refused)
     return report.parts, report.states, report.rows, [instant.bytes for instant in report.instants]
 
 
 def clash(first: dict[str, Any], second: dict[str, Any]) -> bool:
-    """One option with two values is not a pair of options."""
-    return any(first[name] != value for name, value in second.items() if name in first)
+    """One option with two values is not a pair of options, nor is one that is given already."""
+    return second.items() <= first.items() or any(
+        first[name] != value for name, value in second.items() if name in first
+    )
 
 
-def pairs(options: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
-    every = permutations(options, 2)
-    return [(one, two) for one, two in every if not clash(options[one], options[two]) and (one, two) not in SAME]
+def pairs() -> list[tuple[str, str, str]]:
+    found = [(table, one, two) for table in TABLES for one, two in permutations(TABLES[table][0], 2)]
+    return [
+        (table, one, two)
+        for table, one, two in found
+        if not clash(TABLES[table][0][one], TABLES[table][0][two]) and (one, two) not in SAME
+    ]
 
 
-@pytest.mark.parametrize(("given", "added"), pairs(TRAINING))
-def test_an_option_of_training_has_its_effect_beside_another(given: str, added: str) -> None:
-    assert answer("train", (given, added)) != answer("train", (given,))
+@pytest.mark.parametrize(("table", "given", "added"), pairs())
+def test_an_option_has_its_effect_beside_another(table: str, given: str, added: str) -> None:
+    assert answer(table, (given, added)) != answer(table, (given,))
 
 
-@pytest.mark.parametrize(("given", "added"), pairs(INFERENCE))
-def test_an_option_of_inference_has_its_effect_beside_another(given: str, added: str) -> None:
-    assert answer("infer", (given, added)) != answer("infer", (given,))
+@pytest.mark.parametrize(("table", "option"), [(table, one) for table in TABLES for one in TABLES[table][0]])
+def test_an_option_alone_is_answered(table: str, option: str) -> None:
+    """Or the pairs with it would differ by an error alone. It changes what is answered without any option."""
+    alone = answer(table, (option,))
+    assert not isinstance(alone, str)
+    assert alone != answer(table, ())
+
+
+def test_every_option_is_among_the_pairs() -> None:
+    given = {name for options, *_ in TABLES.values() for option in options.values() for name in option}
+    assert {field.name for field in fields(Asked)} - {"mode"} <= given
 
 
 @pytest.mark.parametrize("format", ["nf4", "nf4_lightning", "nf4_dq_lightning"])
