@@ -8,25 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from archcalc.reference.cache import Cache
 from archcalc.reference.fused import SOFTCAP, FusedAttention, Scores, is_written_out
 from archcalc.reference.layers import add, make_norm, recomputed, run
 from archcalc.reference.positions import rotate
 from archcalc.reference.sight import hidden_from
-
-
-class Cache(dict[str, Tensor]):
-    """Keys and values by layer, and how many tokens they are of. `run` tells the runs of one shared block apart."""
-
-    length, run = 0, 0
-
-    def __getitem__(self, name: str) -> Tensor:
-        return super().__getitem__(f"{self.run}.{name}")
-
-    def __setitem__(self, name: str, tensor: Tensor) -> None:
-        super().__setitem__(f"{self.run}.{name}", tensor)
-
-    def __contains__(self, name: object) -> bool:
-        return super().__contains__(f"{self.run}.{name}")
 
 
 def is_flash(part: dict[str, Any], options: dict[str, str]) -> bool:
@@ -167,23 +153,34 @@ class Attention(nn.Module):
 
     def _keys_and_values(self, x: Tensor, given: dict[str, Tensor], cache: Cache | None) -> tuple[Tensor, Tensor]:
         """Of this sequence behind what is cached; of the encoder's output once for all tokens."""
-        names = f"{self.path}.keys", f"{self.path}.values"
-        if self.part["cross"] and cache is not None and names[0] in cache:
-            return cache[names[0]], cache[names[1]]
+        cached = self._cached(cache)
+        if self.part["cross"] and cached:
+            return cached
         looked_at = given["memory"] if self.part["cross"] else x
         k, v = self._normed("k_norm", self.k(looked_at)), split_heads(self.v(looked_at), self.value_dim)
-        k = self._rotated(k, given).transpose(1, 2)
-        return (k, v.transpose(1, 2)) if cache is None else self._appended(names, (k, v.transpose(1, 2)), cache)
+        k, v = self._rotated(k, given).transpose(1, 2), v.transpose(1, 2)
+        return (k, v) if cache is None else self._appended(cached, (k, v), cache)
 
-    def _appended(self, names: tuple[str, str], new: tuple[Tensor, Tensor], cache: Cache) -> tuple[Tensor, Tensor]:
-        """Behind what is cached. Where only a window is seen, no more than the window is kept."""
-        sight = self.part["sight"]
-        widest = sight["window"] or sight["chunk"]
-        first = names[0] not in cache
-        for name, one in zip(names, new, strict=True):
-            whole = one if first else torch.cat((cache[name], one), dim=2)
-            cache[name] = whole[:, :, -widest:].clone() if widest and whole.shape[2] > widest else whole
-        return new if first else (cache[names[0]], cache[names[1]])
+    def _cached(self, cache: Cache | None) -> tuple[Tensor, Tensor] | None:
+        if cache is None:
+            return None
+        keys, values = cache.get(f"{self.path}.keys"), cache.get(f"{self.path}.values")
+        return None if keys is None or values is None else (keys, values)
+
+    def _appended(
+        self, cached: tuple[Tensor, Tensor] | None, new: tuple[Tensor, Tensor], cache: Cache
+    ) -> tuple[Tensor, Tensor]:
+        """Behind what is cached. Of a first call all is seen, of later ones what was kept."""
+        k, v = new if cached is None else (torch.cat(both, dim=2) for both in zip(cached, new, strict=True))
+        k, v = self._in_window(k), self._in_window(v)
+        cache.keep(f"{self.path}.keys", k)
+        cache.keep(f"{self.path}.values", v)
+        return new if cached is None else (k, v)
+
+    def _in_window(self, whole: Tensor) -> Tensor:
+        """Where only a window is seen, no more than the window is kept."""
+        widest = self.part["sight"]["window"] or self.part["sight"]["chunk"]
+        return whole[:, :, -widest:].clone() if widest and whole.shape[2] > widest else whole
 
     def _bias(self, given: dict[str, Tensor], q: Tensor, k: Tensor) -> Tensor | None:
         """What relative positions and ALiBi add to the scores: the stack's table, the block's own, or both."""

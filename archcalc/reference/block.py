@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Cache
+from archcalc.reference.cache import Cache
 from archcalc.reference.layers import Dropout, add, make_norm, run
 from archcalc.reference.parts import make_part
 

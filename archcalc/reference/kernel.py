@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Attention, Cache, split_heads
+from archcalc.reference.attention import Attention, split_heads
+from archcalc.reference.cache import Cache
 from archcalc.reference.layers import recomputed
 from archcalc.reference.positions import rotate
 from archcalc.reference.scan import as_kernel
@@ -69,8 +70,10 @@ class KernelAttention(Attention):
         return self.out(found.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1))
 
     def _before(self, cache: Cache | None) -> Sums | None:
-        known = cache is not None and f"{self.path}.sum" in cache
-        return (cache[f"{self.path}.sum"], cache[f"{self.path}.state"]) if known and cache is not None else None
+        if cache is None:
+            return None
+        summed, state = cache.get(f"{self.path}.sum"), cache.get(f"{self.path}.state")
+        return None if summed is None or state is None else (summed, state)
 
     def _summed_up(
         self,
@@ -87,7 +90,8 @@ class KernelAttention(Attention):
             return recomputed(core, q, k, v, padding, *rotation)
         found, sums = self._core_of(q, k, v, padding, *rotation, before=before)
         if cache is not None:
-            cache[f"{self.path}.sum"], cache[f"{self.path}.state"] = sums
+            cache.keep(f"{self.path}.sum", sums[0])
+            cache.keep(f"{self.path}.state", sums[1])
         return found
 
     def _core_of(

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Cache, softmax
+from archcalc.reference.attention import softmax
+from archcalc.reference.cache import Cache
 from archcalc.reference.fused import FusedAttention, Scores, is_written_out
 from archcalc.reference.indexer import Indexer, unchosen
 from archcalc.reference.layers import recomputed
@@ -64,7 +65,7 @@ class LatentAttention(nn.Module):
         down = self.kv_down(x)
         latent = self.kv_norm(down[..., : self.widths["kv_rank"]])
         shared_key = self._rotated(down[..., self.widths["kv_rank"] :][:, :, None], given, 0)[:, :, 0]
-        known = cache is not None and f"{self.path}.latent" in cache
+        known = cache is not None and cache.get(f"{self.path}.latent") is not None
         latent = self._appended(f"{self.path}.latent", cache, latent)
         shared_key = self._appended(f"{self.path}.shared_key", cache, shared_key)
         if known:
@@ -95,8 +96,10 @@ class LatentAttention(nn.Module):
         """Behind what is cached."""
         if cache is None:
             return new
-        cache[name] = torch.cat((cache[name], new), dim=1) if name in cache else new.clone()
-        return cache[name]
+        before = cache.get(name)
+        whole = new.clone() if before is None else torch.cat((before, new), dim=1)
+        cache.keep(name, whole)
+        return whole
 
     def _rotated(self, x: Tensor, given: dict[str, Tensor], start: int) -> Tensor:
         cosines, sines = (given.get(f"{name} {self.part['name']}") for name in ("cosines", "sines"))

@@ -96,8 +96,7 @@ class Layers(nn.Module):
         for index, layer in enumerate(self.each):
             state = before[index]
             if state is None and start is not None:
-                directions = start.top.shape[-1] and start_directions(start, layer)
-                state = start.state_of(index, directions)
+                state = start.state_of(index, start_directions(start, layer))
             x, last = layer(x, state)
             ends += [(layer.layer, one) for one in last]
         made = Made(x, _top(ends), alike(ends))

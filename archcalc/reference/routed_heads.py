@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Attention, Cache
+from archcalc.reference.attention import Attention
+from archcalc.reference.cache import Cache
 from archcalc.reference.moe import ExpertLinear, Router, tokens_by_expert
 
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from archcalc.reference.cache import Cache
 from archcalc.reference.selective import as_one_op
 
 Found = tuple[Tensor, Tensor]  # what every position gets, and the state after the last one
@@ -62,12 +63,12 @@ def scan(decay: Tensor, added: Tensor, start: Tensor | None) -> Tensor:
     return states
 
 
-def known(cache: Any, name: str) -> Tensor | None:
+def known(cache: Cache | None, name: str) -> Tensor | None:
     """What earlier calls kept under this name."""
-    return cache[name] if cache is not None and name in cache else None
+    return None if cache is None else cache.get(name)
 
 
-def keep(cache: Any, name: str, state: Tensor) -> None:
+def keep(cache: Cache | None, name: str, state: Tensor) -> None:
     """For the next token, in a storage of its own."""
     if cache is not None:
-        cache[name] = state.clone()
+        cache.keep(name, state.clone())

@@ -7,8 +7,9 @@ from typing import Any
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Cache, RelativePositions
+from archcalc.reference.attention import RelativePositions
 from archcalc.reference.block import Block
+from archcalc.reference.cache import Cache
 from archcalc.reference.constants import Constants
 from archcalc.reference.disentangled import Distances
 from archcalc.reference.layers import Dropout, add, make_norm, recomputed, run

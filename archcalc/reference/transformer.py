@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import Cache, is_flash, misfit
+from archcalc.reference.attention import is_flash, misfit
+from archcalc.reference.cache import Cache
 from archcalc.reference.embeddings import make_embedding
 from archcalc.reference.family import Family, cross_entropy
 from archcalc.reference.heads import Head
@@ -147,7 +148,7 @@ class Transformers(Family):
 
     def kept_tensors(self, kept: Cache) -> list[Tensor]:
         """Keys, values and states of all layers."""
-        return list(kept.values())
+        return kept.tensors()
 
     def properties(self, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:
         """Of every answer that must have it."""
