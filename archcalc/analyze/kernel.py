@@ -122,6 +122,7 @@ def _number(limit: Fraction | None) -> str:
 
 
 def _record(row: Row) -> dict[str, Any]:
+    normaliser = row.normaliser.at(row.length) if row.normaliser else 0
     return {
         "attention": row.attention,
         "feature": row.feature,
@@ -130,7 +131,7 @@ def _record(row: Row) -> dict[str, Any]:
         "features": row.features,
         "length": row.length,
         "flops": row.products.at(row.length),
-        "normaliser_flops": row.normaliser.at(row.length) if row.normaliser else 0,
+        "normaliser_flops": normaliser,
         "worked": row.products.worked(),
         "cheaper_above": float(row.limit) if row.limit is not None else None,
         "cheaper_from": row.cheaper_from(),
@@ -185,6 +186,9 @@ def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place]) -> 
     added = " and ".join(dict.fromkeys(kind for place in places for kind in place.added))
     lengths = " and ".join(f"{length:,}" for length in dict.fromkeys(row.length for row in rows))
     group = "one head" if all(row.heads == 1 for row in rows) else "the heads that share one key-value head"
+    window = "softmax over all positions: a window or chunk is not taken off"
+    positions = f"without the {added} positions that softmax adds to its scores: a kernel has no scores"
+    met = [text for text, holds in ((window, narrow), (positions, added)) if holds]
     return (
         f"FLOPs of {group} at N = {lengths}, queries and keys alike; every figure is exact",
         "matrix products, two for each multiply-add; the normaliser's apart; softmax, feature maps and divisions are "
@@ -192,8 +196,7 @@ def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place]) -> 
         "C features: (D + 1)(D + 2) / 2 of a head of D numbers for poly2, (q·k + 1)²; D for elu(x) + 1 and relu",
         "from N: the first length at which it costs less than softmax; half: less than half of softmax, as it is "
         "counted where a causal mask's hidden half is skipped",
-        *(["softmax over all positions: a window or chunk is not taken off"] if narrow else []),
-        *([f"without the {added} positions that softmax adds to its scores: a kernel has no scores"] if added else []),
+        *met,
         *map(str, without(work.assumptions, Topic.BATCH)),
     )
 
@@ -208,7 +211,7 @@ def _rows(alike: list[Place]) -> list[Row]:
             feature=feature,
             used=feature == part.feature,
             heads=part.heads // part.kv_heads,
-            features=None if feature == "softmax" else feature_width(feature, part.head_dim),
+            features=_features(feature, part),
             length=length,
             products=products,
             normaliser=normaliser,
@@ -216,6 +219,11 @@ def _rows(alike: list[Place]) -> list[Row]:
         )
         for feature, (products, normaliser) in costs.items()
     ]
+
+
+def _features(feature: str, part: AttentionPart) -> int | None:
+    """Softmax has no feature map."""
+    return None if feature == "softmax" else feature_width(feature, part.head_dim)
 
 
 def _costs(part: AttentionPart, feature: str, work: Workload) -> tuple[Cost, Cost | None]:

@@ -67,6 +67,7 @@ class ParamsReport(Report):
         active_non_embedding = [Figure("non-embedding, active", self.active_non_embedding)] if active else []
         beside = {"scales and zeros": self.scales, "buffers": self.buffers}
         others = [Figure(name, count, note="not counted as parameters") for name, count in beside.items() if count]
+        stored = [Figure("bytes as stored", self.stored, "bytes")] if self.stored is not None else []
         return (
             Figure("parameters", self.total),
             *active,
@@ -75,7 +76,7 @@ class ParamsReport(Report):
             *((headless, Figure("non-embedding", self.non_embedding)) if groups else ()),
             *active_non_embedding,
             Figure(f"bytes in {self.precision}", self.bytes, "bytes"),
-            *([Figure("bytes as stored", self.stored, "bytes")] if self.stored is not None else []),
+            *stored,
             *others,
         )
 
@@ -123,12 +124,13 @@ class ParamsReport(Report):
     def record(self) -> dict[str, Any]:
         figures = ["total", "trainable", "non_embedding", "without_head", "active", "active_non_embedding"]
         figures += ["bytes", "buffers"]
+        stored = {"stored_bytes": self.stored} if self.stored is not None else {}
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
             **self.scope.record(),
             **{name: int(getattr(self, name)) for name in figures},
-            **({"stored_bytes": self.stored} if self.stored is not None else {}),
+            **stored,
             **({"scales": int(self.scales)} if self.scales else {}),
             "assumptions": list(self.assumptions),
             "rows": [self._row_record(row) for row in self.rows],
@@ -174,7 +176,7 @@ def params(
     mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
     return ParamsReport(
         model=model,
-        assumptions=(*exact, *notes_of(root), *([stored_as] if stored_as else []), *assumed),
+        assumptions=(*exact, *notes_of(root), *filter(None, [stored_as]), *assumed),
         scope=scope,
         total=counted,
         trainable=_where(root, lambda param: param.trainable),

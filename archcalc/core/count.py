@@ -99,7 +99,9 @@ def _without(term: Expression, copies: tuple[Leaf, ...]) -> Expression:
     factors = list(term.factors) if isinstance(term, Product) else [term]
     for leaf in copies:
         factors.remove(leaf)
-    return factors[0] if len(factors) == 1 else Product(tuple(factors)) if factors else Leaf(1)
+    if not factors:
+        return Leaf(1)
+    return factors[0] if len(factors) == 1 else Product(tuple(factors))
 
 
 def _grouped(terms: tuple[Expression, ...], names: bool) -> list[str]:
@@ -141,7 +143,9 @@ class Count(int):
     def __add__(self, other: int) -> Count:
         if not isinstance(other, int):
             return NotImplemented
-        return self if other == 0 else _joined(self, other) if self else Count(other)
+        if other == 0:
+            return self
+        return _joined(self, other) if self else Count(other)
 
     def __radd__(self, other: int) -> Count:
         return Count(other) + self

@@ -280,7 +280,9 @@ class Module:
         above = self.parent.path if self.parent else ""
         if self.is_section:
             return above
-        return f"{above}.{self.name}" if above else self.name if self.parent else ""
+        if not self.parent:
+            return ""
+        return f"{above}.{self.name}" if above else self.name
 
     @property
     def children(self) -> tuple[Module, ...]:

@@ -80,7 +80,9 @@ class Facts:
         if not isinstance(found, list):
             return found
         several = sorted({one for one in found if one})
-        return several[0] if len(several) == 1 else found if several else 0
+        if not several:
+            return 0
+        return several[0] if len(several) == 1 else found
 
     def tensor(self, name: str) -> Stored | None:
         """One of the model's own tensors, or that of the first layer that has one of this name."""
@@ -140,7 +142,9 @@ class Facts:
     def _by_truth(self, said: str, words: Fields) -> Any:
         """One of two words."""
         found = self.value(said)
-        return None if found is None else words["yes" if found else "no"]
+        if found is None:
+            return None
+        return words["yes"] if found else words["no"]
 
     def _first(self, name: str, _: Fields) -> int:
         """The first layer that has a tensor; as many as there are, where none has it."""

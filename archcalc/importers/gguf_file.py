@@ -153,7 +153,8 @@ def _own_name(tensor: str) -> str:
 def _called(place: Place) -> Iterator[set[str]]:
     """What the tensors of a matrix may be called, the likeliest first."""
     kind = place.role.partition(".")[0]
-    tail = "_exps" if place.is_expert else "_shexp" if place.is_shared else ""
+    of_experts = "_exps" if place.is_expert else ""
+    tail = of_experts or ("_shexp" if place.is_shared else "")
     before = "cross_" if ".cross." in f".{place.param.owner.path}." else ""
     for names in _NAMES.get(place.role, ()):
         yield {f"{before}{name}{tail}" if kind in ("ffn", "attention") else name for name in names}

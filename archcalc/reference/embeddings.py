@@ -13,8 +13,9 @@ from archcalc.reference.layers import Dropout, add, make_norm, run
 
 def make_embedding(stack: Config) -> nn.Module:
     """By what the stack reads."""
-    kind = ImageEmbedding if stack["patches"] else AudioEmbedding if stack["audio"] else Embedding
-    return kind(stack)
+    if stack["patches"]:
+        return ImageEmbedding(stack)
+    return AudioEmbedding(stack) if stack["audio"] else Embedding(stack)
 
 
 def grid(patches: Config) -> tuple[int, int]:
@@ -77,7 +78,8 @@ class Embedding(nn.Module):
         if self.where:
             self.projection = nn.Linear(tables["width"], d_model, bias=tables["project_bias"])
         width = d_model if self.where == "tokens" else tables["width"]
-        types = said["types"] if isinstance(said["types"], list) else [said["types"]] if said["types"] else []
+        types = said["types"] if isinstance(said["types"], list) else [said["types"] or 0]
+        types = [rows for rows in types if rows]
         self.kinds = [f"types_{index + 1}" if index else "types" for index in range(len(types))]
         for name, rows in zip(self.kinds, types, strict=True):
             self.add_module(name, nn.Embedding(rows, width))
@@ -169,7 +171,8 @@ class ImageEmbedding(nn.Module):
         self.learned = placed is not None and placed["kind"] == "learned"
         number = math.prod(grid(patches)) + patches["tokens"]
         add(self, "tokens", Vectors(patches["tokens"], width) if patches["tokens"] else None)
-        add(self, "positions", Vectors(number, width) if self.learned else Positions(placed, width) if placed else None)
+        if placed:
+            self.positions = Vectors(number, width) if self.learned else Positions(placed, width)
         add(self, "mask_token", Vectors(1, width) if patches["mask"] else None)
         add(self, "registers", Vectors(patches["registers"], width) if patches["registers"] else None)
         add(self, "norm", make_norm(stack["norm"], width) if stack["embedding"]["norm"] else None)

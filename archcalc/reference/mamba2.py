@@ -49,7 +49,9 @@ class Mamba2(nn.Module):
 
 
 def _norm(width: int, groups: int) -> nn.Module | None:
-    return None if groups == 0 else nn.RMSNorm(width) if groups == 1 else GroupedNorm(width, groups)
+    if groups == 0:
+        return None
+    return nn.RMSNorm(width) if groups == 1 else GroupedNorm(width, groups)
 
 
 class GroupedNorm(nn.Module):

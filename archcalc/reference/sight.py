@@ -18,7 +18,9 @@ def hidden_from(part: dict[str, Any], given: dict[str, Tensor]) -> Tensor | None
     """True where a key must not be seen: by the stack's mask, or as padding."""
     padding = given.get("memory padding" if part.get("cross") else "own padding")
     mask = given.get(f"mask {part['name']}")
-    return mask | padding if mask is not None and padding is not None else mask if padding is None else padding
+    if padding is None:
+        return mask
+    return padding if mask is None else mask | padding
 
 
 def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) -> Tensor:

@@ -16,10 +16,11 @@ _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `
 def render(report: Report, *, width: int) -> str:
     shown = page(report)
     answers = [f"- **{_plain(answer.label)}**: {' '.join(figure(answer)).strip()}" for answer in shown.figures]
+    scope = [f"**{_sentence(shown.scope)}**"] if shown.scope else []
     blocks = [
         [f"### {_plain(shown.title)}"],
         ["  \n".join(_sentence(line) for line in shown.answer)] if shown.answer else [],
-        [f"**{_sentence(shown.scope)}**"] if shown.scope else [],
+        scope,
         answers,
         *(_table(table) for table in shown.tables),
         [f"- {_sentence(note)}" for note in shown.notes],

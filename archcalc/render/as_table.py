@@ -75,7 +75,8 @@ class _Layout:
     def __init__(self, table: Table, width: int) -> None:
         self.table, self.width = table, width
         self.units = [column.unit for column in table.columns]
-        self.bar = (20 if width >= WIDE else 10) if "share" in self.units else 0
+        bar = 20 if width >= WIDE else 10
+        self.bar = bar if "share" in self.units else 0
         self.rows = [self._cells(line) for line in table.lines]
         self.widths = self._widths(table.columns)
         self.used = sum(self.widths) + 2 * (len(self.widths) - 1) + (self.bar + 1 if self.bar else 0)
@@ -105,7 +106,8 @@ class _Layout:
         text = self._joined(row) if any(row[1:]) else row[0][: self.width]  # a heading has the line to itself
         share = line.cells[self.units.index("share")] if self.bar else None
         bar = _bar(share, self.bar) if share is not None else ""
-        styled = (bold(text) if line.heading or line.depth == 0 else text) + (f" {coloured(bar)}" if bar else "")
+        styled = bold(text) if line.heading or line.depth == 0 else text
+        styled += f" {coloured(bar)}" if bar else ""
         if not line.below:
             return [styled]
         if self.width >= WIDE and self.used + 4 + len(line.below) <= self.width:

@@ -87,4 +87,7 @@ def _scaled(number: int, base: int, units: tuple[str, ...]) -> str:
     value, unit = float(number), 0
     while round(value, 1) >= base and unit < len(units) - 1:
         value, unit = value / base, unit + 1
-    return f"{number:,}{units[0]}" if unit == 0 else f"{value:,.{1 if value >= 100 else 2}f}{units[unit]}"
+    if unit == 0:
+        return f"{number:,}{units[0]}"
+    places = 1 if value >= 100 else 2
+    return f"{value:,.{places}f}{units[unit]}"

@@ -144,8 +144,13 @@ class FitReport(Report):
     def _remedy_line(self, remedy: Remedy) -> Line:
         enough = [row for row in self.rows if remedy.required <= row.capacity_bytes]
         least = min(enough, key=lambda row: row.capacity_bytes, default=None)
-        fits = ("yes" if least else "no") if len(self.rows) == 1 else least.gpu if least else "–"
-        return Line((remedy.change.option, remedy.required, fits, remedy.change.price))
+        return Line((remedy.change.option, remedy.required, self._fits(least), remedy.change.price))
+
+    def _fits(self, least: Row | None) -> str:
+        """The smallest GPU that is enough; of a single one whether it is."""
+        if len(self.rows) == 1:
+            return "yes" if least else "no"
+        return least.gpu if least else "–"
 
     def record(self) -> dict[str, Any]:
         asked = self.memory.record()

@@ -118,12 +118,14 @@ class FlopsReport(Report):
         return " · ".join((self.model, step, *shown, *self.plan.words()))
 
     def figures(self) -> Sequence[Figure]:
-        trains = self.mode == "train"
         unit = "token" if self.lengths else "sample"
+        where = "FLOPs on each GPU" if self.plan.gpus > 1 else "FLOPs"
+        passes = [Figure("forward", self.forward, "flops"), Figure("backward", self.backward, "flops")]
+        recomputed = [Figure("recomputed besides", self.recompute, "flops")] if self.recompute else []
         return [
-            Figure("FLOPs on each GPU" if self.plan.gpus > 1 else "FLOPs", self.total, "flops"),
-            *([Figure("forward", self.forward, "flops"), Figure("backward", self.backward, "flops")] if trains else []),
-            *([Figure("recomputed besides", self.recompute, "flops")] if self.recompute else []),
+            Figure(where, self.total, "flops"),
+            *(passes if self.mode == "train" else []),
+            *recomputed,
             *self._elementwise(),
             Figure(f"per {unit}", round(self.per_token), "flops", note=self._of()),
             *self._training(),
@@ -182,6 +184,8 @@ class FlopsReport(Report):
         return number / self.total if self.total else 0.0
 
     def record(self) -> dict[str, Any]:
+        context = {"context": self.context} if self.mode == "decode" else {}
+        training = {"tokens": self.corpus, "flops": self.training, "6nd": self.rule}
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
@@ -189,14 +193,14 @@ class FlopsReport(Report):
             "mode": self.mode,
             "batch": self.batch,
             **self.lengths,
-            **({"context": self.context} if self.mode == "decode" else {}),
+            **context,
             **self.plan.record(),
             "weights_format": self.weights,
             **self.amounts.record(),
             "tokens": self.tokens,
             "per_token": float(self.per_token),
             "kinds": {kind: amounts.record() for kind, amounts in self.kinds.items()},
-            **({"training": {"tokens": self.corpus, "flops": self.training, "6nd": self.rule}} if self.corpus else {}),
+            **({"training": training} if self.corpus else {}),
             "assumptions": list(self.assumptions),
             "rows": [self._row_record(row) for row in self.rows],
         }

@@ -67,18 +67,20 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
     trained = [(one, copies) for one, copies in _params(root) if keeping.trained(one)]
     here = sum(copies * _here(plan, param) for param, copies in trained)
     shares = sum(copies * _share(plan, param) for param, copies in trained) * kept
+    rounding = gradients - shares if plan.zero == 2 else 0
+    update = 0 if recipe.master else here * optimizer.update * BYTES[recipe.states]
     return StepPolicy(
         gradient=lambda param: plan.size(param) * made,
         kept_gradient=lambda param: _share(plan, param) * kept,
         summed=lambda param: plan.sharded(param) * plan.shards * kept if plan.zero == 3 else 0,
-        rounding=gradients - shares if plan.zero == 2 else 0,
+        rounding=rounding,
         copy=_copies(case, keeping),
         copy_stays=lambda param: bool(recipe.copies) and not keeping.quantised(param),
         copies_are_cached=recipe.name == "autocast",
         gathered=_gathered(case, root),
         accumulates=case.accumulate > 1,
         reduces=plan.zero >= 2,
-        update=0 if recipe.master else here * optimizer.update * BYTES[recipe.states],
+        update=update,
         keys_from=plan.cp,
         loss_in_parts=plan.tp > 1,
     )

@@ -34,12 +34,10 @@ def _branch(m: Module, name: str, x: Tensor, context: Context, part: Part) -> Te
 
 
 def _added(m: Module, x: Tensor, branch: Tensor, name: str, part: Part) -> Tensor:
-    post = part.norm.place == "post"
-    x = m.record("add", x, branch, name="" if post else f"{name}_add", note="" if post else "residual")
-    if not post:
-        return x
+    if part.norm.place != "post":
+        return m.record("add", x, branch, name=f"{name}_add", note="residual")
     m[f"{name}_norm"].title = "Add & Norm"
-    return normed(m[f"{name}_norm"], x, part.norm)
+    return normed(m[f"{name}_norm"], m.record("add", x, branch), part.norm)
 
 
 def _in_parallel(m: Module, x: Tensor, context: Context, parts: dict[str, Part], parallel: str) -> Tensor:

@@ -90,7 +90,11 @@ def _pool(head: OneHead, patches: Patches | None) -> str:
         raise InputError("there is no class token beside patches", hint, fields=[("head", "pool"), ("head",)])
     if head.pooler and not head.pool:
         return "class"
-    return head.pool or ("each" if not patches else "class" if patches.tokens else "mean")
+    if head.pool:
+        return head.pool
+    if not patches:
+        return "each"
+    return "class" if patches.tokens else "mean"
 
 
 def _check_widths(head: Head, stack: ResolvedStack) -> None:

@@ -78,8 +78,9 @@ def with_table(position: Position, cut: Patches, around: Surroundings) -> Positi
 
 def described(cut: Patches) -> str:
     parts = [f"{times(*cut.grid)} patches"]
-    parts += [f"{cut.tokens} {'token' if cut.tokens == 1 else 'tokens'}"] if cut.tokens else []
-    parts += [f"{cut.registers} {'register' if cut.registers == 1 else 'registers'}"] if cut.registers else []
+    for number, noun in ((cut.tokens, "token"), (cut.registers, "register")):
+        if number:
+            parts.append(f"{number} {noun if number == 1 else noun + 's'}")
     return " and ".join(parts)
 
 

@@ -93,7 +93,7 @@ def cycled(items: Items, blocks: int) -> Items:
     rounds, rest = divmod(blocks, blocks_of(items))
     if len(items) == 1:
         return (*((replace(items[0], times=items[0].times * rounds),) if rounds else ()), *_first(items, rest))
-    whole: Items = () if not rounds else items if rounds == 1 else (Group(rounds, items),)
+    whole: Items = (Group(rounds, items),) if rounds > 1 else items * rounds
     return (*whole, *_first(items, rest))
 
 

@@ -24,7 +24,9 @@ def _pattern(value: Any) -> Any:
 
 
 def _words(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else (value,) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_words)]

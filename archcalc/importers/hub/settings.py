@@ -59,8 +59,10 @@ def _kept_token() -> str:
 def cache() -> Path | None:
     """Where repositories are kept; None for a user without a home."""
     written = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
+    if written:
+        return Path(written)
     home = _home()
-    return Path(written) if written else home / "hub" if home else None
+    return home / "hub" if home else None
 
 
 def _home() -> Path | None:

@@ -89,8 +89,10 @@ def _tensors(output: Any) -> Iterator[Shape]:
     if hasattr(output, "shape"):
         yield tuple(output.shape)
         return
-    for inner in output.values() if hasattr(output, "values") else output if isinstance(output, list | tuple) else ():
-        yield from _tensors(inner)
+    several = list(output.values()) if hasattr(output, "values") else output
+    if isinstance(several, list | tuple):
+        for inner in several:
+            yield from _tensors(inner)
 
 
 class CausalConvolutions(TorchFunctionMode):

@@ -7,13 +7,15 @@ from archcalc.archs.transformer.nodes import Position
 from archcalc.archs.transformer.parts import mla
 from archcalc.archs.transformer.parts.attention_fields import Attention
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
-from archcalc.archs.transformer.parts.part import Part, Surroundings
+from archcalc.archs.transformer.parts.part import Part, Surroundings, own_or
 from archcalc.core.errors import InputError
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.qk_norm import QKNorm
 from archcalc.layers.routed_heads import RoutedHeads
 
 __all__ = ["Attention", "resolve"]
+
+_GATES = {True: "query", False: "", "own": "own", "head": "head"}
 
 
 def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part:
@@ -36,6 +38,7 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part
     for position in used:
         if position.kind == "disentangled":
             _check_disentangled(position, said, heads, kv_heads, word, around)
+    out_norm = around.norm(said.norm).kind if said.out_norm else ""
     return AttentionPart(
         name=word,
         norm=around.norm(said.norm),
@@ -43,18 +46,18 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part
         heads=heads,
         kv_heads=kv_heads,
         head_dim=head_dim,
-        bias=_biased(said.bias if said.bias is not None else scope.bias),
+        bias=_biased(own_or(said.bias, scope.bias)),
         positions=used,
         rotated=positions.rotated_width(rope, head_dim, [*places, *around.places(word, "head_dim")]) if rope else 0,
         feature=said.feature or "softmax",
         cross=cross,
         sight=Sight(around.causal and not cross, said.window, said.chunk),
-        weights_dropout=scope.dropout if said.dropout is None else said.dropout,
+        weights_dropout=own_or(said.dropout, scope.dropout),
         qk_norm=_qk_norm(said, around),
         sinks=said.sinks,
-        gate="query" if said.gate is True else said.gate or "",
+        gate=_GATES[said.gate],
         v_dim=said.v_dim,
-        out_norm=around.norm(said.norm).kind if said.out_norm else "",
+        out_norm=out_norm,
         softcap=said.softcap is not None,
         memory=said.memory,
         global_qkv=said.global_qkv,
@@ -74,7 +77,7 @@ def _routed(said: Attention, word: str, heads: int, kv_heads: int, around: Surro
     if heads != top * kv_heads:
         fact = f"{top} experts of {kv_heads} heads are {top * kv_heads} heads, not {heads}"
         raise InputError(fact, f"write `heads: {top * kv_heads}`", fields=around.places(word, "heads"))
-    if "q" in _biased(said.bias if said.bias is not None else around.scope.bias):
+    if "q" in _biased(own_or(said.bias, around.scope.bias)):
         raise InputError("experts' queries have no bias", "write `bias: [o]`", fields=around.places(word, "bias"))
     return RoutedHeads(said.experts, top)
 
@@ -142,8 +145,8 @@ def _qk_norm(said: Attention, around: Surroundings) -> QKNorm | None:
     if own is None:
         return None
     kind = own.kind or (usual.kind if usual.kind != "none" else "rms")
-    bias = own.bias if own.bias is not None else usual.bias
-    return QKNorm(own.over, kind, bias, own.affine if own.affine is not None else usual.affine, own.width or ())
+    bias, affine = own_or(own.bias, usual.bias), own_or(own.affine, usual.affine)
+    return QKNorm(own.over, kind, bias, affine, own.width or ())
 
 
 def _positions(said: Attention, word: str, around: Surroundings, *, cross: bool) -> tuple[Position, ...]:

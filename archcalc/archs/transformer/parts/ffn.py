@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm
-from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
+from archcalc.archs.transformer.parts.part import LayerPart, Surroundings, own_or
 from archcalc.layers.activation import ACTIVATIONS, LEARNED
 from archcalc.layers.ffn import Ffn as FeedForward
 from archcalc.spec.node import Node, Size, mistake
@@ -37,7 +37,7 @@ class Ffn(Node):
 
 
 def resolve(word: str, slot: str, said: Ffn, around: Surroundings) -> LayerPart:
-    biased = said.bias if said.bias is not None else around.scope.bias
+    biased = own_or(said.bias, around.scope.bias)
     layer = FeedForward(
         width=around.needed(said.width, "width", "the inner width, such as `ffn: 2048`", word),
         act=said.act,

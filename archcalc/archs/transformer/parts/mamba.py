@@ -17,6 +17,7 @@ _EVERY_KIND = frozenset({"inner", "state", "conv", "bias", "conv_bias", "norm"})
 
 
 _NORMS_SCHEMA = {"enum": [True, False, "weightless"]}
+_NORMS = {True: "rms", False: "none", "weightless": "weightless"}
 Norms = Annotated[Any, BeforeValidator(flag_or("weightless")), WithJsonSchema(_NORMS_SCHEMA)]
 
 
@@ -58,7 +59,7 @@ def _mamba(said: Mamba, around: Surroundings) -> ssm.Mamba:
         bias=_biased(said, "in"),
         out_bias=_biased(said, "out"),
         conv_bias=said.conv_bias,
-        norms="weightless" if said.norms == "weightless" else "rms" if said.norms else "none",
+        norms=_NORMS[said.norms],
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.archs.transformer import positions
-from archcalc.archs.transformer.parts.part import Context, Part, Surroundings
+from archcalc.archs.transformer.parts.part import Context, Part, Surroundings, own_or
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor
 from archcalc.layers.attention import Inputs
@@ -79,10 +79,10 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Late
         dropout=scope.dropout,
         widths=_widths(word, heads, said, around),
         bias=_bias(word, said, around),
-        rope=used[0] if used else None,
+        rope=next(iter(used), None),
         sight=Sight(around.causal),
-        weights_dropout=scope.dropout if said.dropout is None else said.dropout,
-        indexer=_indexer(word, said, around) if said.index else None,
+        weights_dropout=own_or(said.dropout, scope.dropout),
+        indexer=_indexer(word, said, around),
         gate=_gate(word, said, around),
         softmax=scope.softmax,
     )
@@ -97,10 +97,11 @@ def _gate(word: str, said: Attention, around: Surroundings) -> str:
     return said.gate or ""
 
 
-def _indexer(word: str, said: Attention, around: Surroundings) -> Indexer:
+def _indexer(word: str, said: Attention, around: Surroundings) -> Indexer | None:
     """It reads the queries while they are narrow, so that they must be."""
     index = said.index
-    assert index
+    if not index:
+        return None
     if index.head_dim and said.rope_dim and index.head_dim < said.rope_dim:
         fact = f"an indexer's heads are {index.head_dim} wide, and {said.rope_dim} of that are rotated"
         raise InputError(fact, "make index.head_dim at least rope_dim", fields=around.places(word, "index", "head_dim"))
@@ -132,7 +133,7 @@ def _widths(word: str, heads: int, said: Attention, around: Surroundings) -> Wid
 
 
 def _bias(word: str, said: Attention, around: Surroundings) -> bool:
-    bias = said.bias if said.bias is not None else around.scope.bias
+    bias = own_or(said.bias, around.scope.bias)
     if not isinstance(bias, bool):
         hint = "it stands on the projections down and out: write true or false"
         raise InputError("latent attention has one bias for all", hint, fields=around.places(word, "bias"))

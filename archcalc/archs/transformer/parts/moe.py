@@ -8,13 +8,14 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.ffn import Activation
-from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
+from archcalc.archs.transformer.parts.part import LayerPart, Surroundings, own_or
 from archcalc.core.errors import InputError
 from archcalc.layers.ffn import Ffn
 from archcalc.layers.moe import Mixture
 from archcalc.spec.node import Node, Size, as_size
 
 _CORRECTION_SCHEMA = {"enum": [True, False, "frozen"]}
+_CORRECTIONS = {"frozen": "parameter", True: "buffer", False: ""}
 Correction = Annotated[Any, BeforeValidator(flag_or("frozen")), WithJsonSchema(_CORRECTION_SCHEMA)]
 
 
@@ -68,7 +69,7 @@ def resolve(word: str, slot: str, said: Moe, around: Surroundings) -> LayerPart:
         top=top,
         each=Ffn(width, said.act, said.gated, said.bias, out_bias=said.bias),
         router_bias=said.router_bias,
-        correction="parameter" if said.correction == "frozen" else "buffer" if said.correction else "",
+        correction=_CORRECTIONS[said.correction],
         shared=_shared(word, said, around) if said.shared else None,
         shared_gate=said.shared_gate,
         latent=said.latent,
@@ -88,11 +89,11 @@ def _check_stands_with(word: str, field: str, said: Moe, around: Surroundings) -
 
 def _shared(word: str, said: Moe, around: Surroundings) -> Ffn:
     shared = said.shared or Shared()
-    bias = around.scope.bias if shared.bias is None else shared.bias
+    bias = own_or(shared.bias, around.scope.bias)
     return Ffn(
         width=around.needed(shared.width, "shared.width", "its inner width, such as `shared: 2048`", word),
         act=shared.act or said.act,
-        gated=said.gated if shared.gated is None else shared.gated,
+        gated=own_or(shared.gated, said.gated),
         bias=bias,
         out_bias=bias,
     )

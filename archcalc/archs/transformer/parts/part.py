@@ -102,6 +102,11 @@ class LayerPart(Part):
         return replace(self, layer=self.layer.within(d_model)) if isinstance(self.layer, Convolution) else self
 
 
+def own_or(value: T | None, around: T) -> T:
+    """What a part says itself, or what holds around it."""
+    return around if value is None else value
+
+
 def normed(m: Module, x: Tensor, said: Norm) -> Tensor:
     return norm(m, x, said.kind, bias=said.bias, affine=said.affine)
 
