@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 
 from archcalc.analyze.memory.answer import Memory
-from archcalc.storage.places import Place
+from archcalc.core.roles import Role
 
 MIB = 2**20
-TOGETHER = dict.fromkeys(("attention.q", "attention.k", "attention.v"), "qkv")
-TOGETHER |= dict.fromkeys(("ffn.gate", "ffn.up"), "gate_up")
+TOGETHER = dict.fromkeys((Role.ATTENTION_Q, Role.ATTENTION_K, Role.ATTENTION_V), "qkv")
+TOGETHER |= dict.fromkeys((Role.FFN_GATE, Role.FFN_UP), "gate_up")
 
 
 def unsplit(memory: Memory) -> int:
@@ -22,7 +22,7 @@ def unsplit(memory: Memory) -> int:
     tensors: dict[object, int] = defaultdict(int)
     copies: dict[object, int] = {}
     for held in memory.parameters.held:
-        together = TOGETHER.get(Place(held.param, held.copies).role)
+        together = TOGETHER.get(held.param.weight_role.plain)
         tensor = (held.param.owner.parent, together) if together else held.param
         tensors[tensor] += held.weights // held.copies
         copies[tensor] = held.copies

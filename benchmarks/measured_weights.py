@@ -11,9 +11,10 @@ from measured_models import Case, Inexpressible, positions, tower, tower_gpus, w
 
 from archcalc.analyze.memory.answer import Memory
 from archcalc.core.ir import walk
+from archcalc.core.roles import Role
 from archcalc.model import Model
 from archcalc.storage import named_formats
-from archcalc.storage.places import Place, Shape
+from archcalc.storage.places import Shape
 
 WEIGHTS = {
     "fp8": "fp8",
@@ -78,8 +79,8 @@ def beside(case: Case, model: Model) -> int:
 
 def _lifting(model: Model) -> int:
     """Weights of latent attention that lift a latent vector to keys and values."""
-    places = [(Place(param, int(copies))) for module, copies in walk(model.build()) for param in module.params.values()]
-    return sum(place.copies * int(place.param.size) for place in places if place.role == "attention.kv_up")
+    params = [(param, int(copies)) for module, copies in walk(model.build()) for param in module.params.values()]
+    return sum(copies * int(param.size) for param, copies in params if param.weight_role is Role.ATTENTION_KV_UP)
 
 
 def gguf_size(case: Case) -> Iterator[Pair]:

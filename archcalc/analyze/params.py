@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, doubts_of, fold, notes_of, walk
 from archcalc.core.precision import BYTES
+from archcalc.core.roles import Role
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.spec.scope import WHOLE, Scope
 from archcalc.storage.packed_tensors import SCALE
@@ -225,15 +226,12 @@ def _met(param: Param) -> Count:
 
 def _is_inside(param: Param) -> bool:
     """Neither a look-up table nor an untied output layer."""
-    return not (param.table or _is_output_layer(param))
+    return not (param.weight_role.is_table or _is_output_layer(param))
 
 
 def _is_output_layer(param: Param) -> bool:
     """An untied head's own matrix over the vocabulary, and its bias."""
-    owner = param.owner
-    return (
-        owner.group == ModuleGroup.HEAD and "weight" in owner.params and any(dim.name == "vocab" for dim in param.dims)
-    )
+    return any(beside.weight_role is Role.HEAD for beside in param.owner.params.values())
 
 
 def _elements(shape: tuple[int, ...]) -> int:

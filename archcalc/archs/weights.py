@@ -17,6 +17,7 @@ from pydantic import BeforeValidator
 from archcalc.core.count import Count, product
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.listed_cache import Kept, keep
 from archcalc.spec.node import ModelSpec, Size, as_tuple
 from archcalc.spec.stored_tensors import LARGEST, Stored, read
@@ -151,7 +152,9 @@ def _param(m: Module, name: str, leaf: Leaf) -> Param:
     times, rest = divmod(leaf.use.weights, max(1, int(elements)))
     if leaf.use.weights != elements:
         elements = Count(leaf.use.weights) if rest else Count(times) * elements
-    return Param(axes(*dims), "param", name=name, owner=m, elements=elements, stored=leaf.stored.bytes)
+    role = Role.STORED if len(dims) == 2 and name == "weight" else Role.OTHER
+    stored = leaf.stored.bytes
+    return Param(axes(*dims), "param", name=name, owner=m, elements=elements, weight_role=role, stored=stored)
 
 
 def _dims(stored: Stored) -> list[Dim]:

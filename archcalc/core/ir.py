@@ -18,6 +18,7 @@ from archcalc.core import listing
 from archcalc.core.count import Count, product, total
 from archcalc.core.ops import KINDS, Kind
 from archcalc.core.positions import Positions
+from archcalc.core.roles import Role
 from archcalc.core.splits import Split
 
 
@@ -153,14 +154,14 @@ class Tensor:
 class Param(Tensor):
     """A weight, owned by the module that declares it and usable anywhere, so a tied one is counted once.
 
-    `table` says what kind of look-up table it is (token, position, type), which "non-embedding" counts leave out.
+    `weight_role` says what it does in its layer (a query projection, a router, a table), for formats and rules.
     `active` is how many of its elements a token meets, where that is not all of them: the chosen experts'.
     """
 
     name: str = "weight"
     owner: Module = field(default_factory=lambda: Module("model"))
     elements: Count = field(default_factory=lambda: Count(1))
-    table: str = ""
+    weight_role: Role = Role.OTHER
     trainable: bool = True
     active: Count | None = None
 
@@ -299,7 +300,7 @@ class Module:
         name: str,
         *items: Dim | Axis,
         elements: Count | None = None,
-        table: str = "",
+        role: Role = Role.OTHER,
         trainable: bool = True,
         active: Count | None = None,
     ) -> Param:
@@ -313,7 +314,7 @@ class Module:
             name=name,
             owner=self,
             elements=counted,
-            table=table,
+            weight_role=role,
             trainable=trainable,
             active=active,
         )

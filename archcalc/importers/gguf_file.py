@@ -16,6 +16,7 @@ from functools import cached_property
 
 from archcalc.core.ir import Module, Param
 from archcalc.core.mesh import Plan
+from archcalc.core.roles import CROSS, SHARED, Role
 from archcalc.importers.gguf_config import Facts as Header
 from archcalc.importers.gguf_layers import OUTSIDE, Group, group_of, groups_of, places
 from archcalc.spec.stored_tensors import Stored
@@ -26,22 +27,23 @@ SEVERAL = "several"  # formats of one parameter in one layer, or none
 Key = tuple[str, str, tuple[int, ...]]  # a parameter's module, its name and its shape
 
 _NAMES = {  # of a matrix by what it does: the tensors that hold it, or else those that hold it with others
-    "attention.q": (("attn_q",), ("attn_qkv",)),
-    "attention.k": (("attn_k",), ("attn_qkv",)),
-    "attention.v": (("attn_v",), ("attn_qkv",)),
-    "attention.out": (("attn_output",), ("attn_o",)),
-    "attention.q_down": (("attn_q_a",),),
-    "attention.q_up": (("attn_q_b",),),
-    "attention.kv_down": (("attn_kv_a_mqa",),),
-    "attention.kv_up": (("attn_kv_b", "attn_k_b", "attn_v_b"),),  # at once, or in two, or both
-    "router": (("ffn_gate_inp",),),
-    "ffn.gate": (("ffn_gate",), ("ffn_gate_up",), ("ffn_up",)),
-    "ffn.up": (("ffn_up",), ("ffn_gate_up",)),
-    "ffn.down": (("ffn_down",),),
-    "head": (("output",),),
-    "table.token": (("token_embd",),),
-    "table.position": (("position_embd",),),
-    "table.type": (("token_types",),),
+    Role.ATTENTION_Q: (("attn_q",), ("attn_qkv",)),
+    Role.ATTENTION_K: (("attn_k",), ("attn_qkv",)),
+    Role.ATTENTION_V: (("attn_v",), ("attn_qkv",)),
+    Role.ATTENTION_OUT: (("attn_output",), ("attn_o",)),
+    Role.ATTENTION_Q_DOWN: (("attn_q_a",),),
+    Role.ATTENTION_Q_UP: (("attn_q_b",),),
+    Role.ATTENTION_KV_DOWN: (("attn_kv_a_mqa",),),
+    Role.ATTENTION_KV_UP: (("attn_kv_b", "attn_k_b", "attn_v_b"),),  # at once, or in two, or both
+    Role.ROUTER: (("ffn_gate_inp",),),
+    Role.FFN_GATE: (("ffn_gate",), ("ffn_gate_up",), ("ffn_up",)),
+    Role.FFN_UP: (("ffn_up",), ("ffn_gate_up",)),
+    Role.FFN_DOWN: (("ffn_down",),),
+    Role.HEAD: (("output",),),
+    Role.CLASSIFIER: (("output",),),
+    Role.TOKEN_TABLE: (("token_embd",),),
+    Role.POSITION_TABLE: (("position_embd",),),
+    Role.TYPE_TABLE: (("token_types",),),
 }
 
 
@@ -152,12 +154,17 @@ def _own_name(tensor: str) -> str:
 
 def _called(place: Place) -> Iterator[set[str]]:
     """What the tensors of a matrix may be called, the likeliest first."""
-    kind = place.role.partition(".")[0]
-    of_experts = "_exps" if place.is_expert else ""
-    tail = of_experts or ("_shexp" if place.is_shared else "")
-    before = "cross_" if ".cross." in f".{place.param.owner.path}." else ""
-    for names in _NAMES.get(place.role, ()):
-        yield {f"{before}{name}{tail}" if kind in ("ffn", "attention") else name for name in names}
+    role = place.role
+    before = "cross_" if role in CROSS else ""
+    for names in _NAMES.get(role.plain, ()):
+        yield {f"{before}{name}{_behind(role)}" for name in names}
+
+
+def _behind(role: Role) -> str:
+    """Experts are stacked in one tensor; the one that every token visits has its own."""
+    if role.is_expert:
+        return "_exps"
+    return "_shexp" if role in SHARED else ""
 
 
 def _divided(taken: int, owners: list[Place]) -> Iterator[tuple[Place, Fraction]]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from archcalc.core.ir import ModuleGroup, Param, walk
+from archcalc.core.ir import Param, walk
+from archcalc.core.roles import Role
 from archcalc.model import Model
 from archcalc.spec.stored_tensors import Stored
 from archcalc.storage.packed_tensors import PARAMETER, Use
@@ -47,7 +48,7 @@ def _taken(left: Tensors, names: list[str]) -> Tensors:
 def _further(model: Model, tensors: Tensors) -> list[str]:
     """Under names of their own, or as layers behind the last one; a model that counts them has them itself."""
     root = model.build()
-    if any(module.name == "mtp" for module, _ in walk(root)):
+    if any(param.weight_role is Role.FURTHER_TOKENS for module, _ in walk(root) for param in module.params.values()):
         return []
     depth = max((max(place.layers, default=-1) + 1 for place in _places(model)), default=0)
 
@@ -65,7 +66,7 @@ def _places(model: Model) -> list[Place]:
 def _copies(model: Model, tensors: Tensors, used: Mapping[str, Use]) -> list[str]:
     """Tensors as large as the token table, of which the model has fewer than the files: those of the head first."""
     params = [place.param for place in _places(model)]
-    table = next((param for param in params if param.table == "token"), None)
+    table = next((param for param in params if param.weight_role is Role.TOKEN_TABLE), None)
     if table is None:
         return []
     size = int(table.size)
@@ -80,6 +81,4 @@ def _is_table(name: str) -> bool:
 
 
 def _is_tied(params: list[Param]) -> bool:
-    return not any(
-        param.owner.group == ModuleGroup.HEAD and any(dim.name == "vocab" for dim in param.dims) for param in params
-    )
+    return not any(param.weight_role is Role.HEAD for param in params)

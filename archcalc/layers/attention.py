@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
 from archcalc.core.positions import Positions
+from archcalc.core.roles import Role
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dims import heads_of, kv_heads_of
@@ -24,6 +25,9 @@ from archcalc.spec.workload import Workload
 ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the scores, given the module, q and k
 Biased = frozenset[str]  # which of q, k, v, o have a bias
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
+
+SELF = {"q": Role.ATTENTION_Q, "k": Role.ATTENTION_K, "v": Role.ATTENTION_V, "out": Role.ATTENTION_OUT}
+CROSS = {"q": Role.CROSS_Q, "k": Role.CROSS_K, "v": Role.CROSS_V, "out": Role.CROSS_OUT}
 
 _TWO = Dim.of("query_and_gate", 2, copies=True)
 
@@ -48,6 +52,7 @@ class Heads:
     head_dim: int
     bias: Biased
     v_dim: int | None = None  # as wide as keys, unless given
+    cross: bool = False  # looks at what an encoder gives
 
     @property
     def head(self) -> Dim:
@@ -65,10 +70,15 @@ class Heads:
     def value(self) -> Dim:
         return Dim.of("v_dim", self.v_dim) if self.v_dim not in (None, self.head_dim) else self.key
 
+    @property
+    def roles(self) -> dict[str, Role]:
+        return CROSS if self.cross else SELF
+
     def keys_and_values(self, m: Module, memory: Tensor) -> tuple[Tensor, Tensor]:
         """(batch, positions, (kv_heads, width)) each."""
-        k = linear(m["k"], memory, (self.kv_head, self.key), bias="k" in self.bias)
-        return k, linear(m["v"], memory, (self.kv_head, self.value), bias="v" in self.bias)
+        roles, out = self.roles, (self.kv_head, self.value)
+        k = linear(m["k"], memory, (self.kv_head, self.key), bias="k" in self.bias, role=roles["k"])
+        return k, linear(m["v"], memory, out, bias="v" in self.bias, role=roles["v"])
 
     def concatenated(self, m: Module, found: Tensor) -> Tensor:
         """What all heads found, side by side."""
@@ -82,9 +92,9 @@ class Heads:
         for name, out in outs.items():
             unread = m[f"{name}_global"]
             unread.title = unread.term = f"{name} of global tokens (kept, read by nothing)"
-            unread.param("weight", out, d_model)
+            unread.param("weight", out, d_model, role=Role.LINEAR)
             if name in self.bias:
-                unread.param("bias", out)
+                unread.param("bias", out, role=Role.BIAS)
 
     def describe(self, m: Module, d_model: Dim) -> None:
         """The shares a textbook asks for: all heads together, and one head's part of each projection."""
@@ -133,7 +143,7 @@ class Attention(Heads):
         if self.routed:
             return self.routed.queries(m, x, (self.head, self.key))
         out = (self.head, _TWO, self.key) if self.gate == "query" else (self.head, self.key)
-        return linear(m["q"], x, out, bias="q" in self.bias), None
+        return linear(m["q"], x, out, bias="q" in self.bias, role=self.roles["q"]), None
 
     def _gate_of_queries(self, m: Module, q: Tensor) -> tuple[Tensor, Tensor | None]:
         """Queries and their gate are copied apart, as their heads lie between each other."""
@@ -145,7 +155,9 @@ class Attention(Heads):
     def _gate(self, m: Module, x: Tensor) -> Tensor | None:
         """A gate of its own projection: as wide as what is looked up, or one number for each head."""
         outs = {"own": (self.head, self.value), "head": (self.head,)}
-        return linear(m["gate"], x, outs[self.gate], bias=False) if self.gate in outs else None
+        if self.gate not in outs:
+            return None
+        return linear(m["gate"], x, outs[self.gate], bias=False, role=Role.ATTENTION_GATE)
 
     def _by_head(self, m: Module, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """(batch, heads, positions, width), behind the norms of queries and keys."""
@@ -189,7 +201,7 @@ class Attention(Heads):
             return self.routed.answers(m, found, expert_weights, d_model, bias="o" in self.bias)
         if self.gate != "query" and self.value == self.key:
             self.describe(m, d_model)
-        return linear(m["out"], found, d_model, bias="o" in self.bias)
+        return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])
 
 
 def _rows(x: Tensor) -> tuple[Dim, Dim]:

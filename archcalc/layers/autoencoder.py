@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.ir import Dim, Module, ModuleGroup, Region, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
@@ -51,7 +52,7 @@ class Merge:
         if not self.classes:
             return None
         classifier = m.child("classifier", group=ModuleGroup.HEAD)
-        return linear(classifier, parent, Dim.of("classes", self.classes), bias=self.bias)
+        return linear(classifier, parent, Dim.of("classes", self.classes), bias=self.bias, role=Role.CLASSIFIER)
 
 
 def _losses(m: Module, children: Tensor, rebuilt: Tensor, logits: Tensor | None) -> None:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
+from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
 from archcalc.spec.workload import Workload
 
@@ -24,8 +25,9 @@ def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload
     if work.keeps_cache:
         m.record("append", x, to=axes(batch, axis, Dim("conv_state", taps.size - 1, positions=Positions.TAIL)))
     window = m.record("view", x, to=axes(batch, seq, axis, taps))
-    y = m.record("contract", window, m.param("weight", axis, Dim.of("one", 1), taps), to=x.axes, over=(taps,))
-    return m.record("add", y, m.param("bias", axis)) if bias else y
+    weight = m.param("weight", axis, Dim.of("one", 1), taps, role=Role.CONVOLUTION)
+    y = m.record("contract", window, weight, to=x.axes, over=(taps,))
+    return m.record("add", y, m.param("bias", axis, role=Role.BIAS)) if bias else y
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,6 @@ def conv(m: Module, x: Tensor, out: Dim, kernel: int, *, groups: int = 1, seq: D
     each, taps = Dim.of("channels_out", out.size // groups), Dim.of("kernel", kernel)
     window = m.record("view", x, to=axes(batch, seq, group, into, taps))
     elements = taps.size * into.size * out.size
-    weight = m.param("weight", (group, each), into, taps, elements=elements)
+    weight = m.param("weight", (group, each), into, taps, elements=elements, role=Role.CONVOLUTION)
     y = m.record("contract", window, weight, to=axes(batch, seq, (group, each)), over=(into, taps))
-    return m.record("add", y.seen_as(batch, seq, out), m.param("bias", out))
+    return m.record("add", y.seen_as(batch, seq, out), m.param("bias", out, role=Role.BIAS))

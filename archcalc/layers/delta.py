@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.core.small import TWICE, like
 from archcalc.core.splits import OF_STATES, Piece, joined
 from archcalc.layers.conv import causal_conv
@@ -61,8 +62,9 @@ class Delta:
         q, k, v = self._pieces
         mixed = Dim("q_k_v", 2 * keys + values, split=joined(q, k, v))
         everything = Dim("q_k_v_gate", 2 * keys + 2 * values, split=joined(q, k, v, v))  # the gate is as wide as v
-        made = linear(m["in"], x, everything, bias=False)
-        rates = linear(m["rates"], x, (Dim.of("decay_and_rate", 2), self.head), bias=False)
+        made = linear(m["in"], x, everything, bias=False, role=Role.DELTA_IN)
+        both = (Dim.of("decay_and_rate", 2), self.head)
+        rates = linear(m["rates"], x, both, bias=False, role=Role.DELTA_RATES)
         u = m.record("silu", causal_conv(m["conv"], made.seen_as(batch, seq, mixed), self.conv, bias=False, work=work))
         found = self._looked_up(m, u, rates, work)
         normed = self._normed(m, found)
@@ -70,12 +72,12 @@ class Delta:
         return self._projected(m, m.record("multiply", normed, gate), d_model)
 
     def _normed(self, m: Module, found: Tensor) -> Tensor:
-        return m["norm"].record("rms_norm", found, m["norm"].param("weight", self.value))
+        return m["norm"].record("rms_norm", found, m["norm"].param("weight", self.value, role=Role.NORM))
 
     def _projected(self, m: Module, found: Tensor, d_model: Dim) -> Tensor:
         batch, seq, *_ = found.dims
         joined = m.record("view", found, to=axes(batch, seq, (self.head, self.value)), name="concat")
-        return linear(m["out"], joined, d_model, bias=False)
+        return linear(m["out"], joined, d_model, bias=False, role=Role.DELTA_OUT)
 
     def _looked_up(self, m: Module, u: Tensor, rates: Tensor, work: Workload) -> Tensor:
         batch, seq, _ = u.dims

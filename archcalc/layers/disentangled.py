@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
@@ -23,7 +24,7 @@ def distance_table(m: Module, d_model: Dim, buckets: int, *, normed: bool, read:
     it: it counts as frozen."""
     m.title = m.term = "relative positions"
     rows = Dim.of("distances", 2 * buckets)
-    table = m.param("weight", rows, d_model, table="position", trainable=read)
+    table = m.param("weight", rows, d_model, role=Role.POSITION_TABLE, trainable=read)
     found = m.record("view", table, to=table.axes)
     return norm(m["norm"], found, "layer", trainable=read) if normed else found
 

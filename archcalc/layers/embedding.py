@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear
 
 
 def token_table(m: Module, vocab: Dim, d_model: Dim) -> Param:
-    return m.param("weight", vocab, d_model, table="token")
+    return m.param("weight", vocab, d_model, role=Role.TOKEN_TABLE)
 
 
 def look_up(m: Module, ids: Tensor, table: Param, *, bias: bool = False) -> Tensor:
     """One row for each id; with a bias it is the textbook's one-hot · W + b."""
     rows, width = table.dims
     found = m.record("lookup", ids, table, to=axes(*ids.dims, width), select=(rows,))
-    return m.record("add", found, m.param("bias", width, table="token")) if bias else found
+    return m.record("add", found, m.param("bias", width, role=Role.TOKEN_TABLE)) if bias else found
 
 
 def join_tables(m: Module, x: Tensor, tables: tuple[tuple[int, int], ...]) -> Tensor:
@@ -24,7 +25,8 @@ def join_tables(m: Module, x: Tensor, tables: tuple[tuple[int, int], ...]) -> Te
     found, width = [x], d_model.size
     for number, (rows, wide) in enumerate(tables, start=1):
         name = f"joined_{number}"
-        table = m[name].param("weight", Dim.of(f"{name}_rows", rows), Dim.of(f"{name}_width", wide), table="type")
+        dims = Dim.of(f"{name}_rows", rows), Dim.of(f"{name}_width", wide)
+        table = m[name].param("weight", *dims, role=Role.TYPE_TABLE)
         found.append(look_up(m[name], Tensor(axes(batch, seq), "index"), table))
         width += table.dims[1].size
     return linear(m["joined"], m.record("concat", *found, to=axes(batch, seq, Dim("joined", width))), d_model)
@@ -34,7 +36,7 @@ def add_learned_positions(m: Module, x: Tensor, length: int, offset: int) -> Ten
     """`offset` rows in front are kept and read by nothing."""
     _, seq, d_model = x.dims
     rows = Dim.of("positions", length + offset)
-    table = m.param("weight", rows, d_model, table="position")
+    table = m.param("weight", rows, d_model, role=Role.POSITION_TABLE)
     places = Tensor(axes(seq), "index")
     return m.record("add", x, m.record("lookup", places, table, to=axes(seq, d_model), select=(rows,)))
 
@@ -46,7 +48,7 @@ def add_sinusoids(m: Module, x: Tensor, length: int | None, *, stored: bool) -> 
         return m.record("add", x)
     rows = Dim.of("positions", length)
     table = (
-        m.param("weight", rows, d_model, table="position", trainable=False)
+        m.param("weight", rows, d_model, role=Role.POSITION_TABLE, trainable=False)
         if stored
         else m.buffer("weight", rows, d_model)
     )
@@ -55,7 +57,7 @@ def add_sinusoids(m: Module, x: Tensor, length: int | None, *, stored: bool) -> 
 
 def add_types(m: Module, x: Tensor, types: int) -> Tensor:
     batch, seq, d_model = x.dims
-    table = m.param("weight", Dim.of("types", types), d_model, table="type")
+    table = m.param("weight", Dim.of("types", types), d_model, role=Role.TYPE_TABLE)
     ids = Tensor(axes(batch, seq), "index")
     return m.record("add", x, m.record("lookup", ids, table, to=x.axes, select=(table.dims[0],)))
 
@@ -63,6 +65,6 @@ def add_types(m: Module, x: Tensor, types: int) -> Tensor:
 def relative_bias(m: Module, heads: int, buckets: int, distances: Tensor) -> Tensor:
     """A learned number for each head and bucket of distances, added to the scores; the table is made once."""
     head, rows = heads_of(heads), Dim.of("buckets", buckets)
-    table = m.params.get("weight") or m.param("weight", rows, head, table="position")
+    table = m.params.get("weight") or m.param("weight", rows, head, role=Role.POSITION_TABLE)
     found = m.record("lookup", distances, table, to=axes(*distances.dims, head), select=(rows,))
     return m.record("view", found, to=axes(head, *distances.dims))

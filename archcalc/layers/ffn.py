@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from archcalc.core.ir import Dim, Module, Tensor
+from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
 from archcalc.layers.dims import ffn_of
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 from archcalc.spec.workload import Workload
+
+
+class FfnRoles(NamedTuple):
+    """What the matrices of a feed-forward layer are; without a gate there is none for it."""
+
+    gate: Role
+    up: Role
+    down: Role
+
+
+DENSE = FfnRoles(Role.FFN_GATE, Role.FFN_UP, Role.FFN_DOWN)
+EXPERT = FfnRoles(Role.EXPERT_GATE, Role.EXPERT_UP, Role.EXPERT_DOWN)
+SHARED = FfnRoles(Role.SHARED_GATE, Role.SHARED_UP, Role.SHARED_DOWN)
 
 
 @dataclass(frozen=True)
@@ -25,17 +39,18 @@ class Ffn:
     out_bias: bool
     inner_norm: str = "none"  # in front of the projection out
 
-    def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
-        hidden = self._gated(m, x) if self.gated else self._plain(m, x)
+    def run(self, m: Module, x: Tensor, work: Workload, roles: FfnRoles = DENSE) -> Tensor:
+        hidden = self._gated(m, x, roles) if self.gated else self._plain(m, x, roles)
         hidden = norm(m["inner_norm"], hidden, self.inner_norm)
-        return linear(m["down" if self.gated else "out"], hidden, x.axes[-1], bias=self.out_bias)
+        name = "down" if self.gated else "out"
+        return linear(m[name], hidden, x.axes[-1], bias=self.out_bias, role=roles.down)
 
-    def _gated(self, m: Module, x: Tensor) -> Tensor:
-        gate = activated(m, linear(m["gate"], x, self._inner, bias=self.bias), self.act)
-        return m.record("multiply", gate, linear(m["up"], x, self._inner, bias=self.bias))
+    def _gated(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
+        gate = activated(m, linear(m["gate"], x, self._inner, bias=self.bias, role=roles.gate), self.act)
+        return m.record("multiply", gate, linear(m["up"], x, self._inner, bias=self.bias, role=roles.up))
 
-    def _plain(self, m: Module, x: Tensor) -> Tensor:
-        return activated(m, linear(m["in"], x, self._inner, bias=self.bias), self.act)
+    def _plain(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
+        return activated(m, linear(m["in"], x, self._inner, bias=self.bias, role=roles.up), self.act)
 
     @property
     def _inner(self) -> Dim:

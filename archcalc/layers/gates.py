@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Axis, Dim, Module, Part, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.linear import linear
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Stacked(Gates):
         into = x.dims[-1]
         elements = into.size * self._gates.size * self.hidden.size
         axes_kept = (into, self._stack) if self.cell.biases == "keras" else (self._stack, into)
-        weight = self.m.param(name, *axes_kept, elements=elements)
+        weight = self.m.param(name, *axes_kept, elements=elements, role=Role.RECURRENT)
         return self.m.record("contract", x, weight, to=axes(self.batch, self._stack), over=(into,))
 
     def _with_biases(self, products: Sums) -> Sums:
@@ -147,7 +148,7 @@ class Stacked(Gates):
             return Sums(from_x, m.record("add", from_h, m.param("bias_hh", self._stack)))
         if self.cell.biases == "keras" and self.cell.kind == "gru":
             elements = self._gates.size * (Count(2) * self.hidden.size)
-            bias = m.param("bias", Dim.of("biases", 2), self._stack, elements=elements)
+            bias = m.param("bias", Dim.of("biases", 2), self._stack, elements=elements, role=Role.BIAS)
             return Sums(m.record("add", from_x, bias), m.record("add", from_h, bias))
         if self.cell.biases == "keras":
             from_x = m.record("add", from_x, m.param("bias", self._stack))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.attention import Inputs
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
@@ -40,8 +41,9 @@ class Indexer:
     ) -> tuple[Tensor, Tensor]:
         batch, seq, _ = x.dims
         head, each = Dim.of("index_heads", self.heads, copies=True), Dim.of("index_dim", self.head_dim)
-        q = linear(m["q"], squeezed, (head, each), bias=False, trainable=False).seen_as(batch, head, seq, each)
-        k = linear(m["k"], x, each, bias=False, trainable=False)
+        q = linear(m["q"], squeezed, (head, each), bias=False, trainable=False, role=Role.INDEXER_Q)
+        q = q.seen_as(batch, head, seq, each)
+        k = linear(m["k"], x, each, bias=False, trainable=False, role=Role.INDEXER_K)
         k = norm(m["k_norm"], k, "layer", trainable=False)
         if inputs.rotation:
             q, k = m.record("rotate", q, *inputs.rotation), m.record("rotate", k, *inputs.rotation)
@@ -55,7 +57,8 @@ class Indexer:
         past = k.dims[1]
         scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="index_scores")
         scores = m.record("relu", m.record("scale", scores))
-        weights = m.record("scale", linear(m["weights"], x, head, bias=False, trainable=False))
+        weights = linear(m["weights"], x, head, bias=False, trainable=False, role=Role.INDEXER_WEIGHTS)
+        weights = m.record("scale", weights)
         return m.record("contract", weights, scores, to=axes(batch, seq, past), over=(head,))
 
     def _chosen(self, past: Dim) -> Dim:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.core.splits import joined
+from archcalc.layers.attention import SELF
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.delta import Delta
 from archcalc.layers.linear import linear, one_each
@@ -28,12 +30,13 @@ class KimiDelta(Delta):
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
         wide = {"q": self.key, "k": self.key, "v": self.value}
-        made = [linear(m[name], x, (self.head, each), bias=False) for name, each in wide.items()]
+        made = [linear(m[name], x, (self.head, each), bias=False, role=SELF[name]) for name, each in wide.items()]
         keys, values = self.head.size * self.key.size, self.head.size * self.value.size
         mixed = Dim("q_k_v", 2 * keys + values, split=joined(*self._pieces))
         together = m.record("concat", *made, to=axes(batch, seq, mixed))
         u = m.record("silu", causal_conv(m["conv"], together, self.conv, bias=False, work=work))
-        forget, rate = self._squeezed(m, "forget", x, self.key), linear(m["rate"], x, self.head, bias=False)
+        forget = self._squeezed(m, "forget", x, self.key)
+        rate = linear(m["rate"], x, self.head, bias=False, role=Role.DELTA_GATES)
         found = self._looked_up_at(m, u, forget, rate, work)
         normed = self._normed(m, found)
         gate = m.record("sigmoid", self._squeezed(m, "gate", x, self.value)).seen_as(batch, seq, self.head, self.value)
@@ -41,13 +44,14 @@ class KimiDelta(Delta):
 
     def _squeezed(self, m: Module, name: str, x: Tensor, each: Dim) -> Tensor:
         if not self.squeeze:
-            return linear(m[name], x, (self.head, each), bias=False)
-        narrow = linear(m[f"{name}_in"], x, Dim.of("squeezed", self.head_dim), bias=False)
-        return linear(m[f"{name}_out"], narrow, (self.head, each), bias=False)
+            return linear(m[name], x, (self.head, each), bias=False, role=Role.DELTA_GATES)
+        squeezed = Dim.of("squeezed", self.head_dim)
+        narrow = linear(m[f"{name}_in"], x, squeezed, bias=False, role=Role.DELTA_GATES)
+        return linear(m[f"{name}_out"], narrow, (self.head, each), bias=False, role=Role.DELTA_GATES)
 
     def _looked_up_at(self, m: Module, u: Tensor, forget: Tensor, rate: Tensor, work: Workload) -> Tensor:
         batch, seq, _ = u.dims
-        bias, slowness = m.param("dt_bias", (self.head, self.key)), one_each(m, "A_log", self.head)
+        bias, slowness = m.param("dt_bias", (self.head, self.key), role=Role.BIAS), one_each(m, "A_log", self.head)
         m = kernel(m, work, "flash-linear-attention's chunk_kda")
         q, k = (m.record("rms_norm", u.seen_as(batch, seq, self.head, self.key)) for _ in "qk")
         q, rate = m.record("scale", q), m.record("sigmoid", rate)

@@ -48,7 +48,7 @@ class KernelAttention(Heads):
         memory = inputs.memory or x
         was_summed = inputs.work.decodes and memory is not x  # the encoder's output, before the first token
         m["k"].calls = m["v"].calls = calls = Count(0) if was_summed else Count(1)
-        q = linear(m["q"], x, (self.head, self.key), bias="q" in self.bias)
+        q = linear(m["q"], x, (self.head, self.key), bias="q" in self.bias, role=self.roles["q"])
         q = q.seen_as(batch, self.head, seq, self.key)
         k, v = self.keys_and_values(m, memory)
         past = looked_at(x, memory)
@@ -61,7 +61,7 @@ class KernelAttention(Heads):
         found = self.concatenated(m, sums.look_up(q, k, v))
         if self.value == self.key:
             self.describe(m, d_model)
-        return linear(m["out"], found, d_model, bias="o" in self.bias)
+        return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])
 
 
 @dataclass(frozen=True)

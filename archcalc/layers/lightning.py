@@ -15,7 +15,9 @@ from typing import ClassVar
 
 from archcalc.core.count import total
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
+from archcalc.layers.attention import SELF
 from archcalc.layers.dims import heads_of
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
@@ -46,15 +48,15 @@ class Lightning:
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
         q, k, v = (
-            activated(m, linear(m[name], x, (self.head, wide), bias=False), self.act)
+            activated(m, linear(m[name], x, (self.head, wide), bias=False, role=SELF[name]), self.act)
             for name, wide in (("q", self.key), ("k", self.key), ("v", self.value))
         )
         inside = kernel(m, work, "Lightning Attention's, as in flash-linear-attention")
         found = self._looked_up(inside, q, k, v, work)
         joined = m.record("view", found, to=axes(batch, seq, (self.head, self.value)), name="concat")
         normed = norm(m["norm"], joined, "rms")
-        gate = m.record("sigmoid", linear(m["gate"], x, (self.head, self.value), bias=False))
-        return linear(m["out"], m.record("multiply", normed, gate), d_model, bias=False)
+        gate = m.record("sigmoid", linear(m["gate"], x, (self.head, self.value), bias=False, role=Role.ATTENTION_GATE))
+        return linear(m["out"], m.record("multiply", normed, gate), d_model, bias=False, role=Role.ATTENTION_OUT)
 
     def _looked_up(self, m: Module, q: Tensor, k: Tensor, v: Tensor, work: Workload) -> Tensor:
         batch, seq, _ = (axis[0] for axis in q.axes)

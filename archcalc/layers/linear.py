@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from archcalc.core.count import Count, product
 from archcalc.core.ir import Axis, Dim, Module, Param, Tensor
+from archcalc.core.roles import Role
 
 
-def linear(m: Module, x: Tensor, out: Dim | Axis, *, bias: bool = True, trainable: bool = True) -> Tensor:
+def linear(
+    m: Module,
+    x: Tensor,
+    out: Dim | Axis,
+    *,
+    bias: bool = True,
+    trainable: bool = True,
+    role: Role = Role.LINEAR,
+) -> Tensor:
     """y = x·W + b. The input's last axis is summed away; a merged one, such as concatenated heads, as a whole."""
     into = x.axes[-1]
     axis = (out,) if isinstance(out, Dim) else out
     elements = width_of(into) * product(dim.size for dim in axis)
-    y = contract(m, x, m.param("weight", axis, into, elements=elements, trainable=trainable), out=axis)
-    return m.record("add", y, m.param("bias", axis, trainable=trainable)) if bias else y
+    weight = m.param("weight", axis, into, elements=elements, trainable=trainable, role=role)
+    y = contract(m, x, weight, out=axis)
+    return m.record("add", y, m.param("bias", axis, trainable=trainable, role=Role.BIAS)) if bias else y
 
 
 def contract(m: Module, x: Tensor, weight: Param, *, out: Axis) -> Tensor:

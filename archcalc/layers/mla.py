@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Param, Region, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.core.small import like
 from archcalc.layers.attention import Inputs, looked_at
 from archcalc.layers.attention_core import INPUT, Core
@@ -82,11 +83,11 @@ class LatentAttention:
         joined = axes(batch, seq, (self.widths.head, Dim.of("v_dim", self.widths.value)))
         concatenated = m.record("view", found, to=joined, name="concat", note="heads concatenated")
         concatenated = self._gated(m, x, concatenated) if self.gate else concatenated
-        return linear(m["out"], concatenated, d_model, bias=self.bias)
+        return linear(m["out"], concatenated, d_model, bias=self.bias, role=Role.ATTENTION_OUT)
 
     def _gated(self, m: Module, x: Tensor, found: Tensor) -> Tensor:
         out = found.axes[-1] if self.gate == "own" else (self.widths.head,)
-        gate = linear(m["gate"], x, out, bias=False)
+        gate = linear(m["gate"], x, out, bias=False, role=Role.ATTENTION_GATE)
         return m.record("multiply", found, m.record("sigmoid", gate))
 
     def _queries(self, m: Module, x: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
@@ -94,9 +95,11 @@ class LatentAttention:
         batch, seq, _ = x.dims
         widths = self.widths
         if widths.q_rank:
-            x = linear(m["q_down"], x, Dim.of("q_rank", widths.q_rank), bias=self.bias)
+            rank = Dim.of("q_rank", widths.q_rank)
+            x = linear(m["q_down"], x, rank, bias=self.bias, role=Role.ATTENTION_Q_DOWN)
             x = norm(m["q_norm"], x, self.norm)
-        q = linear(m["q_up" if widths.q_rank else "q"], x, (widths.head, widths.query), bias=False)
+        name, role = ("q_up", Role.ATTENTION_Q_UP) if widths.q_rank else ("q", Role.ATTENTION_Q)
+        q = linear(m[name], x, (widths.head, widths.query), bias=False, role=role)
         return _rotated(m, q.seen_as(batch, widths.head, seq, widths.query), inputs), x
 
     def _core(self, m: Module, x: Tensor, squeezed: Tensor, inputs: Inputs) -> Core:
@@ -115,7 +118,7 @@ class LatentAttention:
         """The latent vector and the rotated key of every position that can be looked at."""
         batch, seq, _ = x.dims
         rank, rope = Dim.of("kv_rank", self.widths.kv_rank), Dim.of("rope_dim", self.widths.rope)
-        down = linear(m["kv_down"], x, self.widths.down, bias=self.bias)
+        down = linear(m["kv_down"], x, self.widths.down, bias=self.bias, role=Role.ATTENTION_KV_DOWN)
         latent = norm(m["kv_norm"], down.seen_as(batch, seq, rank), self.norm)
         shared_key = _rotated(m, down.seen_as(batch, seq, rope), inputs)
         past = looked_at(x, x, inputs.work)
@@ -128,7 +131,7 @@ class LatentAttention:
         """Keys and values of all heads."""
         batch, past, _ = latent.dims
         widths = self.widths
-        both = linear(m["kv_up"], latent, (widths.head, widths.up), bias=False)
+        both = linear(m["kv_up"], latent, (widths.head, widths.up), bias=False, role=Role.ATTENTION_KV_UP)
         value = m.record("copy", both, to=axes(batch, widths.head, past, Dim.of("v_dim", widths.value)))
         key = m.record("concat", both, shared_key, to=axes(batch, widths.head, past, widths.query))
         return key, value
@@ -165,7 +168,7 @@ class LatentAttention:
     def _weight_up(self, m: Module, rank: Dim) -> Param:
         widths = self.widths
         elements = rank.size * (widths.head.size * widths.up.size)
-        return m["kv_up"].param("weight", (widths.head, widths.up), rank, elements=elements)
+        return m["kv_up"].param("weight", (widths.head, widths.up), rank, elements=elements, role=Role.ATTENTION_KV_UP)
 
 
 def _rotated(m: Module, x: Tensor, inputs: Inputs) -> Tensor:

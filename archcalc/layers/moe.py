@@ -10,9 +10,10 @@ from typing import ClassVar
 
 from archcalc.core.count import Count, product, total
 from archcalc.core.ir import Dim, Module, Part, Tensor
+from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
 from archcalc.layers.dims import ffn_of
-from archcalc.layers.ffn import Ffn
+from archcalc.layers.ffn import EXPERT, SHARED, Ffn
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
 
@@ -40,12 +41,16 @@ class Mixture:
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         m.work_notes.append(IDEAL)
         weights = self.route(m["router"], x)
-        inner = linear(m["latent_in"], x, Dim.of("latent", self.latent), bias=self.latent_bias) if self.latent else x
+        inner = self._to_latent(m["latent_in"], x, self.latent) if self.latent else x
         answer = Experts(m["experts"], self).run(inner, weights)
         (d_model,) = x.axes[-1]
-        answer = linear(m["latent_out"], answer, d_model, bias=self.latent_bias) if self.latent else answer
-        answer = m.record("add", answer, m.param("bias", d_model)) if self.out_bias else answer
+        if self.latent:
+            answer = linear(m["latent_out"], answer, d_model, bias=self.latent_bias, role=Role.LATENT_OUT)
+        answer = m.record("add", answer, m.param("bias", d_model, role=Role.BIAS)) if self.out_bias else answer
         return m.record("add", answer, self._shared(m, x, self.shared, work)) if self.shared else answer
+
+    def _to_latent(self, m: Module, x: Tensor, width: int) -> Tensor:
+        return linear(m, x, Dim.of("latent", width), bias=self.latent_bias, role=Role.LATENT_IN)
 
     def route(self, m: Module, x: Tensor) -> Tensor:
         """The weight of each chosen expert, for every token."""
@@ -54,15 +59,15 @@ class Mixture:
             m.param("correction", Dim.of("experts", self.experts), trainable=False)
         elif self.correction:
             m.buffer("correction", Dim.of("experts", self.experts))
-        scores = linear(m, x, Dim.of("experts", self.experts), bias=self.router_bias)
+        scores = linear(m, x, Dim.of("experts", self.experts), bias=self.router_bias, role=Role.ROUTER)
         shares = m.record("softmax", scores)
         return m.record("choose", shares, to=(*rows, (Dim.of("top", self.top),)), name="chosen", note="of the experts")
 
     def _shared(self, m: Module, x: Tensor, shared: Ffn, work: Workload) -> Tensor:
-        answer = shared.run(m["shared"], x, work)
+        answer = shared.run(m["shared"], x, work, SHARED)
         if not self.shared_gate:
             return answer
-        gate = linear(m["shared_gate"], x, Dim.of("one", 1), bias=False)
+        gate = linear(m["shared_gate"], x, Dim.of("one", 1), bias=False, role=Role.SHARED_SCALE)
         return m.record("multiply", answer, m.record("sigmoid", gate).seen_as(*(axis for axis in x.axes[:-1])))
 
 
@@ -77,11 +82,11 @@ class Experts:
         each, inner, (d_model,) = self.mixture.each, ffn_of(self.mixture.each.width), x.axes[-1]
         routed = self.in_order(x, d_model, name="routed")
         if each.gated:
-            gate = activated(self.m, self.linear("gate", routed, inner), each.act)
-            hidden = self.m.record("multiply", gate, self.linear("up", routed, inner))
+            gate = activated(self.m, self.linear("gate", routed, inner, EXPERT.gate), each.act)
+            hidden = self.m.record("multiply", gate, self.linear("up", routed, inner, EXPERT.up))
         else:
-            hidden = activated(self.m, self.linear("in", routed, inner), each.act)
-        answers = self.linear("down" if each.gated else "out", hidden, d_model)
+            hidden = activated(self.m, self.linear("in", routed, inner, EXPERT.up), each.act)
+        answers = self.linear("down" if each.gated else "out", hidden, d_model, EXPERT.down)
         self._describe()
         weighed = self.m.record("multiply", self.in_order(answers, d_model), weights)
         return self.m.record("sum", weighed, to=x.axes, over=(self._top,))
@@ -102,14 +107,14 @@ class Experts:
     def _top(self) -> Dim:
         return Dim.of("top", self.mixture.top)
 
-    def linear(self, name: str, x: Tensor, out: Dim) -> Tensor:
+    def linear(self, name: str, x: Tensor, out: Dim, role: Role) -> Tensor:
         """A linear layer for each expert: a product with the weights of the chosen ones."""
         m, expert, into = self.m[name], Dim.of("experts", self.mixture.experts, copies=True), x.dims[-1]
         met = Count(self.mixture.top) * into.size * out.size
         elements = expert.size * into.size * out.size
-        weight = m.param("weight", expert, out, into, elements=elements, active=met)
+        weight = m.param("weight", expert, out, into, elements=elements, active=met, role=role)
         y = m.record("contract", x, weight, to=(*x.axes[:-1], (out,)), over=(into,), select=(expert,))
         if not self.mixture.each.bias:
             return y
-        bias = m.param("bias", expert, out, active=Count(self.mixture.top) * out.size)
+        bias = m.param("bias", expert, out, active=Count(self.mixture.top) * out.size, role=Role.BIAS)
         return m.record("add", y, bias)

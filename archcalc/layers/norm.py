@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from archcalc.core.ir import Module, Tensor
+from archcalc.core.roles import Role
 
 
 def norm(m: Module, x: Tensor, kind: str, *, bias: bool = True, affine: bool = True, trainable: bool = True) -> Tensor:
     if kind == "none":
         return x
     width = x.axes[-1]
-    weights = (m.param("weight", width, trainable=trainable),) if affine else ()
-    biases = (m.param("bias", width, trainable=trainable),) if affine and bias and kind == "layer" else ()
+    weights = (m.param("weight", width, trainable=trainable, role=Role.NORM),) if affine else ()
+    has_bias = affine and bias and kind == "layer"
+    biases = (m.param("bias", width, trainable=trainable, role=Role.NORM),) if has_bias else ()
     return m.record(f"{kind}_norm", x, *weights, *biases)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.core.small import TWICE
 
 Sides = tuple[int, int]  # height, width
@@ -76,14 +77,14 @@ def project(m: Module, rows: Tensor, d_model: Dim, *, bias: bool) -> Tensor:
     batch, patches, pixels = rows.axes
     channels, height, width = pixels
     elements = height.size * width.size * channels.size * d_model.size
-    weight = m.param("weight", d_model, *pixels, elements=elements)
+    weight = m.param("weight", d_model, *pixels, elements=elements, role=Role.CONVOLUTION)
     projected = m.record("contract", rows, weight, to=(batch, patches, (d_model,)), over=pixels)
-    return m.record("add", projected, m.param("bias", d_model)) if bias else projected
+    return m.record("add", projected, m.param("bias", d_model, role=Role.BIAS)) if bias else projected
 
 
 def learned_vectors(m: Module, number: int, d_model: Dim) -> Param:
     """The same for every image."""
-    return m.param("weight", Dim.of("tokens", number), d_model)
+    return m.param("weight", Dim.of("tokens", number), d_model, role=Role.VECTORS)
 
 
 def put_in_front(m: Module, x: Tensor, number: int, to: Dim) -> Tensor:
@@ -95,4 +96,4 @@ def put_in_front(m: Module, x: Tensor, number: int, to: Dim) -> Tensor:
 def add_table(m: Module, x: Tensor) -> Tensor:
     """A learned position for each row: all of them are used, so that nothing is looked up."""
     _, placed, d_model = x.dims
-    return m.record("add", x, m.param("weight", placed, d_model, table="position"))
+    return m.record("add", x, m.param("weight", placed, d_model, role=Role.POSITION_TABLE))

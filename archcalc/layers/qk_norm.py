@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.ir import Dim, Module, Tensor
+from archcalc.core.roles import Role
 from archcalc.layers.norm import norm
 
 
@@ -28,6 +29,10 @@ class QKNorm:
         normed = [number * head_dim if self.over == "all" else head_dim for number in (heads, kv_heads)]
         return normed == [self.width[0], self.width[-1]]
 
+    @property
+    def _has_bias(self) -> bool:
+        return self.affine and self.bias and self.kind == "layer"
+
     def joined(self, m: Module, x: Tensor) -> Tensor:
         """On heads that are still one vector: batch, seq, (heads, head_dim)."""
         if self.width and self.over == "all":
@@ -45,12 +50,12 @@ class QKNorm:
     def _of_another_width(self, m: Module, x: Tensor) -> Tensor:
         """Weights that a class makes and cannot use: such a model is built, and does not run."""
         width = Dim.of("norm_width", self.width[0 if m.name == "q_norm" else -1])
-        weights = (m.param("weight", width),) if self.affine else ()
-        biases = (m.param("bias", width),) if self.affine and self.bias and self.kind == "layer" else ()
+        weights = (m.param("weight", width, role=Role.NORM),) if self.affine else ()
+        biases = (m.param("bias", width, role=Role.NORM),) if self._has_bias else ()
         return m.record(f"{self.kind}_norm", x, *weights, *biases)
 
     def _each_its_own(self, m: Module, x: Tensor) -> Tensor:
         *_, head, each = x.dims
-        weights = (m.param("weight", head, each),) if self.affine else ()
-        biases = (m.param("bias", head, each),) if self.affine and self.bias and self.kind == "layer" else ()
+        weights = (m.param("weight", head, each, role=Role.NORM),) if self.affine else ()
+        biases = (m.param("bias", head, each, role=Role.NORM),) if self._has_bias else ()
         return m.record(f"{self.kind}_norm", x, *weights, *biases)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.core.splits import Piece, joined
 from archcalc.layers.activation import activated
 from archcalc.layers.conv import causal_conv
@@ -55,7 +56,7 @@ class RecurrentUnit:
         batch, seq, _ = u.dims
         head, block = heads_of(self.heads), Dim.of("block", self.width // self.heads)
         into = block.renamed("block_in")
-        weight = m.param("weight", head, into, block)
+        weight = m.param("weight", head, into, block, role=Role.HEADWISE)
         blocks = u.seen_as(batch, seq, head, into)
         y = m.record("contract", blocks, weight, to=axes(batch, seq, head, block), over=(into,))
-        return m.record("add", y, m.param("bias", head, block)).seen_as(*u.dims)
+        return m.record("add", y, m.param("bias", head, block, role=Role.BIAS)).seen_as(*u.dims)

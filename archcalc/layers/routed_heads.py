@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from archcalc.core.ir import Axis, Dim, Module, Tensor
+from archcalc.core.roles import Role
 from archcalc.core.splits import Piece, Split
 from archcalc.layers.ffn import Ffn
 from archcalc.layers.moe import Experts, Mixture
@@ -25,7 +26,8 @@ class RoutedHeads:
         """All heads of the experts that a token visits, one beside the other; and the weights of these experts."""
         weights = self._mixture.route(m["router"], x)
         routed = Experts(m["experts"], self._mixture)
-        made = routed.linear("q", routed.in_order(x, x.dims[-1], name="routed"), self._width(out))
+        by_expert = routed.in_order(x, x.dims[-1], name="routed")
+        made = routed.linear("q", by_expert, self._width(out), Role.EXPERT_Q)
         return routed.in_order(made, self._width(out)).seen_as(*x.dims[:2], out), weights
 
     def answers(self, m: Module, looked_up: Tensor, weights: Tensor, d_model: Dim, *, bias: bool) -> Tensor:
@@ -33,10 +35,11 @@ class RoutedHeads:
         m, (batch, seq, out) = m["experts_out"], looked_up.axes
         routed, width = Experts(m, self._mixture), self._width(out)
         apart = looked_up.seen_as(*batch, *seq, Dim.of("top", self.top), width)
-        answers = routed.in_order(routed.linear("out", routed.in_order(apart, width), d_model), d_model)
+        answers = routed.linear("out", routed.in_order(apart, width), d_model, Role.EXPERT_OUT)
+        answers = routed.in_order(answers, d_model)
         weighed = m.record("multiply", answers, weights)
         found = m.record("sum", weighed, to=(batch, seq, (d_model,)), over=(Dim.of("top", self.top),))
-        return m.record("add", found, m.param("bias", d_model)) if bias else found
+        return m.record("add", found, m.param("bias", d_model, role=Role.BIAS)) if bias else found
 
     def _width(self, out: Axis) -> Dim:
         """Of one expert's heads together."""

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.core.small import TWICE
 from archcalc.core.splits import Piece, Remainder, joined
 from archcalc.layers.conv import causal_conv
@@ -71,20 +72,21 @@ class Mamba2:
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
         head, (inner, mixed, everything) = self.head, self._widths
-        made = linear(m["in"], x, everything, bias=self.bias)
+        made = linear(m["in"], x, everything, bias=self.bias, role=Role.MAMBA_IN)
         u = causal_conv(m["conv"], made.seen_as(batch, seq, mixed), self.conv, bias=self.conv_bias, work=work)
         u = m.record("silu", u)
         y = self._mixed(m, u, made.seen_as(batch, seq, head), work)
         skipped = m.record("multiply", u.seen_as(batch, seq, head, self.each), one_each(m, "D", head))
         y = m.record("add", y, skipped).seen_as(batch, seq, inner)
         gated = m.record("multiply", y, m.record("silu", made.seen_as(batch, seq, inner)))
-        return linear(m["out"], self._normed(m["norm"], gated), d_model, bias=self.out_bias)
+        normed = self._normed(m["norm"], gated)
+        return linear(m["out"], normed, d_model, bias=self.out_bias, role=Role.MAMBA_OUT)
 
     def _normed(self, m: Module, x: Tensor) -> Tensor:
         batch, seq, inner = x.dims
         if not self.norm_groups:
             return x
-        weight = m.param("weight", inner)
+        weight = m.param("weight", inner, role=Role.NORM)
         if self.norm_groups == 1:
             return m.record("rms_norm", x, weight)
         group = Dim.of("norm_groups", self.norm_groups)

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.core.splits import OF_STATES
 from archcalc.layers.conv import causal_conv
 from archcalc.layers.linear import linear
@@ -40,15 +41,15 @@ class Mamba:
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
         batch, seq, d_model = x.dims
         inner = Dim.of("inner", self.inner, split=OF_STATES)  # as vLLM: mamba/mamba_mixer.py
-        both = linear(m["in"], x, (Dim.of("x_and_gate", 2), inner), bias=self.bias)
+        both = linear(m["in"], x, (Dim.of("x_and_gate", 2), inner), bias=self.bias, role=Role.MAMBA_IN)
         u = causal_conv(m["conv"], both.seen_as(batch, seq, inner), self.conv, bias=self.conv_bias, work=work)
         u = m.record("silu", u)
         selected = self._selected(m, u)
         inside = kernel(m, work, "mamba_ssm's selective_scan_fn")
-        y = self._scanned(inside, u, *selected, m.param("A_log", inner, self.states), work)
+        y = self._scanned(inside, u, *selected, m.param("A_log", inner, self.states, role=Role.STATE), work)
         y = m.record("add", y, m.record("multiply", u, m.param("D", inner)))
         gate = m.record("silu", both.seen_as(batch, seq, inner))
-        return linear(m["out"], m.record("multiply", y, gate), d_model, bias=self.out_bias)
+        return linear(m["out"], m.record("multiply", y, gate), d_model, bias=self.out_bias, role=Role.MAMBA_OUT)
 
     def _scanned(
         self, m: Module, u: Tensor, step: Tensor, b: Tensor, c: Tensor, rates: Param, work: Workload
@@ -69,10 +70,10 @@ class Mamba:
         batch, seq, inner = u.dims
         rank, state = Dim.of("dt_rank", self.dt_rank), self.states
         three = Dim("dt_b_c", rank.size + 2 * Count(state.size))
-        selected = linear(m["select"], u, three, bias=False)
+        selected = linear(m["select"], u, three, bias=False, role=Role.MAMBA_SELECT)
         step = self._normed(m, "dt", selected.seen_as(batch, seq, rank))
         b, c = (self._normed(m, name, selected.seen_as(batch, seq, state)) for name in ("b", "c"))
-        return linear(m["dt"], step, inner), b, c
+        return linear(m["dt"], step, inner, role=Role.MAMBA_DT), b, c
 
     def _normed(self, m: Module, name: str, x: Tensor) -> Tensor:
         return x if self.norms == "none" else norm(m[f"{name}_norm"], x, "rms", affine=self.norms == "rms")

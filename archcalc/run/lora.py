@@ -12,6 +12,7 @@ from math import prod
 from archcalc.core.count import product
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.ir import Axis, Dim, Module, ModuleGroup, Op, Param, Region, Tensor, walk
+from archcalc.core.roles import Role
 
 USUAL_TARGETS = ("q", "v")  # Hu et al. 2021, arXiv:2106.09685, section 4.2
 EVERY_LINEAR = "all"
@@ -119,16 +120,17 @@ def _matrices(module: Module, lora: Module, weight: Tensor, into: Axis, rank: Di
     """Those that the weight has already, or new ones."""
     for earlier, op in zip(module.body, module.body[1:], strict=False):
         again = isinstance(earlier, Op) and weight in earlier.inputs and isinstance(op, Module)
-        if again and isinstance(op, Module) and op.name.startswith(ADAPTER):
+        if again and isinstance(op, Module) and any(map(is_adapter, op.params.values())):
             down, up = (inner.inputs[1] for inner in op.ops if inner.traits.contraction)
             assert isinstance(down, Param) and isinstance(up, Param)
             return down, up
-    down = lora.param("a", rank, into, elements=product(dim.size for dim in into) * rank.size)
-    return down, lora.param("b", weight.axes[0], rank)
+    elements = product(dim.size for dim in into) * rank.size
+    down = lora.param("a", rank, into, elements=elements, role=Role.ADAPTER)
+    return down, lora.param("b", weight.axes[0], rank, role=Role.ADAPTER)
 
 
 def is_adapter(param: Param) -> bool:
-    return param.owner.name.startswith(ADAPTER)
+    return param.weight_role is Role.ADAPTER
 
 
 def widen_loss(root: Module) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.ir import ModuleGroup, Param
+from archcalc.core.roles import Role
 
 BLOCK = 256  # weights that share a scale in bitsandbytes' blockwise optimizers
 SMALL = 4096  # elements below which bitsandbytes keeps fp32 states
@@ -57,8 +58,9 @@ def _factored(param: Param, elements: int, width: int) -> int:
 
 
 def _orthogonal(param: Param, elements: int, width: int) -> int:
-    hidden = len(param.axes) == 2 and not param.table and param.owner.group != ModuleGroup.HEAD
-    return (1 if hidden else 2) * elements * width
+    role, is_hidden = param.weight_role, param.owner.group != ModuleGroup.HEAD
+    is_matrix = len(param.axes) == 2 and not role.is_table and role not in (Role.NORM, Role.BIAS)
+    return (1 if is_matrix and is_hidden else 2) * elements * width
 
 
 _ADAFACTOR = "Adafactor: libraries differ in what they factor and whether they keep a first moment (none is counted)"

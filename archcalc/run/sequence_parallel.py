@@ -34,7 +34,7 @@ def check_sequence(root: Module) -> None:
     """Refuse matrices that every GPU holds whole: where their input is whole and where it is cut differs by library."""
     for module, _ in walk(root):
         for param in module.params.values():
-            if len(param.axes) > 1 and not param.table and not _is_known(param):
+            if len(param.axes) > 1 and not param.weight_role.is_table and not _is_known(param):
                 fact = f"{module.path}: no GPU's share of it is known, so neither is its share of the sequence"
                 raise InputError(fact, "leave --sp out", field="--sp")
 

@@ -13,7 +13,8 @@ from functools import cached_property
 
 from archcalc.core.errors import InputError
 from archcalc.core.mesh import Plan
-from archcalc.storage.format import Format, Part, plain
+from archcalc.core.roles import Role
+from archcalc.storage.format import Format, part_of, plain
 from archcalc.storage.module_names import Names
 from archcalc.storage.places import Facts, Place
 
@@ -62,14 +63,16 @@ class Checkpoint:
     def holds(self, place: Place) -> bool:
         """Whether a parameter may be quantised, in some layer; the answer for each is `total`'s."""
         if self.quantises == "linear and tables":
-            return place.is_linear or bool(place.param.table)
-        if not place.is_linear or place.role == "router" or (place.role == "head" and not self.head):
+            return place.role.is_linear or place.role.is_table
+        if self.quantises == "experts":
+            return place.role.is_expert
+        if place.role is Role.ROUTER:
             return False
-        return place.is_expert if self.quantises == "experts" else True
+        return place.role.is_linear and (self.head or not place.role.gives_scores)
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes of all copies on one GPU; layers of which the lists say the same are asked once."""
-        shape = Part(place.param.axes, place.role).on(plan)
+        shape = part_of(place.param).on(plan)
         if not self._by_layer:
             return place.copies * self._format(place, 0).bytes(shape)
         layers = place.layers or range(place.copies)
@@ -83,7 +86,7 @@ class Checkpoint:
 
     def unfound(self, places: Iterable[Place]) -> tuple[str, ...]:
         """Modules to be left as they are that the model does not have, or has under another name."""
-        return self.skipped.unfound(name for place in places if place.is_linear for name in _modules(place))
+        return self.skipped.unfound(name for place in places if place.role.is_linear for name in _modules(place))
 
     @cached_property
     def _by_layer(self) -> bool:
@@ -119,7 +122,7 @@ class Checkpoint:
 
     def _of_group(self, group: Group, place: Place) -> Format:
         """Plain where the group leaves its modules as they are, or cannot divide their inputs."""
-        columns = Part(place.param.axes, place.role).on(Plan()).columns
+        columns = part_of(place.param).on(Plan()).columns
         divides = not group.whole or columns % group.whole == 0
         return (group.format if divides else None) or plain(self.rest)
 

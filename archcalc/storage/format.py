@@ -13,6 +13,7 @@ from archcalc.core.count import Count
 from archcalc.core.ir import Axes, Axis, Dim, Param
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
+from archcalc.core.roles import Role
 from archcalc.core.splits import Piece, joined
 from archcalc.storage.gguf_mixtures import Other
 from archcalc.storage.places import Facts, Place, Shape
@@ -64,18 +65,18 @@ class Format:
 
     def _parts(self, place: Place) -> tuple[Part, ...]:
         """The tensors that a file keeps a matrix as: llama.cpp takes two of them apart."""
-        if self.is_blocked and place.role == "attention.kv_up":
+        if self.is_blocked and place.role is Role.ATTENTION_KV_UP:
             return _lifting(place.param)
-        if self.is_blocked and any(dim.name == "q_k_v_gate" for dim in place.param.dims):
+        if self.is_blocked and place.role is Role.DELTA_IN:
             return _entering(place.param)
-        return (Part(place.param.axes, place.role),)
+        return (part_of(place.param),)
 
     def _copies(self, part: Part, place: Place, model: Facts, plan: Plan) -> int:
-        shape, columns = self._padded(part.on(plan), part.role), part.on(Plan()).columns
+        shape, columns = self._padded(part.on(plan), part.called), part.on(Plan()).columns
         if not self.others:
             return place.copies * self._fitting(columns).bytes(shape)
-        role = _called(part.role, model)
-        roles = {role, "experts"} if place.is_expert else {role}
+        called = _called(part.called, model)
+        roles = {called, "experts"} if place.role.is_expert else {called}
         layers = place.layers or range(place.copies)
         chosen = (self._chosen(roles, layer, place.depth, model) for layer in layers)
         return sum(one._fitting(columns).bytes(shape) for one in chosen)
@@ -130,12 +131,14 @@ class Format:
         if self.quantises == "everything":
             return True
         if self.quantises == "experts":
-            return place.is_expert and place.is_linear
-        if place.role == "router":
+            return place.role.is_expert
+        if place.role is Role.ROUTER:
             return False
         if self.quantises == "matrices":
-            return place.is_linear or place.role == "table.token"
-        return place.is_linear and (place.role != "head" or self.quantises == "linear and head")
+            return place.role.is_linear or place.role is Role.TOKEN_TABLE
+        if place.role.gives_scores:
+            return self.quantises == "linear and head"
+        return place.role.is_linear
 
 
 def _called(role: str, model: Facts) -> str:
@@ -157,7 +160,7 @@ class Part:
     """Axes that are stored as one tensor."""
 
     axes: Axes
-    role: str
+    called: str  # by the rules of mixtures
 
     def on(self, plan: Plan) -> Shape:
         """The matrix on one GPU; what has no rows is one."""
@@ -166,6 +169,12 @@ class Part:
             for dim in axis:
                 sizes[min(place, 2)] *= plan.part(dim)
         return Shape(sizes[2], sizes[1], sizes[0])
+
+
+def part_of(param: Param) -> Part:
+    """A parameter that is stored as it is."""
+    role = param.weight_role
+    return Part(param.axes, "head" if role.gives_scores else role.plain.value)
 
 
 def _lifting(param: Param) -> tuple[Part, ...]:
@@ -190,9 +199,9 @@ def _dim_of(*pieces: Piece) -> Dim:
 
 def _read_behind(param: Param) -> Axis:
     """What the matrix behind attention reads: the values of all heads."""
-    above = param.owner.parent
-    assert above
-    return above["out"].params["weight"].axes[-1]
+    assert param.owner.parent
+    beside = [other for child in param.owner.parent.children for other in child.params.values()]
+    return next(other.axes[-1] for other in beside if other.weight_role is Role.ATTENTION_OUT)
 
 
 def plain(name: str) -> Format:

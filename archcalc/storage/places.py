@@ -1,7 +1,6 @@
-"""Where a parameter stands: in which layers of its stack, and what it does there.
+"""Where a parameter stands: which layers of a stack hold it.
 
-Formats that keep some layers wider, and lists of modules that are left as they are, speak of layers by their numbers
-and of matrices by what they do. `Place` says both of a parameter of the tree, whatever its module is called.
+Formats that keep some layers wider, and lists of modules that are left as they are, speak of layers by their numbers.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from archcalc.core.ir import Module, ModuleGroup, Param, Region, walk
+from archcalc.core.ir import Module, Param, Region, walk
+from archcalc.core.roles import Role
 
-ATTENTION = ("q", "k", "v", "q_down", "q_up", "kv_down", "kv_up")
-FFN = {"gate": "gate", "up": "up", "in": "up", "down": "down", "out": "down"}
+QUERIES, KEYS = (Role.ATTENTION_Q,), (Role.ATTENTION_K,)
 
 
 @dataclass(frozen=True)
@@ -48,27 +47,10 @@ class Place:
         block = _block(self.param.owner)
         return _blocks(_stack(block)) if block else 0
 
-    @cached_property
-    def role(self) -> str:
-        """`attention.v`, `ffn.down`, `router`, `head`, `table.token`; `other` for a matrix that no rule speaks of."""
-        return _role(self.param)
-
     @property
-    def is_expert(self) -> bool:
-        return len(self.param.axes) > 2 and self.param.dims[0].name == "experts"
-
-    @property
-    def is_shared(self) -> bool:
-        """Of an expert that every token visits."""
-        above = self.param.owner.parent
-        return bool(above and above.name == "shared")
-
-    @property
-    def is_linear(self) -> bool:
-        """The matrix of a linear layer: no table, no convolution, no learned state."""
-        plain = self.param.name == "weight" and not self.param.table
-        flat = len(self.param.axes) == 2 and not any(dim.name in ("conv", "patch") for dim in self.param.dims)
-        return plain and (flat or self.is_expert)
+    def role(self) -> Role:
+        """What the parameter does there."""
+        return self.param.weight_role
 
 
 @dataclass(frozen=True)
@@ -82,39 +64,17 @@ class Facts:
 
 
 def facts(root: Module, *, fused_qkv: bool = False) -> Facts:
-    sizes: dict[str, int] = {}
-    for module, _ in walk(root):
-        for param in module.params.values():
-            for dim in param.dims:
-                sizes[dim.name] = max(sizes.get(dim.name, 0), int(dim.size))
-    heads = sizes.get("heads", 1)
-    tied = not any(_is_head(param) for module, _ in walk(root) for param in module.params.values())
-    return Facts(sizes.get("experts", 0), heads // sizes.get("kv_heads", heads), tied, fused_qkv)
+    params = [param for module, _ in walk(root) for param in module.params.values()]
+    experts = max((int(param.dims[0].size) for param in params if param.weight_role.is_expert), default=0)
+    heads, kv_heads = (_heads(params, *roles) for roles in (QUERIES, KEYS))
+    tied = not any(param.weight_role.gives_scores for param in params)
+    return Facts(experts, heads // (kv_heads or heads or 1) or 1, tied, fused_qkv)
 
 
-def _is_head(param: Param) -> bool:
-    """The matrix that gives the scores, not what may stand before it."""
-    outermost = not (param.owner.parent or param.owner).parent
-    scores = outermost or any(dim.name == "vocab" for dim in param.dims)
-    return param.owner.group == ModuleGroup.HEAD and param.name == "weight" and scores
-
-
-def _role(param: Param) -> str:
-    name = param.owner.name
-    if _is_head(param):
-        return "head"
-    if param.table or len(param.axes) < 2 or param.name != "weight":
-        return f"table.{param.table}" if param.table else "other"
-    if name == "router":
-        return "router"
-    if param.owner.parent and param.owner.parent.name == "indexer":
-        return "other"
-    if any(dim.name == "ffn" for dim in param.dims) and name in FFN:
-        return f"ffn.{FFN[name]}"
-    into = {dim.name for dim in param.axes[-1]}
-    if name in ATTENTION or (name == "out" and into & {"heads", "head_dim"}):
-        return f"attention.{name}"
-    return "other"
+def _heads(params: list[Param], *roles: Role) -> int:
+    """Of matrices with some roles, the dim that tensor parallelism divides: their heads."""
+    rows = [param.axes[0] for param in params if param.weight_role in roles]
+    return max((int(dim.size) for axis in rows for dim in axis if dim.split), default=0)
 
 
 def _block(module: Module) -> Module | None:
@@ -150,13 +110,18 @@ def _numbers(block: Module) -> Sequence[int]:
             period = _blocks(above) // int(above.repeat)
             numbers = [turn * period + number for turn in range(int(above.repeat)) for number in numbers]
         node = above
-    return _further(node) if node.name == "mtp" else numbers
+    return _further(node) if _predicts_further(node) else numbers
+
+
+def _predicts_further(stack: Module) -> bool:
+    roles = {param.weight_role for child in stack.children for param in child.params.values()}
+    return Role.FURTHER_TOKENS in roles
 
 
 def _further(stack: Module) -> Sequence[int]:
     """Blocks that predict further ahead are numbered behind the last one, as checkpoints do."""
     assert stack.parent
-    before = _blocks(stack.parent["decoder"])
+    before = max(_blocks(earlier) for earlier in stack.parent.children if earlier is not stack)
     return range(before, before + int(stack.repeat))
 
 

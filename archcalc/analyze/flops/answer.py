@@ -19,6 +19,7 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, ModuleGroup, Param, Region, notes_of, walk, work_notes_of
 from archcalc.core.precision import BYTES
+from archcalc.core.roles import FEED_FORWARD
 from archcalc.run import lora, sequence_parallel
 from archcalc.run.options import RECOMPUTE, Options
 from archcalc.run.precision_recipes import recipe
@@ -165,11 +166,16 @@ def _of_share(share: Share) -> Iterator[str]:
 
 def _one_hot(root: Module) -> Iterator[str]:
     """What a textbook's embedding would cost if it were computed as it is written, one-hot · W + b."""
-    written = [module for module, _ in walk(root) if "bias" in module.params and module.params["bias"].table]
+    written = [module for module, _ in walk(root) if _is_written_out(module)]
     looked_up = [op for module in written for op in module.ops if op.traits.reads_rows]
     cost = sum(2 * int(op.output.size) * int(dim.size) for op in looked_up for dim in op.select)
     if cost:
         yield f"embeddings are looked up; computed as one-hot · W they would take {cost:,} more, forward"
+
+
+def _is_written_out(module: Module) -> bool:
+    """Whether a table has a bias, which a look-up alone has none of."""
+    return "bias" in module.params and module.params["bias"].weight_role.is_table
 
 
 def _of_kind(done: Work, kind: str) -> Work:
@@ -185,11 +191,10 @@ def kind_of(piece: Piece) -> str:
         return "elementwise"
     if piece.module.group in (ModuleGroup.HEAD, ModuleGroup.EMBEDDING):
         return str(piece.module.group)
-    weights = [tensor for tensor in piece.op.inputs if isinstance(tensor.storage, Param)]
-    if not weights:
+    roles = {tensor.storage.weight_role for tensor in piece.op.inputs if isinstance(tensor.storage, Param)}
+    if not roles:
         return "states" if _in_kernel(piece.module) else "attention scores"
-    inner = any(dim.name.endswith("ffn") or dim.name == "experts" for weight in weights for dim in weight.dims)
-    return "feed-forward" if inner else "projections"
+    return "projections" if roles.isdisjoint(FEED_FORWARD) else "feed-forward"
 
 
 def _in_kernel(module: Module) -> bool:

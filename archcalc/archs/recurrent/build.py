@@ -8,6 +8,7 @@ from archcalc.archs.recurrent.resolve import Recurrent
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.dims import sequence_of, vocab_of
 from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import contract, linear
@@ -98,11 +99,12 @@ def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Pa
         return None
     m = root.child("head", group=ModuleGroup.HEAD)
     if head.kind == "classifier":
-        return linear(m, made.last(m), Dim.of("classes", head.classes or 0), bias=head.bias)
+        classes = Dim.of("classes", head.classes or 0)
+        return linear(m, made.last(m), classes, bias=head.bias, role=Role.CLASSIFIER)
     vocab = vocab_of(model.head_vocab)
     if head.kind == "lm":
-        return linear(m, made.outputs, vocab, bias=head.bias)
+        return linear(m, made.outputs, vocab, bias=head.bias, role=Role.HEAD)
     table = tables[stack.name]
     batch, seq = made.outputs.dims[:2]
     logits = contract(m, made.outputs.seen_as(batch, seq, table.dims[-1]), table, out=(vocab,))
-    return m.record("add", logits, m.param("bias", vocab)) if head.bias else logits
+    return m.record("add", logits, m.param("bias", vocab, role=Role.BIAS)) if head.bias else logits

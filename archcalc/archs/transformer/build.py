@@ -11,6 +11,7 @@ from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Region, Tensor
+from archcalc.core.roles import Role
 from archcalc.layers.dims import sequence_of
 from archcalc.layers.dropout import dropped
 from archcalc.layers.loss import cross_entropy
@@ -46,7 +47,7 @@ def _keep_spare(root: Module, spare: dict[str, tuple[int, ...]]) -> None:
     for name, sizes in spare.items():
         m = root["spare"]
         m.title = m.term = "spare (kept, read by nothing)"
-        m.param(name, *(Dim.of(f"axis_{axis}", size) for axis, size in enumerate(sizes)))
+        m.param(name, *(Dim.of(f"axis_{axis}", size) for axis, size in enumerate(sizes)), role=Role.SPARE)
 
 
 def run_stack(m: Module, x: Tensor, memory: Tensor | None, stack: ResolvedStack, work: Workload) -> Tensor:

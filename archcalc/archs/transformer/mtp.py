@@ -16,6 +16,7 @@ from archcalc.archs.transformer.pattern import BESIDE, Items, Line
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Region, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.dims import vocab_of
 from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import contract, linear
@@ -68,7 +69,7 @@ def _joined(m: Module, x: Tensor, table: Param, stack: ResolvedStack) -> Tensor:
     tokens = look_up(m["tokens"], m.record("shift", to=axes(batch, seq)), table)
     both = normed(m["hidden_norm"], x, stack.norm), normed(m["token_norm"], tokens, stack.norm)
     pair = m.record("concat", *both, to=axes(batch, seq, Dim("hidden_and_token", 2 * d_model.size)))
-    return linear(m["projection"], pair, d_model, bias=False)
+    return linear(m["projection"], pair, d_model, bias=False, role=Role.FURTHER_TOKENS)
 
 
 def _block(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor:
@@ -91,5 +92,5 @@ def _logits(m: Module, x: Tensor, root: Module, model: Transformer, table: Param
     if model.head.kind == "tied":
         return contract(head, x, table, out=(vocab,))
     if model.head.mtp.own_tables:
-        return linear(head, x, vocab, bias=False)
+        return linear(head, x, vocab, bias=False, role=Role.HEAD)
     return contract(head, x, root["head"].params["weight"], out=(vocab,))

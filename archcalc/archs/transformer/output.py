@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.archs.transformer.pattern import blocks_of
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
 from archcalc.layers.dims import vocab_of
 from archcalc.layers.linear import contract, linear
@@ -63,13 +64,13 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
     assert model.head_vocab
     vocab = vocab_of(model.head_vocab)
     if head.kind == "lm":
-        logits = linear(m, x, vocab, bias=bool(head.bias))
+        logits = linear(m, x, vocab, bias=bool(head.bias), role=Role.HEAD)
     else:
         logits = contract(m, x, tables[stack.name], out=(vocab,))
-        logits = m.record("add", logits, m.param("bias", vocab)) if head.bias else logits
+        logits = m.record("add", logits, m.param("bias", vocab, role=Role.BIAS)) if head.bias else logits
     if head.bias == "twice":
         m["spare_bias"].title = m["spare_bias"].term = "spare bias (kept, read by nothing)"
-        m["spare_bias"].param("bias", vocab)
+        m["spare_bias"].param("bias", vocab, role=Role.BIAS)
     return logits
 
 
@@ -83,7 +84,8 @@ def _classes(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tenso
     if head.transform:
         width = x.dims[-1] if head.transform is True else Dim.of("transformed", head.transform)
         x = _transformed(m["transform"], x, head, stack, width)
-    return linear(m, x, Dim.of("classes", head.classes or 0), bias=bool(head.bias))
+    classes = Dim.of("classes", head.classes or 0)
+    return linear(m, x, classes, bias=bool(head.bias), role=Role.CLASSIFIER)
 
 
 def _weighted(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:

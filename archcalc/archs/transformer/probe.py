@@ -9,6 +9,7 @@ from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Context, LayerPart, normed
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.attention_core import INPUT
 from archcalc.layers.attention_mask import EVERYTHING
 from archcalc.layers.ffn import Ffn
@@ -23,7 +24,8 @@ def probed(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor
     looks, ffn = _parts(stack)
     batch, _, d_model = x.dims
     one, work = Dim.of("one", 1), work.of_encoder()  # what it looks at is not kept for a next token
-    vector = m["probe"].record("repeat", m["probe"].param("weight", one, d_model), to=axes(batch, one, d_model))
+    probe = m["probe"].param("weight", one, d_model, role=Role.VECTORS)
+    vector = m["probe"].record("repeat", probe, to=axes(batch, one, d_model))
     plain = replace(looks, cross=True, positions=(), sight=EVERYTHING, softmax=INPUT)  # as nn.MultiheadAttention is
     looked = plain.run(m["attention"], vector, Context(work, x))
     wide = ffn.run(m["ffn"], normed(m["norm"], looked, stack.norm), Context(work))

@@ -5,67 +5,75 @@ Families spell them in several ways. A list of modules is matched with all spell
 
 from __future__ import annotations
 
+from archcalc.core.roles import SHARED, TABLES, Role
 from archcalc.storage.places import Place
 
-_ATTENTION = ("self_attn", "attention", "attn", "self_attention", "mixer")
 _FUSED = ("qkv_proj", "query_key_value", "c_attn", "Wqkv", "W_pack")
-_PROJECTIONS = {
-    "q": ("q_proj", "query", "wq", *_FUSED),
-    "k": ("k_proj", "key", "wk", *_FUSED),
-    "v": ("v_proj", "value", "wv", *_FUSED),
-    "out": ("o_proj", "out_proj", "dense", "wo", "c_proj"),
-    "q_down": ("q_a_proj",),
-    "q_up": ("q_b_proj",),
-    "kv_down": ("kv_a_proj_with_mqa",),
-    "kv_up": ("kv_b_proj",),
+_ATTENTION = {
+    Role.ATTENTION_Q: ("q_proj", "query", "wq", *_FUSED),
+    Role.ATTENTION_K: ("k_proj", "key", "wk", *_FUSED),
+    Role.ATTENTION_V: ("v_proj", "value", "wv", *_FUSED),
+    Role.ATTENTION_OUT: ("o_proj", "out_proj", "dense", "wo", "c_proj"),
+    Role.ATTENTION_Q_DOWN: ("q_a_proj",),
+    Role.ATTENTION_Q_UP: ("q_b_proj",),
+    Role.ATTENTION_KV_DOWN: ("kv_a_proj_with_mqa",),
+    Role.ATTENTION_KV_UP: ("kv_b_proj",),
+    Role.ATTENTION_GATE: ("gate_proj", "g_proj", "output_gate"),
 }
 _FFN = {
-    "gate": ("gate_proj", "w1", "gate_up_proj"),
-    "up": ("up_proj", "w3", "gate_up_proj", "fc1", "c_fc", "dense_h_to_4h"),
-    "down": ("down_proj", "w2", "fc2", "c_proj", "dense_4h_to_h"),
+    Role.FFN_GATE: ("gate_proj", "w1", "gate_up_proj"),
+    Role.FFN_UP: ("up_proj", "w3", "gate_up_proj", "fc1", "c_fc", "dense_h_to_4h"),
+    Role.FFN_DOWN: ("down_proj", "w2", "fc2", "c_proj", "dense_4h_to_h"),
 }
-_MIXTURES = ("mlp", "block_sparse_moe", "feed_forward", "moe", "mixer")
-_DENSE = ("mlp", "feed_forward", "ffn", "mixer")
-_BARE = {"up": ("fc1",), "down": ("fc2",)}  # OPT and BART have them directly in a layer
-_INNER = {"mamba": ("mamba", "mixer"), "delta": ("linear_attn",), "moe": ("mlp",), "indexer": ("self_attn.indexer",)}
-_WHOLE = {("indexer", "weights"): ("self_attn.indexers_proj",)}  # GLM 5's lists drop `.weight` wherever it stands
-_TABLES = ("embed_tokens", "wte", "word_embeddings", "tok_embeddings", "embeddings")
-_OTHER = {
-    "router": ("gate", "router"),
-    "in": ("in_proj", "in_proj_qkvz", "in_proj_qkv", "in_proj_z"),
-    "out": ("out_proj",),
-    "select": ("x_proj",),
-    "dt": ("dt_proj",),
-    "rates": ("in_proj_ba", "in_proj_a", "in_proj_b"),
-    "shared_gate": ("shared_expert_gate",),
-    "q": ("wq_b",),
-    "k": ("wk",),
-    "weights": ("weights_proj",),
+_BARE = {Role.FFN_UP: ("fc1",), Role.FFN_DOWN: ("fc2",)}  # OPT and BART have them directly in a layer
+_MIXERS = {
+    Role.MAMBA_IN: ("in_proj",),
+    Role.MAMBA_SELECT: ("x_proj",),
+    Role.MAMBA_DT: ("dt_proj",),
+    Role.MAMBA_OUT: ("out_proj",),
+    Role.LATENT_IN: ("fc1_latent_proj",),
+    Role.LATENT_OUT: ("fc2_latent_proj",),
 }
+_DELTA = {
+    Role.DELTA_IN: ("in_proj", "in_proj_qkvz", "in_proj_qkv", "in_proj_z"),
+    Role.DELTA_RATES: ("in_proj_ba", "in_proj_a", "in_proj_b"),
+    Role.DELTA_GATES: ("f_a_proj", "f_b_proj", "g_a_proj", "g_b_proj", "g_proj", "b_proj"),
+    Role.DELTA_OUT: ("out_proj", "o_proj"),
+}
+_WHOLE = {  # with what stands before them
+    Role.ROUTER: ("mlp.gate", "mlp.router"),
+    Role.SHARED_SCALE: ("mlp.shared_expert_gate",),
+    Role.INDEXER_Q: ("self_attn.indexer.wq_b",),
+    Role.INDEXER_K: ("self_attn.indexer.wk",),
+    # GLM 5's lists drop `.weight` wherever it stands
+    Role.INDEXER_WEIGHTS: ("self_attn.indexer.weights_proj", "self_attn.indexers_proj"),
+    **dict.fromkeys((Role.HEAD, Role.CLASSIFIER), ("lm_head",)),
+    **dict.fromkeys(TABLES, ("embed_tokens", "wte", "word_embeddings", "tok_embeddings", "embeddings")),
+}
+_IN_ATTENTION = ("self_attn", "attention", "attn", "self_attention", "mixer")
+_IN_EXPERTS = ("mlp", "block_sparse_moe", "feed_forward", "moe", "mixer")
+_IN_FFN = ("mlp", "feed_forward", "ffn", "mixer")
 
 
 def modules(place: Place) -> tuple[str, ...]:
     """Every spelling of the module that holds a matrix, as it is called in a layer or, for the head, in the model."""
-    if place.role == "head":
-        return ("lm_head",)
-    return _TABLES if place.param.table else _tails(place)
+    role = place.role
+    if role.plain in _ATTENTION:
+        return _joined(_IN_ATTENTION, _ATTENTION[role.plain])
+    if role.plain in _FFN:
+        return _feed_forward(role)
+    if role in _MIXERS:
+        return _joined(("mamba", "mixer"), _MIXERS[role])
+    return _joined(("linear_attn", "self_attn"), _DELTA[role]) if role in _DELTA else _WHOLE.get(role, ())
 
 
-def _tails(place: Place) -> tuple[str, ...]:
-    kind, _, what = place.role.partition(".")
-    if kind == "attention":
-        return _joined(_ATTENTION, _PROJECTIONS[what])
-    if kind == "ffn" and place.is_expert:
-        each = _joined(_MIXTURES, ("experts.0", "experts"))
-        return _joined(each, _FFN[what])
-    if kind == "ffn" and place.is_shared:
-        return _joined(_joined(_MIXTURES, ("shared_experts", "shared_expert", "shared_mlp")), _FFN[what])
-    if kind == "ffn":
-        return (*_joined(_DENSE, _FFN[what]), *_BARE.get(what, ()))
-    owner = place.param.owner
-    above = owner.parent.name if owner.parent else ""
-    spelled = _joined(_INNER.get(above, (above,)), _OTHER.get(owner.name, (owner.name,)))
-    return (*spelled, *_WHOLE.get((above, owner.name), ()))
+def _feed_forward(role: Role) -> tuple[str, ...]:
+    names = _FFN[role.plain]
+    if role.is_expert:
+        return _joined(_joined(_IN_EXPERTS, ("experts.0", "experts")), names)
+    if role in SHARED:
+        return _joined(_joined(_IN_EXPERTS, ("shared_experts", "shared_expert", "shared_mlp")), names)
+    return (*_joined(_IN_FFN, names), *_BARE.get(role, ()))
 
 
 def _joined(above: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:

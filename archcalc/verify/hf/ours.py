@@ -104,7 +104,7 @@ def _layer(name: str, module: Module) -> Layer | None:
     op, weight = read
     if not weight.elements:
         return None
-    is_lookup = op.traits.reads_rows or (op.traits.joins_product and bool(weight.table))
+    is_lookup = op.traits.reads_rows or (op.traits.joins_product and weight.weight_role.is_table)
     return Layer(name, weight.shape, op.output.shape, is_lookup)
 
 

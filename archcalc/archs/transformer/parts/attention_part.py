@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from archcalc.archs.transformer.parts.part import Context, Part
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
+from archcalc.core.roles import Role
 from archcalc.core.small import TWICE, like
 from archcalc.layers.attention import Attention as SoftmaxAttention
 from archcalc.layers.attention import Inputs, Rotation, ScoreBias, looked_at
@@ -79,8 +80,8 @@ class AttentionPart(Part):
         return KernelAttention(*self._sizes, feature=self.feature, causal=self.causal)
 
     @property
-    def _sizes(self) -> tuple[int, int, int, frozenset[str], int | None]:
-        return self.heads, self.kv_heads, self.head_dim, self.bias, self.v_dim
+    def _sizes(self) -> tuple[int, int, int, frozenset[str], int | None, bool]:
+        return self.heads, self.kv_heads, self.head_dim, self.bias, self.v_dim, self.cross
 
     def _inputs(self, x: Tensor, context: Context) -> Inputs:
         return Inputs(
@@ -133,7 +134,7 @@ class AttentionPart(Part):
         if (rope := self.position("rope")) and rope.stored and "weight" not in stack["position"].params:
             rows, width = Dim.of("positions", rope.length or 0), Dim.of("rotated", self.rotated)
             stack["position"].title = stack["position"].term = "angles"
-            table = stack["position"].param("weight", rows, width, table="position", trainable=False)
+            table = stack["position"].param("weight", rows, width, role=Role.POSITION_TABLE, trainable=False)
             stack["position"].record("lookup", table, to=axes(x.dims[1], width), select=(rows,))
         relative = self._relative("stack")
         return self._relative_bias(stack, x, context, relative) if relative else None

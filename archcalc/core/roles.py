@@ -1,0 +1,125 @@
+"""What a parameter does in its layer, declared where the layer makes it.
+
+Quantisation rules, file formats and optimizers speak of matrices by what they do: attention's values, an expert's
+down-projection, the router. They read the role, whatever the modules of a model are called.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Role(Enum):
+    """`OTHER` is what nobody declared: a number or a vector that no rule speaks of."""
+
+    OTHER = "other"
+    BIAS = "bias"
+    NORM = "norm"
+
+    TOKEN_TABLE = "table.token"
+    POSITION_TABLE = "table.position"
+    TYPE_TABLE = "table.type"
+    VECTORS = "vectors"  # learned ones that stand in a sequence: a class token, registers, a probe
+
+    ATTENTION_Q = "attention.q"
+    ATTENTION_K = "attention.k"
+    ATTENTION_V = "attention.v"
+    ATTENTION_OUT = "attention.out"
+    ATTENTION_Q_DOWN = "attention.q_down"  # latent attention: to a narrow vector, and from there to all heads
+    ATTENTION_Q_UP = "attention.q_up"
+    ATTENTION_KV_DOWN = "attention.kv_down"
+    ATTENTION_KV_UP = "attention.kv_up"
+    ATTENTION_GATE = "attention.gate"
+    CROSS_Q = "cross.q"  # attention that looks at what an encoder gives
+    CROSS_K = "cross.k"
+    CROSS_V = "cross.v"
+    CROSS_OUT = "cross.out"
+    INDEXER_Q = "indexer.q"
+    INDEXER_K = "indexer.k"
+    INDEXER_WEIGHTS = "indexer.weights"
+
+    FFN_GATE = "ffn.gate"
+    FFN_UP = "ffn.up"
+    FFN_DOWN = "ffn.down"
+    EXPERT_GATE = "expert.gate"
+    EXPERT_UP = "expert.up"
+    EXPERT_DOWN = "expert.down"
+    EXPERT_Q = "expert.q"  # experts for queries
+    EXPERT_OUT = "expert.out"
+    SHARED_GATE = "shared.gate"  # of an expert that every token visits
+    SHARED_UP = "shared.up"
+    SHARED_DOWN = "shared.down"
+    SHARED_SCALE = "shared.scale"  # how much that expert counts, for each token
+    ROUTER = "router"
+    LATENT_IN = "latent.in"  # to and from the width that experts work at
+    LATENT_OUT = "latent.out"
+
+    MAMBA_IN = "mamba.in"
+    MAMBA_SELECT = "mamba.select"
+    MAMBA_DT = "mamba.dt"
+    MAMBA_OUT = "mamba.out"
+    DELTA_IN = "delta.in"
+    DELTA_RATES = "delta.rates"
+    DELTA_GATES = "delta.gates"  # of Kimi delta attention
+    DELTA_OUT = "delta.out"
+    CONVOLUTION = "convolution"
+    STATE = "state"  # how fast a recurrent state decays or takes in
+    HEADWISE = "headwise"  # a square matrix for each head
+    RECURRENT = "recurrent"  # of a recurrent cell, which libraries keep stacked
+
+    HEAD = "head"  # scores over the vocabulary
+    CLASSIFIER = "classifier"  # scores over classes
+    FURTHER_TOKENS = "further tokens"  # joins a hidden state with the next token, to predict the one after it
+    LINEAR = "linear"  # a linear layer that no rule speaks of
+    ADAPTER = "adapter"
+    SPARE = "spare"  # kept, read by nothing
+    STORED = "stored"  # a matrix of a file, of which no more is known
+
+    @property
+    def is_table(self) -> bool:
+        """Rows that are looked up, which "non-embedding" counts leave out."""
+        return self in TABLES
+
+    @property
+    def is_linear(self) -> bool:
+        """The matrix of a linear layer: no table, no convolution, no learned state."""
+        return self not in NOT_LINEAR
+
+    @property
+    def is_expert(self) -> bool:
+        """Of one among many experts, all kept in one tensor."""
+        return self in EXPERTS
+
+    @property
+    def plain(self) -> Role:
+        """What the same matrix is in a block without experts and without an encoder to look at."""
+        return _PLAIN.get(self, self)
+
+    @property
+    def gives_scores(self) -> bool:
+        """The last matrix of a model, which gives the answer."""
+        return self in (Role.HEAD, Role.CLASSIFIER)
+
+
+TABLES = frozenset({Role.TOKEN_TABLE, Role.POSITION_TABLE, Role.TYPE_TABLE})
+EXPERTS = frozenset({Role.EXPERT_GATE, Role.EXPERT_UP, Role.EXPERT_DOWN, Role.EXPERT_Q, Role.EXPERT_OUT})
+_PLAIN = {
+    Role.CROSS_Q: Role.ATTENTION_Q,
+    Role.CROSS_K: Role.ATTENTION_K,
+    Role.CROSS_V: Role.ATTENTION_V,
+    Role.CROSS_OUT: Role.ATTENTION_OUT,
+    Role.EXPERT_Q: Role.ATTENTION_Q,
+    Role.EXPERT_GATE: Role.FFN_GATE,
+    Role.EXPERT_UP: Role.FFN_UP,
+    Role.EXPERT_DOWN: Role.FFN_DOWN,
+    Role.SHARED_GATE: Role.FFN_GATE,
+    Role.SHARED_UP: Role.FFN_UP,
+    Role.SHARED_DOWN: Role.FFN_DOWN,
+}
+CROSS = frozenset({Role.CROSS_Q, Role.CROSS_K, Role.CROSS_V, Role.CROSS_OUT})
+DENSE = frozenset({Role.FFN_GATE, Role.FFN_UP, Role.FFN_DOWN})
+SHARED = frozenset({Role.SHARED_GATE, Role.SHARED_UP, Role.SHARED_DOWN})
+FEED_FORWARD = DENSE | SHARED | EXPERTS | {Role.ROUTER}
+_VECTORS = frozenset({Role.OTHER, Role.BIAS, Role.NORM, Role.VECTORS})
+_OF_STATES = frozenset({Role.CONVOLUTION, Role.STATE, Role.HEADWISE, Role.RECURRENT})
+NOT_LINEAR = TABLES | _VECTORS | _OF_STATES | {Role.ADAPTER, Role.SPARE}
