@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
 from archcalc.archs import family_module
+from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.core.visible import SURROGATES, UNSEEN, escaped
@@ -110,7 +111,7 @@ class Model:
     def _traced(self, work: Workload) -> Module:
         module = family_module(self.spec.family).build(self.resolved, work)
         assert isinstance(module, Module)
-        module.notes[:0] = (*self._file_notes, *self.spec.notes)
+        module.notes[:0] = all_on(Topic.SOURCE, (*self._file_notes, *self.spec.notes))
         return module
 
     @checked()

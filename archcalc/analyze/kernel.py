@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Context
 from archcalc.archs.transformer.resolve import Transformer
-from archcalc.core.assumptions import Topic, without
+from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.count import Count, product
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, axes, walk
@@ -27,6 +27,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ON_SCORES = ("alibi", "relative", "disentangled")  # position encodings that are added to scores
+
+CONVENTIONS = (
+    Assumption(
+        Topic.COST,
+        "matrix products, two for each multiply-add; the normaliser's apart; softmax, feature maps and divisions are "
+        "elementwise and not counted",
+    ),
+    Assumption(
+        Topic.TABLE,
+        "C features: (D + 1)(D + 2) / 2 of a head of D numbers for poly2, (q·k + 1)²; D for elu(x) + 1 and relu",
+    ),
+    Assumption(
+        Topic.TABLE,
+        "from N: the first length at which it costs less than softmax; half: less than half of softmax, as it is "
+        "counted where a causal mask's hidden half is skipped",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -97,7 +114,7 @@ class KernelReport(Report):
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
-            "assumptions": list(self.assumptions),
+            "assumptions": self.assumed(),
             "rows": [_record(row) for row in self.rows],
         }
 
@@ -171,7 +188,7 @@ def kernel(model: Any, work: Workload, *, title: str) -> KernelReport:
     for place in places:
         alike.setdefault(place.sizes, []).append(place)
     rows = tuple(row for group in alike.values() for row in _rows(group))
-    return KernelReport(model=title, assumptions=_assumptions(rows, work, places), rows=rows)
+    return KernelReport(model=title, assumptions=tuple(_assumptions(rows, work, places)), rows=rows)
 
 
 def _places(model: Transformer, work: Workload) -> Iterator[Place]:
@@ -181,24 +198,20 @@ def _places(model: Transformer, work: Workload) -> Iterator[Place]:
                 yield Place(f"{stack.name} {part.name}", part, length)
 
 
-def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place]) -> tuple[str, ...]:
+def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place]) -> Iterator[Assumption]:
     narrow = any(place.part.sight.window or place.part.sight.chunk for place in places)
     added = " and ".join(dict.fromkeys(kind for place in places for kind in place.added))
     lengths = " and ".join(f"{length:,}" for length in dict.fromkeys(row.length for row in rows))
     group = "one head" if all(row.heads == 1 for row in rows) else "the heads that share one key-value head"
-    window = "softmax over all positions: a window or chunk is not taken off"
-    positions = f"without the {added} positions that softmax adds to its scores: a kernel has no scores"
-    met = [text for text, holds in ((window, narrow), (positions, added)) if holds]
-    return (
-        f"FLOPs of {group} at N = {lengths}, queries and keys alike; every figure is exact",
-        "matrix products, two for each multiply-add; the normaliser's apart; softmax, feature maps and divisions are "
-        "elementwise and not counted",
-        "C features: (D + 1)(D + 2) / 2 of a head of D numbers for poly2, (q·k + 1)²; D for elu(x) + 1 and relu",
-        "from N: the first length at which it costs less than softmax; half: less than half of softmax, as it is "
-        "counted where a causal mask's hidden half is skipped",
-        *met,
-        *map(str, without(work.assumptions, Topic.BATCH)),
-    )
+    text = f"FLOPs of {group} at N = {lengths}, queries and keys alike; every figure is exact"
+    yield Assumption(Topic.EXACTNESS, text)
+    yield from CONVENTIONS
+    if narrow:
+        yield Assumption(Topic.ATTENTION, "softmax over all positions: a window or chunk is not taken off")
+    if added:
+        text = f"without the {added} positions that softmax adds to its scores: a kernel has no scores"
+        yield Assumption(Topic.ATTENTION, text, added)
+    yield from without(work.assumptions, Topic.BATCH)
 
 
 def _rows(alike: list[Place]) -> list[Row]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
+from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, doubts_of, fold, notes_of, walk
 from archcalc.core.precision import BYTES
@@ -16,6 +17,7 @@ from archcalc.spec.scope import WHOLE, Scope
 from archcalc.storage.packed_tensors import SCALE
 
 USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
+FP32 = Assumption(Topic.PRECISION, "fp32 weights: the spec names no precision", "fp32")
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
 
 
@@ -133,7 +135,7 @@ class ParamsReport(Report):
             **{name: int(getattr(self, name)) for name in figures},
             **stored,
             **({"scales": int(self.scales)} if self.scales else {}),
-            "assumptions": list(self.assumptions),
+            "assumptions": self.assumed(),
             "rows": [self._row_record(row) for row in self.rows],
         }
 
@@ -171,13 +173,14 @@ def params(
     """`stored` is what a quantised checkpoint takes, `stored_as` the words for it."""
     counted = one_copy(root)
     in_file = fold(root, lambda module: sum(tensor.stored or 0 for tensor in _held(module)))
-    exact = tuple(f"not exact: {doubt}" for doubt in doubts_of(root)) or (scope.exact("count"),)
-    assumed = () if precision or in_file else ("fp32 weights: the spec names no precision",)
+    exact = doubts_of(root) or (scope.exact("count"),)
+    in_words = all_on(Topic.WEIGHTS, filter(None, [stored_as]))
+    assumed = () if precision or in_file else (FP32,)
     plain = Count(int(counted) * BYTES[precision or "fp32"])
     mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
     return ParamsReport(
         model=model,
-        assumptions=(*exact, *notes_of(root), *filter(None, [stored_as]), *assumed),
+        assumptions=(*exact, *notes_of(root), *in_words, *assumed),
         scope=scope,
         total=counted,
         trainable=_where(root, lambda param: param.trainable),

@@ -65,7 +65,7 @@ class ShapesReport(Report):
             **self.scope.record(),
             "batch": self.batch,
             **self.lengths,
-            "assumptions": list(self.assumptions),
+            "assumptions": self.assumed(),
             "rows": [{key: getattr(row, key) for key in keys} for row in self.rows],
         }
 
@@ -82,7 +82,7 @@ def shapes(
 ) -> ShapesReport:
     return ShapesReport(
         model=model,
-        assumptions=(scope.exact("shape"), *notes_of(root), *map(str, work.assumptions)),
+        assumptions=(scope.exact("shape"), *notes_of(root), *work.assumptions),
         scope=scope,
         batch=work.batch,
         lengths=work.lengths,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, axes
@@ -130,4 +131,6 @@ def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:
     parent = Merge(model.hidden, model.classes, model.bias).run(m, words, work)
     root.record("view", parent, name="root", note="what is left: the last parent")
     classifies = "; the classifier reads every parent" if model.classes else ""
-    root.notes.append(f"{seq.size:,} words take {m.calls:,} {'merge' if m.calls == 1 else 'merges'}{classifies}")
+    merges = f"{m.calls:,} {'merge' if m.calls == 1 else 'merges'}"
+    text = f"{seq.size:,} words take {merges}{classifies}"
+    root.notes.append(Assumption(Topic.ARCHITECTURE, text, int(seq.size)))

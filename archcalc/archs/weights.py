@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, product
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
@@ -77,14 +78,15 @@ def build(weights: Weights, work: Workload) -> Module:
     return root
 
 
-def _doubts(used: dict[str, Use]) -> list[str]:
+def _doubts(used: dict[str, Use]) -> list[Assumption]:
     unknown = {name: use.weights for name, use in used.items() if use.role == UNKNOWN}
     if not unknown:
         return []
-    counted = (
-        f"{sum(unknown.values()):,} numbers are counted as they are stored, such as those of {next(iter(unknown))}"
+    text = (
+        f"not exact: {sum(unknown.values()):,} numbers are counted as they are stored, such as those of"
+        f" {next(iter(unknown))}: names and shapes do not tell how many weights each of them holds"
     )
-    return [f"{counted}: names and shapes do not tell how many weights each of them holds"]
+    return [Assumption(Topic.EXACTNESS, text)]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.run.device import KINDS, Device, Memory, catalog, device, makers, rated, unreadable
@@ -12,7 +13,7 @@ from archcalc.spec import paths
 from archcalc.spec.option_checks import checked, memory_size, word
 from archcalc.spec.units import Rated, binary_bytes
 
-ASSUMPTIONS = (
+COLUMNS = (
     "rated: as it is sold; memory: as a driver reports it, where a source says so; else what the maker prints, in"
     " binary gigabytes",
     "TFLOP/s: the dense peak in bf16, or fp16 where there is no bf16; blank where the maker publishes none",
@@ -48,7 +49,7 @@ class GpusReport(Report):
 
     def record(self) -> dict[str, Any]:
         rows = [_record(name, each) for name, each in self.rows.items()]
-        record = {"schema_version": SCHEMA_VERSION, "assumptions": list(self.assumptions), "rows": rows}
+        record = {"schema_version": SCHEMA_VERSION, "assumptions": self.assumed(), "rows": rows}
         return record | {"unreadable": self.unreadable}
 
     def flat(self) -> list[dict[str, Any]]:
@@ -97,15 +98,16 @@ def gpus(
     """All devices, those of a maker or kind or with so much memory, or the one of that name."""
     if name is not None:
         known, found = device(name, field="gpus")
-        return GpuReport(model=known, assumptions=tuple(_texts(found)), rows={known: found})
+        return GpuReport(model=known, assumptions=all_on(Topic.SOURCE, _texts(found)), rows={known: found})
     known_makers = {each.lower(): each for each in makers()}
     wanted = known_makers[_choice(maker.lower(), known_makers, "--maker")] if maker else None
     kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
     rows = {name: each for name, each in catalog().items() if _has_room(each, min_memory)}
     rows = {name: each for name, each in rows.items() if wanted in (None, each.maker) and kind in (None, each.kind)}
     wrong = {name: _told(error) for name, error in unreadable().items()}
-    notes = (*ASSUMPTIONS, *(f"{name} cannot be read: {told}" for name, told in wrong.items()), *paths.faults())
-    return GpusReport(model="devices", assumptions=notes, rows=rows, unreadable=wrong)
+    faults = (*(f"{name} cannot be read: {told}" for name, told in wrong.items()), *paths.faults())
+    assumptions = (*all_on(Topic.TABLE, COLUMNS), *all_on(Topic.SOURCE, faults))
+    return GpusReport(model="devices", assumptions=assumptions, rows=rows, unreadable=wrong)
 
 
 def _told(error: InputError) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, MissingExtra, did_you_mean
 from archcalc.identities import Finding, Standing, names, run
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
@@ -13,6 +14,8 @@ from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+ROUNDING = Assumption(Topic.EXACTNESS, "float64, fixed seeds; below 1e-10 is what rounding leaves")
+CORRECTIONS = Assumption(Topic.TABLE, "✗ a wrong claim, as textbooks and lecture notes have it; → what it should say")
 MARKS = {Standing.RIGHT: "", Standing.WRONG: "✗ ", Standing.CORRECTED: "→ "}
 
 
@@ -52,7 +55,7 @@ class IdentitiesReport(Report):
         """Residuals to the last digit."""
         return {
             "schema_version": SCHEMA_VERSION,
-            "assumptions": list(self.assumptions),
+            "assumptions": self.assumed(),
             "rows": [_row(finding) for finding in self.findings],
         }
 
@@ -74,9 +77,9 @@ def identities(chosen: Iterable[str] = ()) -> IdentitiesReport:
         if name not in names():
             raise InputError(f"no identity is called {name}", f"{did_you_mean(name, names())} (--list shows all)")
     findings = _measured(wanted)
-    notes = ["float64, fixed seeds; below 1e-10 is what rounding leaves"]
+    notes = [ROUNDING]
     if any(finding.standing is Standing.WRONG for finding in findings):
-        notes.append("✗ a wrong claim, as textbooks and lecture notes have it; → what it should say")
+        notes.append(CORRECTIONS)
     return IdentitiesReport(model="identities", assumptions=tuple(notes), findings=findings)
 
 

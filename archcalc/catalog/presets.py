@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from archcalc.analyze.params import one_copy
+from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.loading import from_file
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked, number, text
+from archcalc.spec.scope import WHOLE
 
 
 @dataclass(frozen=True)
@@ -41,18 +43,19 @@ class PresetsReport(Report):
 
     def record(self) -> dict[str, Any]:
         rows = [vars(row) for row in self.rows]
-        return {"schema_version": SCHEMA_VERSION, "assumptions": list(self.assumptions), "rows": rows}
+        return {"schema_version": SCHEMA_VERSION, "assumptions": self.assumed(), "rows": rows}
 
 
 def _line(row: Row, *, partial: bool) -> Line:
     return Line((row.name, row.family, row.parameters, *([row.scope] if partial else []), row.source))
 
 
-def _exact(rows: Sequence[Row]) -> str:
+def _exact(rows: Sequence[Row]) -> Assumption:
     partial = [row.name for row in rows if row.scope]
     if not partial:
-        return "every count is exact"
-    return f"exact for what is counted, which is a part alone of {', '.join(partial)}"
+        return WHOLE.exact("count")
+    text = f"exact for what is counted, which is a part alone of {', '.join(partial)}"
+    return Assumption(Topic.EXACTNESS, text)
 
 
 @checked(family=text, min_params=number, max_params=number)
@@ -63,7 +66,8 @@ def presets(family: str = "", min_params: int = 0, max_params: int | None = None
     if not rows:
         hint = "`archcalc presets` lists all, with their families"
         raise InputError(f"no preset is {_asked(family, min_params, max_params)}", hint)
-    return PresetsReport(model="presets", assumptions=(_exact(rows), *paths.faults()), rows=rows)
+    assumptions = (_exact(rows), *all_on(Topic.SOURCE, paths.faults()))
+    return PresetsReport(model="presets", assumptions=assumptions, rows=rows)
 
 
 def _fits(row: Row, family: str, min_params: int, max_params: int | None) -> bool:

@@ -16,7 +16,8 @@ from typing import Any
 class Topic(StrEnum):
     """What an assumption is about."""
 
-    SCOPE = "scope"  # which part of the model is counted, and whether the count is exact
+    EXACTNESS = "exactness"
+    SCOPE = "scope"  # how much of the model is counted
     SOURCE = "source"  # what the spec or the file that was read says of itself
     ARCHITECTURE = "architecture"  # conventions of the model's family
     BATCH = "batch"
@@ -55,6 +56,11 @@ class Assumption:
     def record(self) -> dict[str, Any]:
         """As programs read it."""
         return {"topic": str(self.topic), "value": self.value, "option": self.option, "text": self.text}
+
+
+def all_on(topic: Topic, texts: Iterable[str]) -> tuple[Assumption, ...]:
+    """A sentence each, on one topic."""
+    return tuple(Assumption(topic, text) for text in texts)
 
 
 def without(assumptions: Iterable[Assumption], *topics: Topic) -> tuple[Assumption, ...]:

@@ -53,11 +53,17 @@ def dotted(path: Path) -> str:
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
 
 
+def close_guess(word: str, known: Iterable[str]) -> str:
+    """`did you mean d_model?`, or nothing where no word is close."""
+    close = difflib.get_close_matches(word.lower(), sorted(set(known)), n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(close)}?" if close else ""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean d_model?`, or what there is to choose from."""
     choices = sorted(set(known))
-    close = difflib.get_close_matches(word.lower(), choices, n=3, cutoff=0.6)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
+    guess = close_guess(word, choices)
+    if guess:
+        return guess
     shown = ", ".join(choices[:12]) + (", …" if len(choices) > 12 else "")
     return f"choose from: {shown}"

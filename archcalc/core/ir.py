@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from archcalc.core import listing
+from archcalc.core.assumptions import Assumption
 from archcalc.core.count import Count, product, total
 from archcalc.core.ops import KINDS, Kind
 from archcalc.core.positions import Positions
@@ -224,10 +225,10 @@ class Module:
         self.params: dict[str, Param] = {}
         self.buffers: dict[str, Tensor] = {}
         self.parts: list[Part] = []
-        self.notes: list[str] = []  # what a reader must know, said under every report on the model
-        self.doubts: list[str] = []  # why a count of its parameters is not exact
-        self.work_notes: list[str] = []  # the same under reports of what it costs to run
-        self.memory_notes: list[str] = []  # and under reports of memory alone
+        self.notes: list[Assumption] = []  # what a reader must know, said under every report on the model
+        self.doubts: list[Assumption] = []  # why a count of its parameters is not exact
+        self.work_notes: list[Assumption] = []  # the same under reports of what it costs to run
+        self.memory_notes: list[Assumption] = []  # and under reports of memory alone
         self.whole_sequence = ""  # what in it reads other positions by another way than keys and values of a kernel
         self.body: list[Op | Module] = []
         self._named: dict[str, Module] = {}
@@ -391,22 +392,22 @@ def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, C
         yield from walk(child, copies)
 
 
-def notes_of(module: Module) -> tuple[str, ...]:
+def notes_of(module: Module) -> tuple[Assumption, ...]:
     """What a reader of any report on it must know."""
     return tuple(note for node, _ in walk(module) for note in node.notes)
 
 
-def doubts_of(module: Module) -> tuple[str, ...]:
+def doubts_of(module: Module) -> tuple[Assumption, ...]:
     """Why its parameters are not counted exactly; nothing where they are."""
     return tuple(doubt for node, _ in walk(module) for doubt in node.doubts)
 
 
-def work_notes_of(module: Module) -> tuple[str, ...]:
+def work_notes_of(module: Module) -> tuple[Assumption, ...]:
     """What a reader of FLOPs, memory or time must know, each said once."""
     return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.work_notes))
 
 
-def memory_notes_of(module: Module) -> tuple[str, ...]:
+def memory_notes_of(module: Module) -> tuple[Assumption, ...]:
     """What a reader of its memory must know besides, each said once."""
     return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.memory_notes))
 

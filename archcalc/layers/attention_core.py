@@ -9,16 +9,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, Seen, Tensor, axes
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dropout import dropped
 from archcalc.spec.workload import Workload
 
 INPUT = "input"  # softmax is computed in the number format of its input
-BENT = "flash attention with ALiBi, sinks or softcaps: as FlashAttention's kernel has them; PyTorch's own does not"
-UNEVEN = "flash attention with values of another width than keys: as FlashAttention 3 has it; PyTorch's own does not"
+BENT = Assumption(
+    Topic.ATTENTION,
+    "flash attention with ALiBi, sinks or softcaps: as FlashAttention's kernel has them; PyTorch's own does not",
+    "flash",
+)
+UNEVEN = Assumption(
+    Topic.ATTENTION,
+    "flash attention with values of another width than keys: as FlashAttention 3 has it; PyTorch's own does not",
+    "flash",
+)
 EAGERLY = "eager attention, which stores the scores of all positions"
-EAGER = "relative positions are added to stored scores: no flash kernel takes a learned table"
+EAGER = Assumption(
+    Topic.ATTENTION,
+    "relative positions are added to stored scores: no flash kernel takes a learned table",
+    "eager",
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +88,7 @@ class Core:
         """Whether PyTorch's own kernel computes it."""
         return not (self.chosen or any(self._kernel_notes(k, v)))
 
-    def _kernel_notes(self, k: Tensor, v: Tensor) -> list[str]:
+    def _kernel_notes(self, k: Tensor, v: Tensor) -> list[Assumption]:
         """Which other kernel is meant, where PyTorch's own does not compute it."""
         uneven = k.dims[3].size != v.dims[3].size
         bent = self.softcap or self.sinks or self.alibi

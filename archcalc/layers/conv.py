@@ -6,13 +6,16 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.positions import Positions
 from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
 from archcalc.spec.workload import Workload
 
-PADDING = "causal convolutions: padded positions, which PyTorch computes and drops, are left out"
+PADDING = Assumption(
+    Topic.COST, "causal convolutions: padded positions, which PyTorch computes and drops, are left out"
+)
 CONVOLUTION = "a convolution along the sequence"
 
 

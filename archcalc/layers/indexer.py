@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.roles import Role
@@ -16,7 +17,10 @@ from archcalc.layers.attention import Inputs
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 
-DENSE = "scores of sparse attention are counted for all positions, as transformers computes them before it hides some"
+DENSE = Assumption(
+    Topic.ATTENTION,
+    "scores of sparse attention are counted for all positions, as transformers computes them before it hides some",
+)
 
 
 @dataclass(frozen=True)

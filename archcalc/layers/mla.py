@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Param, Region, Tensor, axes
 from archcalc.core.roles import Role
@@ -24,7 +25,10 @@ from archcalc.layers.indexer import Indexer
 from archcalc.layers.linear import linear
 from archcalc.layers.norm import norm
 
-ABSORBED = "a decode step of latent attention puts W_up on the query and the answer, not on every cached position"
+ABSORBED = Assumption(
+    Topic.ATTENTION,
+    "a decode step of latent attention puts W_up on the query and the answer, not on every cached position",
+)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, product, total
 from archcalc.core.ir import Dim, Module, Part, Tensor
 from archcalc.core.roles import Role
@@ -17,7 +18,9 @@ from archcalc.layers.ffn import EXPERT, SHARED, Ffn
 from archcalc.layers.linear import linear
 from archcalc.spec.workload import Workload
 
-IDEAL = "experts compute the tokens that chose them: no padding, no dropped token, no idle expert"
+IDEAL = Assumption(
+    Topic.COST, "experts compute the tokens that chose them: no padding, no dropped token, no idle expert"
+)
 
 
 @dataclass(frozen=True)

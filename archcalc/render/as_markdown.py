@@ -23,7 +23,7 @@ def render(report: Report, *, width: int) -> str:
         scope,
         answers,
         *(_table(table) for table in shown.tables),
-        [f"- {_sentence(note)}" for note in shown.notes],
+        [f"- {_sentence(str(note))}" for note in shown.notes],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 

@@ -24,7 +24,7 @@ def render(report: Report, *, width: int) -> str:
     worked = textwrap.wrap(shown.worked, width - 2, initial_indent="= ", subsequent_indent="  ")
     fitted = [_fitting(table, width) for table in shown.tables]
     left_out = {column.label: column.about for _, columns in fitted for column in columns}
-    explained = [note for note in shown.notes if note not in left_out.values()]
+    explained = [str(note) for note in shown.notes if note not in left_out.values()]
     narrow = [f"{', '.join(left_out)} left out: the terminal is too narrow"] if left_out else []
     blocks = [
         [*map(bold, _title(shown.title, width)), *map(bold, headline), *map(dim, worked)],

@@ -6,9 +6,10 @@ Renderers for people take a page, never a report, so no name from a file reaches
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from archcalc.core.assumptions import Assumption
 from archcalc.core.visible import visible
 from archcalc.report.base import Column, Figure, Line, Report, Table
 
@@ -23,7 +24,7 @@ class Page:
     worked: str
     figures: Sequence[Figure]
     tables: Sequence[Table]
-    notes: Sequence[str]
+    notes: Sequence[Assumption]
 
 
 def page(report: Report) -> Page:
@@ -35,8 +36,12 @@ def page(report: Report) -> Page:
         worked=visible(report.worked()),
         figures=[_figure(each) for each in report.figures()],
         tables=[_table(each) for each in (report.table(), *report.more())],
-        notes=[visible(note) for note in report.assumptions],
+        notes=[_note(each) for each in report.assumptions],
     )
+
+
+def _note(each: Assumption) -> Assumption:
+    return replace(each, text=visible(each.text))
 
 
 def _figure(each: Figure) -> Figure:
@@ -48,7 +53,7 @@ def _table(each: Table) -> Table:
 
 
 def _column(each: Column) -> Column:
-    return each._replace(label=visible(each.label), about=visible(each.about))
+    return each._replace(label=visible(each.label), about=each.about and _note(each.about))
 
 
 def _line(each: Line) -> Line:

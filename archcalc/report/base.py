@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from archcalc.core.assumptions import Assumption
 from archcalc.spec.scope import WHOLE, Scope
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 GLYPHS = "█▓▒░▪"  # the parts of a stacked bar, in their order
 
 Unit = Literal[
@@ -48,7 +49,7 @@ class Column(NamedTuple):
     label: str
     unit: Unit
     spare: bool = False  # left out, with a word about it, where the terminal is too narrow
-    about: str = ""  # the note that explains it, which is left out with it
+    about: Assumption | None = None  # what explains it, which is left out with it
 
 
 class Line(NamedTuple):
@@ -79,7 +80,7 @@ class Report:
 
     command: ClassVar[str]
     model: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
     scope: Scope = field(default=WHOLE, kw_only=True)  # how much of the model is counted
 
     def title(self) -> str:
@@ -111,6 +112,10 @@ class Report:
     def record(self) -> dict[str, Any]:
         """Plain data with stable keys."""
         raise NotImplementedError
+
+    def assumed(self) -> list[dict[str, Any]]:
+        """The assumptions of the record."""
+        return [each.record() for each in self.assumptions]
 
     def flat(self) -> list[dict[str, Any]]:
         """The rows of the record for a spreadsheet, one value a column."""

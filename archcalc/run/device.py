@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.errors import InputError, close_guess
 from archcalc.spec import paths
 from archcalc.spec.node import Node, mistake, mistake_in, shown
 from archcalc.spec.units import Rated, binary_bytes, parse_bytes, parse_rated
@@ -140,10 +140,8 @@ def rating(text: str) -> str:
 def _closest(typed: str) -> str:
     """A number without its unit may be meant as a memory size."""
     spellings = [*catalog(), *(alias for each in catalog().values() for alias in each.aliases)]
-    close = did_you_mean(typed, spellings)
-    if not close.startswith("choose"):
-        return close
-    return f"did you mean {typed}GB?" if typed.isdecimal() else ""
+    as_size = f"did you mean {typed}GB?" if typed.isdecimal() else ""
+    return close_guess(typed, spellings) or as_size
 
 
 def _of_size(name: str, size: Rated, field: str) -> Device:

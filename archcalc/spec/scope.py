@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec.units import rounded
 
 WHOLE_MODEL = "whole model"
@@ -57,11 +58,11 @@ class Scope:
         *first, last = (each.words() for each in self.left_out)
         return f"{', '.join(first)} and {last}" if first else last
 
-    def exact(self, noun: str) -> str:
+    def exact(self, noun: str) -> Assumption:
         """`every count is exact`, which is never said of a model that is counted in part."""
         if not self.is_partial:
-            return f"every {noun} is exact"
-        return f"exact for the {self.name}; no {noun} includes what is left out"
+            return Assumption(Topic.EXACTNESS, f"every {noun} is exact")
+        return Assumption(Topic.EXACTNESS, f"exact for the {self.name}; no {noun} includes what is left out")
 
     def record(self) -> dict[str, Any]:
         """For programs: the same keys for a whole model and for a part."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.flops.cost import work
 from archcalc.analyze.memory.activations import saved_activations
 from archcalc.analyze.memory.decode_cache import CacheFormats, cached
+from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, MissingExtra
 from archcalc.core.execution import never
 from archcalc.model import Model
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
 
 REALLY_RUN = 2**30  # bytes of fp32 weights; larger models are run as their small twin
 PRECISIONS = ("fp32", "bf16")
-SHORTENED = "parameters at full depth, all else on one period of every stack, twice where it repeats"
+SHORTENED = Assumption(
+    Topic.SCOPE, "parameters at full depth, all else on one period of every stack, twice where it repeats"
+)
+SMALL_TWIN = Assumption(
+    Topic.SCOPE, "a small twin was run: the same structure, small sizes, and no more to read than its tables hold"
+)
+NO_TOLERANCE = Assumption(Topic.EXACTNESS, "no tolerance: counts are equal to the last digit, or differ")
 Progress = Callable[[int, int, str], None]
 
 
@@ -121,7 +128,7 @@ def verify(
     progress(len(steps), len(steps), "")
     left_out = {"all but the parameters": broken} if broken else {}
     return VerifyReport(
-        model.name, tuple(_said(whole, subject, scale_down)), _setting(whole.work), tuple(rows), left_out
+        model.name, tuple(_assumptions(whole, subject, scale_down)), _setting(whole.work), tuple(rows), left_out
     )
 
 
@@ -136,15 +143,15 @@ def _setting(work: Workload) -> str:
     return ", ".join(f"{name} {size:,}" for name, size in sizes.items())
 
 
-def _said(whole: Subject, subject: Subject, scale_down: bool) -> Iterator[str]:
+def _assumptions(whole: Subject, subject: Subject, scale_down: bool) -> Iterator[Assumption]:
     from archcalc.verify.differences import differences
 
     if scale_down:
-        yield "a small twin was run: the same structure, small sizes, and no more to read than its tables hold"
+        yield SMALL_TWIN
     if subject is not whole:
         yield SHORTENED
-    yield "no tolerance: counts are equal to the last digit, or differ"
-    yield from differences(subject.model.resolved)
+    yield NO_TOLERANCE
+    yield from all_on(Topic.REFERENCE, differences(subject.model.resolved))
 
 
 Step = tuple[str, Callable[[], list[Row]]]

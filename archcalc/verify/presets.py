@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from archcalc.core.assumptions import Topic, without
 from archcalc.core.errors import InputError
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.verify.check import Progress, verify, workload_of
@@ -49,7 +50,7 @@ class AllReport(Report):
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
             "ok": self.ok,
-            "assumptions": list(self.assumptions),
+            "assumptions": self.assumed(),
             "left_out": self.left_out,
             "rows": rows,
         }
@@ -80,8 +81,8 @@ def verify_all(progress: Progress) -> AllReport:
     progress(len(names), len(names), "")
     reports = {name: outcome for name, outcome in found.items() if isinstance(outcome, VerifyReport)}
     left_out = {name: outcome for name, outcome in found.items() if isinstance(outcome, str)}
-    assumptions = next(iter(reports.values())).assumptions[:2] if reports else ()
-    return AllReport("all presets", tuple(assumptions), reports, left_out)
+    assumptions = next(iter(reports.values())).assumptions if reports else ()
+    return AllReport("all presets", without(assumptions, Topic.REFERENCE), reports, left_out)  # which differs by model
 
 
 def verify_preset(name: str) -> VerifyReport | str:

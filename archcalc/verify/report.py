@@ -90,7 +90,7 @@ class VerifyReport(Report):
             "scope": self.scope.name,
             "ok": self.ok,
             "setting": self.setting,
-            "assumptions": list(self.assumptions),
+            "assumptions": self.assumed(),
             "left_out": self.left_out,
             "rows": [_record(row) for row in self.rows],
         }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.model import Model, from_document
 
 
-def left_out(model: Model) -> tuple[str, ...]:
+def left_out(model: Model) -> tuple[Assumption, ...]:
     """A note with both numbers; none for a model that is read as a whole."""
     if not model.document.whole or model.edited:
         return ()
@@ -15,6 +16,7 @@ def left_out(model: Model) -> tuple[str, ...]:
     try:
         traced = trace.document(model.document.whole, model.document.file, "a part of it alone")
     except InputError as reason:
-        return (f"how much is left out is not known: {reason.fact}",)
+        return (Assumption(Topic.SCOPE, f"how much is left out is not known: {reason.fact}"),)
     whole, counted = int(from_document(traced, "whole").params().total), int(model.params().total)
-    return (f"transformers builds {whole:,} parameters in all: {whole - counted:,} are left out here",)
+    text = f"transformers builds {whole:,} parameters in all: {whole - counted:,} are left out here"
+    return (Assumption(Topic.SCOPE, text, whole - counted),)

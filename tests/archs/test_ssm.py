@@ -130,4 +130,4 @@ def test_how_often_each_set_is_called(blocks: int, distinct: int, calls: list[in
     sets = [child for child in encoder.children if child.region == "block"]
     assert [int(child.calls) for child in sets] == calls
     assert sum(int(child.repeat) for child in sets) == distinct
-    assert any("sets of weights for" in note for note in archcalc.load(spec).params().assumptions)
+    assert any("sets of weights for" in str(note) for note in archcalc.load(spec).params().assumptions)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 import transformers
+from support.assumption_texts import texts
 from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
@@ -210,13 +211,13 @@ def test_a_larger_image_has_more_patches_and_interpolated_positions(run: Run) ->
     assert large["total"] == numel(
         built(transformers.ViTForImageClassification, transformers.ViTConfig(image_size=384, num_labels=1000))
     )
-    note = next(note for note in large["assumptions"] if note.startswith("position table"))
+    note = next(note for note in texts(large) if note.startswith("position table"))
     assert note == (
         "position table of 577 rows: of weights trained on 224 × 224 images, the 14 × 14 = 196 patch rows are "
         "interpolated to 24 × 24 = 576; the class token's row is kept"
     )
-    assert not any("position table" in note for note in small["assumptions"])
-    assert note in run("shapes", "vit-b-16", "--set", "image=384", "--format", "json").json["assumptions"]
+    assert not any("position table" in note for note in texts(small))
+    assert note in texts(run("shapes", "vit-b-16", "--set", "image=384", "--format", "json").json)
 
 
 def test_what_is_interpolated_and_what_is_kept_is_what_transformers_does() -> None:
@@ -226,7 +227,7 @@ def test_what_is_interpolated_and_what_is_kept_is_what_transformers_does() -> No
     longer = model.embeddings.interpolate_pos_encoding(torch.empty(1, 31, 24), 20, 24)
     assert longer.shape == (1, 1 + 5 * 6, 24)
     assert torch.equal(longer[:, :1], table[:, :1])
-    note = archcalc.load(spec(image=[20, 24], pretrained=12)).params().assumptions[1]
+    note = archcalc.load(spec(image=[20, 24], pretrained=12)).params().assumptions[1].text
     assert "table of 31 rows" in note and "3 × 3 = 9 patch rows are interpolated to 5 × 6 = 30" in note
     assert "the class token's row is kept" in note
 

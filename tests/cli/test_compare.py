@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.assumption_texts import texts
 from torch import nn
 
 import archcalc
@@ -283,11 +284,11 @@ def test_what_an_import_leaves_out_is_said_of_its_model(run: Run, write: Write) 
     """As `params` of the file says it, with the letter that the model goes by; of all models it is said once."""
     file = write(json.dumps(SEES), "config.json")
     alone = "qwen2_vl reads more than text: its text_config (qwen2_vl_text) alone is counted"
-    assumptions = run("compare", "gpt2", file, "--format", "json").json["assumptions"]
+    assumptions = texts(run("compare", "gpt2", file, "--format", "json").json)
     assert "B: text model of qwen2_vl" in assumptions
     assert any(words.startswith(f"B: {alone}") for words in assumptions)
     assert not any(words.startswith("A: ") for words in assumptions)
-    both = run("compare", file, "--set", "vocab=50", "--format", "json").json["assumptions"]
+    both = texts(run("compare", file, "--set", "vocab=50", "--format", "json").json)
     assert sum(alone in words for words in both) == 1
 
 
@@ -362,10 +363,8 @@ def test_memory_says_what_it_is_without(run: Run) -> None:
     """Parts add up to weights and caches; what the whole has more are the activations."""
     answer = run("compare", "gpt2", "gpt2-medium", "--metric", "memory", "--format", "json").json
     said = "the runtime's overhead is left out; activations are the whole model's, and in none of its parts"
-    assert said in answer["assumptions"]
+    assert said in texts(answer)
     whole, *parts = (row for row in answer["rows"] if "." not in row["path"])
     activations = archcalc.load("gpt2").memory(overhead=0).parts["activations"]
     assert whole["values"][0] - sum(row["values"][0] for row in parts) == activations > 0
-    assert not any(
-        said in words for words in run("compare", "gpt2", "bert-base", "--format", "json").json["assumptions"]
-    )
+    assert not any(said in words for words in texts(run("compare", "gpt2", "bert-base", "--format", "json").json))

@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.assumption_texts import texts
 
 from archcalc.spec import paths
 
@@ -126,7 +127,7 @@ def test_markdown_is_a_table(run: Run) -> None:
 def test_every_report_carries_its_assumptions(run: Run, write: Write) -> None:
     """What the spec leaves open is said, in the table and in JSON."""
     spec = write("vocab: 100\nd_model: 8\nheads: 2\nffn: 16\ndecoder: 1\n")
-    assumptions = " ".join(run("shapes", spec, "--format", "json").json["assumptions"])
+    assumptions = " ".join(texts(run("shapes", spec, "--format", "json").json))
     assert "batch 1" in assumptions
     assert "seq 2,048" in assumptions
     assert "fp32 weights" in run("params", spec).out

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import archcalc
+from archcalc import load
 from archcalc.core.assumptions import Assumption, Topic, without
 
 BATCH = Assumption(Topic.BATCH, "batch 1: the spec names none", 1, "--batch")
@@ -22,3 +30,30 @@ def test_programs_read_four_keys() -> None:
 def test_code_picks_by_topic() -> None:
     assert without((BATCH, SCOPE), Topic.BATCH) == (SCOPE,)
     assert without((BATCH, SCOPE)) == (BATCH, SCOPE)
+
+
+@pytest.mark.parametrize("question", ["params", "shapes", "flops", "memory", "kernel"])
+def test_every_report_says_its_assumptions_to_programs(question: str) -> None:
+    """As objects with the same four keys, of which the printed sentence is made."""
+    report = getattr(load("gpt2"), question)()
+    record = report.record()
+    assert record["schema_version"] == 2
+    assert record["assumptions"] == [each.record() for each in report.assumptions]
+    assert all(list(each) == ["topic", "value", "option", "text"] for each in record["assumptions"])
+    assert json.loads(json.dumps(record["assumptions"])) == record["assumptions"]
+
+
+def test_what_neither_spec_nor_caller_says_is_assumed_with_its_value() -> None:
+    found = {each.topic: each for each in load("gpt2").memory(mode="train").assumptions if each.option}
+    assert found[Topic.BATCH].value == 1
+    assert found[Topic.SEQ].value == 1024
+    assert found[Topic.OPTIMIZER].value == "adamw"
+    assert found[Topic.PRECISION].value == "fp32"
+    assert not found.keys() & {Topic.KV_CACHE, Topic.STATE}
+
+
+def test_no_sentence_types_the_option_that_changes_it() -> None:
+    """The words are added in one place."""
+    files = Path(archcalc.__file__).parent.rglob("*.py")
+    typed = re.compile(r"--[a-z-]+ changes it")
+    assert [file.name for file in files if typed.search(file.read_text(encoding="utf-8"))] == []

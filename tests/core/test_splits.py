@@ -8,6 +8,7 @@ import pytest
 
 import archcalc.layers.ffn
 from archcalc import load
+from archcalc.core.assumptions import Topic
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes
@@ -67,7 +68,8 @@ def test_a_layer_that_declares_no_split_is_replicated_and_named(monkeypatch: pyt
     monkeypatch.setattr(archcalc.layers.ffn, "ffn_of", lambda width: Dim.of("made_up", width))
     report = load("gpt2").memory(tp=2)
     assert report.undivided[0].part == "decoder.blocks.ffn"
-    assert any("decoder.blocks.ffn" in words for words in report.assumptions if words.startswith("--tp 2 leaves"))
+    said = [str(each) for each in report.assumptions if each.topic is Topic.PARALLELISM]
+    assert any("decoder.blocks.ffn" in words for words in said if words.startswith("--tp 2 leaves"))
 
 
 MIXERS: dict[str, dict[str, Any]] = {

@@ -6,6 +6,7 @@ import struct
 from typing import TYPE_CHECKING
 
 import pytest
+from support.assumption_texts import texts
 from support.gguf_files import (
     BLOCK,
     F32,
@@ -57,7 +58,7 @@ def test_memory_takes_the_bytes_of_the_tensors(run: Run, write: Write) -> None:
     assert answer["parts"]["kv_cache"] == 2 * 2 * 64 * 2 * 64 * 2
     values = next(row for row in answer["rows"] if row["path"].endswith("attention.v"))
     assert values["weights"] == 128 * 256 // 256 * (210 + 144)
-    assert any(words.startswith("weights: Q4_K, Q6_K and fp32, from the file") for words in answer["assumptions"])
+    assert any(words.startswith("weights: Q4_K, Q6_K and fp32, from the file") for words in texts(answer))
 
 
 def test_memory_takes_another_format_where_it_is_asked_for(run: Run, write: Write) -> None:
@@ -102,7 +103,7 @@ def test_an_unknown_architecture_is_its_tensors(run: Run, write: Write) -> None:
     answer = run("params", write(file(facts, TENSORS), "model.gguf"), "--format", "json").json
     assert answer["total"] == TOTAL
     assert answer["bytes"] == sum(size(*tensor) for tensor in TENSORS.values())
-    assert any("sphinx" in note for note in answer["assumptions"])
+    assert any("sphinx" in note for note in texts(answer))
 
 
 def test_facts_that_do_not_fit_the_tensors_are_not_believed(run: Run, write: Write) -> None:
@@ -110,7 +111,7 @@ def test_facts_that_do_not_fit_the_tensors_are_not_believed(run: Run, write: Wri
     more = {**TENSORS, "blk.0.attn_q_norm.weight": (F32, [64])}
     answer = run("params", write(file(FACTS, more), "model.gguf"), "--format", "json").json
     assert answer["total"] == TOTAL + 64
-    said = next(note for note in answer["assumptions"] if "not read as a llama" in note)
+    said = next(note for note in texts(answer) if "not read as a llama" in note)
     assert "in the file alone: blk.0.attn_q_norm.weight (64 numbers)" in said
 
 

@@ -71,7 +71,7 @@ def test_what_show_prints_takes_the_same_bytes_or_says_that_it_does_not(write: W
     model = load(HEADERS[name], write)
     shown = from_document(read(model.yaml().encode(), "shown"), "shown")
     bytes_of = [each.memory(seq=16).parts["weights"] for each in (model, shown)]
-    labelled = any(f"{bytes_of[0]:,} bytes of tensors" in note for note in shown.memory(seq=16).assumptions)
+    labelled = any(f"{bytes_of[0]:,} bytes of tensors" in str(note) for note in shown.memory(seq=16).assumptions)
     assert (bytes_of[0] != bytes_of[1]) == labelled
     assert bytes_of[0] == pytest.approx(bytes_of[1], rel=0.01)
     assert shown.params().total == model.params().total

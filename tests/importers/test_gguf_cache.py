@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.assumption_texts import texts
 from support.gguf_files import Recorded, file, recorded
 
 import archcalc
@@ -73,12 +74,12 @@ def test_a_window_of_unknown_layers_is_not_applied_and_said(run: Run, write: Wri
     """Gemma 2's header has a window, and llama.cpp's code alone knows that every other layer has it."""
     answer = run("memory", write(renamed(HEADERS["gemma2"]), "model.gguf"), "--seq", str(SEQ), "--format", "json").json
     assert answer["parts"]["kv_cache"] == 3 * SEQ * 2 * 12 * 2
-    assert any("does not tell which layers have its window of 4" in words for words in answer["assumptions"])
+    assert any("does not tell which layers have its window of 4" in words for words in texts(answer))
 
 
 def test_what_is_assumed_is_said(run: Run, write: Write) -> None:
     answer = run("memory", write(HEADERS["gemma4"].raw, "model.gguf"), "--format", "json").json
-    said = " ".join(answer["assumptions"])
+    said = " ".join(texts(answer))
     assert "does not read the architecture gemma4" in said
     assert "4 layers with 32 numbers for each token in a window of 4" in said
     assert "activations are not counted" in said
@@ -91,4 +92,4 @@ def test_an_architecture_without_a_cache_gets_none(run: Run, write: Write) -> No
     raw = file({**facts, "general.architecture": "neo-bert"}, HEADERS["bert"].tensors)
     answer = run("memory", write(raw, "model.gguf"), "--format", "json").json
     assert answer["parts"]["kv_cache"] == 0
-    assert any("KV cache: none is counted" in words for words in answer["assumptions"])
+    assert any("KV cache: none is counted" in words for words in texts(answer))

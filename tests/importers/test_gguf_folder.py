@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from support.assumption_texts import texts
 from support.gguf_files import FACTS, TENSORS, file
 
 if TYPE_CHECKING:
@@ -90,12 +91,10 @@ def test_what_reads_images_beside_a_model_is_named_with_its_bytes(run: Run, put:
     put(PROJECTOR, "one/mmproj-model-f16.gguf")
     both = run("memory", "one", "--format", "json").json
     assert both["parts"] == alone["parts"]
-    assert any(
-        f"mmproj-model-f16.gguf lies beside it, {len(PROJECTOR):,} bytes" in said for said in both["assumptions"]
-    )
+    assert any(f"mmproj-model-f16.gguf lies beside it, {len(PROJECTOR):,} bytes" in said for said in texts(both))
 
 
 def test_a_projector_itself_is_counted_and_called_so(run: Run, put: Write) -> None:
     answer = run("params", put(PROJECTOR, "one/mmproj-model-f16.gguf"), "--format", "json").json
     assert answer["total"] == 32 * 32
-    assert any("a multimodal projector" in said for said in answer["assumptions"])
+    assert any("a multimodal projector" in said for said in texts(answer))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import transformers
+from support.assumption_texts import texts
 
 if TYPE_CHECKING:
     import pytest
@@ -34,7 +35,7 @@ def test_a_refused_config_is_built_by_transformers(run: Run, write: Write) -> No
     with torch.device("meta"):
         model = transformers.ConvBertForMaskedLM(transformers.ConvBertConfig(**REFUSED))
     assert answer["total"] == sum(parameter.numel() for parameter in model.parameters())
-    assert answer["assumptions"][1].startswith("traced: ConvBertForMaskedLM as transformers")
+    assert texts(answer)[1].startswith("traced: ConvBertForMaskedLM as transformers")
 
 
 def test_a_traced_model_has_weights_in_memory(run: Run, write: Write) -> None:
@@ -43,7 +44,7 @@ def test_a_traced_model_has_weights_in_memory(run: Run, write: Write) -> None:
     parameters = run("params", file, "--trace", "--format", "json").json["total"]
     answer = run("memory", file, "--trace", "--format", "json").json
     assert answer["parts"]["weights"] == 2 * parameters
-    assert any("neither a cache nor activations" in note for note in answer["assumptions"])
+    assert any("neither a cache nor activations" in note for note in texts(answer))
     assert run("fit", file, "--trace", "--gpu", "t4").code == 0
     assert "family: weights" in run("show", file, "--trace").out
 
@@ -73,7 +74,7 @@ def test_what_archcalc_reads_is_not_traced(run: Run, write: Write) -> None:
     said = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}
     answer = run("params", write(json.dumps(said), "config.json"), "--trace", "--format", "json").json
     assert answer["total"] == 124_439_808
-    assert not any("traced" in note for note in answer["assumptions"])
+    assert not any("traced" in note for note in texts(answer))
 
 
 def test_what_transformers_cannot_build_is_told(run: Run, write: Write) -> None:

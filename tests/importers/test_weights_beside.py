@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.assumption_texts import texts
 from support.safetensors_files import CONFIG, COUNTED, WEIGHTS, WIDTHS, Tensors, file
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def test_memory_and_fit_count_the_bytes_of_the_files(run: Run, write: Write) -> 
     folder(write, tensors)
     found = memory(run, "--depth", "9")
     assert found["parts"]["weights"] == taken(tensors) == 2 * COUNTED + 2 * 800
-    assert any("model.safetensors" in words for words in found["assumptions"])
+    assert any("model.safetensors" in words for words in texts(found))
     assert run("params", ".", "--format", "json").json["stored_bytes"] == taken(tensors)
     assert "1,600 more than the config's precision gives" in notes(run)
     fitting = run("fit", ".", "--gpu", "rtx-4090", "--format", "json")
@@ -58,9 +59,9 @@ def test_the_share_of_one_gpu_is_said_to_be_an_assumption(run: Run, write: Write
     folder(write, tensors)
     half = memory(run, "--tp", "2")
     assert taken(tensors) // 2 <= half["parts"]["weights"] < taken(tensors)
-    assert any("one GPU's share" in words for words in half["assumptions"])
+    assert any("one GPU's share" in words for words in texts(half))
     folder(write, WEIGHTS)  # which are as the config says, and split as it says
-    assert not any("one GPU's share" in words for words in memory(run, "--tp", "2")["assumptions"])
+    assert not any("one GPU's share" in words for words in texts(memory(run, "--tp", "2")))
 
 
 def test_files_that_hold_what_the_config_says_are_compared(run: Run, write: Write) -> None:
@@ -147,8 +148,8 @@ def test_a_changed_spec_is_counted_by_rule(run: Run, write: Write) -> None:
     change = ("--set", "vocab=200")
     found, whole = memory(run, *change), run("params", ".", *change, "--format", "json").json["total"]
     assert found["parts"]["weights"] == 2 * whole
-    assert any("counted by rule" in words for words in found["assumptions"])
-    assert not any("model.safetensors" in words for words in found["assumptions"])
+    assert any("counted by rule" in words for words in texts(found))
+    assert not any("model.safetensors" in words for words in texts(found))
 
 
 def test_what_show_prints_says_which_bytes_it_leaves_behind(run: Run, write: Write) -> None:
@@ -156,7 +157,7 @@ def test_what_show_prints_says_which_bytes_it_leaves_behind(run: Run, write: Wri
     folder(write, tensors)
     shown = run("memory", write(run("show", ".").out, "shown.yaml"), "--format", "json").json
     assert shown["parts"]["weights"] == 2 * COUNTED
-    assert any(f"has {taken(tensors):,} bytes of tensors" in words for words in shown["assumptions"])
+    assert any(f"has {taken(tensors):,} bytes of tensors" in words for words in texts(shown))
 
 
 @pytest.mark.parametrize("options", [(), ("--tp", "2"), ("--precision", "fp32")])

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from archcalc.analyze.compare.align import Row, aligned, part_of
 from archcalc.analyze.params import USUAL_DEPTH
+from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Unit
 from archcalc.spec.option_checks import a_model, checked, size, texts
-from archcalc.spec.scope import Scope
+from archcalc.spec.scope import WHOLE, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 LINE = 80  # a headline that is longer calls the models by their letters, and leaves their sizes to the notes
 
 
+MISSING = Assumption(Topic.TABLE, "a part that a model does not have counts as 0 in differences")
 SIZES = ("batch", "seq", "src_seq", "tgt_seq")
 Sizes = dict[str, Any]  # those of them that were asked for
 
@@ -162,7 +164,7 @@ class CompareReport(Report):
                 {"label": label, "model": name, "total": int(total), **scope.record()}
                 for label, name, total, scope in models
             ],
-            "assumptions": list(self.assumptions),
+            "assumptions": self.assumed(),
             "rows": [_row_record(row) for row in self.rows],
         }
 
@@ -182,11 +184,12 @@ def _counted(label: str, scope: Scope) -> str:
     return f"{label} ({scope.part} alone)" if scope.is_partial else label
 
 
-def _exact(scopes: Sequence[Scope]) -> str:
+def _exact(scopes: Sequence[Scope]) -> Assumption:
     partial = [letter for letter, scope in zip(ascii_uppercase, scopes, strict=False) if scope.is_partial]
     if not partial:
-        return "every count is exact"
-    return f"exact for what is counted, which is a part alone of {' and '.join(partial)}"
+        return WHOLE.exact("count")
+    text = f"exact for what is counted, which is a part alone of {' and '.join(partial)}"
+    return Assumption(Topic.EXACTNESS, text)
 
 
 def _line(row: Row, depth: int) -> Line:
@@ -243,15 +246,14 @@ def compare(
         raise InputError(f"{len(models)} models to compare", f"name 2 to {len(ascii_uppercase)}")
     measured = [METRICS[metric].measured(model, sizes or {}) for _, model in models]
     rows = aligned([part_of(model.build(), found.values) for (_, model), found in zip(models, measured, strict=True)])
-    at = [found.note for found in measured if found.note] + _left_out(metric, measured)
-    said = _imported(models)
-    missing = "a part that a model does not have counts as 0 in differences"
-    missed = (missing,) if any(None in row.values for row in rows) else ()
+    at = all_on(Topic.SCOPE, [found.note for found in measured if found.note])
+    missed = [MISSING] if any(None in row.values for row in rows) else []
+    said = all_on(Topic.SOURCE, [*notes, *_imported(models)])
     labels = tuple(label for label, _ in models)
     scopes = tuple(model.scope for _, model in models)
     return CompareReport(
         model=" · ".join(labels),
-        assumptions=(_exact(scopes), *notes, *said, *at, *missed),
+        assumptions=(_exact(scopes), *said, *at, *_left_out(metric, measured), *missed),
         metric=metric,
         labels=labels,
         names=tuple(model.name for _, model in models),
@@ -275,12 +277,13 @@ def _unequal(measured: Sequence[Measured]) -> str:
     return line if len(line) <= LINE else f"at different {what}, listed beneath"
 
 
-def _left_out(metric: str, measured: Sequence[Measured]) -> list[str]:
+def _left_out(metric: str, measured: Sequence[Measured]) -> list[Assumption]:
     """What bytes are without, and what the parts do not add up to."""
     if metric != "memory":
         return []
     whole = "; activations are the whole model's, and in none of its parts"
-    return ["the runtime's overhead is left out" + (whole if any(found.beside for found in measured) else "")]
+    more = whole if any(found.beside for found in measured) else ""
+    return [Assumption(Topic.OVERHEAD, f"the runtime's overhead is left out{more}", 0)]
 
 
 def _imported(models: Sequence[tuple[str, Model]]) -> list[str]:

@@ -16,7 +16,8 @@ from archcalc.analyze.fit.question import Question
 from archcalc.analyze.fit.remedies import Remedy, for_device, more_gpus, remedies
 from archcalc.analyze.fit.report import FitReport, Row
 from archcalc.analyze.fit.solve import UNBOUNDED
-from archcalc.analyze.memory.replicated import words
+from archcalc.analyze.memory.replicated import left_whole
+from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.run.device import Device, device, rating
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
 
 SPREAD = ("rtx-3060", "t4", "rtx-4090", "rtx-5090", "l40s", "a100-80gb", "h100", "h200", "b200", "mi300x")
 
-CAPACITY = "memory: what the driver reports where a source says so, else the nameplate; nothing is taken off"
+CAPACITY = Assumption(
+    Topic.DEVICE, "memory: what the driver reports where a source says so, else the nameplate; no memory is reserved"
+)
 NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every model has norms
-LARGEST = "batch, context: the largest that fit, each with the other left as it is"
+LARGEST = Assumption(Topic.TABLE, "batch, context: the largest that fit, each with the other left as it is")
 
 
 @checked()
@@ -46,10 +49,10 @@ def fitted(model: Model, gpus: Sequence[str] | str | None, options: Options) -> 
         devices = dict(sorted(devices.items(), key=lambda item: item[1].capacity))
     helps = remedies(question, question.report.total_bytes)
     rows = tuple(_row(name, each, question, helps) for name, each in devices.items())
-    notes = (CAPACITY, *filter(None, map(rating, gpus or ())), *_notes(question, rows))
+    ratings = all_on(Topic.DEVICE, filter(None, map(rating, gpus or ())))
     return FitReport(
         model=model.name,
-        assumptions=(*question.report.assumptions, *notes),
+        assumptions=(*question.report.assumptions, CAPACITY, *ratings, *_notes(question, rows)),
         scope=model.scope,
         memory=question.report,
         rows=rows,
@@ -110,32 +113,34 @@ def _together(question: Question, rows: tuple[Row, ...]) -> tuple[Together, ...]
     return together(question, rows[0].capacity_bytes) if alone else ()
 
 
-def _notes(question: Question, rows: tuple[Row, ...]) -> list[str]:
+def _notes(question: Question, rows: tuple[Row, ...]) -> list[Assumption]:
     capped = [row.gpu for row in rows if row.limited_by == "positions"]
     where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
     notes = [LARGEST] if question.has_length else []
-    notes += [f"context: no more than the model's {question.longest:,} positions{where}"] if capped else []
+    if capped:
+        text = f"context: no more than the model's {question.longest:,} positions{where}"
+        notes.append(Assumption(Topic.CONTEXT, text, question.longest))
     return [*notes, _gpus_note(question, rows), *_left_whole(question, rows)]
 
 
-def _left_whole(question: Question, rows: tuple[Row, ...]) -> list[str]:
+def _left_whole(question: Question, rows: tuple[Row, ...]) -> list[Assumption]:
     """What the tensor parallelism of the column `GPUs` does not divide, where it was not asked for by itself."""
     numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
     if question.trains or question.report.plan.tp > 1 or not numbers:
         return []
     spread = question.over(min(numbers))
     whole = sum(one.bytes for one in spread.undivided)
-    return words(spread.undivided) if whole * NOTABLE > spread.total_bytes else []
+    return left_whole(spread.undivided) if whole * NOTABLE > spread.total_bytes else []
 
 
-def _gpus_note(question: Question, rows: tuple[Row, ...]) -> str:
+def _gpus_note(question: Question, rows: tuple[Row, ...]) -> Assumption:
     how = "ZeRO-3" if question.trains else "tensor parallelism"
-    note = f"GPUs: the fewest that are enough, with {how}"
+    text = f"GPUs: the smallest number that fits, with {how}"
     if all(row.gpus_needed for row in rows):
-        return note
+        return Assumption(Topic.PARALLELISM, text, how)
     why = (
         "every GPU gathers whole layers and computes a batch of its own"
         if question.trains
         else "the model cannot be split that far"
     )
-    return f"{note}; – where no number is, since {why}"
+    return Assumption(Topic.PARALLELISM, f"{text}; – where no number fits, since {why}", how)

@@ -159,7 +159,7 @@ class FitReport(Report):
             **self.scope.record(),
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
-            "assumptions": list(self.assumptions),
+            "assumptions": self.assumed(),
             "remedies": [self._remedy_record(remedy) for remedy in self.remedies],
             "together": [
                 {"option": way.change.option, "gpus": way.gpus, "required_bytes": way.required} for way in self.together

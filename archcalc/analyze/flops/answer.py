@@ -14,6 +14,7 @@ from archcalc.analyze.flops.cost import Piece, Work, work
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.flops.share import Formats, Share
 from archcalc.analyze.params import params
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, total
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.execution import never
@@ -30,7 +31,10 @@ from archcalc.storage import named_formats
 if TYPE_CHECKING:
     from archcalc.model import Model
 
-INFER = "infer: a prompt is read (prefill); --mode decode counts one more token"
+INFER = Assumption(Topic.COST, "infer: a prompt is read (prefill); --mode decode counts one more token", "prefill")
+PRODUCTS = Assumption(
+    Topic.COST, "matrix products, two FLOPs for each multiply-add; elementwise work apart, by archcalc's convention"
+)
 
 
 def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False, names: bool = False) -> FlopsReport:
@@ -132,45 +136,51 @@ def tokens_of(load: Workload) -> int:
     return load.batch if load.decodes else load.batch * max(1, sum(load.lengths.values()))
 
 
-def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> Iterator[str]:
+def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> Iterator[Assumption]:
     if asked.mode == "infer":
         yield INFER
-    yield "matrix products, two FLOPs for each multiply-add; elementwise work apart, by archcalc's convention"
+    yield PRODUCTS
     masked = any(op.seen for module, _ in walk(root) for op in module.ops)
     if asked.causal != "half" and masked:
-        yield "attention in full: what a mask hides is computed too; --causal half counts what is left of it"
+        yield Assumption(Topic.ATTENTION, "attention in full, masked scores included", "full", "--causal")
     elif masked:
-        yield "attention by the pairs that a mask leaves, position i seeing i + 1: S(S+1)/2 of S²"
+        text = "attention by the pairs that a mask leaves, position i seeing i + 1: S(S+1)/2 of S²"
+        yield Assumption(Topic.ATTENTION, text, asked.causal)
     if len(load.lengths) > 1 and not load.decodes:
-        yield "per token: of source and target together"
+        yield Assumption(Topic.COST, "per token: of source and target together")
     if load.decodes and any(module.region == Region.CORE for module, _ in walk(root)):
-        yield f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
+        text = f"{load.context:,} tokens are cached: attention runs over {load.context + 1:,}"
+        yield Assumption(Topic.CONTEXT, text, load.context)
     elif load.decodes:
-        yield f"{load.context:,} tokens came before: a state takes the same work after any number of them"
+        text = f"{load.context:,} tokens came before: cost per token does not depend on context length"
+        yield Assumption(Topic.CONTEXT, text, load.context)
     yield from _one_hot(root)
     yield INTENSITY
     yield from _of_share(share)
     yield from notes_of(root)
     yield from work_notes_of(root)
-    yield from map(str, load.assumptions)
+    yield from load.assumptions
 
 
-def _of_share(share: Share) -> Iterator[str]:
+def _of_share(share: Share) -> Iterator[Assumption]:
     """What several GPUs mean for the numbers, and what the bytes are of."""
     plan = share.plan
     if plan.gpus > 1:
-        yield f"FLOPs and bytes on each of {plan.gpus:,} GPUs, on the one with most; what is not split counts fully"
+        text = f"FLOPs and bytes on each of {plan.gpus:,} GPUs, on the one with most; what is not split counts fully"
+        yield Assumption(Topic.PARALLELISM, text, plan.gpus)
     if plan.cp > 1:
-        yield "context parallelism: queries of one GPU over keys and values of the whole sequence"
+        text = "context parallelism: queries of one GPU over keys and values of the whole sequence"
+        yield Assumption(Topic.PARALLELISM, text, plan.cp)
 
 
-def _one_hot(root: Module) -> Iterator[str]:
+def _one_hot(root: Module) -> Iterator[Assumption]:
     """What a textbook's embedding would cost if it were computed as it is written, one-hot · W + b."""
     written = [module for module, _ in walk(root) if _is_written_out(module)]
     looked_up = [op for module in written for op in module.ops if op.traits.reads_rows]
     cost = sum(2 * int(op.output.size) * int(dim.size) for op in looked_up for dim in op.select)
     if cost:
-        yield f"embeddings are looked up; computed as one-hot · W they would take {cost:,} more, forward"
+        text = f"embeddings are looked up; computed as one-hot · W they would take {cost:,} more, forward"
+        yield Assumption(Topic.COST, text, cost)
 
 
 def _is_written_out(module: Module) -> bool:

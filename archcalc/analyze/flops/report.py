@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.mesh import Plan
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.report.tree import outline
 
-INTENSITY = "FLOP/B: forward products for each byte of their factors and results, each read or written once"
+INTENSITY = Assumption(
+    Topic.TABLE, "FLOP/B: forward products for each byte of their factors and results, each read or written once"
+)
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,7 @@ class FlopsReport(Report):
             "per_token": float(self.per_token),
             "kinds": {kind: amounts.record() for kind, amounts in self.kinds.items()},
             **({"training": training} if self.corpus else {}),
-            "assumptions": list(self.assumptions),
+            "assumptions": self.assumed(),
             "rows": [self._row_record(row) for row in self.rows],
         }
 

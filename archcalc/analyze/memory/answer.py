@@ -17,10 +17,11 @@ from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
 from archcalc.analyze.memory.option_checks import check_cache, check_sense, check_sizes
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.profile import Instant, Levels, Simulated
-from archcalc.analyze.memory.replicated import undivided, words
+from archcalc.analyze.memory.replicated import left_whole, undivided
 from archcalc.analyze.memory.report import PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, parameter_memory
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.execution import Trainable, never
 from archcalc.core.ir import Module, memory_notes_of, notes_of, work_notes_of
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from archcalc.model import Model
 
 LAYERS = {  # what the rows of layers are, since they need not add up to the total
-    True: "layers: all that is ever kept for them, of which not all stands at the peak",
-    False: "layers: weights and cache; activations and overhead are of none of them",
+    True: "layer rows: everything ever kept for a layer, which can exceed the peak",
+    False: "layer rows: weights and cache; activations and overhead belong to no layer",
 }
 
 MODES = {  # what is computed in each mode
@@ -81,7 +82,7 @@ class Memory:
         step, root = self._simulated(work), self.build(work)
         levels = Levels(dict(step.start)).play(step.changes)
         whole = undivided(self.parameters, step.schedule.saved(), step.cache)
-        layers = [LAYERS[self.case.trains]] if depth and not timeline else []
+        layers = [Assumption(Topic.TABLE, LAYERS[self.case.trains])] if depth and not timeline else []
         assumed = assumptions(
             self.case,
             self._root,
@@ -92,11 +93,11 @@ class Memory:
         return MemoryReport(
             model=self.model.name,
             assumptions=(
-                *map(str, assumed),
+                *assumed,
                 *_notes(root),
-                *words(whole),
+                *left_whole(whole),
                 *layers,
-                *map(str, work.assumptions),
+                *work.assumptions,
             ),
             scope=self.model.scope,
             mode=self.case.mode,
@@ -223,7 +224,7 @@ def _trainable(root: Module, case: Case) -> Trainable:
     return lora.is_adapter if case.lora else lora.all_but(root, case.freeze)
 
 
-def _notes(root: Module) -> tuple[str, ...]:
+def _notes(root: Module) -> tuple[Assumption, ...]:
     return (*notes_of(root), *work_notes_of(root), *memory_notes_of(root))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.analyze.memory.schedule import Saved
 from archcalc.analyze.memory.states import KINDS, SHARDED, Held, ParameterMemory
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module, Region
 from archcalc.run.sequence_parallel import is_gathered
 from archcalc.spec.units import decimal_bytes
@@ -39,12 +40,12 @@ def _largest_first(found: list[Undivided], option: str) -> list[Undivided]:
     return sorted((one for one in found if one.option == option), key=lambda one: -one.bytes)
 
 
-def words(found: Iterable[Undivided]) -> list[str]:
-    """A sentence for each option: `--tp 2 leaves these whole …: decoder.blocks.mixer (1.2 GB), …`."""
+def left_whole(found: Iterable[Undivided]) -> list[Assumption]:
+    """One for each option: `--tp 2 leaves these whole …: decoder.blocks.mixer (1.2 GB), …`."""
     by_option: dict[str, list[Undivided]] = {}
     for one in found:
         by_option.setdefault(one.option, []).append(one)
-    return [_sentence(option, parts) for option, parts in by_option.items()]
+    return [Assumption(Topic.PARALLELISM, _sentence(*each)) for each in by_option.items()]
 
 
 def _sentence(option: str, parts: list[Undivided]) -> str:

@@ -146,7 +146,7 @@ class MemoryReport(Report):
             "not_divided": records(self.undivided),
             "estimate": bool(self.estimates),
             "estimates": list(self.estimates),
-            "assumptions": list(self.assumptions),
+            "assumptions": self.assumed(),
             "timeline": [self._instant_record(instant) for instant in self.instants],
             "rows": [self._row_record(row) for row in self.rows],
         }

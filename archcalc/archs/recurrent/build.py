@@ -6,6 +6,7 @@ from archcalc.archs.recurrent.decoder import run_decoder
 from archcalc.archs.recurrent.layers import Outcome, run_layers
 from archcalc.archs.recurrent.resolve import Recurrent
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
+from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
 from archcalc.core.roles import Role
@@ -45,11 +46,12 @@ def build(model: Recurrent, work: Workload) -> Module:
     return root
 
 
-def _conventions(model: Recurrent) -> list[str]:
+def _conventions(model: Recurrent) -> tuple[Assumption, ...]:
     """What two people may mean differently by the same words."""
     keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]
     biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
-    return [*dict.fromkeys(biases), *([_ORDERS[model.attention.when]] if model.attention else [])]
+    orders = [_ORDERS[model.attention.when]] if model.attention else []
+    return all_on(Topic.ARCHITECTURE, [*dict.fromkeys(biases), *orders])
 
 
 def _run_stack(

@@ -9,6 +9,7 @@ from archcalc.archs.transformer.output import run_head
 from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.archs.transformer.pattern import Group, Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Region, Tensor
 from archcalc.core.roles import Role
@@ -86,7 +87,7 @@ def _share(block: Module, item: Line, stack: ResolvedStack) -> None:
         blocks, distinct = blocks_of(stack.items), stack.distinct
         several = f"{distinct} {'set' if distinct == 1 else 'sets'} of weights for {blocks} blocks"
         spare = f", {distinct - blocks} of them kept and read by nothing" if distinct > blocks else ""
-        block.parent.notes.append(f"{stack.name}: {several}{spare}")
+        block.parent.notes.append(Assumption(Topic.ARCHITECTURE, f"{stack.name}: {several}{spare}", distinct))
 
 
 def _item_name(items: Items, index: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.layers.patches import Patches, Sides, grid, times
 
@@ -84,14 +85,15 @@ def described(cut: Patches) -> str:
     return " and ".join(parts)
 
 
-def interpolated(cut: Patches) -> list[str]:
+def interpolated(cut: Patches) -> list[Assumption]:
     """What becomes of a position table that was trained on another image."""
     if cut.pretrained is None or cut.pretrained == cut.image:
         return []
     old, new = grid(cut.pretrained, cut.patch), cut.grid
     in_front = "the class token's row is kept" if cut.tokens == 1 else f"the {cut.tokens} rows in front are kept"
-    return [
+    text = (
         f"position table of {cut.positions:,} rows: of weights trained on {times(*cut.pretrained)} images, the "
         f"{times(*old)} = {old[0] * old[1]:,} patch rows are interpolated to {times(*new)} = {cut.number:,}"
         f"{f'; {in_front}' if cut.tokens else ''}"
-    ]
+    )
+    return [Assumption(Topic.ARCHITECTURE, text, cut.positions)]

@@ -13,6 +13,7 @@ from archcalc.archs.transformer.block import run_block
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Context, normed
 from archcalc.archs.transformer.pattern import BESIDE, Items, Line
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Region, Tensor, axes
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from archcalc.archs.transformer.spec import Head
 
 _AT: list[Path] = [("head", "mtp"), ("head",)]
+
+TRAINING_ALONE = Assumption(
+    Topic.ARCHITECTURE, "multi-token prediction is run in training alone; its parameters are counted all the same"
+)
 
 
 def check(head: Head, stack: ResolvedStack) -> None:
@@ -55,7 +60,7 @@ def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[st
         "mtp", repeat=Count.named("mtp blocks", said.blocks), title="multi-token prediction", group=ModuleGroup.BLOCKS
     )
     m.calls = Count(1 if work.trains else 0)
-    m.notes.append("multi-token prediction is run in training alone; its parameters are counted all the same")
+    m.notes.append(TRAINING_ALONE)
     table = token_table(m["tokens"], *tables[stack.name].dims) if said.own_tables else tables[stack.name]
     out = _block(m, _joined(m, x, table, stack), stack, work)
     logits = _logits(m, out, root, model, table)

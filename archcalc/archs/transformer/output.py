@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer.parts.part import normed
 from archcalc.archs.transformer.pattern import blocks_of
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
     from archcalc.archs.transformer.spec import OneHead
     from archcalc.spec.workload import Workload
 
-UNASKED = "the pooler is run and nobody asks for what it gives: no loss trains it, so that it counts as frozen"
+UNASKED = Assumption(
+    Topic.ARCHITECTURE,
+    "the pooler is run and nobody asks for what it gives: no loss trains it, so that it counts as frozen",
+)
 
 
 def run_head(

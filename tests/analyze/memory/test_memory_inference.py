@@ -79,7 +79,7 @@ def test_a_name_means_the_file_that_llama_cpp_calls_so(run: Run) -> None:
     mixed, pure = (load("llama-3-8b").memory(weights=name) for name in ("q4_0", "Q4_0_pure"))
     head = 4096 * 128256
     assert mixed.parts["weights"] - pure.parts["weights"] == head * 210 // 256 - head * 18 // 32
-    assert "weights: Q4_0 for every matrix; llama.cpp's files mix formats: q4_0, q4_0_im" in pure.assumptions
+    assert "weights: Q4_0 for every matrix; llama.cpp's files mix formats: q4_0, q4_0_im" in map(str, pure.assumptions)
     assert "files mix formats: q4_k_m, q4_k_s" in " ".join(run("memory", "llama-3-8b", "--weights", "q4_k").out.split())
 
 
@@ -133,7 +133,7 @@ def test_bitsandbytes_widens_a_matrix_while_it_reads_a_prompt() -> None:
     model = load("llama-2-7b")
     usual = model.memory(weights="nf4", seq=256, overhead=0)
     assert usual.parts["temporary"] == 2 * 4096 * 11008
-    assert any("dequantised" in words for words in usual.assumptions)
+    assert any("dequantised" in str(words) for words in usual.assumptions)
     assert model.memory(weights="nf4", seq=256, prefill=1, overhead=0).parts["temporary"] == 0
     assert model.memory(weights="int4", seq=256, overhead=0).parts["temporary"] == 0
     head = model.memory(weights="nf4_lightning", seq=256, overhead=0)
@@ -244,8 +244,8 @@ def test_a_window_keeps_what_the_rule_says(rule: str, kept: int) -> None:
     assert model.memory(seq=4096, kv_rule=rule).parts["kv_cache"] == kept * each
     assert model.memory(seq=512, kv_rule=rule).parts["kv_cache"] == 512 * each
     assert model.memory(seq=1024, kv_rule=rule).parts["kv_cache"] == min(kept, 1024) * each
-    assert any("--kv-rule" in words for words in model.memory(seq=4096, kv_rule=rule).assumptions)
-    assert not any("--kv-rule" in words for words in model.memory(seq=512, kv_rule=rule).assumptions)
+    assert any("--kv-rule" in str(words) for words in model.memory(seq=4096, kv_rule=rule).assumptions)
+    assert not any("--kv-rule" in str(words) for words in model.memory(seq=512, kv_rule=rule).assumptions)
 
 
 def test_an_encoder_decoder_caches_both_sides() -> None:
@@ -291,7 +291,7 @@ def test_a_recurrent_state_keeps_its_format_and_says_what_it_keeps() -> None:
     wide, narrow = (load("jamba-v0.1").memory(seq=64, kv_dtype=kv) for kv in ("bf16", "fp8"))
     assert wide.parts["kv_cache"] == 2 * narrow.parts["kv_cache"] == 2 * 64 * 4 * 8 * 128 * 2
     assert wide.parts["state"] == narrow.parts["state"] == 28 * 8192 * (16 + 3) * 2
-    assert any("kernel − 1 positions" in words for words in wide.assumptions)
+    assert any("kernel − 1 positions" in str(words) for words in wide.assumptions)
 
 
 def test_the_head_sees_the_last_position_alone() -> None:
@@ -323,7 +323,7 @@ def test_overhead_is_named_and_can_be_left_out() -> None:
     assert usual.total_bytes - none.total_bytes == usual.parts["overhead"] > 0
     assert none.parts["overhead"] == 0
     assert given.parts["overhead"] == 10**9
-    assert any("overhead" in words and "H100" in words for words in usual.assumptions)
+    assert any("overhead" in str(words) and "H100" in str(words) for words in usual.assumptions)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "textbook", "bert-base", "vit-b-16", "linear-autoencoder", "seq2seq"])
@@ -401,5 +401,5 @@ def test_a_format_that_holds_nothing_is_said() -> None:
     told = "int4 in groups of 128 is for layers that this model does not have: its weights stay as they are"
     whole, four = (load("sentiment-lstm").memory(weights=kind) for kind in (None, "int4"))
     assert whole.parts == four.parts
-    assert told in four.assumptions
-    assert not any("does not have" in words for words in load("gpt2").memory(weights="int4").assumptions)
+    assert told in map(str, four.assumptions)
+    assert not any("does not have" in str(words) for words in load("gpt2").memory(weights="int4").assumptions)
