@@ -17,7 +17,8 @@ from functools import cached_property
 from archcalc.core import listing
 from archcalc.core.assumptions import Assumption
 from archcalc.core.count import Count, product, total
-from archcalc.core.ops import KINDS, Kind
+from archcalc.core.op_kind import Kind
+from archcalc.core.ops import KINDS
 from archcalc.core.positions import Positions
 from archcalc.core.roles import Role
 from archcalc.core.splits import Split

@@ -29,249 +29,39 @@ comparison, exp, tanh, erf or root of one element. Copies, views and look-ups co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from archcalc.core.count import Count, product
-
-if TYPE_CHECKING:
-    from archcalc.core.ir import Op, Tensor
-    from archcalc.core.precision import Policy
-
-Wants = Callable[["Tensor"], bool]  # does a tensor want a gradient?
-Flops = Callable[["Op"], Count]
-Backward = Callable[["Op", Wants], Count]
-Saves = Callable[["Op", Wants, "Policy"], Iterable["Tensor"]]
-Moved = Iterable[tuple["Tensor", Count]]  # tensors, and how many elements of each
-Moves = Callable[["Op"], Moved]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What archcalc knows of a kind of op."""
-
-    about: str
-    flops: Flops
-    saves: Saves
-    backward: Backward | None = None  # None: once for each input that wants a gradient
-    beside: tuple[tuple[str, str, str], ...] = ()  # name, role, and the shape it has: like what
-    role: str = "act"  # of the output
-    matrix: bool = False
-    products: Backward | None = None  # matrix products in the backward pass of an op that is none itself
-    view: bool = False
-    allocates: bool = True
-    contraction: bool = False
-    joins_product: bool = False
-    attention_kernel: bool = False
-    softmax: str = ""
-    reads_rows: bool = False
-    loss_of_logits: str = ""
-    autocast: str = ""
-    own_kernel: bool = False
-    passes_gradient: bool = False
-    expensive: bool = False
-    row_statistics: int = 0
-    reads: Moves = lambda op: every_input(op)
-    writes: Moves = lambda op: its_whole_output(op)
-
-
-def backward(op: Op, wants: Wants) -> Count:
-    """FLOPs of the gradients of an op's inputs."""
-    kind = op.traits
-    if kind.backward:
-        return kind.backward(op, wants)
-    return kind.flops(op) * Count(sum(wants(tensor) for tensor in op.inputs))
-
-
-# Elements read and written
-
-
-def every_input(op: Op) -> Moved:
-    return [(tensor, tensor.size) for tensor in op.inputs]
-
-
-def its_whole_output(op: Op) -> Moved:
-    return [(op.output, op.output.size)]
-
-
-def no_elements(op: Op) -> Moved:
-    return ()
-
-
-def chosen_rows(op: Op) -> Moved:
-    """Indices whole, and as much of the table as comes out."""
-    *indices, table = op.inputs
-    return [*((tensor, tensor.size) for tensor in indices), (table, op.output.size)]
-
-
-def chosen_numbers(op: Op) -> Moved:
-    """Indices whole, and as much of the first input as comes out."""
-    row, *indices = op.inputs
-    return [(row, op.output.size), *((tensor, tensor.size) for tensor in indices)]
-
-
-def what_is_new(op: Op) -> Moved:
-    """Of a cache only what is appended is written."""
-    return [(op.output, tensor.size) for tensor in op.inputs[:1]]
-
-
-# FLOPs
-
-
-def multiply_add(op: Op) -> Count:
-    """Two for every combination of the dims met, indexed ones left out."""
-    met = {dim.name: dim for tensor in op.inputs for dim in tensor.dims if dim not in op.select}
-    return 2 * product(dim.size for dim in met.values())
-
-
-def fused_attention(op: Op) -> Count:
-    """Scores and weighted values: two products over queries, keys and heads, of a key's width and of a value's."""
-    query, key, value, *_ = op.inputs
-    batch, head, seq, each = query.dims
-    pairs = product(dim.size for dim in (batch, head, seq, key.dims[2]))
-    narrow = value.dims[3]
-    return 2 * (2 * (pairs * each.size)) if narrow == each else 2 * (pairs * each.size) + 2 * (pairs * narrow.size)
-
-
-def each(number: int) -> Flops:
-    """So many for each element of the output."""
-    return lambda op: Count(number) * product(dim.size for dim in op.output.dims)
-
-
-def each_input(number: int) -> Flops:
-    """So many for each element of the first input."""
-    return lambda op: Count(number) * product(dim.size for dim in op.inputs[0].dims)
-
-
-def substitution(op: Op) -> Count:
-    """Row i of a unit-triangular system takes i multiply-adds: half of two for each element and each row."""
-    return product(dim.size for dim in (*op.output.dims, *op.over))
-
-
-def normalisation(number: int) -> Flops:
-    """So many for each element, and one more for each weight it meets."""
-    return lambda op: each(number + len(op.inputs) - 1)(op)
-
-
-def none(op: Op) -> Count:
-    return Count(0)
-
-
-def outer_product(op: Op, wants: Wants) -> Count:
-    """The gradient of a system is the product of its right-hand side's gradient and its solution."""
-    _, system = op.inputs
-    return 2 * product(dim.size for dim in (*op.output.dims, *op.over)) if wants(system) else Count(0)
-
-
-def recomputes_scores(op: Op, wants: Wants) -> Count:
-    """The flash kernel kept no scores: it computes them again, then the gradients of values, weights, queries and keys:
-    three products of a key's width and two of a value's, for the forward's one and one."""
-    if not any(map(wants, op.inputs)):
-        return Count(0)
-    query, key, value, *_ = op.inputs
-    pairs = product(dim.size for dim in (*query.dims[:3], key.dims[2]))
-    return 3 * (2 * (pairs * query.dims[3].size)) + 2 * (2 * (pairs * value.dims[3].size))
-
-
-# What is saved
-
-
-def nothing(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return ()
-
-
-def other_factors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """The gradient of one factor needs the others: input i is kept iff another input wants a gradient."""
-    for index, tensor in enumerate(op.inputs):
-        if any(wants(other) for position, other in enumerate(op.inputs) if position != index):
-            yield tensor
-
-
-def its_input(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return op.inputs[:1] if wants(op.inputs[0]) else ()
-
-
-def its_wide_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """What was computed in fp32, where the output is a narrower copy of it."""
-    if not wants(op.inputs[0]):
-        return ()
-    return (op.beside["upcast"],) if policy.bytes_of("upcast") else (op.output,)
-
-
-def its_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return (op.output,) if wants(op.inputs[0]) else ()
-
-
-def row_and_place(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """torch.gather keeps what it picked from, of which its gradient needs no more than the shape."""
-    return op.inputs if wants(op.inputs[0]) else ()
-
-
-def decay_and_states(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Each step multiplies the state before it by a decay: the one is kept for the other's gradient."""
-    decay, *_ = op.inputs
-    if any(map(wants, op.inputs)):
-        yield decay
-    if wants(decay):
-        yield op.output
-
-
-def all_but_first(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Constants that the first input was combined with: a mask, tables of cosines and sines."""
-    return op.inputs[1:] if wants(op.inputs[0]) else ()
-
-
-def made_beside(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return op.beside.values() if wants(op.inputs[0]) else ()
-
-
-def indices(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    *ids, table = op.inputs
-    return ids if wants(table) else ()
-
-
-def input_and_statistics(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Layer norm, whichever of its inputs wants a gradient."""
-    return (op.inputs[0], *op.beside.values(), *op.inputs[1:2]) if any(map(wants, op.inputs)) else ()
-
-
-def rms_steps(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """nn.RMSNorm computes step by step, in fp32: narrower inputs are kept as an fp32 copy, the normalised ones too."""
-    x, *weights = op.inputs
-    if wants(x):
-        yield op.beside["upcast"] if policy.bytes_of("act") < policy.bytes_of("stat") else x
-        yield op.beside["rstd"]
-        yield from weights
-    if any(map(wants, weights)):
-        yield op.beside["normalised"]
-
-
-def its_tensors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return (*op.inputs, op.output, *op.beside.values()) if any(map(wants, op.inputs)) else ()
-
-
-def loss_and_targets(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return (*op.beside.values(), *op.inputs[1:]) if wants(op.inputs[0]) else ()
-
-
-def divisor(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """A quotient's gradients need what it was divided by; that one's gradient needs what was divided too."""
-    above, below = op.inputs
-    if wants(above) or wants(below):
-        yield below
-    if wants(below):
-        yield above
-
-
-def system_and_solution(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """A system is solved once more for the gradient of its right-hand side, which is itself not needed."""
-    return (*op.inputs[1:], op.output) if any(map(wants, op.inputs)) else ()
-
-
-def both(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    return op.inputs if any(map(wants, op.inputs)) else ()
-
+from archcalc.core.op_costs import (
+    all_but_first,
+    both,
+    chosen_numbers,
+    chosen_rows,
+    decay_and_states,
+    divisor,
+    each,
+    each_input,
+    fused_attention,
+    indices,
+    input_and_statistics,
+    its_input,
+    its_output,
+    its_tensors,
+    its_wide_output,
+    loss_and_targets,
+    made_beside,
+    multiply_add,
+    no_elements,
+    none,
+    normalisation,
+    nothing,
+    other_factors,
+    outer_product,
+    recomputes_scores,
+    rms_steps,
+    row_and_place,
+    substitution,
+    system_and_solution,
+    what_is_new,
+)
+from archcalc.core.op_kind import Kind
 
 _LAYER = (("mean", "stat", "rows"), ("rstd", "stat", "rows"))
 _RMS = (("upcast", "stat", "input"), ("rstd", "stat", "rows"), ("normalised", "stat", "input"))

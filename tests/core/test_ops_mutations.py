@@ -24,7 +24,9 @@ from support.op_twins import (
 import archcalc
 from archcalc.core.count import Count
 from archcalc.core.ir import Tensor
-from archcalc.core.ops import KINDS, Kind, none, nothing
+from archcalc.core.op_costs import none, nothing
+from archcalc.core.op_kind import Kind
+from archcalc.core.ops import KINDS
 from archcalc.verify.check import verify, ways
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from functools import cached_property
 from archcalc.core.count import Count, total
 from archcalc.core.execution import Run, Trainable, by_spec, runs
 from archcalc.core.ir import Module, Op, Tensor
-from archcalc.core.ops import Wants, backward
+from archcalc.core.op_kind import Wants, backward
 from archcalc.core.tree import ancestors
 
 

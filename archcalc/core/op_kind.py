@@ -1,0 +1,65 @@
+"""What archcalc knows of a kind of op; `archcalc.core.ops` has the table, and says what each trait means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.core.count import Count
+
+if TYPE_CHECKING:
+    from archcalc.core.ir import Op, Tensor
+    from archcalc.core.precision import Policy
+
+Wants = Callable[["Tensor"], bool]  # does a tensor want a gradient?
+Flops = Callable[["Op"], Count]
+Backward = Callable[["Op", Wants], Count]
+Saves = Callable[["Op", Wants, "Policy"], Iterable["Tensor"]]
+Moved = Iterable[tuple["Tensor", Count]]  # tensors, and how many elements of each
+Moves = Callable[["Op"], Moved]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What archcalc knows of a kind of op."""
+
+    about: str
+    flops: Flops
+    saves: Saves
+    backward: Backward | None = None  # None: once for each input that wants a gradient
+    beside: tuple[tuple[str, str, str], ...] = ()  # name, role, and the shape it has: like what
+    role: str = "act"  # of the output
+    matrix: bool = False
+    products: Backward | None = None  # matrix products in the backward pass of an op that is none itself
+    view: bool = False
+    allocates: bool = True
+    contraction: bool = False
+    joins_product: bool = False
+    attention_kernel: bool = False
+    softmax: str = ""
+    reads_rows: bool = False
+    loss_of_logits: str = ""
+    autocast: str = ""
+    own_kernel: bool = False
+    passes_gradient: bool = False
+    expensive: bool = False
+    row_statistics: int = 0
+    reads: Moves = lambda op: every_input(op)
+    writes: Moves = lambda op: its_whole_output(op)
+
+
+def backward(op: Op, wants: Wants) -> Count:
+    """FLOPs of the gradients of an op's inputs."""
+    kind = op.traits
+    if kind.backward:
+        return kind.backward(op, wants)
+    return kind.flops(op) * Count(sum(wants(tensor) for tensor in op.inputs))
+
+
+def every_input(op: Op) -> Moved:
+    return [(tensor, tensor.size) for tensor in op.inputs]
+
+
+def its_whole_output(op: Op) -> Moved:
+    return [(op.output, op.output.size)]
