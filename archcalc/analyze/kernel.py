@@ -259,8 +259,8 @@ def _traced(part: AttentionPart, feature: str, work: Workload) -> Iterator[Op]:
 
 
 def _cost(ops: list[Op]) -> Cost:
-    (power,) = {sum(dim.name.endswith("seq") for dim in _met(op)) for op in ops}
-    return Cost(power, tuple(product(dim.size for dim in _met(op) if not dim.name.endswith("seq")) for op in ops))
+    (power,) = {sum(dim.positions is not None for dim in _met(op)) for op in ops}
+    return Cost(power, tuple(product(dim.size for dim in _met(op) if dim.positions is None) for op in ops))
 
 
 def _met(op: Op) -> list[Dim]:
