@@ -2,6 +2,7 @@
 
     python benchmarks/speed.py                      presets, and heavy models that are made here
     python benchmarks/speed.py FOLDER|FILE …        these models instead: files, or folders of them
+    python benchmarks/speed.py --targets            a few questions with a target of their own, alone
 
 Seconds of processor time as the user waits for them: what a bare start of archcalc takes is measured and added to both.
 A question about a model may take ten times what its parameters take; the script prints the worst and exits 1 where one
@@ -45,6 +46,11 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "show": (),
 }
 ALONE = ("presets", "gpus", "schema")
+TARGETS = {  # commands that are held to less than LIMIT, and to how much
+    ("fit", "llama-3-8b", "--mode", "train"): 3,
+    ("presets",): 2,
+}
+OFTEN = 5  # times that a target is measured; the least counts
 
 
 @dataclass(frozen=True)
@@ -105,6 +111,19 @@ def alone(start: float) -> Iterator[Measured]:
         yield Measured("", command, answer, (start + answer.seconds) / (start + first.seconds))
 
 
+def targets(start: float) -> Iterator[tuple[str, bool]]:
+    """A line for each target, and whether it is met."""
+    first = start + _least("params", "llama-3-8b")
+    for command, most in TARGETS.items():
+        ratio = (start + _least(*command)) / first
+        verdict = "met" if ratio <= most else "missed"
+        yield f"{ratio:6.1f} ×  target {most} × params: {verdict}  {' '.join(command)}", ratio <= most
+
+
+def _least(*arguments: str) -> float:
+    return min(asked(*arguments).seconds for _ in range(OFTEN))
+
+
 def bare_start() -> float:
     """What loading costs: a whole process, without what the same question costs here."""
     command = [sys.executable, "-m", "archcalc", "params"]
@@ -147,10 +166,15 @@ def heavy(folder: Path) -> list[str]:
 
 
 def main() -> None:
+    names = sys.argv[1:]  # which every question that is asked in this process overwrites
     everything_loaded()
     start = bare_start()
+    held = list(targets(start))
+    print("\n".join(line for line, _ in held))
+    if names == ["--targets"]:
+        sys.exit(not all(met for _, met in held))
     with tempfile.TemporaryDirectory() as folder:
-        models = files(sys.argv[1:]) or [*sorted(paths.presets()), *heavy(Path(folder))]
+        models = files(names) or [*sorted(paths.presets()), *heavy(Path(folder))]
         found = [one for model in models for one in of_model(model, start)]
     found += alone(start)
     found.sort(key=lambda one: -one.ratio)
@@ -158,7 +182,7 @@ def main() -> None:
     print(f"a bare start takes {start:.2f} s; of {len(found)} questions {len(slow)} take more than {LIMIT} × params")
     for one in found[: max(SHOWN, len(slow))]:
         print(one.line())
-    sys.exit(bool(slow))
+    sys.exit(bool(slow) or not all(met for _, met in held))
 
 
 if __name__ == "__main__":

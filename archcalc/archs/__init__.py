@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from functools import cache
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
@@ -15,7 +16,12 @@ from archcalc.core.errors import InputError, did_you_mean
 
 def families() -> tuple[str, ...]:
     """Every file or folder here, and in any folder that was added to `archcalc.archs.__path__`."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+    return _listed(tuple(__path__))
+
+
+@cache
+def _listed(folders: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(folders)))
 
 
 def family_module(family: Any) -> Any:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from archcalc.analyze.params import one_copy
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError
+from archcalc.core.ir import Module, walk
 from archcalc.loading import from_file
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.spec import paths
@@ -85,10 +85,15 @@ def _asked(family: str, min_params: int, max_params: int | None) -> str:
     return " ".join([*([f"'{family}'"] if family else []), " and ".join(bounds)]).strip()
 
 
+def _parameters(root: Module) -> int:
+    """Their number alone, without its working."""
+    return sum(int(copies) * int(one.elements) for module, copies in walk(root) for one in module.params.values())
+
+
 def _row(name: str, file: Path) -> Row:
     try:
         model = from_file(paths.plain(file))
         scope = model.scope.name if model.scope.is_partial else ""
-        return Row(name, model.kind, int(one_copy(model.build())), model.spec.source or "", scope)
+        return Row(name, model.kind, _parameters(model.build()), model.spec.source or "", scope)
     except InputError as error:
         return Row(name, "", None, f"cannot be read: {error.fact.removeprefix('cannot be read: ')}")

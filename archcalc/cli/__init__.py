@@ -6,10 +6,16 @@ Exit codes: 0 answered, 1 verification found a difference, 2 the input is at fau
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from archcalc.core.errors import InputError
 
+RARELY = (
+    50_000,
+    20,
+    100,
+)  # a short program makes many objects and hardly any garbage; Python looks for it too often
 FAULTY_INPUT, BUG = 2, 70  # EX_SOFTWARE of sysexits.h
 
 
@@ -17,6 +23,7 @@ def main() -> None:
     """Run, and turn a user's mistake into one message and exit code 2."""
     from archcalc.cli.printing import prepared
 
+    gc.set_threshold(*RARELY)
     with prepared():
         code = _run(sys.argv[1:])
     sys.exit(code)

@@ -126,6 +126,8 @@ class Count(int):
     expression: Expression
 
     def __new__(cls, value: int, expression: Expression | None = None) -> Count:
+        if expression is None and type(value) is cls:
+            return value
         if not isinstance(value, int) or isinstance(value, bool):  # numpy's integers overflow without a word
             raise TypeError(f"a count is an exact int, not {type(value).__name__}")
         count = super().__new__(cls, value)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 
 from archcalc.core import listing
 from archcalc.core.assumptions import Assumption
@@ -105,15 +106,14 @@ class Tensor:
     stops: bool = False  # no gradient goes through it to what it is a view of
     of: Tensor | None = None  # what it is a view of, which may be a view itself
     stored: int | None = None  # bytes in the file of weights that it was read from
+    dims: tuple[Dim, ...] = field(init=False)  # of all axes, in a row
 
     def __post_init__(self) -> None:
-        names = [dim.name for dim in self.dims]
+        dims = tuple(chain.from_iterable(self.axes))
+        object.__setattr__(self, "dims", dims)
+        names = [dim.name for dim in dims]
         if len(set(names)) < len(names):
             raise ValueError(f"two dims of one name in a tensor: {' '.join(names)}")
-
-    @cached_property
-    def dims(self) -> tuple[Dim, ...]:
-        return tuple(dim for axis in self.axes for dim in axis)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -364,10 +364,13 @@ class Module:
 
 def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, Tensor]:
     """What a kind makes besides its output, each like the input, one for each row of the output, or a few numbers."""
+    made = KINDS[kind].beside
+    if not made:
+        return {}
     like_input = inputs[0].axes if inputs else ()
     shapes = {"input": like_input, "rows": output.axes[:-1], "output": output.axes}
     shapes |= {"one": (), "two": axes(Dim.of("two", 2))}
-    return {name: Tensor(shapes[like], role) for name, role, like in KINDS[kind].beside}
+    return {name: Tensor(shapes[like], role) for name, role, like in made}
 
 
 def _stops(base: Tensor | None, inputs: tuple[Tensor, ...]) -> bool:

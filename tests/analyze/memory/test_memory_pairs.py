@@ -6,7 +6,6 @@ A pair that changes nothing is listed here with its reason, or it is a silent op
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cache
 from itertools import permutations
 from typing import Any
@@ -15,7 +14,9 @@ import pytest
 
 from archcalc import load
 from archcalc.core.errors import InputError
-from archcalc.run.options import Asked
+from archcalc.run.options import options_of
+from archcalc.spec.option import declared
+from archcalc.spec.sizes import Sizes
 
 SIZES = ["decoder=3", "vocab=512", "d_model=256", "heads=8", "kv_heads=4", "ffn.width=512"]
 TRAINING: dict[str, dict[str, Any]] = {
@@ -134,8 +135,10 @@ def test_an_option_alone_is_answered(table: str, option: str) -> None:
 
 
 def test_every_option_is_among_the_pairs() -> None:
+    """All but the mode and the sizes of the workload."""
     given = {name for options, *_ in TABLES.values() for option in options.values() for name in option}
-    assert {field.name for field in fields(Asked)} - {"mode"} <= given
+    sizes = {name for name, _ in declared(Sizes)}
+    assert {name for name, _ in options_of("memory")} - sizes - {"mode"} == given
 
 
 @pytest.mark.parametrize("format", ["nf4", "nf4_lightning", "nf4_dq_lightning"])
