@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from archcalc.render.page import page
 from archcalc.render.words import cell, figure
-from archcalc.report.base import Line, Report, Table
+from archcalc.report.base import LEFT, Line, Report, Table
 
 _MARKS = re.compile(r"[\\`*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")  # an underscore within a word marks nothing
 _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `commands`
@@ -30,7 +30,7 @@ def render(report: Report, *, width: int) -> str:
 
 def _table(table: Table) -> list[str]:
     units = [column.unit for column in table.columns]
-    rule = [":---" if unit in ("name", "text", "shape") else "---:" for unit in units]
+    rule = [":---" if unit in LEFT else "---:" for unit in units]
     heads = [_plain(column.label) for column in table.columns]
     return [_row(heads), _row(rule), *(_row(_cells(line, units)) for line in table.lines)]
 

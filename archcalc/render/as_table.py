@@ -9,11 +9,10 @@ from archcalc.render import cells
 from archcalc.render.page import page
 from archcalc.render.style import bold, coloured, dim
 from archcalc.render.words import cell, figure
-from archcalc.report.base import Column, Figure, Line, Report, Table
+from archcalc.report.base import LEFT, Column, Figure, Line, Report, Table
 
 WIDE = 110  # columns from which there is room to spare
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
-_LEFT = ("name", "text", "shape", "stack")
 
 
 def render(report: Report, *, width: int) -> str:
@@ -134,7 +133,7 @@ def _padded(text: str, width: int, unit: str) -> str:
     """Filled up or cut to the width it takes on the screen, where an accent of its own takes none."""
     text = cells.cut(text, width) if unit in ("name", "text") else text
     fill = " " * (width - cells.width(text))
-    return text + fill if unit in _LEFT else fill + text
+    return text + fill if unit in LEFT else fill + text
 
 
 def _bar(share: float, width: int) -> str:

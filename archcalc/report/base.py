@@ -5,6 +5,7 @@ A Report serves every renderer: `record` is what programs read (JSON, CSV), `fig
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -34,6 +35,7 @@ Unit = Literal[
     "room",
     "bound",
 ]
+LEFT: frozenset[Unit] = frozenset(("name", "text", "shape", "stack"))  # aligned to the left; all others are numbers
 
 
 class Figure(NamedTuple):
@@ -122,6 +124,22 @@ class Report:
         rows: list[dict[str, Any]] = self.record()["rows"]
         return rows
 
+    def __str__(self) -> str:
+        """As a terminal of 80 columns shows it, without colour."""
+        return str(_renderer("style").unstyled(_renderer("as_table").render(self, width=80)))
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return str(_renderer("notebook").render(self))
+
+    def _repr_markdown_(self) -> str:
+        return str(_renderer("as_markdown").render(self, width=80))
+
     def heads(self) -> list[str]:
         """What the columns of a spreadsheet are called; those of the table where there is no row to tell."""
         return list(next(iter(self.flat()), {})) or [column.label for column in self.table().columns]
+
+
+def _renderer(name: str) -> Any:
+    """By its name and on use, since renderers stand above reports and a report that nobody shows needs none."""
+    return importlib.import_module(f"archcalc.render.{name}")

@@ -1,0 +1,60 @@
+"""A report in a notebook: figures, tables and assumptions as plain HTML, with every text escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+
+from archcalc.render.page import Page, page
+from archcalc.render.words import cell, figure
+from archcalc.report.base import LEFT, Column, Figure, Line, Report, Table
+
+INDENT = 1.5  # em for each level of a tree
+
+
+def render(report: Report) -> str:
+    return "\n".join(_blocks(page(report)))
+
+
+def _blocks(shown: Page) -> Iterator[str]:
+    yield f"<p><b>{escape(shown.title)}</b></p>"
+    yield from (f"<p>{escape(line)}</p>" for line in (*shown.answer, shown.scope, shown.worked) if line)
+    if shown.figures:
+        yield _table_of(_figure(each) for each in shown.figures)
+    yield from (_table(each) for each in shown.tables)
+    if shown.notes:
+        yield f"<ul>{''.join(f'<li>{escape(str(note))}</li>' for note in shown.notes)}</ul>"
+
+
+def _figure(each: Figure) -> str:
+    exact, roughly = figure(each)
+    return _cell("td", each.label, "left") + _cell("td", exact, "right") + _cell("td", f"{roughly} {each.note}", "left")
+
+
+def _table(table: Table) -> str:
+    sides = [_side(column) for column in table.columns]
+    heads = "".join(_cell("th", column.label, side) for column, side in zip(table.columns, sides, strict=True))
+    return _table_of([heads, *(_line(line, table.columns) for line in table.lines)])
+
+
+def _table_of(rows: Iterable[str]) -> str:
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def _line(line: Line, columns: tuple[Column, ...]) -> str:
+    """The name is indented by its depth, with the working beneath it; a heading is bold."""
+    tag = "th" if line.heading else "td"
+    texts = [cell(value, column.unit) for value, column in zip(line.cells, columns, strict=True)]
+    below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
+    style = f"text-align:left;padding-left:{INDENT * line.depth + 0.5}em"
+    name = f'<{tag} style="{style}">{escape(texts[0])}{below}</{tag}>'
+    rest = zip(texts[1:], columns[1:], strict=True)
+    return name + "".join(_cell(tag, text, _side(column)) for text, column in rest)
+
+
+def _cell(tag: str, text: str, side: str) -> str:
+    return f'<{tag} style="text-align:{side}">{escape(text.strip())}</{tag}>'
+
+
+def _side(column: Column) -> str:
+    return "left" if column.unit in LEFT else "right"
