@@ -9,9 +9,11 @@ import pytest
 import typer
 
 from archcalc.cli.app import app
+from archcalc.layers.glossary import DIMS
 
 ROOT = Path(__file__).parent.parent
-EXPLAINED = set(re.findall(r"`([^`\s]+)`", (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")))
+PAGE = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+EXPLAINED = set(re.findall(r"`([^`\s]+)`", PAGE))
 
 
 def options() -> set[str]:
@@ -30,3 +32,9 @@ def test_an_option_is_explained(option: str) -> None:
 def test_every_option_of_the_page_exists() -> None:
     """A table of options that are gone would send readers looking for them."""
     assert {term for term in EXPLAINED if term.startswith("--")} <= options()
+
+
+def test_every_dim_is_explained() -> None:
+    """In the words of the code's own glossary, which `python docs/refresh.py docs/glossary.md` copies."""
+    table = PAGE.partition("| dim | meaning |")[2].partition("\n\n")[0]
+    assert dict(re.findall(r"^\| `([^`]+)` \| (.*) \|$", table, re.MULTILINE)) == DIMS
