@@ -1,6 +1,6 @@
 """Print every example of README and docs anew: `python docs/refresh.py`, then read the difference.
 
-Pages can be named: `python docs/refresh.py README.md docs/fit.md`. The glossary's table of dims is copied from the code.
+Pages can be named: `python docs/refresh.py README.md docs/fit.md`. The glossary's table of dims comes from the code.
 A line `…` stands for lines left out; as many lines are shown before and after it as were shown before.
 """
 

@@ -180,10 +180,12 @@ class Place:
 def kernel(model: Any, work: Workload, *, title: str) -> KernelReport:
     """Every attention of the model under each feature map; attentions that come to the same stand together."""
     if not isinstance(model, Transformer):
-        raise InputError("only Transformers have attention that a kernel could replace", "choose one of that family")
+        raise InputError("kernel attention is for Transformers", "choose one of that family")
     places = list(_places(model, work))
     if not places:
-        raise InputError("no block has attention that a kernel could replace", "choose a model with plain attention")
+        raise InputError(
+            "no block has softmax attention that a kernel could replace", "choose a model with plain attention"
+        )
     alike: dict[tuple[Any, ...], list[Place]] = {}
     for place in places:
         alike.setdefault(place.sizes, []).append(place)

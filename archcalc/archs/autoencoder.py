@@ -105,7 +105,7 @@ def build(model: Autoencoder, work: Workload) -> Module:
     """Record the forward pass."""
     if work.decodes:
         hint = "use --mode train or prefill"
-        raise InputError("an autoencoder makes no tokens to decode one by one", hint, field="--mode")
+        raise InputError("an autoencoder generates no tokens, so it has no decode step", hint, field="--mode")
     root = Module("model")
     record = _linear if model.kind == "linear" else _recursive
     record(root, model, work)

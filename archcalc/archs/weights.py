@@ -50,7 +50,7 @@ class Weights:
 def resolve(spec: Spec) -> Weights:
     found = {name: _read(name, said) for name, said in spec.tensors.items()}
     if not any(stored.elements for stored in found.values()):
-        held = "its tensors are all empty" if found else "it lists no tensors"
+        held = "its tensors are all empty" if found else "the file lists no tensors"
         raise InputError(f"there are no weights to count: {held}", fields=[("tensors",)])
     used = uses(found)
     if not any(use.weights for use in used.values()):

@@ -58,7 +58,7 @@ class _Guarded:
 
 @contextmanager
 def prepared() -> Iterator[None]:
-    """Characters that the terminal's encoding has not are shown by others; what cannot be written is told."""
+    """Characters that the terminal's encoding lacks are replaced; a failing write is reported."""
     codecs.register_error("archcalc", _nearest)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

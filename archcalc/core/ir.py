@@ -289,7 +289,7 @@ class Module:
 
     @property
     def children(self) -> tuple[Module, ...]:
-        """In the order of their first op; those that record none (kept, read by nothing) come last."""
+        """In the order of their first op; those that record none (stored, never read) come last."""
         used = dict.fromkeys(item for item in self.body if isinstance(item, Module))
         return (*used, *(child for child in self._named.values() if child not in used))
 

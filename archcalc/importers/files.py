@@ -121,7 +121,9 @@ def of_file(path: Path, shown: str, trace: bool) -> Document:
 
 def _of_shard(name: str) -> tuple[str, ...]:
     shard = weight_names.SHARD.fullmatch(name)
-    return (f"shard {int(shard[2])} of {int(shard[3])}: the others are not counted; name the index",) if shard else ()
+    return (
+        (f"shard {int(shard[2])} of {int(shard[3])}: the others are not counted; give the index file",) if shard else ()
+    )
 
 
 def _start(path: Path, most: int = MAX_BYTES) -> bytes:

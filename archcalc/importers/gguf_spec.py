@@ -97,7 +97,7 @@ def _of_tensors(facts: Facts, shown: str, why: str) -> Document:
 def _told(facts: Facts) -> str:
     """Of a file that is no language model."""
     if facts.architecture == PROJECTOR:
-        return "a multimodal projector (mmproj): it reads images or sound for a model that lies in another file"
+        return "a multimodal projector (mmproj): it encodes images or sound for a model in another file"
     return "the tensors of the file: it names no architecture"
 
 

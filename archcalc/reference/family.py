@@ -38,7 +38,7 @@ class Family:
         return ("",)
 
     def recomputes(self, attention: str) -> tuple[str, ...]:
-        """What can be computed again in the backward pass."""
+        """What activation checkpointing can recompute in the backward pass."""
         return ("none",)
 
     def compared(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 does and PyTorch's own does not.
 
 What such a kernel keeps is kept here: queries, keys, values, what was looked up, and the logarithm of each query's sum
-in the softmax. Scores are computed again in the backward pass.
+in the softmax. Scores are recomputed in the backward pass.
 """
 
 from __future__ import annotations

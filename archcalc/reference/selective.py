@@ -1,4 +1,4 @@
-"""Blocks that are computed again op by op: PyTorch's selective checkpointing under torchtitan's policy.
+"""Blocks that are recomputed op by op: PyTorch's selective checkpointing with torchtitan's policy.
 
 The results of products and of attention are kept, of products with a matrix alone every second one. A kernel is one op,
 which is on no list, whatever is computed inside: where one is written out here, `as_one_op` hides its inside.

@@ -77,7 +77,7 @@ def add_position_table(parent: nn.Module, attentions: list[Config], width: int) 
 
 
 def run_block(block: Block, names: list[str], cache: Cache | None, x: Tensor, given: list[Tensor]) -> Tensor:
-    """A block, which may be computed again in the backward pass, whole or op by op."""
+    """A block, which may be recomputed in the backward pass, whole or op by op."""
     again = block.options["recompute"]
     if again not in ("block", "ops"):
         made: Tensor = block(names, cache, x, *given)

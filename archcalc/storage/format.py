@@ -21,7 +21,7 @@ from archcalc.storage.places import Facts, Place, Shape
 
 @dataclass(frozen=True)
 class Stored:
-    """So many bits for every so many weights, or for every tile of so many rows and columns; 0 stands for all of them.
+    """`bits` per `per` weights, or per tile (rows, columns); 0 stands for the whole axis.
 
     Scales of groups along the inputs are tiles of [1, 128], scales of rows [1, 0], one of a whole matrix [0, 0].
     """

@@ -291,7 +291,7 @@ def _numbers(subject: Subject, quick: bool) -> list[Row]:
 
     small = quick or 4 * int(one_copy(subject.model.build(subject.work))) >= REALLY_RUN
     subject = replace(subject, model=twin(subject.model)) if small else subject
-    group = "real data, in the model's small twin" if small else "real data"
+    group = "real data, in a small model of the same structure" if small else "real data"
     torch.manual_seed(0)
     built = subject.built(device="cpu", dtype="fp64").eval()
     randomise(built)

@@ -88,24 +88,25 @@ def _hands_on_states(part: Any) -> bool:
 DIFFERENCES = (
     Difference(
         _has_dropout,
-        "dropout: on a CPU nn.Dropout keeps a mask as wide as the activations; the reference calls native_dropout, "
-        "which keeps the one byte an element that a GPU keeps",
+        "dropout: on a CPU nn.Dropout saves a mask in the dtype of the activations; the reference calls "
+        "native_dropout, which saves one byte per element, as on a GPU",
     ),
     Difference(
         _is_norm("rms"),
-        "RMSNorm: as nn.RMSNorm computes it, step by step; below fp32 it keeps two fp32 tensors, fused kernels do not",
+        "RMSNorm: as nn.RMSNorm computes it, step by step; below fp32 it saves two fp32 tensors, fused kernels do not",
     ),
     Difference(
         _is_norm("layer"),
-        "LayerNorm in bf16: its statistics are kept in fp32, as on a GPU; on a CPU they are bf16",
+        "LayerNorm in bf16: its statistics are saved in fp32, as on a GPU; on a CPU they are bf16",
     ),
     Difference(
         lambda part: isinstance(part, Ffn) and part.act == "xielu",
-        "xIELU: one kernel that keeps what goes in, as its authors' does; PyTorch's steps one by one would keep more",
+        "xIELU: one kernel that saves its input, as its authors' does; separate PyTorch ops would save more",
     ),
     Difference(
         _is(RecurrentStack),
-        "recurrent layers: the reference steps through the sequence; nn.LSTM and its kin count no FLOPs on a CPU",
+        "recurrent layers: the reference steps through the sequence; FlopCounterMode counts no FLOPs of nn.LSTM, nn.GRU"
+        " and nn.RNN on a CPU",
     ),
     Difference(
         _is_position("relative", "disentangled"),
@@ -115,30 +116,30 @@ DIFFERENCES = (
     Difference(
         _bends_scores,
         "flash attention: PyTorch's own kernel has no ALiBi, sinks or softcap, as FlashAttention's has; the reference "
-        "writes that one out and keeps what it keeps",
+        "implements that one in PyTorch and saves the same",
     ),
     Difference(
         _has_two_widths,
-        "flash attention: PyTorch's own kernel wants keys and values of one width; the reference writes one out that "
+        "flash attention: PyTorch's own kernel wants keys and values of one width; the reference implements one that "
         "takes two, as FlashAttention 3 and cuDNN do",
     ),
     Difference(
         _is(Indexer),
-        "flash attention behind an indexer: PyTorch has no kernel that looks at chosen positions alone; the reference "
-        "writes one out that is told their places, keeps these, and computes all scores",
+        "flash attention behind an indexer: PyTorch has no kernel for chosen positions only; the reference implements "
+        "one that takes their indices, saves them, and computes all scores",
     ),
     Difference(
         _is(Mixture),
-        "experts: on the meta device every expert is given as many tokens as any other; how many changes no count",
+        "experts: on the meta device all experts get equally many tokens, which changes no count",
     ),
     Difference(
         _hands_on_states,
-        "states along the sequence: the reference keeps what goes into them and computes the inside again, as kernels "
-        "do; PyTorch's own loops would keep every state",
+        "states along the sequence: the reference saves their inputs and recomputes the inside, as kernels do; "
+        "PyTorch's own loops would save every state",
     ),
     Difference(
         _is(Mamba, Mamba2, Delta, RecurrentUnit),
-        "convolutions by channel: the reference writes their gradients out, because FlopCounterMode counts those of "
-        "their weights as if the channels were not apart",
+        "depthwise convolutions: the reference implements their gradients, because FlopCounterMode counts those of "
+        "their weights as if the channels were not separate",
     ),
 )

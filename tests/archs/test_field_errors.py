@@ -33,7 +33,7 @@ ATTENTION = [
     (DECODER + "attention: {kind: mla}", "attention.rope_dim: missing"),
     (DECODER + f"attention: {{{MLA.replace('rope_dim: 4', 'rope_dim: 3')}}}", "RoPE rotates pairs, and rope_dim is 3"),
     (DECODER + f"attention: {{{MLA}, window: 3}}", "mla has no window"),
-    (DECODER + f"attention: {{{MLA}, bias: [q]}}", "latent attention has one bias for all"),
+    (DECODER + f"attention: {{{MLA}, bias: [q]}}", "attention.bias of latent attention is true or false"),
     (DECODER + f"position: alibi\nattention: {{{MLA}}}", "latent attention has no alibi positions"),
     (SEQ2SEQ + f"cross: {{{MLA}}}", "latent attention is self-attention, not cross-attention"),
     (SEQ2SEQ + "cross: {window: 4}", "cross-attention has no window"),
@@ -53,7 +53,7 @@ BLOCKS = [
     (SIZES + "encoder: {blocks: 4, once: [convv]}", "did you mean conv?"),
 ]
 PARTS = [
-    (stack("attention moe", "moe: {experts: 4, top: 5, width: 3}"), "a token cannot visit 5 of 4 experts"),
+    (stack("attention moe", "moe: {experts: 4, top: 5, width: 3}"), "a token cannot be routed to 5 of 4 experts"),
     (stack("attention moe", "moe: {experts: 4, width: 3}"), "moe.top: missing"),
     (stack("attention moe", "moe: {experts: 4, top: 2, width: 3, shared_gate: true}"), "shared_gate without shared"),
     (stack("attention moe", "moe: {experts: 4, top: 2, width: 3, latent_bias: true}"), "latent_bias without latent"),
@@ -86,7 +86,10 @@ ENDS = [
     (DECODER + "embedding: {kind: audio}", "a decoder reads tokens, not audio"),
     (SIZES + "encoder: {blocks: 2, embedding: {kind: audio, strides: [1]}}", "2 kernels, but 1 strides"),
     (SIZES + "encoder: {blocks: 2, embedding: {kind: audio}}\nhead: tied", "audio has no token table"),
-    (SIZES + "encoder: {blocks: 2, embedding: {kind: audio}}\nhead: none", "nothing uses a vocabulary"),
+    (
+        SIZES + "encoder: {blocks: 2, embedding: {kind: audio}}\nhead: none",
+        "vocab is set, but nothing reads or predicts tokens",
+    ),
     (DECODER + "head: {bias: thrice}", "expected true, false or twice"),
     (DECODER + "head: {hidden: 3}", "lm has no hidden"),
     (DECODER + "head: {kind: classifier, classes: 2, pool: both}", "there is no class token beside patches"),

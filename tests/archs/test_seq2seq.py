@@ -281,7 +281,7 @@ BOTH_WAYS = TOP + "encoder: {bidirectional: true}\ndecoder: 1\n"
             "model.yaml:8: attention.normed: concat has no v",
             "`score: additive`",
         ),
-        (TOP + "encoder: 2\n", "model.yaml:6: encoder: the encoder has no partner", "add `decoder:`"),
+        (TOP + "encoder: 2\n", "model.yaml:6: encoder: the spec has only the encoder", "add `decoder:`"),
         (
             TOP + "bidirectional: true\nencoder: 1\ndecoder: 1\nattention: general\n",
             "model.yaml:6: bidirectional: a decoder is causal and cannot be bidirectional",

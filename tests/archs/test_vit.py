@@ -307,7 +307,7 @@ MISTAKES = [
     ("--set embedding.kind=tokens", "vocab", "32000"),
     ("--set head=lm", "an image model needs a head", "classifier"),
     ("--set head=tied", "no token table", "classifier"),
-    ("--set vocab=9", "nothing uses a vocabulary", "take it out"),
+    ("--set vocab=9", "vocab is set, but nothing reads or predicts tokens", "take it out"),
     ("--set embedding.tokens=0 --set head.pool=class", "there is no class token to classify", "pool: mean"),
     ("--set decoder=6", "a decoder reads tokens, not patches", "under the encoder"),
     ("--set seq=100", "the sequence follows from the image", "take seq out"),

@@ -120,7 +120,7 @@ def twice() -> bytes:
         (twice(), "a.weight stands in its header twice"),
         (gguf_files.file({"general.alignment": 24}, {"a": (0, [16])}), "general.alignment is not a power of two"),
         (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "this GGUF file is big-endian"),
-        (gguf_files.file(gguf_files.FACTS, {}), "there are no weights to count: it lists no tensors"),
+        (gguf_files.file(gguf_files.FACTS, {}), "there are no weights to count: the file lists no tensors"),
         (gguf_files.file({}, {"a.b": (0, [0, 4])}), "its tensors are all empty"),
     ],
 )

@@ -158,7 +158,7 @@ class Question:
         return bool(lengths) and not all(limit.fixed for limit in lengths.values())
 
     def on(self, tp: int, dp: int, cp: int) -> int:
-        """Bytes on each of `tp` × `dp` × `cp` GPUs, training with ZeRO-3; no end where the model cannot be split so."""
+        """Bytes on each of `tp` × `dp` × `cp` GPUs, training with ZeRO-3; infinite if it cannot be split so."""
         if (tp, dp, cp) not in self._plans:
             self._plans[tp, dp, cp] = self._spread(tp, dp, cp)
         return self._plans[tp, dp, cp]

@@ -51,7 +51,7 @@ def resolve(spec: Spec) -> Recurrent:
     if not (spec.encoder and spec.decoder):
         there = "encoder" if spec.encoder else "decoder"
         hint = f"add `{'decoder' if spec.encoder else 'encoder'}:`; a stack of its own is written at the top"
-        raise InputError(f"the {there} has no partner", hint, fields=[(there,)])
+        raise InputError(f"the spec has only the {there}", hint, fields=[(there,)])
     return _pair(spec)
 
 
@@ -61,7 +61,7 @@ def _alone(spec: Spec) -> Recurrent:
     stack = resolved(said)
     if stack.shared:
         fields: list[Path] = [("embedding", "shared"), ("embedding",)]
-        raise InputError("there is one table only, shared with nothing", "take shared out", fields=fields)
+        raise InputError("shared is for two token tables, and there is only one", "take shared out", fields=fields)
     return Recurrent((stack,), None, False, _head(spec, stack, stack.top.output), _head_vocab(spec, stack))
 
 
@@ -110,7 +110,9 @@ def _check_score(said: Attention, query: int, key: int, tanh: bool) -> None:
         raise InputError(fact, "take it out, or use `score: additive`", fields=[("attention", "width")])
     if said.normed and said.score != "additive":
         hint = "use `score: additive`, or take normed out"
-        raise InputError(f"{said.score} has no v to normalise this way", hint, fields=[("attention", "normed")])
+        raise InputError(
+            f"{said.score} has no vector v that could be normalised", hint, fields=[("attention", "normed")]
+        )
     if said.score == "dot" and query != key:
         fact = f"dot needs states of one width, but the encoder's are {key} wide and the decoder's {query}"
         hint = f"use `score: general`, which has a matrix between them, or `decoder: {{hidden: {key}}}`"
@@ -119,11 +121,11 @@ def _check_score(said: Attention, query: int, key: int, tanh: bool) -> None:
 
 def _check_order(said: Attention, when: str, decoder: Said) -> None:
     if decoder.number > MOST_LAYERS:
-        fact = f"{decoder.number:,} layers that attend together at every step are more than {MOST_LAYERS:,}"
+        fact = f"{decoder.number:,} attending layers in one step are more than {MOST_LAYERS:,}"
         raise InputError(fact, "give the decoder fewer layers", fields=decoder.places("layers"))
     if when == "between" and decoder.number == 1:
         hint = "give the decoder a second layer, or use `when: before` or `when: after`"
-        fact = "there is nothing between the layers of a decoder that has one"
+        fact = "`when: between` needs a decoder with two layers or more"
         raise InputError(fact, hint, fields=[("attention", "when")])
     if said.feed and when != "after":
         hint = "use `when: after`, or take feed out"

@@ -70,7 +70,7 @@ def _second(said: OneHead, stack: ResolvedStack) -> OneHead:
         return said
     if said.kind != "classifier" or said.classes is None:
         hint = "write `beside: {kind: classifier, classes: 2}`"
-        raise InputError("a second head has classes", hint, fields=[("head", "beside"), ("head",)])
+        raise InputError("a second head must be a classifier", hint, fields=[("head", "beside"), ("head",)])
     return said.model_copy(update={"pool": _pool(said, stack.patches)})
 
 
@@ -122,4 +122,6 @@ def _check_no_tokens(head: Head, stack: ResolvedStack, what: str) -> None:
         raise InputError(f"{what} model needs a head, or none", _IMAGE_HEAD, fields=[("head",), (stack.name,)])
     if head.kind != "lm" and stack.vocab:
         hint = f"take it out: {what} has no tokens, and neither has the head"
-        raise InputError("nothing uses a vocabulary", hint, fields=[(stack.name, "vocab"), ("vocab",)])
+        raise InputError(
+            "vocab is set, but nothing reads or predicts tokens", hint, fields=[(stack.name, "vocab"), ("vocab",)]
+        )

@@ -70,9 +70,9 @@ def _routed(said: Attention, word: str, heads: int, kv_heads: int, around: Surro
     """Every expert that a token visits brings as many heads as there are of keys and values."""
     if said.experts is None:
         return None
-    top = around.needed(said.top, "top", "how many experts a token visits, such as `top: 2`", word)
+    top = around.needed(said.top, "top", "how many experts a token is routed to, such as `top: 2`", word)
     if top > said.experts:
-        fact = f"a token cannot visit {top} of {said.experts} experts"
+        fact = f"a token cannot be routed to {top} of {said.experts} experts"
         raise InputError(fact, f"use {said.experts} or fewer", fields=around.places(word, "top"))
     if heads != top * kv_heads:
         fact = f"{top} experts of {kv_heads} heads are {top * kv_heads} heads, not {heads}"

@@ -105,7 +105,9 @@ def _indexer(word: str, said: Attention, around: Surroundings) -> Indexer | None
     if index.head_dim and said.rope_dim and index.head_dim < said.rope_dim:
         fact = f"an indexer's heads are {index.head_dim} wide, and {said.rope_dim} of that are rotated"
         raise InputError(fact, "make index.head_dim at least rope_dim", fields=around.places(word, "index", "head_dim"))
-    around.needed(said.q_rank, "q_rank", "an indexer reads squeezed queries, such as `q_rank: 1536`", word)
+    around.needed(
+        said.q_rank, "q_rank", "an indexer reads the low-rank queries: set q_rank, such as `q_rank: 1536`", word
+    )
     return Indexer(
         around.needed(index.heads, "index.heads", "the number of its heads, such as `heads: 64`", word),
         around.needed(index.head_dim, "index.head_dim", "the width of each, such as `head_dim: 128`", word),
@@ -135,6 +137,8 @@ def _widths(word: str, heads: int, said: Attention, around: Surroundings) -> Wid
 def _bias(word: str, said: Attention, around: Surroundings) -> bool:
     bias = own_or(said.bias, around.scope.bias)
     if not isinstance(bias, bool):
-        hint = "it stands on the projections down and out: write true or false"
-        raise InputError("latent attention has one bias for all", hint, fields=around.places(word, "bias"))
+        hint = "latent attention has it on the down-projections and the output: write true or false"
+        raise InputError(
+            "attention.bias of latent attention is true or false", hint, fields=around.places(word, "bias")
+        )
     return bias

@@ -57,11 +57,13 @@ class Moe(Node):
 
 def resolve(word: str, slot: str, said: Moe, around: Surroundings) -> LayerPart:
     experts = around.needed(said.experts, "experts", "how many there are, such as `experts: 8`", word)
-    top = around.needed(said.top, "top", "how many of them a token visits, such as `top: 2`", word)
+    top = around.needed(said.top, "top", "how many of them a token is routed to, such as `top: 2`", word)
     width = around.needed(said.width, "width", "the inner width of an expert, such as `width: 1024`", word)
     if top > experts:
         hint = f"use {experts} or fewer"
-        raise InputError(f"a token cannot visit {top} of {experts} experts", hint, fields=around.places(word, "top"))
+        raise InputError(
+            f"a token cannot be routed to {top} of {experts} experts", hint, fields=around.places(word, "top")
+        )
     for field in ("shared_gate", "latent_bias"):
         _check_stands_with(word, field, said, around)
     mixture = Mixture(
