@@ -6,6 +6,7 @@ import importlib
 import itertools
 import json
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from archcalc.analyze.memory import training
 from archcalc.core.ir import Dim, Module, axes
 from archcalc.importers.hf._helpers import reading
 from archcalc.render import render
+from archcalc.spec.paths import data_root
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -140,17 +142,17 @@ def test_a_preset(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_hugging_face_family(run: Run, added: Added, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the defaults that the tool would write: here those of Llama."""
-    described = reading.described
-    as_llama = {**described("llama"), "config": "ExampleLlamaConfig"}
-    monkeypatch.setattr(reading, "described", lambda name: as_llama if name == "example_llama" else described(name))
-    archcalc.importers.hf.translators.cache_clear()
+    as_llama = {**reading.described("llama"), "config": "ExampleLlamaConfig", "family": "example_llama"}
+    shutil.copytree(data_root() / "hf", tmp_path / "hf")
+    (tmp_path / "hf" / "example_llama.json").write_text(json.dumps(as_llama), encoding="utf-8")
+    for module in (archcalc.importers.hf, reading):
+        monkeypatch.setattr(module, "data_root", lambda: tmp_path)
     added("archcalc/importers/hf/example_llama.py")
     sizes = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
     config = tmp_path / "config.json"
     config.write_text(json.dumps({"model_type": "example_llama", "vocab_size": 100, **sizes}), encoding="utf-8")
     block = 4 * 64 * 64 + 3 * 64 * 128 + 2 * 64 + 2 * 16
     assert run("params", str(config), "--format", "json").json["total"] == 2 * 100 * 64 + 2 * block + 64
-    archcalc.importers.hf.translators.cache_clear()
 
 
 def test_a_layer(added: Added) -> None:

@@ -118,11 +118,13 @@ def _divides(dim: Dim, tp: int) -> bool:
 def plan(tp: int = 1, dp: int = 1, zero: int = 0, sp: bool = False, cp: int = 1) -> Plan:
     """A plan, or what is wrong with it."""
     if sp and tp == 1:
-        fact = "sequence parallelism divides over tensor-parallel GPUs, and there is one"
-        raise InputError(fact, "say how many GPUs: --tp 8 --sp", field="--sp")
+        fact = "sequence parallelism needs tensor parallelism over 2 GPUs or more"
+        raise InputError(fact, "add the number of GPUs: --tp 8 --sp", field="--sp")
     if zero not in ZERO:
         raise InputError(f"no ZeRO stage {zero}", "choose from: 0, 1, 2, 3", field="--zero")
     if zero and dp * cp == 1:
-        hint = f"say how many GPUs: --dp 8 --zero {zero}"
-        raise InputError(f"ZeRO stage {zero} divides over data-parallel GPUs, and there is one", hint, field="--zero")
+        hint = f"add the number of GPUs: --dp 8 --zero {zero}"
+        raise InputError(
+            f"ZeRO stage {zero} shards over data-parallel GPUs, and there is only one", hint, field="--zero"
+        )
     return Plan(tp, dp, zero, sp, cp)

@@ -124,7 +124,7 @@ def _inference(model: Model, asked: Options) -> Case:
         fact = f"no number format called {asked.precision}"
         raise InputError(fact, did_you_mean(computed, BYTES), field="--precision")
     if asked.precision == "fp8" and asked.weights:
-        fact = f"in inference fp8 is a format of weights, and --weights says {asked.weights}"
+        fact = f"in inference fp8 is a weight format, and --weights is already {asked.weights}"
         raise InputError(fact, "leave --precision out, or say bf16, fp16 or fp32", field="--precision")
     if not (asked.precision or model.spec.precision):
         text = f"{computed}: the spec names no precision"

@@ -251,7 +251,9 @@ class Options:
             if name in self.given and one.modes and self.mode not in one.modes and self.given[name] not in (0, "none"):
                 raise _without_effect(name, one, self.mode)
         if self.lora and self.freeze:
-            raise InputError("LoRA trains adapters alone: all else is frozen", "leave --freeze out", field="--freeze")
+            raise InputError(
+                "with --lora everything but the adapters is frozen already", "leave --freeze out", field="--freeze"
+            )
         if self.lora_targets and not self.lora:
             raise InputError("needs --lora RANK", "add --lora 16", field="--lora-targets")
         if self.trains and self.weights and not self.lora:

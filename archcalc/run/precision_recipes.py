@@ -81,5 +81,5 @@ def recipe(name: str, *, sharded: bool = False) -> Recipe:
         return FSDP2
     if name not in RECIPES:
         hint = f"{did_you_mean(name, RECIPES)} (fp16: mixed takes the same)"
-        raise InputError(f"no recipe called {name}", hint, field="--precision")
+        raise InputError(f"no training precision called {name}", hint, field="--precision")
     return RECIPES[name]

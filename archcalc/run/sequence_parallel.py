@@ -46,7 +46,7 @@ def _is_known(param: Param) -> bool:
 
 
 def one_part(work: Workload, gpus: int) -> Workload:
-    """What one of `gpus` that share a sequence computes; the fullest, where it does not divide."""
+    """The largest share of the sequence that a GPU gets: length / gpus, rounded up."""
     if gpus == 1:
         return work
     return replace(work, lengths={name: -(-length // gpus) for name, length in work.lengths.items()})
@@ -56,7 +56,7 @@ def check_length(work: Workload, gpus: int) -> None:
     """Refuse more GPUs than there are positions."""
     shortest = min(map(int, work.lengths.values()), default=1)
     if gpus > shortest:
-        fact = f"{shortest:,} positions cannot be shared by {gpus:,} GPUs: some would have none"
+        fact = f"{shortest:,} positions cannot be split over {gpus:,} GPUs: some would get none"
         raise InputError(fact, "use fewer GPUs for --cp, or a longer --seq", field="--cp")
 
 
@@ -65,10 +65,14 @@ def check_context(root: Module) -> None:
     found = {module.whole_sequence: module.path for module, _ in walk(root) if module.whole_sequence}
     others = [(what, path) for what, path in found.items() if what != EAGERLY]
     for what, path in [*others, *found.items()]:
-        fact = f"context parallelism is known for attention kernels with plain scores: {path} has {what}"
+        fact = f"context parallelism needs plain flash attention in every layer: {path} has {what}"
         raise InputError(fact, "leave --cp out" if others else "add --attention flash, or leave --cp out", field="--cp")
     if not any(op.traits.attention_kernel for module, _ in walk(root) for op in module.ops):
-        raise InputError("this model has no attention over a sequence to share", "leave --cp out", field="--cp")
+        raise InputError(
+            "context parallelism splits sequences, and this model has no attention over one",
+            "leave --cp out",
+            field="--cp",
+        )
 
 
 def _around(item: Op | Module, module: Module, gathered: Gathered) -> list[Op | Module]:

@@ -165,7 +165,7 @@ def _decoding(work: Workload, longest: Lengths, sizes: Sizes) -> Workload:
     """The last length is what is decoded: it becomes the context, and what is computed is a single position."""
     if not longest:
         hint = "use --mode train or prefill"
-        raise InputError("this model makes no tokens to decode one by one", hint, field="--mode")
+        raise InputError("this model generates no tokens, so it has no decode step", hint, field="--mode")
     *others, name = longest
     for other in others:
         _check_length(other, work.lengths[other], longest[other])

@@ -88,7 +88,7 @@ def test_what_keeps_no_cache_decodes_nothing(run: Run, model: str, context: list
     """Encoders, images and layers that read backwards see all of a sequence at once."""
     answer = run("flops", model, "--mode", "decode", *context)
     assert (answer.code, answer.out) == (2, "")
-    assert "--mode: this model keeps no cache: it decodes nothing" in answer.err
+    assert "--mode: this model has no cache and no decode step" in answer.err
 
 
 def test_recompute_is_a_figure_of_its_own() -> None:

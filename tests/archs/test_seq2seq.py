@@ -268,7 +268,7 @@ BOTH_WAYS = TOP + "encoder: {bidirectional: true}\ndecoder: 1\n"
         (PAIR + "attention: {score: dot, width: 4}\n", "model.yaml:8: attention.width: dot has no", "take it out"),
         (
             PAIR + "attention: {score: dot, when: between}\n",
-            "model.yaml:8: attention.when: there is nothing between the layers",
+            "model.yaml:8: attention.when: `when: between` needs a decoder",
             "a second layer",
         ),
         (
@@ -302,7 +302,7 @@ BOTH_WAYS = TOP + "encoder: {bidirectional: true}\ndecoder: 1\n"
         ),
         (
             TOP + "encoder: 1\ndecoder: 1e9\nattention: general\n",
-            "model.yaml:7: decoder.layers: 1,000,000,000 layers",
+            "model.yaml:7: decoder.layers: 1,000,000,000 attending layers",
             "fewer layers",
         ),
     ],

@@ -119,7 +119,7 @@ def _check_decodes(model: Model) -> None:
     root = model.build(Workload(1, lengths, mode="decode"))
     if not any(op.output.role == "cache" for module, _ in walk(root) for op in module.ops):
         hint = "use --mode train or prefill"
-        raise InputError("this model keeps no cache: it decodes nothing", hint, field="--mode")
+        raise InputError("this model has no cache and no decode step", hint, field="--mode")
 
 
 def _work(root: Module, asked: Options, share: Share) -> Work:

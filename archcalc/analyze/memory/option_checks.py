@@ -19,14 +19,14 @@ def check_sense(root: Module, case: Case) -> None:
     has_logits = any(op.traits.loss_of_logits for op in ops)
     has_cache = any(op.output.role == "cache" for op in ops)
     whole = case.recompute in ("block", "ops")
-    _need(Region.BLOCK in regions or not whole, "--recompute", "there are no blocks to compute again")
-    _need(Region.CORE in regions or case.recompute != "core", "--recompute", "there is no attention to compute again")
-    _need(Region.CORE in regions or "attention" not in case.said, "--attention", "no attention here meets every key")
-    _need(has_logits or case.loss_chunks == 1, "--loss-chunks", "there are no logits to cut into pieces")
-    _need(has_cache or case.mode != "decode", "--mode", "this model keeps no cache: it decodes nothing")
+    _need(Region.BLOCK in regions or not whole, "--recompute", "this model has no blocks to recompute")
+    _need(Region.CORE in regions or case.recompute != "core", "--recompute", "this model has no attention to recompute")
+    _need(Region.CORE in regions or "attention" not in case.said, "--attention", "this model has no softmax attention")
+    _need(has_logits or case.loss_chunks == 1, "--loss-chunks", "this model has no logits over a vocabulary")
+    _need(has_cache or case.mode != "decode", "--mode", "this model has no cache and no decode step")
     for name in ("kv_dtype", "kv_rule", "state_dtype", "prefill"):
         option = f"--{name.replace('_', '-')}"
-        _need(has_cache or name not in case.said, option, "this model keeps no cache: it decodes nothing")
+        _need(has_cache or name not in case.said, option, "this model has no cache and no decode step")
 
 
 def check_sizes(work: Workload, case: Case) -> None:
@@ -41,8 +41,14 @@ def check_sizes(work: Workload, case: Case) -> None:
 
 def check_cache(grown: set[bool], case: Case) -> None:
     """Refuse to answer about keys and values, or about a state, where a decoder keeps only the other."""
-    _need(True in grown or "kv_dtype" not in case.said, "--kv-dtype", "no keys and values are kept, but a state")
-    _need(False in grown or "state_dtype" not in case.said, "--state-dtype", "no state is kept, but keys and values")
+    _need(
+        True in grown or "kv_dtype" not in case.said, "--kv-dtype", "this model has no KV cache, but a recurrent state"
+    )
+    _need(
+        False in grown or "state_dtype" not in case.said,
+        "--state-dtype",
+        "this model has no recurrent state, but a KV cache",
+    )
 
 
 def _need(fine: bool, option: str, fact: str) -> None:

@@ -113,7 +113,7 @@ def test_parts_add_up_for_every_family(run: Run, name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "fact"),
     [
-        (["--precision", "fp16"], "--precision: no recipe called fp16"),
+        (["--precision", "fp16"], "--precision: no training precision called fp16"),
         (["--weights", "nf4"], "--weights: quantised weights cannot be trained"),
         (["--lora-targets", "q"], "--lora-targets: needs --lora RANK"),
         (["--freeze", "encoder"], "--freeze: no layer is called encoder"),
@@ -129,7 +129,7 @@ def test_a_users_mistake_is_told(run: Run, arguments: list[str], fact: str) -> N
 
 def test_recurrent_nets_have_no_blocks_to_recompute() -> None:
     """An option about what is not there is refused."""
-    with pytest.raises(InputError, match="no blocks to compute again"):
+    with pytest.raises(InputError, match="no blocks to recompute"):
         load("seq2seq").memory(mode="train", recompute="full")
 
 
