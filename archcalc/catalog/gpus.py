@@ -14,7 +14,7 @@ from archcalc.spec.option_checks import checked, memory_size, word
 from archcalc.spec.units import Rated, binary_bytes
 
 COLUMNS = (
-    "rated: as it is sold; memory: as a driver reports it, where a source says so; else what the maker prints, in"
+    "rated: nameplate memory; memory: what a driver reports, where a source has that figure, else the nameplate in"
     " binary gigabytes",
     "TFLOP/s: the dense peak in bf16, or fp16 where there is no bf16; blank where the maker publishes none",
     "link: both directions together",

@@ -54,7 +54,7 @@ def _exact(rows: Sequence[Row]) -> Assumption:
     partial = [row.name for row in rows if row.scope]
     if not partial:
         return WHOLE.exact("count")
-    text = f"exact for what is counted, which is a part alone of {', '.join(partial)}"
+    text = f"exact for what is counted, which is only a part of {', '.join(partial)}"
     return Assumption(Topic.EXACTNESS, text)
 
 

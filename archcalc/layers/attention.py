@@ -91,7 +91,7 @@ class Heads:
         outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
         for name, out in outs.items():
             unread = m[f"{name}_global"]
-            unread.title = unread.term = f"{name} of global tokens (kept, read by nothing)"
+            unread.title = unread.term = f"{name} of global tokens (stored, never read)"
             unread.param("weight", out, d_model, role=Role.LINEAR)
             if name in self.bias:
                 unread.param("bias", out, role=Role.BIAS)

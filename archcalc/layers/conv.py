@@ -13,9 +13,7 @@ from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
 from archcalc.spec.workload import Workload
 
-PADDING = Assumption(
-    Topic.COST, "causal convolutions: padded positions, which PyTorch computes and drops, are left out"
-)
+PADDING = Assumption(Topic.COST, "causal convolutions: positions that PyTorch pads, computes and drops are not counted")
 CONVOLUTION = "a convolution along the sequence"
 
 

@@ -35,7 +35,7 @@ def check_sequence(root: Module) -> None:
     for module, _ in walk(root):
         for param in module.params.values():
             if len(param.axes) > 1 and not param.weight_role.is_table and not _is_known(param):
-                fact = f"{module.path}: no GPU's share of it is known, so neither is its share of the sequence"
+                fact = f"sequence parallelism is not known for {module.path}, which tensor parallelism does not split"
                 raise InputError(fact, "leave --sp out", field="--sp")
 
 

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 REALLY_RUN = 2**30  # bytes of fp32 weights; larger models are run as their small twin
 PRECISIONS = ("fp32", "bf16")
 SHORTENED = Assumption(
-    Topic.SCOPE, "parameters at full depth, all else on one period of every stack, twice where it repeats"
+    Topic.SCOPE, "parameters in full, everything else on one repetition of each stack, two where it repeats"
 )
 SMALL_TWIN = Assumption(
-    Topic.SCOPE, "a small twin was run: the same structure, small sizes, and no more to read than its tables hold"
+    Topic.SCOPE, "a small model of the same structure was compared, on sequences that its position tables allow"
 )
-NO_TOLERANCE = Assumption(Topic.EXACTNESS, "no tolerance: counts are equal to the last digit, or differ")
+NO_TOLERANCE = Assumption(Topic.EXACTNESS, "no tolerance: counts are equal to the last digit, or they differ")
 Progress = Callable[[int, int, str], None]
 
 

@@ -188,7 +188,7 @@ def _exact(scopes: Sequence[Scope]) -> Assumption:
     partial = [letter for letter, scope in zip(ascii_uppercase, scopes, strict=False) if scope.is_partial]
     if not partial:
         return WHOLE.exact("count")
-    text = f"exact for what is counted, which is a part alone of {' and '.join(partial)}"
+    text = f"exact for what is counted, which is only a part of {' and '.join(partial)}"
     return Assumption(Topic.EXACTNESS, text)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _AT: list[Path] = [("head", "mtp"), ("head",)]
 
 TRAINING_ALONE = Assumption(
-    Topic.ARCHITECTURE, "multi-token prediction is run in training alone; its parameters are counted all the same"
+    Topic.ARCHITECTURE, "multi-token prediction runs in training only; its parameters are always counted"
 )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 UNASKED = Assumption(
     Topic.ARCHITECTURE,
-    "the pooler is run and nobody asks for what it gives: no loss trains it, so that it counts as frozen",
+    "the pooler's output is not used: no loss trains it, so it counts as frozen",
 )
 
 
@@ -73,7 +73,7 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
         logits = contract(m, x, tables[stack.name], out=(vocab,))
         logits = m.record("add", logits, m.param("bias", vocab, role=Role.BIAS)) if head.bias else logits
     if head.bias == "twice":
-        m["spare_bias"].title = m["spare_bias"].term = "spare bias (kept, read by nothing)"
+        m["spare_bias"].title = m["spare_bias"].term = "spare bias (stored, never read)"
         m["spare_bias"].param("bias", vocab, role=Role.BIAS)
     return logits
 

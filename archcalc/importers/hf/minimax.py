@@ -41,5 +41,5 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _lightning(c: Config) -> Fields:
-    c.notes.append("rates of forgetting, which the class keeps in tables as large as a chunk, are not counted")
+    c.notes.append("decay rates, which the class stores in buffers as large as a chunk, are not counted")
     return {"head_dim": head_dim(c), "act": activation(c), "chunk": c.size("block_size")}

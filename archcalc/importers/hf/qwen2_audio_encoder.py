@@ -16,5 +16,5 @@ INERT = {
 
 def translate(c: Config, task: str) -> Fields:
     heads.only(c, task, "base")
-    c.notes.append("behind the last block positions are averaged two by two, which is not shown")
+    c.notes.append("after the last block positions are averaged in pairs, which is not counted")
     return sound_encoder(c)

@@ -35,7 +35,7 @@ def _tables(c: Config) -> tuple[Fields, Fields]:
     if joins and not there:
         raise c.refused("concat_input", "there is nothing to join to the tokens")
     if there and not joins:
-        c.notes.append("shapes and pronunciations are added where they are given: here they are not")
+        c.notes.append("tables of shapes and pronunciations are counted, but not read")
     read = {name: sizes for name, sizes in tables.items() if joins and name in there}
     return read, {f"{name}_embed": sizes for name, sizes in tables.items() if name not in read}
 

@@ -157,7 +157,11 @@ def test_the_flat_buffer_is_padded_to_twice_the_gpus() -> None:
         ("linear-autoencoder", {"tp": 2}, "nothing in this model can be split"),
         ("codestral-mamba-7b", {"tp": 16}, "gate inner b c dt 18,560 cannot be split over 16 GPUs"),
         ("llama-3-8b", {"mode": "train", "sp": True}, "sequence parallelism needs tensor parallelism"),
-        ("mixtral-8x7b", {"mode": "train", "tp": 2, "sp": True}, "sequence parallelism is not known for decoder.blocks.moe.router"),
+        (
+            "mixtral-8x7b",
+            {"mode": "train", "tp": 2, "sp": True},
+            "sequence parallelism is not known for decoder.blocks.moe.router",
+        ),
         (
             "jamba-v0.1",
             {"mode": "train", "cp": 2, "attention": "flash"},

@@ -61,11 +61,15 @@ def attention(c: Config) -> Fields:
 def top(c: Config, experts: int, key: str = "num_experts_per_tok") -> int:
     """How many experts a token visits; some files ask for more than there are, which builds and cannot run."""
     if c.get(key) is None:
-        c.notes.append("the config does not say how many experts a token takes: active parameters are those of one")
+        c.notes.append(
+            "the config does not say how many experts a token is routed to: active parameters are those of one"
+        )
         return 1
     said = c.size(key)
     if said > experts:
-        c.notes.append(f"{key} is {said}, but there are {experts} experts: counted as all of them; this cannot run")
+        c.notes.append(
+            f"{key} is {said}, but there are {experts} experts: counted as all of them; such a model cannot run"
+        )
     return min(said, experts)
 
 

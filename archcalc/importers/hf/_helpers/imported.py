@@ -74,7 +74,7 @@ def _quantization(config: Config) -> dict[str, Any] | None:
         return None
     inner = said["quantization"] if isinstance(said.get("quantization"), dict) else {}
     if any(part.get("kv_cache_scheme") or part.get("kv_cache_quant_algo") for part in (said, inner)):
-        config.notes.append("the checkpoint holds scales for a cache in fp8: --kv-dtype fp8 counts it so")
+        config.notes.append("the checkpoint has scales for an fp8 KV cache: --kv-dtype fp8 counts it that way")
     return dict(said)
 
 

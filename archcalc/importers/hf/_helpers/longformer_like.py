@@ -11,8 +11,8 @@ from archcalc.importers.hf._helpers.reading import Config
 
 def windows(c: Config, blocks: int) -> tuple[Fields, Fields | None, Any]:
     """Attention, its variants and the stack: one window for all blocks, or one for each."""
-    c.notes.append("attention in a window is counted as full attention under a mask; the class computes parts of it")
-    c.notes.append("no token is taken to see everything: the projections for such tokens are kept and not used")
+    c.notes.append("sliding-window attention is counted as full attention under a mask; the class computes parts of it")
+    c.notes.append("no token has global attention: the projections for such tokens are counted, but not used")
     said = c.get("attention_window")
     each = said if isinstance(said, list) else [c.size("attention_window")] * blocks
     if len(each) != blocks or not all(isinstance(one, int) and one > 0 for one in each):

@@ -72,7 +72,7 @@ def _spare(c: Config, first: Fields) -> Fields:
         raise c.refused("encoder")
     if not pooler:
         return spare
-    c.notes.append("the encoder pools its first position for nobody: counted, but not its work")
+    c.notes.append("the encoder's pooler is not used: its parameters are counted, its FLOPs are not")
     d_model = first["d_model"]
     width = d_model if pooler is True else pooler
     return {**spare, "pooler_weight": [width, d_model], "pooler_bias": [width]}

@@ -34,7 +34,7 @@ def patches(c: Config, **more: Any) -> Fields:
     patch = _sides(c, "patch_size")
     image = [side // step * step for side, step in zip(_sides(c, "image_size"), patch, strict=True)]
     if image != _sides(c, "image_size"):
-        c.notes.append("the image is no whole number of patches: what is left over at its edges is not read")
+        c.notes.append("the image is not a whole number of patches: the rest at its edges is not read")
     sizes = {"image": _square(image), "patch": _square(patch), "channels": c.size("num_channels")}
     return {"kind": "patches", **sizes, **more}
 

@@ -54,7 +54,7 @@ def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = Non
     share = _first(*shares, usual.get("partial_rotary_factor", 1.0))
     scaling = said.get("rope_type", said.get("type", "default"))
     if scaling not in ("default", None):
-        c.notes.append(f"RoPE is scaled ({scaling}): other angles, the same parameters and costs")
+        c.notes.append(f"RoPE is scaled ({scaling}): the angles change, parameters and costs do not")
     position: Fields = {"kind": "rope", "theta": _above_zero(base)}
     if longest := c.size_or("max_position_embeddings", 0):
         position["length"] = longest
