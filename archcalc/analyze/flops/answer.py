@@ -93,12 +93,10 @@ def _share(model: Model, asked: Options, root: Module, load: Workload) -> Share:
 
 def _formats(model: Model, asked: Options) -> Formats:
     activations = _activations(asked) or model.spec.precision or "fp32"
-    return Formats(
-        activations,
-        named_formats.weight_format(asked.weights) if asked.weights else None,
-        named_formats.uniform_format(asked.kv_dtype, "--kv-dtype") if asked.kv_dtype else None,
-        named_formats.uniform_format(asked.state_dtype, "--state-dtype") if asked.state_dtype else None,
-    )
+    weights = named_formats.weight_format(asked.weights) if asked.weights else None
+    keys = named_formats.uniform_format(asked.kv_dtype, "--kv-dtype") if asked.kv_dtype else None
+    states = named_formats.uniform_format(asked.state_dtype, "--state-dtype") if asked.state_dtype else None
+    return Formats(activations, weights, keys, states)
 
 
 def _activations(asked: Options) -> str | None:

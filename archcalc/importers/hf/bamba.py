@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim, where_used
 from archcalc.importers.hf._helpers.mamba_layers import bamba_layer
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
@@ -23,14 +23,12 @@ INERT = {
 def translate(c: Config, task: str) -> Fields:
     attends = c.get("attn_layer_indices") or []
     mixers = ["attention" if block in attends else "mamba" for block in range(c.size("num_hidden_layers"))]
-    there = "attention" in mixers
     fields = decoder(
         c,
         task,
-        attention={"bias": c.flag("attention_bias")} if there else None,
+        **where_used(mixers, attention=lambda: {"bias": c.flag("attention_bias")}, mamba=lambda: bamba_layer(c)),
         ffn=ffn(c, bias=c.flag("mlp_bias")),
-        mamba=bamba_layer(c) if "mamba" in mixers else None,
-        position=rope(c, head_dim(c)) if there else None,
+        position=rope(c, head_dim(c)) if "attention" in mixers else None,
         decoder=stack([f"{mixer} ffn" for mixer in mixers]),
     )
     c.skip("max_position_embeddings", "rope_parameters", "attention_bias", "rope_theta")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, layer_types, paired
 from archcalc.importers.hf._helpers.mamba_layers import bamba_layer
 from archcalc.importers.hf._helpers.moe import mixture
@@ -24,22 +24,25 @@ _MIXERS = {LINEAR: "mamba", FULL: "attention"}
 def translate(c: Config, task: str) -> Fields:
     usual = [LINEAR] * c.size("num_hidden_layers")
     mixers = [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
-    there, number = "attention" in mixers, c.count("num_local_experts")
-    turned = there and c.given("position_embedding_type") == "rope"
+    number = c.count("num_local_experts")
+    part = "moe" if number else "ffn"
+    turned = "attention" in mixers and c.given("position_embedding_type") == "rope"
     fields = decoder(
         c,
         task,
-        attention={"bias": c.flag("attention_bias")} if there else None,
-        ffn=None if number else {"width": c.size("shared_intermediate_size"), "act": activation(c), "gated": True},
-        moe=_experts(c, number) if number else None,
-        mamba=bamba_layer(c) if "mamba" in mixers else None,
+        **where_used(mixers, attention=lambda: {"bias": c.flag("attention_bias")}, mamba=lambda: bamba_layer(c)),
+        **where_used([part], ffn=lambda: _ffn(c), moe=lambda: _experts(c, number)),
         position=rope(c, head_dim(c)) if turned else None,
-        decoder=paired(mixers, ["moe" if number else "ffn"] * len(mixers)),
+        decoder=paired(mixers, [part] * len(mixers)),
     )
     c.skip("intermediate_size", "num_experts_per_tok")
     c.skip("max_position_embeddings", "rope_parameters", "attention_bias", "rope_theta", "hidden_act")
     c.skip(*(key for key in c.said if key.startswith("mamba_")))
     return fields
+
+
+def _ffn(c: Config) -> Fields:
+    return {"width": c.size("shared_intermediate_size"), "act": activation(c), "gated": True}
 
 
 def _experts(c: Config, number: int) -> Fields:

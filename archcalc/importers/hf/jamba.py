@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, where_used
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import mixture
 from archcalc.importers.hf._helpers.reading import Config
@@ -25,8 +25,7 @@ def translate(c: Config, task: str) -> Fields:
     fields = decoder(
         c,
         task,
-        ffn=ffn(c) if "ffn" in parts else None,
-        moe=mixture(c, experts, c.size("intermediate_size")) if "moe" in parts else None,
+        **where_used(parts, ffn=lambda: ffn(c), moe=lambda: mixture(c, experts, c.size("intermediate_size"))),
         mamba=_mamba(c) if "mamba" in mixers else None,
         position=None,
         decoder=paired(mixers, parts),

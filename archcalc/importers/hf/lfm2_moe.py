@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, top
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, top, where_used
 from archcalc.importers.hf._helpers.layer_types import full, paired
 from archcalc.importers.hf._helpers.lfm2_like import conv_mixers, convolutions
 from archcalc.importers.hf._helpers.moe import first_dense
@@ -29,11 +29,14 @@ def translate(c: Config, task: str) -> Fields:
         c,
         task,
         **convolutions(c, mixers),
-        ffn={"width": c.size("intermediate_size"), "act": "silu", "gated": True} if "ffn" in parts else None,
-        moe=_experts(c) if "moe" in parts else None,
+        **where_used(parts, ffn=lambda: _ffn(c), moe=lambda: _experts(c)),
         decoder=paired(mixers, parts),
         head=_head(c, task),
     )
+
+
+def _ffn(c: Config) -> Fields:
+    return {"width": c.size("intermediate_size"), "act": "silu", "gated": True}
 
 
 def _experts(c: Config) -> Fields:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, layer_types, paired
 from archcalc.importers.hf._helpers.moe import mixture
 from archcalc.importers.hf._helpers.reading import Config
@@ -33,8 +33,7 @@ def translate(c: Config, task: str) -> Fields:
         c,
         task,
         attention={"bias": c.flag("attention_bias")},
-        ffn=ffn(c, "intermediate_size_mlp") if "ffn" in parts else None,
-        moe=_experts(c) if "moe" in parts else None,
+        **where_used(parts, ffn=lambda: ffn(c, "intermediate_size_mlp"), moe=lambda: _experts(c)),
         variants={word: said for word, said in _variants(c).items() if word in words},
         decoder=paired(words, parts),
     )

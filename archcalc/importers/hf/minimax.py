@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, window
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, head_dim, where_used, window
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, first_of_every, layer_types
 from archcalc.importers.hf._helpers.moe import mixture
 from archcalc.importers.hf._helpers.patterns import stack
@@ -31,8 +31,7 @@ def translate(c: Config, task: str) -> Fields:
         c,
         task,
         ffn=None,
-        attention=window(c) if "attention" in mixers else None,
-        lightning=_lightning(c) if "lightning" in mixers else None,
+        **where_used(mixers, attention=lambda: window(c), lightning=lambda: _lightning(c)),
         moe=mixture(c, c.size("num_local_experts"), c.size("intermediate_size")),
         norm={"kind": "rms", "place": "post"},
         embedding={"norm": True},

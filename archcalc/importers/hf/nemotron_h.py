@@ -40,10 +40,11 @@ def translate(c: Config, task: str) -> Fields:
     made = {"attention": _attention, "ffn": _ffn, "moe": _experts, "mamba": _mamba}
     parts = {word: make(c) for word, make in made.items()}
     c.skip("tie_word_embeddings")
+    heads_of_attention = attention(c) if "attention" in lines else {}
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("hidden_size"),
-        **(attention(c) if "attention" in lines else {}),
+        **heads_of_attention,
         **{word: fields for word, fields in parts.items() if word in lines},
         "norm": "rms",
         "bias": False,

@@ -38,12 +38,12 @@ def _stack(c: Config, name: str, mixers: str, act: str) -> Fields:
     step, blocks, width = c.count(f"{name}_sparse_step"), c.size(f"{name}_layers"), c.size(f"{name}_ffn_dim")
     parts = ["moe" if step and (block + 1) % step == 0 else "ffn" for block in range(blocks)]
     found = stack([f"{mixers} {part}" for part in parts], usual=f"{mixers} ffn")
-    experts = _experts(c, width, act)
+    blocks_of_stack = found if isinstance(found, dict) else {"blocks": found}
+    described = {"ffn": {"width": width, "act": act}, "moe": _experts(c, width, act)}
     return {
-        **(found if isinstance(found, dict) else {"blocks": found}),
+        **blocks_of_stack,
         "heads": c.size(f"{name}_attention_heads"),
-        **({"ffn": {"width": width, "act": act}} if "ffn" in parts else {}),
-        **({"moe": experts} if "moe" in parts else {}),
+        **{part: fields for part, fields in described.items() if part in parts},
     }
 
 

@@ -19,10 +19,11 @@ INERT = {
 def translate(c: Config, task: str) -> Fields:
     layers = layer_types(c, _usual(c), known=HYBRID)
     lines = ["delta ffn" if layer == LINEAR else "attention behind" for layer in layers]
+    attention = _attention(c) if FULL in layers else {}
     return decoder(
         c,
         task,
-        **(_attention(c) if FULL in layers else {}),
+        **attention,
         delta=_delta(c) if LINEAR in layers else None,
         decoder=stack(lines),
     )

@@ -19,17 +19,18 @@ def translate(c: Config, task: str) -> Fields:
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     width = c.size_or("word_embed_proj_dim", d_model)
     pre, affine = c.flag("do_layer_norm_before"), c.flag("layer_norm_elementwise_affine")
+    norm: Fields = {"place": "pre" if pre else "post"}
+    if not affine:
+        norm["affine"] = False
+    if c.flag("_remove_final_layer_norm") and pre:
+        norm["final"] = False
     return decoder(
         c,
         task,
         kv_heads=number,
         head_dim=d_model // number,
         ffn={"width": c.size("ffn_dim"), "act": activation(c, "activation_function"), "gated": False},
-        norm={
-            **({} if affine else {"affine": False}),
-            "place": "pre" if pre else "post",
-            **({"final": False} if c.flag("_remove_final_layer_norm") and pre else {}),
-        },
+        norm=norm,
         bias=c.flag("enable_bias"),
         position={"kind": "learned", "length": c.size("max_position_embeddings"), "offset": 2},
         embedding={"width": width, "project": "tokens"} if width != d_model else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.importers.hf._helpers import inert
-from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, ffn, head_dim
+from archcalc.importers.hf._helpers.blocks import Fields, biased, decoder, ffn, head_dim, where_used
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import activation, rope
@@ -23,7 +23,6 @@ def translate(c: Config, task: str) -> Fields:
         raise c.refused("block_types")
     words = {"recurrent": "rglru", "attention": "attention"}
     mixers = [words[said[block % len(said)]] for block in range(c.size("num_hidden_layers"))]
-    there = "attention" in mixers
     bias = biased(qkv=c.flag("attention_bias"), o=True)
     window = {"window": c.size("attention_window_size")}
     recurrent = {
@@ -36,9 +35,8 @@ def translate(c: Config, task: str) -> Fields:
     return decoder(
         c,
         task,
-        attention={"bias": bias, **window} if there else None,
+        **where_used(mixers, attention=lambda: {"bias": bias, **window}, rglru=lambda: recurrent),
         ffn={**inner, "width": inner["width"] // 2},
-        rglru=recurrent if "rglru" in mixers else None,
         position=rope(c, head_dim(c)),
         decoder=stack([f"{mixer} ffn" for mixer in mixers]),
     )

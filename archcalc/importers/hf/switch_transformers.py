@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.blocks import Fields, where_used
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import activation
@@ -30,17 +30,17 @@ def translate(c: Config, task: str) -> Fields:
         raise c.refused("is_decoder")
     there = {*first, *(second if both else ())}
     ffn, moe = _ffn(c), _experts(c)
+    table = {"shared": True} if both and tied else {"spare": True}
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
         "heads": c.size("num_heads"),
         "head_dim": c.size("d_kv"),
-        "ffn": ffn if "ffn" in there else None,
-        "moe": moe if "moe" in there else None,
+        **where_used(there, ffn=lambda: ffn, moe=lambda: moe),
         "norm": "rms",
         "bias": False,
         "position": {"kind": "relative", "buckets": c.size("relative_attention_num_buckets")},
-        "embedding": {"shared": True} if both and tied else {"spare": True},
+        "embedding": table,
         "encoder": _stack("attention", first),
         "decoder": _stack("attention cross", second) if both else None,
         "head": _head(c, task),

@@ -26,7 +26,6 @@ INERT = {
 
 
 def translate(c: Config, task: str) -> Fields:
-    alone = task == "causal"
     heads.only(c, task, "speech", "causal", "base", "audio")
     c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", "vocab_size", "max_target_positions")
     c.skip("decoder_layers", "decoder_attention_heads", "decoder_ffn_dim")
@@ -37,17 +36,18 @@ def translate(c: Config, task: str) -> Fields:
     }
     if task == "audio":
         return _listening(c, {**stack_of(c, "encoder"), **heard})
-    told = {"position": {"kind": "learned", "length": c.size("max_target_positions")}}
-    encoder = {**stack_of(c, "encoder"), **heard}
-    decoder = {**stack_of(c, "decoder"), **told, **({"pattern": ["attention cross ffn"]} if alone else {})}
+    position = {"kind": "learned", "length": c.size("max_target_positions")}
+    decoder: Fields = {**stack_of(c, "decoder"), "position": position}
+    stacks: Fields = {"encoder": {**stack_of(c, "encoder"), **heard}, "decoder": decoder}
+    if task == "causal":
+        looking = {**decoder, "pattern": ["attention cross ffn"]}
+        stacks = {"cross": {"memory": c.size("d_model")}, "encoder": None, "decoder": looking}
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
         "attention": {"bias": ["q", "v", "o"]},
-        "cross": {"memory": c.size("d_model")} if alone else None,
         "ffn": {"act": activation(c, "activation_function")},
-        "encoder": None if alone else encoder,
-        "decoder": decoder,
+        **stacks,
         "head": "none" if task == "base" else language,
     }
 

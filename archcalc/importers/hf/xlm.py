@@ -26,15 +26,18 @@ def translate(c: Config, task: str) -> Fields:
     position: Fields = {"kind": "sinusoidal", "length": length, "stored": True}
     languages = c.size("n_langs") if c.flag("use_lang_emb") and c.size("n_langs") > 1 else 0
     c.skip("n_langs")
+    act = "gelu" if c.flag("gelu_activation") else "relu"
+    norm: Fields = {"final": False} if c.flag("pre_norm") else {"place": "post"}
+    stack = "decoder" if c.flag("causal") else "encoder"
     return {
         "vocab": c.size("vocab_size"),
         "d_model": d_model,
         "heads": number,
-        "ffn": {"width": 4 * d_model, "act": "gelu" if c.flag("gelu_activation") else "relu"},
-        "norm": {"final": False} if c.flag("pre_norm") else {"place": "post"},
+        "ffn": {"width": 4 * d_model, "act": act},
+        "norm": norm,
         "position": position if fixed else {"kind": "learned", "length": length},
         "embedding": {"norm": True, "types": languages},
-        "decoder" if c.flag("causal") else "encoder": c.size("n_layers"),
+        stack: c.size("n_layers"),
         "head": _head(c, task),
     }
 

@@ -16,20 +16,29 @@ OFFSET = 2  # rows in front of BART's table of positions that no token uses
 
 def bart_like(c: Config, task: str, *, embedding_norm: bool = False, **more: Any) -> Fields:
     """`more` is what a family adds or has differently; a decoder alone looks at what another model read."""
-    alone, d_model = task == "causal", c.size("d_model")
+    alone = task == "causal"
     norm = {"norm": True} if embedding_norm else {}
     c.skip("encoder_layers", "encoder_attention_heads", "encoder_ffn_dim")
+    stacks = _decoder_alone(c) if alone else _both_stacks(c, norm)
     usual = {
         "vocab": c.size("vocab_size"),
-        "d_model": d_model,
-        "cross": {"memory": d_model} if alone else None,
+        "d_model": c.size("d_model"),
         "ffn": {"act": activation(c, "activation_function")},
-        "embedding": norm if alone else {**norm, **shared_table(c)},
-        "encoder": None if alone else stack_of(c, "encoder"),
-        "decoder": {**stack_of(c, "decoder"), **({"pattern": ["attention cross ffn"]} if alone else {})},
+        "embedding": norm,
+        **stacks,
         "head": head(c, task),
     }
     return {**usual, **more}
+
+
+def _decoder_alone(c: Config) -> Fields:
+    looking = {**stack_of(c, "decoder"), "pattern": ["attention cross ffn"]}
+    return {"cross": {"memory": c.size("d_model")}, "encoder": None, "decoder": looking}
+
+
+def _both_stacks(c: Config, norm: Fields) -> Fields:
+    embedding = {**norm, **shared_table(c)}
+    return {"embedding": embedding, "encoder": stack_of(c, "encoder"), "decoder": stack_of(c, "decoder")}
 
 
 def shared_table(c: Config) -> Fields:

@@ -11,11 +11,12 @@ from archcalc.importers.hf._helpers.vit_like import classes_of_image, image_enco
 
 def beit(c: Config, *, final_norm: bool, **more: Any) -> Fields:
     mask = {"mask": True} if c.flag("use_mask_token") else {}
+    scaled = True if c.get("layer_scale_init_value") > 0 else None
     return image_encoder(
         c,
         bias=biased(qvo=True),
         ffn=plain_ffn(c),
-        layer_scale=True if c.get("layer_scale_init_value") > 0 else None,
+        layer_scale=scaled,
         norm=None if final_norm else {"final": False},
         position=_position(c),
         embedding=patches(c, **mask),

@@ -47,10 +47,9 @@ def blocks(c: Config) -> Fields:
     causal = c.flag("is_decoder")
     crossed = causal and c.flag("add_cross_attention")
     line = "attention cross ffn" if crossed else "attention ffn"
-    return {
-        "cross": {"memory": c.size("hidden_size")} if crossed else None,
-        "decoder" if causal else "encoder": stack([line] * c.size("num_hidden_layers")),
-    }
+    name = "decoder" if causal else "encoder"
+    cross = {"memory": c.size("hidden_size")} if crossed else None
+    return {"cross": cross, name: stack([line] * c.size("num_hidden_layers"))}
 
 
 def typed(c: Config, **more: Any) -> Fields:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
@@ -29,6 +29,11 @@ def decoder(c: Config, task: str, **changes: Any) -> Fields:
         "head": lambda: heads.of_decoder(c, task),
     }
     return {**{field: make() for field, make in usual.items() if field not in changes}, **changes}
+
+
+def where_used(words: Container[str], **parts: Callable[[], Any]) -> Fields:
+    """The fields of parts that some block has; None for the others, which a file need not describe."""
+    return {word: make() if word in words else None for word, make in parts.items()}
 
 
 def head_dim(c: Config) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from archcalc.importers.hf._helpers import heads
-from archcalc.importers.hf._helpers.blocks import Fields, decoder
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, HYBRID, LINEAR, layer_types, paired
 from archcalc.importers.hf._helpers.moe import mixture
 from archcalc.importers.hf._helpers.reading import Config
@@ -25,8 +25,7 @@ def kimi(
     fields = {
         "kv_heads": None,
         "head_dim": None,
-        "attention": attention if "attention" in mixers else None,
-        "delta": delta if "delta" in mixers else None,
+        **where_used(mixers, attention=lambda: attention, delta=lambda: delta),
         "position": None,
         "decoder": paired(mixers, parts),
         "head": _own_head(c, task),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.blocks import Fields, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, layer_types
 from archcalc.importers.hf._helpers.reading import Config
 
@@ -18,7 +18,4 @@ def conv_mixers(c: Config, usual: list[str]) -> list[str]:
 def convolutions(c: Config, mixers: list[str]) -> Fields:
     """Both, where a block has them."""
     kernel = {"kind": "gated", "kernel": c.size("conv_L_cache"), "bias": c.flag("conv_bias")}
-    return {
-        "attention": {"qk_norm": "head"} if "attention" in mixers else None,
-        "conv": kernel if CONV in mixers else None,
-    }
+    return where_used(mixers, attention=lambda: {"qk_norm": "head"}, conv=lambda: kernel)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim, top
+from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, head_dim, top, where_used
 from archcalc.importers.hf._helpers.layer_types import (
     FULL,
     HYBRID,
@@ -47,7 +47,7 @@ def sparse_parts(c: Config, experts: int) -> list[str]:
 
 def dense_and_sparse(c: Config, parts: list[str], moe: Fields) -> Fields:
     """An FFN and experts, where a block has them."""
-    fields = {"ffn": ffn(c) if "ffn" in parts else None, "moe": moe if "moe" in parts else None}
+    fields = where_used(parts, ffn=lambda: ffn(c), moe=lambda: moe)
     c.skip("intermediate_size", "hidden_act", *_OF_EXPERTS)
     return fields
 
@@ -55,15 +55,12 @@ def dense_and_sparse(c: Config, parts: list[str], moe: Fields) -> Fields:
 def delta_decoder(c: Config, task: str, parts: list[str], moe: Fields | None = None) -> Fields:
     """Gated delta nets and gated attention; behind them `parts`, which are an FFN or `moe`."""
     mixers = _mixers(c)
-    attends = "attention" in mixers
     fields = decoder(
         c,
         task,
-        ffn=ffn(c) if "ffn" in parts else None,
-        moe=moe if "moe" in parts else None,
-        attention=_gated_attention(c) if attends else None,
-        delta=_delta(c) if "delta" in mixers else None,
-        position=rope(c, head_dim(c)) if attends else None,
+        **where_used(parts, ffn=lambda: ffn(c), moe=lambda: moe),
+        **where_used(mixers, attention=lambda: _gated_attention(c), delta=lambda: _delta(c)),
+        position=rope(c, head_dim(c)) if "attention" in mixers else None,
         decoder=paired(mixers, parts),
     )
     c.skip("attention_bias", "max_position_embeddings", "rope_parameters")

@@ -27,6 +27,7 @@ def t5_like(c: Config, task: str, language_head: str, **positions: Any) -> Field
         c.notes.append("transformers leaves T5's wo as it is where it quantises; it is counted as the rest is")
     both, decodes = task not in ("encoder", "token"), c.flag("is_decoder")
     buckets = c.size("relative_attention_num_buckets")
+    stacks = {"embedding": {"shared": True}, **_stacks(c)} if both else {"embedding": None, **_one_stack(c, decodes)}
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("d_model"),
@@ -36,8 +37,7 @@ def t5_like(c: Config, task: str, language_head: str, **positions: Any) -> Field
         "norm": "rms",
         "bias": False,
         "position": {"kind": "relative", "buckets": buckets, **positions},
-        "embedding": {"shared": True} if both else None,
-        **(_stacks(c) if both else _one_stack(c, decodes)),
+        **stacks,
         "head": _head(c, task, language_head),
     }
 
