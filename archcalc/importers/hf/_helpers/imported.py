@@ -25,7 +25,7 @@ def document(said: dict[str, Any], file: str) -> Document:
     said = text.said if text else said
     said, module, note = _read_as(said)
     config = Config(said["model_type"], said)
-    config.notes += [*([text.note] if text else []), *([note] if note else [])]
+    config.notes += [said for said in (text.note if text else "", note) if said]
     translated = with_dropout(config, _translated(module, config, text))
     translated["scope"] = scope(config, text, translated)
     stored = {"fused_qkv": fused_qkv(config) or None, "quantization": _quantization(config)}

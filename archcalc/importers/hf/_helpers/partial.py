@@ -62,7 +62,8 @@ def untraced(said: dict[str, Any]) -> dict[str, Any]:
 def _further(said: dict[str, Any]) -> list[str]:
     """Heads that predict further tokens: transformers builds none, and skips their tensors in a checkpoint."""
     layers = next((said[key] for key in MTP if _is_some(said.get(key))), 0)
-    return [f"multi-token prediction ({layers} {'layer' if layers == 1 else 'layers'})"] if layers else []
+    several = "layer" if layers == 1 else "layers"
+    return [f"multi-token prediction ({layers} {several})"] if layers else []
 
 
 def _is_some(value: Any) -> bool:

@@ -1,0 +1,120 @@
+"""Dims that have names, and tensors along them."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass, field
+from itertools import chain
+
+from archcalc.core import listing
+from archcalc.core.count import Count, product
+from archcalc.core.positions import Positions
+from archcalc.core.splits import Split
+
+
+@dataclass(frozen=True)
+class Dim:
+    """A named axis. `copies` marks a dim that counts equal copies (heads, experts, gates), which people factor out.
+
+    `split` declares how tensor parallelism divides it, nothing that every GPU holds all of it; `positions` what its
+    places are, if they are positions of a sequence. A renamed dim keeps both.
+    """
+
+    name: str
+    size: Count
+    copies: bool = False
+    split: Split | None = None
+    positions: Positions | None = None
+
+    def __post_init__(self) -> None:
+        pieces = self.split.pieces if self.split else ()
+        if pieces and sum(piece.size for piece in pieces) != self.size:
+            raise ValueError(f"{self.name} has {self.size} elements, its pieces {[piece.size for piece in pieces]}")
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        size: int,
+        *,
+        copies: bool = False,
+        split: Split | None = None,
+        positions: Positions | None = None,
+    ) -> Dim:
+        return cls(name, Count.named(name, size, copies=copies), copies, split, positions)
+
+    def renamed(self, name: str, *, positions: Positions | None = None) -> Dim:
+        """The same under another name, perhaps with other positions."""
+        kept = positions or self.positions
+        return Dim.of(name, self.size, copies=self.copies, split=self.split, positions=kept)
+
+
+Axis = tuple[Dim, ...]  # the dims that PyTorch keeps merged in one axis, such as (heads, head_dim)
+Axes = tuple[Axis, ...]
+
+
+def axes(*items: Dim | Axis) -> Axes:
+    """`axes(batch, seq, (heads, head_dim))`: three axes, the last one merged of two dims."""
+    return tuple([(item,) if isinstance(item, Dim) else item for item in items])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tensor:
+    """A tensor that forward code passes on. Compared by identity; a view (`base`) owns no memory of its own.
+
+    `role` becomes bytes through a precision policy: act, mask, index, stat, upcast, cache, seed,
+    buffer, param. `grad` is for
+    what enters the model; whether anything else wants a gradient follows from its inputs (`archcalc.core.execution`).
+    """
+
+    axes: Axes
+    role: str = "act"
+    base: Tensor | None = None
+    grad: bool = False
+    stops: bool = False  # no gradient goes through it to what it is a view of
+    of: Tensor | None = None  # what it is a view of, which may be a view itself
+    stored: int | None = None  # bytes in the file of weights that it was read from
+    dims: tuple[Dim, ...] = field(init=False)  # of all axes, in a row
+
+    def __post_init__(self) -> None:
+        dims = tuple(chain.from_iterable(self.axes))
+        object.__setattr__(self, "dims", dims)
+        names = [dim.name for dim in dims]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two dims of one name in a tensor: {' '.join(names)}")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes as PyTorch shows them, merged axes as one."""
+        return tuple(int(product(dim.size for dim in axis)) for axis in self.axes)
+
+    def __repr__(self) -> str:
+        return listing.tensor_text(self)
+
+    def dim(self, name: str) -> Dim:
+        return next(dim for dim in self.dims if dim.name == name)
+
+    @property
+    def storage(self) -> Tensor:
+        """What owns the memory: itself, or what it is a view of."""
+        return self.base or self
+
+    @property
+    def size(self) -> Count:
+        """How many elements."""
+        return product(dim.size for dim in self.dims)
+
+    def seen_as(self, *items: Dim | Axis) -> Tensor:
+        """The same storage under other axes: split, merged, transposed or renamed."""
+        return Tensor(axes(*items), self.role, base=self.storage, stops=self.stops, of=self)
+
+    def detached(self) -> Tensor:
+        """The same storage, read by what no loss trains."""
+        return Tensor(self.axes, self.role, base=self.storage, stops=True, of=self)
+
+    def within(self, places: Container[Tensor]) -> Tensor:
+        """The nearest of some tensors that it is, or is a view of; without one its storage."""
+        found = self
+        while found.of is not None and found not in places:
+            found = found.of
+        return found
