@@ -7,6 +7,11 @@ A translator is a file here with
     INERT      declared keys that change no parameter, shape or cost, by the reason why, and so need not be read
     translate  from a Config to the fields of a spec
 
+and, where `verify` must know how transformers' class differs from it,
+
+    WEIGHTS       how the class keeps its weights (`_helpers/weights.py`)
+    unused_flops  FLOPs of one of its modules whose results nothing reads
+
 A family imports no other one: what several share is in `_helpers`, with parameters for what differs.
 Files are found, not listed: a new family is a new file, and its classes' defaults in `presets/hf`, which
 `tools/hf_defaults.py` writes. Every declared key that a translator neither reads nor calls inert is refused

@@ -8,6 +8,7 @@ from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, decoder
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.weights import Shape, Shapes, Weights
 from archcalc.importers.hf._helpers.words import activation, rope
 
 TYPES = ("dbrx",)
@@ -47,3 +48,15 @@ def _experts(c: Config, said: Fields) -> Fields:
     number, top = int(said["moe_num_experts"]), int(said["moe_top_k"])
     width = int(said["ffn_hidden_size"])
     return {"experts": number, "top": min(top, number), "width": width, "act": activation(c, "ffn_config", act["name"])}
+
+
+def _split(name: str, shape: Shape, named: Shapes) -> list[Shape] | None:
+    """All experts stand one above the other in one matrix."""
+    block, found, _ = name.partition(".experts.mlp.")
+    if not found:
+        return None
+    number = named[f"{block}.router.layer.weight"][0]
+    return [(number, shape[0] // number, shape[1])]
+
+
+WEIGHTS = Weights(split=_split)

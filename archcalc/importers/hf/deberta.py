@@ -5,6 +5,7 @@ from __future__ import annotations
 from archcalc.importers.hf._helpers import bert_like, deberta_like, inert
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.weights import Weights
 
 TYPES = ("deberta",)
 USUAL = "masked"
@@ -13,6 +14,7 @@ INERT = {
     inert.TRAINING: "pooler_dropout",
     inert.SUMMARY: "pooler_hidden_act",
 }
+WEIGHTS = Weights(fused={r".*attention\.self\.in_proj\.weight": 3})  # queries, keys and values
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -15,6 +15,7 @@ from archcalc.importers.hf._helpers.vit_like import (
     plain_ffn,
     pooled,
 )
+from archcalc.importers.hf._helpers.weights import Weights
 
 TYPES = ("deit",)
 USUAL = "image"
@@ -24,6 +25,7 @@ INERT = {
     inert.SUMMARY: "pooler_act",
     inert.FEATURES: "stage_names out_features",
 }
+WEIGHTS = Weights(together=("cls_token", "distillation_token"))
 
 
 def translate(c: Config, task: str) -> Fields:

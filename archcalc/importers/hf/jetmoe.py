@@ -6,6 +6,7 @@ from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, decoder, top
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import activation, rope
 
 TYPES = ("jetmoe",)
@@ -13,6 +14,12 @@ USUAL = "causal"
 INERT = {
     inert.NO_SUCH_SIZE: "num_attention_heads",
 }
+WEIGHTS = Weights(
+    fused={
+        r".*self_attention\.kv_proj\.weight": 2,  # keys and values
+        r".*self_attention\.experts\.input_linear\.weight": 1,  # queries alone: no gate stands beside them
+    }
+)
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields, decoder, ffn, where_used
 from archcalc.importers.hf._helpers.layer_types import FULL, layer_types, paired
@@ -70,3 +72,11 @@ def _sparse(c: Config) -> list[int]:
 def _experts(c: Config) -> Fields:
     width = c.size("intermediate_size")
     return mixture(c, c.size("num_local_experts"), width, shared=width)
+
+
+def unused_flops(module: Any, config: Any, flops: int) -> int:
+    """The class takes every token through all experts, and multiplies by zero what it did not choose."""
+    if type(module).__name__ != "Llama4TextExperts":
+        return 0
+    experts, chosen = int(module.num_experts), int(config.num_experts_per_tok)
+    return flops // experts * (experts - chosen)

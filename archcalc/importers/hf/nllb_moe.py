@@ -6,6 +6,7 @@ from archcalc.importers.hf._helpers import bart_like, heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("nllb-moe",)
@@ -18,6 +19,7 @@ INERT = {
     ),
     inert.SCALING: "scale_embedding",
 }
+WEIGHTS = Weights(numbered=r"\.expert_\d+")  # experts one by one
 
 
 def translate(c: Config, task: str) -> Fields:

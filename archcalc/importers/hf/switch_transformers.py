@@ -8,6 +8,7 @@ from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields, where_used
 from archcalc.importers.hf._helpers.patterns import stack
 from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.weights import Weights
 from archcalc.importers.hf._helpers.words import activation
 
 TYPES = ("switch_transformers",)
@@ -18,6 +19,7 @@ INERT = {
     inert.SCALING: "relative_attention_max_distance",
     inert.NOT_HERE: "add_cross_attention",
 }
+WEIGHTS = Weights(numbered=r"\.expert_\d+")  # experts one by one
 
 
 def translate(c: Config, task: str) -> Fields:

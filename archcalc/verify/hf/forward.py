@@ -20,6 +20,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from archcalc.importers.meta.contained import contained
 from archcalc.spec.workload import Workload
+from archcalc.verify.hf.adapters import families, unused_flops
 from archcalc.verify.hf.built import Built, needed
 
 Shape = tuple[int, ...]
@@ -61,7 +62,7 @@ def forward(built: Built, work: Workload, device: str = "meta") -> Forward:
     start = len(type(module).__name__) + 1
     seen.flops = {name[start:]: sum(counts.values()) for name, counts in counter.get_flop_counts().items()}
     seen.flops[""] = int(counter.get_total_flops())
-    _note_unused(built, seen, work)
+    _note_unused(built, seen)
     return seen
 
 
@@ -114,7 +115,7 @@ class CausalConvolutions(TorchFunctionMode):
         return output
 
 
-def _note_unused(built: Built, seen: Forward, work: Workload) -> None:
+def _note_unused(built: Built, seen: Forward) -> None:
     """What else is computed and dropped: found by its module, measured by PyTorch."""
     for name in ("score", "classifier"):
         scores = seen.outputs.get(name, ())
@@ -122,13 +123,12 @@ def _note_unused(built: Built, seen: Forward, work: Workload) -> None:
             seen.unused[name, NOT_KEPT] = seen.flops[name] // scores[1] * (scores[1] - 1)
             for inner in [inner for inner, shape in seen.outputs.items() if inner.startswith(name) and shape == scores]:
                 seen.outputs[inner] = seen.answers[0]
+    found = families(built.module)
     for name, module in built.module.named_modules():
         if (name, PADDED) in seen.unused and isinstance(module, nn.Conv1d):
             seen.outputs[name] = (*seen.outputs[name][:-1], seen.inputs[name][-1])
-        if type(module).__name__ == "Llama4TextExperts":  # every token goes through all of them
-            tokens, top = work.batch * work.lengths["seq"], built.module.config.num_experts_per_tok
-            each = seen.flops[name] // (tokens * module.num_experts)
-            seen.unused[name, NOT_CHOSEN] = each * tokens * (module.num_experts - top)
+        if unread := unused_flops(found, module, built.module.config, seen.flops.get(name, 0)):
+            seen.unused[name, NOT_CHOSEN] = unread
 
 
 @contextmanager

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from typing import Any
 
-Shape = tuple[int, ...]
-Shapes = dict[str, Shape]
+from archcalc.importers.hf._helpers.weights import Shape, Shapes, Weights
+from archcalc.verify.hf.adapters import weights_of
 
 _QKV = re.compile(r"(.*)\.(qkv_proj|query_key_value|c_attn|Wqkv|qkv)\.(weight|bias)")
 _OUT = ("o_proj", "dense", "c_proj", "Wo", "out_proj")
-_EXPERT = re.compile(r"\.expert_\d+\.")
-HEAD_NORMS = re.compile(r"\.norms\.\d+\.weight$")
 _TWO = re.compile(r".*(gate_up_proj|\.Wi\.|gate_up_proj_bias|weights_in\.|input_linear\.).*")
 DELTA = re.compile(r"(.*linear_attn)\.(in_proj_qkv|in_proj_z|in_proj_b|in_proj_a|[qkvgab]_proj)\.weight")
 _WIDE = ("in_proj_qkv", "in_proj_z", "q_proj", "k_proj", "v_proj", "g_proj")
@@ -25,10 +22,11 @@ _WIDE = ("in_proj_qkv", "in_proj_z", "q_proj", "k_proj", "v_proj", "g_proj")
 
 def pieces(module: Any) -> Shapes:
     """Every parameter once, tied ones included once; a fused one as `….qkv_proj.weight[0]`, `[1]`, `[2]`."""
-    named = _joined({name: tuple(parameter.shape) for name, parameter in module.named_parameters()})
+    kept = weights_of(module)
+    named = _joined({name: tuple(parameter.shape) for name, parameter in module.named_parameters()}, kept)
     found: Shapes = {}
     for name, shape in named.items():
-        parts = taken_apart(name, shape, named)
+        parts = taken_apart(name, shape, named, kept)
         labels = [name] if len(parts) == 1 else [f"{name}[{index}]" for index in range(len(parts))]
         found |= {label: part for label, part in zip(labels, parts, strict=True) if 0 not in part}
     return found  # some classes keep tables of no rows
@@ -41,20 +39,23 @@ def plain(shape: Shape) -> Shape:
     return tuple(sorted(size for size in shape if size != 1))
 
 
-def _joined(named: Shapes) -> Shapes:
-    """What some classes keep as tensors of their own: StableLM's norms of heads, DeiT's two tokens, single experts."""
-    heads: Counter[str] = Counter(HEAD_NORMS.sub("", name) for name in named if HEAD_NORMS.search(name))
-    rest = {name: shape for name, shape in named.items() if not HEAD_NORMS.search(name)}
-    for name in [name for name in rest if name.endswith("distillation_token")]:
-        del rest[name.replace("distillation", "cls")]
-        rest[name] = (2, *rest[name])
-    for name in [name for name in rest if ".expert_0." in name]:
-        same = [other for other in rest if _EXPERT.sub(".expert_0.", other) == name]
-        rest[name] = (len(same), *rest[name])
-        for other in same[1:]:
-            del rest[other]
-    rest = _delta_joined(rest)
-    return {**rest, **{name: (number, *named[f"{name}.norms.0.weight"]) for name, number in heads.items()}}
+def _joined(named: Shapes, kept: list[Weights]) -> Shapes:
+    """What a class keeps as several tensors, and archcalc as one."""
+    found: Shapes = {}
+    for name, shape in named.items():
+        together = joined_by_number(name, kept) or name
+        found[together] = shape if together == name else (found.get(together, (0,))[0] + 1, *shape)
+    for first, second in (weights.together for weights in kept if weights.together):
+        for name in [name for name in found if name.endswith(second)]:
+            del found[f"{name.removesuffix(second)}{first}"]
+            found[name] = (2, *found[name])
+    return _delta_joined(found)
+
+
+def joined_by_number(name: str, kept: list[Weights]) -> str | None:
+    """Under which a numbered tensor stands with its like; None for one that has no number."""
+    patterns = (weights.numbered for weights in kept if weights.numbered)
+    return next((re.sub(pattern, "", name) for pattern in patterns if re.search(pattern, name)), None)
 
 
 def _delta_joined(named: Shapes) -> Shapes:
@@ -73,20 +74,28 @@ def joined_name(match: re.Match[str]) -> str:
     return f"{match[1]}.joined_{'wide' if match[2] in _WIDE else 'narrow'}"
 
 
-def taken_apart(name: str, shape: Shape, named: Shapes) -> list[Shape]:
+def taken_apart(name: str, shape: Shape, named: Shapes, kept: list[Weights]) -> list[Shape]:
     """One tensor as the pieces that archcalc has; itself, where it is not fused."""
+    for weights in kept:
+        if parts := _by_family(name, shape, named, weights):
+            return parts
     if match := _QKV.fullmatch(name):
         return _queries_keys_values(match[1], match[3], shape, named)
-    if name.endswith(("attention.self.in_proj.weight", "in_proj_weight", "in_proj_bias")):  # three of the same size
-        return [(shape[0] // 3, *shape[1:])] * 3
-    if name.endswith("self_attention.kv_proj.weight"):  # JetMoE's keys and values
-        return [(shape[0] // 2, shape[1])] * 2
-    if _TWO.fullmatch(name) and "self_attention.experts." not in name:
-        return _halves(name, shape, named)
-    if ".experts.mlp." in name:  # DBRX keeps all experts one above the other
-        number = named[f"{name.partition('.experts.')[0]}.router.layer.weight"][0]
-        return [(number, shape[0] // number, shape[1])]
-    return [shape]
+    if name.endswith(("in_proj_weight", "in_proj_bias")):  # of torch.nn.MultiheadAttention
+        return equal_pieces(shape, 3)
+    return _halves(name, shape, named) if _TWO.fullmatch(name) else [shape]
+
+
+def _by_family(name: str, shape: Shape, named: Shapes, weights: Weights) -> list[Shape] | None:
+    number = next((number for pattern, number in weights.fused.items() if re.fullmatch(pattern, name)), 0)
+    if number:
+        return equal_pieces(shape, number)
+    return weights.split(name, shape, named) if weights.split else None
+
+
+def equal_pieces(shape: Shape, number: int) -> list[Shape]:
+    """Of one size, one above the other."""
+    return [(shape[0] // number, *shape[1:])] * number
 
 
 def _queries_keys_values(module: str, kind: str, shape: Shape, named: Shapes) -> list[Shape]:
@@ -103,7 +112,7 @@ def _queries_keys_values(module: str, kind: str, shape: Shape, named: Shapes) ->
 
 
 def _is_linear(module: str, named: Shapes) -> bool:
-    """gpt_bigcode's c_attn is a Linear (out, in); GPT-2's a Conv1D (in, out), as wide as its bias at the end."""
+    """A c_attn is a Linear (out, in), or a Conv1D (in, out), which is as wide as its bias at the end."""
     weight, bias = named[f"{module}.c_attn.weight"], named.get(f"{module}.c_attn.bias", (0,))
     return weight[0] == bias[0] and weight[1] != bias[0]
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from torch import nn
 
+from archcalc.importers.hf._helpers.weights import Shape, Weights
+from archcalc.verify.hf.adapters import weights_of
 from archcalc.verify.hf.built import Built, needed
 from archcalc.verify.hf.forward import Forward
 from archcalc.verify.hf.ours import Block, Layer
-from archcalc.verify.hf.tensors import DELTA, HEAD_NORMS, Shape, joined_name, pieces, taken_apart
+from archcalc.verify.hf.tensors import DELTA, joined_by_number, joined_name, pieces, taken_apart
 
-RELATIVE = "relative_attention_bias"  # T5 keeps its table of relative positions in the first block, for all
+RELATIVE = "relative_attention_bias"  # a table that stands in the first block, and serves all
 
 
 def block_names(module: Any) -> list[str]:
@@ -39,8 +41,9 @@ def note_forward(blocks: list[Block], built: Built, seen: Forward, *, one_table:
         block.output, block.flops = seen.outputs.get(block.name, ()), _flops(block.name, seen)
     blocks[-1].flops -= sum(block.flops for block in blocks[:-1])
     named = {name: tuple(p.shape) for name, p in built.module.named_parameters(remove_duplicate=False)}
+    kept = weights_of(built.module)
     for name, module in built.module.named_modules():
-        _around(name, blocks, one_table).layers += _layers(name, module, seen, named)
+        _around(name, blocks, one_table).layers += _layers(name, module, seen, named, kept)
 
 
 def _flops(name: str, seen: Forward) -> int:
@@ -55,19 +58,20 @@ def _around(name: str, blocks: list[Block], one_table: bool) -> Block:
     return next(block for block in blocks if not block.name or f"{name}.".startswith(f"{block.name}."))
 
 
-def _layers(name: str, module: Any, seen: Forward, named: dict[str, Shape]) -> list[Layer]:
+def _layers(name: str, module: Any, seen: Forward, named: dict[str, Shape], kept: list[Weights]) -> list[Layer]:
     """A module with a weight of its own that was called; one that fuses several as so many."""
-    if name not in seen.outputs or HEAD_NORMS.search(f"{name}.weight") or _is_expert(name, module):
+    key = f"{name}.weight"
+    if name not in seen.outputs or joined_by_number(key, kept) or _is_expert(name, module):
         return []
-    key, output = f"{name}.weight", _channels_last(seen.outputs[name], module)
-    heads = [inner for inner in named if HEAD_NORMS.search(inner) and inner.startswith(f"{name}.norms.")]
-    if heads:
-        return [Layer(name, (len(heads), *named[heads[0]]), output)]
+    output = _channels_last(seen.outputs[name], module)
+    numbered = [inner for inner in named if joined_by_number(inner, kept) == name]
+    if numbered:
+        return [Layer(name, (len(numbered), *named[numbered[0]]), output)]
     if 0 in named.get(key, (0,)):
         return []
     if DELTA.fullmatch(key):
         return _delta(key, output, named)
-    parts = taken_apart(key, named[key], named)
+    parts = taken_apart(key, named[key], named, kept)
     if len(parts) == 1:
         return [Layer(name, named[key], output, type(module).__name__.endswith("Embedding"))]
     return [
