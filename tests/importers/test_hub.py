@@ -7,18 +7,16 @@ import json
 import os
 import subprocess
 import sys
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
+from support.loopback_hub import COMMIT, Quiet, serving
 from support.safetensors_files import CONFIG, COUNTED, WEIGHTS, file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-COMMIT = "c" * 40
 FILES = {"config.json": json.dumps(CONFIG).encode(), "model.safetensors": file(WEIGHTS)}
 REPOSITORIES = {
     "owner/whole": FILES,
@@ -28,61 +26,39 @@ REPOSITORIES = {
 }
 
 
-class Hub(BaseHTTPRequestHandler):
+class Hub(Quiet):
     """As much of the Hub as a config and a header need; it keeps a record of what was asked."""
 
     asked: ClassVar[list[tuple[str, str, str]]] = []
 
-    def do_HEAD(self) -> None:
-        self.answer(body=False)
-
-    def do_GET(self) -> None:
-        self.answer(body=True)
-
-    def answer(self, *, body: bool) -> None:
+    def answer(self) -> None:
         self.asked.append((self.command, self.path, self.headers.get("Range", "")))
         owner, name, rest = [*self.path.removeprefix("/api/models").strip("/").split("/", 2), ""][:3]
         files = REPOSITORIES.get(f"{owner}/{name}")
         if files is None:
-            self.send(404, b"{}", {"X-Error-Code": "RepoNotFound"}, body=body)
+            self.send(404, {"X-Error-Code": "RepoNotFound"}, b"{}")
         elif self.path.startswith("/api/models/"):
             listed = [{"rfilename": file} for file in files]
-            self.send(
-                200, json.dumps({"id": f"{owner}/{name}", "sha": COMMIT, "siblings": listed}).encode(), {}, body=body
-            )
+            self.send(200, {}, json.dumps({"id": f"{owner}/{name}", "sha": COMMIT, "siblings": listed}).encode())
         else:
-            self.send_file(files.get(rest.split("/", 2)[-1]), body=body)
+            self.send_file(files.get(rest.split("/", 2)[-1]))
 
-    def send_file(self, content: bytes | None, *, body: bool) -> None:
+    def send_file(self, content: bytes | None) -> None:
         if content is None:
-            self.send(404, b"", {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, body=body)
+            self.send(404, {"X-Error-Code": "EntryNotFound", "X-Repo-Commit": COMMIT}, b"")
             return
         etag = hashlib.sha256(content).hexdigest()
         start, _, end = self.headers.get("Range", "").removeprefix("bytes=").partition("-")
         part = content[int(start) : int(end) + 1] if start else content
         headers = {"ETag": f'"{etag}"', "X-Repo-Commit": COMMIT, "Accept-Ranges": "bytes"}
-        self.send(206 if start else 200, part, headers, body=body)
-
-    def send(self, code: int, content: bytes, headers: dict[str, str], *, body: bool) -> None:
-        self.send_response(code)
-        for name, value in {**headers, "Content-Length": str(len(content))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if body:
-            self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Quiet."""
+        self.send(206 if start else 200, headers, part)
 
 
 @pytest.fixture
 def endpoint() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     Hub.asked.clear()
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving(Hub) as address:
+        yield address
 
 
 def archcalc(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:

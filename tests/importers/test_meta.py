@@ -10,13 +10,13 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 import torch
 import transformers
+from support.loopback_hub import COMMIT, Quiet, serving
 
 from archcalc.core.errors import InputError
 from archcalc.importers.meta import build, limits
@@ -82,35 +82,22 @@ LEADS: dict[str, Any] = {  # each leads out of the file
 }
 
 
-class Hub(BaseHTTPRequestHandler):
+class Hub(Quiet):
     """Answers everything with a config whose code would be run, and keeps a record."""
 
     asked: ClassVar[list[str]] = []
 
-    def do_GET(self) -> None:
+    def answer(self) -> None:
         self.asked.append(self.path)
         body = json.dumps({"model_type": "resnet", "auto_map": CODE}).encode()
-        self.send_response(200)
-        for name, value in {"Content-Length": str(len(body)), "ETag": '"e"', "X-Repo-Commit": "c" * 40}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body if self.command == "GET" else b"")
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Quiet."""
+        self.send(200, {"ETag": '"e"', "X-Repo-Commit": COMMIT}, body)
 
 
 @pytest.fixture
 def endpoint() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     Hub.asked.clear()
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving(Hub) as address:
+        yield address
 
 
 @pytest.fixture
