@@ -12,6 +12,7 @@ one flat sum, while `total` keeps each term as a group of its own, the way a per
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from typing import Any, NamedTuple, SupportsIndex
 
 
@@ -216,11 +217,12 @@ def _joined(left: Count, right: int) -> Count:
 
 
 def product(sizes: Iterable[int]) -> Count:
-    """1 for no sizes at all."""
-    result = Count(1)
-    for size in sizes:
-        result = result * Count(size)
-    return result
+    """1 for no sizes at all. As one multiplication after the other would have it, without what lies between."""
+    counts = [Count(size) for size in sizes if size != 1]
+    if len(counts) < 2:
+        return counts[0] if counts else Count(1)
+    factors = tuple(factor for count in counts for factor in _factors(count))
+    return Count(prod(map(int, counts)), Product(factors))
 
 
 def total(counts: Iterable[int]) -> Count:

@@ -296,6 +296,8 @@ def _check_dims(tensors: tuple[Tensor, ...]) -> None:
     known: dict[str, Dim] = {}
     for dim in (dim for tensor in tensors for dim in tensor.dims):
         other = known.setdefault(dim.name, dim)
+        if other is dim:
+            continue
         if other.size != dim.size:
             raise ValueError(f"one name with two sizes in an op: {dim.name} is {other.size} and {dim.size}")
         if other.split != dim.split or other.positions is not dim.positions:
