@@ -17,7 +17,7 @@ from archcalc.reference.sight import hidden_from
 
 def is_flash(part: dict[str, Any], options: dict[str, str]) -> bool:
     """No flash kernel adds a learned table to the scores: relative positions are computed eagerly."""
-    table = any(said["kind"] in ("relative", "disentangled") for said in part["positions"])
+    table = any(settings["kind"] in ("relative", "disentangled") for settings in part["positions"])
     return options["attention"] == "flash" and part["feature"] == "softmax" and not table
 
 
@@ -35,18 +35,18 @@ class RelativePositions(nn.Embedding):
         return super().forward(distances).permute(2, 0, 1)
 
 
-def normed_width(said: dict[str, Any], heads: int, head_dim: int) -> int:
+def normed_width(settings: dict[str, Any], heads: int, head_dim: int) -> int:
     """Of what is normed at once: a head, or all of them."""
-    return heads * head_dim if said["over"] == "all" else head_dim
+    return heads * head_dim if settings["over"] == "all" else head_dim
 
 
 def misfit(part: dict[str, Any]) -> str:
     """Norms of queries or keys that cannot be computed, or nothing."""
-    said = part["qk_norm"]
-    if not said["width"] or not said["affine"] or said["over"] == "heads":
+    settings = part["qk_norm"]
+    if not settings["width"] or not settings["affine"] or settings["over"] == "heads":
         return ""
-    for heads, weights in ((part["heads"], said["width"][0]), (part["kv_heads"], said["width"][-1])):
-        numbers = normed_width(said, heads, part["head_dim"])
+    for heads, weights in ((part["heads"], settings["width"][0]), (part["kv_heads"], settings["width"][-1])):
+        numbers = normed_width(settings, heads, part["head_dim"])
         if weights != numbers:
             return f"PyTorch builds a norm of {weights} weights on {numbers} numbers, and cannot run it"
     return ""
@@ -55,12 +55,12 @@ def misfit(part: dict[str, Any]) -> str:
 class HeadNorm(nn.Module):
     """A norm of queries or keys: each head alone, (batch, seq, heads, head_dim), or all as one vector."""
 
-    def __init__(self, said: dict[str, Any], heads: int, head_dim: int, width: int | None) -> None:
+    def __init__(self, settings: dict[str, Any], heads: int, head_dim: int, width: int | None) -> None:
         super().__init__()
-        self.over, self.kind = said["over"], said["kind"]
-        shape = (heads, head_dim) if self.over == "heads" else (width or normed_width(said, heads, head_dim),)
-        biased = said["affine"] and said["bias"] and self.kind == "layer"
-        self.weight = nn.Parameter(torch.ones(shape)) if said["affine"] else None
+        self.over, self.kind = settings["over"], settings["kind"]
+        shape = (heads, head_dim) if self.over == "heads" else (width or normed_width(settings, heads, head_dim),)
+        biased = settings["affine"] and settings["bias"] and self.kind == "layer"
+        self.weight = nn.Parameter(torch.ones(shape)) if settings["affine"] else None
         self.bias = nn.Parameter(torch.zeros(shape)) if biased else None
 
     def forward(self, x: Tensor) -> Tensor:
@@ -102,8 +102,8 @@ class Attention(nn.Module):
                 self.add_module(f"{name}_global", nn.Linear(d_model, width, bias=name in bias))
         if part["sinks"]:
             self.sinks = nn.Parameter(torch.zeros(self.heads))
-        relative = [said for said in part["positions"] if said["kind"] == "relative"]
-        own = next((said for said in relative if said["per"] == "block"), None)
+        relative = [settings for settings in part["positions"] if settings["kind"] == "relative"]
+        own = next((settings for settings in relative if settings["per"] == "block"), None)
         add(self, "position", RelativePositions(own["buckets"], self.heads) if own else None)
 
     def _add_queries_and_output(self, d_model: int) -> None:

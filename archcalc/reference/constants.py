@@ -26,8 +26,8 @@ class Constants:
         self._add_mask(part, part["sight"])
         kinds = {"rope": self._rope, "alibi": self._alibi, "relative": self._relative}
         kinds["disentangled"] = self._disentangled
-        for said in part["positions"]:
-            kinds[said["kind"]](part, said)
+        for settings in part["positions"]:
+            kinds[settings["kind"]](part, settings)
 
     def _once(self, key: Any, make: Any) -> Any:
         if key not in self.made:
@@ -41,9 +41,9 @@ class Constants:
         elif not self.start and needs_mask(part) and (part.get("indexer") or not is_flash(part, self.options)):
             self.given[name] = self._once(str(sight), lambda: hidden_from_sight(sight, self.length, device))
 
-    def _rope(self, part: Config, said: Config) -> None:
-        width, theta = part["rotated"], said["theta"]
-        make = self._looked_up if said["stored"] else partial(self._computed, width, theta)
+    def _rope(self, part: Config, settings: Config) -> None:
+        width, theta = part["rotated"], settings["theta"]
+        make = self._looked_up if settings["stored"] else partial(self._computed, width, theta)
         both = self._once((theta, width), make)
         self.given[f"cosines {part['name']}"], self.given[f"sines {part['name']}"] = both
 
@@ -55,25 +55,25 @@ class Constants:
         sines, cosines = self.stack.get_submodule("position")(self.start, self.length).chunk(2, dim=-1)
         return cosines.repeat(1, 2), sines.repeat(1, 2)
 
-    def _disentangled(self, part: Config, said: Config) -> None:
+    def _disentangled(self, part: Config, settings: Config) -> None:
         """The stack's table, which is made whether or not a term reads it, and where each distance stands in it."""
         table = self._once("table", self.stack.get_submodule("position"))
-        if said["terms"]:
-            rows = self._once("rows", lambda: distance_rows(said, self.length, self.x.device))
+        if settings["terms"]:
+            rows = self._once("rows", lambda: distance_rows(settings, self.length, self.x.device))
             self.given[f"table {part['name']}"], self.given[f"distances {part['name']}"] = table, rows
 
-    def _alibi(self, part: Config, said: Config) -> None:
+    def _alibi(self, part: Config, settings: Config) -> None:
         if not is_flash(part, self.options):
             heads, make = part["heads"], positions.alibi
             bias = self._once(("alibi", heads), lambda: make(heads, self.start, self.length, self.x))
             self.given[f"bias {part['name']}"] = bias
 
-    def _relative(self, part: Config, said: Config) -> None:
+    def _relative(self, part: Config, settings: Config) -> None:
         """In buckets; the stack's table makes a bias of them at once, a block's own does so itself."""
-        number, causal = said["buckets"], part["sight"]["causal"]
+        number, causal = settings["buckets"], part["sight"]["causal"]
         sizes = {"causal": causal, "device": self.x.device}
         distances = self._once(number, lambda: positions.buckets(self.start, self.length, number, **sizes))
-        if said["per"] == "block":
+        if settings["per"] == "block":
             self.given[f"distances {part['name']}"] = distances
         else:
             self.given[f"bias {part['name']}"] = self.stack.get_submodule("position")(distances)

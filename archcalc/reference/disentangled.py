@@ -14,26 +14,26 @@ from archcalc.reference.layers import Dropout, run
 
 def disentangled(part: Config) -> Config | None:
     """What is said of such positions, if there are any."""
-    return next((said for said in part["positions"] if said["kind"] == "disentangled"), None)
+    return next((settings for settings in part["positions"] if settings["kind"] == "disentangled"), None)
 
 
 class Distances(nn.Module):
     """A vector for every distance to either side, for all blocks of a stack."""
 
-    def __init__(self, said: Config, width: int) -> None:
+    def __init__(self, settings: Config, width: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.zeros(2 * said["buckets"], width))
-        if said["norm"]:
+        self.weight = nn.Parameter(torch.zeros(2 * settings["buckets"], width))
+        if settings["norm"]:
             self.norm = nn.LayerNorm(width)
 
     def forward(self) -> Tensor:
         return run(self, "norm", self.weight)
 
 
-def distance_rows(said: Config, length: int, device: torch.device) -> Tensor:
+def distance_rows(settings: Config, length: int, device: torch.device) -> Tensor:
     """The row of a query's distance to a key: near ones each their own, far ones by their logarithm."""
     places = torch.arange(length, device=device)
-    distance, buckets, longest = places[:, None] - places[None, :], said["buckets"], said["length"] or 0
+    distance, buckets, longest = places[:, None] - places[None, :], settings["buckets"], settings["length"] or 0
     if longest > buckets:
         near = buckets // 2
         steps = torch.log(distance.abs().clamp(min=1) / near) / math.log((longest - 1) / near) * (near - 1)
@@ -47,12 +47,12 @@ class DisentangledAttention(Attention):
 
     def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
         super().__init__(part, d_model, memory_width, options)
-        said = disentangled(part)
-        assert said is not None
-        self.terms = said["terms"]
+        settings = disentangled(part)
+        assert settings is not None
+        self.terms = settings["terms"]
         self.scale = math.sqrt((1 + len(self.terms)) * self.head_dim)
         self.table_dropout = Dropout(part["dropout"])
-        for name in said["project"]:
+        for name in settings["project"]:
             width, biased = self.heads * self.head_dim, name in part["bias"]
             self.add_module(f"position_{name}", nn.Linear(d_model, width, bias=biased))
 

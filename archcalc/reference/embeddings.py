@@ -38,24 +38,24 @@ class Tokens(nn.Embedding):
 class Positions(nn.Module):
     """Learned positions, or sinusoids: computed, kept as a buffer, or kept as a frozen parameter."""
 
-    def __init__(self, said: Config, width: int) -> None:
+    def __init__(self, settings: Config, width: int) -> None:
         super().__init__()
-        self.said, self.width = said, width
-        if said["kind"] == "learned":
-            self.weight = nn.Parameter(torch.zeros(said["length"] + said["offset"], width))
-        elif said["length"]:
-            table = positions.sinusoids(0, said["length"], width, torch.zeros(0))
-            if said["stored"]:
+        self.settings, self.width = settings, width
+        if settings["kind"] == "learned":
+            self.weight = nn.Parameter(torch.zeros(settings["length"] + settings["offset"], width))
+        elif settings["length"]:
+            table = positions.sinusoids(0, settings["length"], width, torch.zeros(0))
+            if settings["stored"]:
                 self.weight = nn.Parameter(table, requires_grad=False)
             else:
                 self.register_buffer("weight", table)
 
     def forward(self, x: Tensor, start: int) -> Tensor:
         length = x.shape[1]
-        if self.said["kind"] == "learned":
-            places = torch.arange(start, start + length, device=x.device) + self.said["offset"]
+        if self.settings["kind"] == "learned":
+            places = torch.arange(start, start + length, device=x.device) + self.settings["offset"]
             return x + nn.functional.embedding(places, self.weight)
-        if self.said["length"]:
+        if self.settings["length"]:
             return x + self.weight[start : start + length]
         return x + positions.sinusoids(start, length, self.width, x)
 
@@ -65,20 +65,20 @@ class Embedding(nn.Module):
 
     def __init__(self, stack: Config) -> None:
         super().__init__()
-        said, tables, d_model = stack["embedding"], stack["tables"], stack["d_model"]
-        self.tokens = Tokens(stack["vocab"], tables["width"], bool(said["bias"]))
-        self.beside = [f"joined_{number + 1}" for number in range(len(said["joined"] or ()))]
-        for name, (rows, wide) in zip(self.beside, said["joined"] or (), strict=True):
+        settings, tables, d_model = stack["embedding"], stack["tables"], stack["d_model"]
+        self.tokens = Tokens(stack["vocab"], tables["width"], bool(settings["bias"]))
+        self.beside = [f"joined_{number + 1}" for number in range(len(settings["joined"] or ()))]
+        for name, (rows, wide) in zip(self.beside, settings["joined"] or (), strict=True):
             self.add_module(name, nn.Embedding(rows, wide))
         if self.beside:
-            self.joined = nn.Linear(d_model + sum(wide for _, wide in said["joined"]), d_model)
-        if said["spare"]:
+            self.joined = nn.Linear(d_model + sum(wide for _, wide in settings["joined"]), d_model)
+        if settings["spare"]:
             self.spare = nn.Embedding(stack["vocab"], tables["width"])
         self.where = tables["project"] if tables["projects"] else ""
         if self.where:
             self.projection = nn.Linear(tables["width"], d_model, bias=tables["project_bias"])
         width = d_model if self.where == "tokens" else tables["width"]
-        types = said["types"] if isinstance(said["types"], list) else [said["types"] or 0]
+        types = settings["types"] if isinstance(settings["types"], list) else [settings["types"] or 0]
         types = [rows for rows in types if rows]
         self.kinds = [f"types_{index + 1}" if index else "types" for index in range(len(types))]
         for name, rows in zip(self.kinds, types, strict=True):
@@ -86,7 +86,7 @@ class Embedding(nn.Module):
         placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
         add(self, "positions", Positions(placed, width) if placed else None)
         after = d_model if self.where == "sum" else width
-        add(self, "norm", make_norm(stack["norm"], after) if said["norm"] else None)
+        add(self, "norm", make_norm(stack["norm"], after) if settings["norm"] else None)
         self.dropout = Dropout(stack["dropout"])
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:

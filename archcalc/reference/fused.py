@@ -30,7 +30,7 @@ def is_written_out(part: Config) -> bool:
 
 
 def _has_alibi(part: Config) -> bool:
-    return any(said["kind"] == "alibi" for said in part["positions"])
+    return any(settings["kind"] == "alibi" for settings in part["positions"])
 
 
 @dataclass(frozen=True)

@@ -13,41 +13,41 @@ from archcalc.reference.pools import Pool, Pooler, width_of
 class Head(nn.Module):
     """Logits over the vocabulary, by a matrix of its own or the embedding's, or over classes."""
 
-    def __init__(self, said: Config, stack: Config, vocab: int) -> None:
+    def __init__(self, settings: Config, stack: Config, vocab: int) -> None:
         super().__init__()
-        self.said = said
-        self.pool = Pool(said["pool"] if said["kind"] == "classifier" else "each", stack)
-        tables, classifies = stack["tables"], said["kind"] == "classifier"
+        self.settings = settings
+        self.pool = Pool(settings["pool"] if settings["kind"] == "classifier" else "each", stack)
+        tables, classifies = stack["tables"], settings["kind"] == "classifier"
         width = width_of(stack)
-        if said["layers"] == "weighted":
+        if settings["layers"] == "weighted":
             self.layers = Weighted(_blocks(stack["items"]) + 1)
-        if classifies and said["project"]:
-            self.project = nn.Linear(width, said["project"])
-            width = said["project"]
+        if classifies and settings["project"]:
+            self.project = nn.Linear(width, settings["project"])
+            width = settings["project"]
         if classifies:
             width = self._before_classes(stack, width)
-        add(self, "norm", make_norm(stack["norm"], width) if said["norm"] and not classifies else None)
-        if said["transform"]:
+        add(self, "norm", make_norm(stack["norm"], width) if settings["norm"] and not classifies else None)
+        if settings["transform"]:
             out = width if classifies else tables["width"]
-            out = out if said["transform"] is True else said["transform"]
-            self.transform = Transform(said, stack, width, out)
+            out = out if settings["transform"] is True else settings["transform"]
+            self.transform = Transform(settings, stack, width, out)
             width = out
-        outputs = said["classes"] if classifies else vocab
-        if said["kind"] != "tied":
+        outputs = settings["classes"] if classifies else vocab
+        if settings["kind"] != "tied":
             self.weight = nn.Parameter(torch.empty(outputs, width).normal_(std=width**-0.5))
-        self.bias = nn.Parameter(torch.zeros(outputs)) if said["bias"] else None
-        if said["bias"] == "twice":
+        self.bias = nn.Parameter(torch.zeros(outputs)) if settings["bias"] else None
+        if settings["bias"] == "twice":
             self.spare_bias = Spare(outputs)
 
     def _before_classes(self, stack: Config, width: int) -> int:
         """What stands between the pooled states and the classes, and how wide it ends."""
-        if self.said["pooler"]:
-            self.pooler = Pooler(self.said, stack, width)
-        width = self.pooler.out_features if self.said["pooler"] else self.pool.times * width
-        add(self, "norm", make_norm(stack["norm"], width) if self.said["norm"] else None)
-        if self.said["hidden"]:
-            self.hidden = nn.Linear(width, self.said["hidden"])
-            width = self.said["hidden"]
+        if self.settings["pooler"]:
+            self.pooler = Pooler(self.settings, stack, width)
+        width = self.pooler.out_features if self.settings["pooler"] else self.pool.times * width
+        add(self, "norm", make_norm(stack["norm"], width) if self.settings["norm"] else None)
+        if self.settings["hidden"]:
+            self.hidden = nn.Linear(width, self.settings["hidden"])
+            width = self.settings["hidden"]
         return width
 
     def forward(self, states: list[Tensor], table: Tensor | None) -> Tensor:
@@ -56,9 +56,9 @@ class Head(nn.Module):
         x = run(self, "project", x)
         x = self.pooler(x) if hasattr(self, "pooler") else self.pool(x)
         x = run(self, "norm", x)
-        x = ACTIVATIONS[self.said["act"]](self.hidden(x)) if hasattr(self, "hidden") else x
+        x = ACTIVATIONS[self.settings["act"]](self.hidden(x)) if hasattr(self, "hidden") else x
         x = run(self, "transform", x)
-        weight = self.weight if table is None or self.said["kind"] != "tied" else table
+        weight = self.weight if table is None or self.settings["kind"] != "tied" else table
         return nn.functional.linear(x, weight, self.bias)
 
 
@@ -91,9 +91,9 @@ class Spare(nn.Module):
 class Transform(nn.Module):
     """A dense layer, an activation and a norm in front of the output layer."""
 
-    def __init__(self, said: Config, stack: Config, into: int, out: int) -> None:
+    def __init__(self, settings: Config, stack: Config, into: int, out: int) -> None:
         super().__init__()
-        self.dense = nn.Linear(into, out, bias=said["transform_bias"])
+        self.dense = nn.Linear(into, out, bias=settings["transform_bias"])
         add(self, "norm", make_norm(stack["norm"], out))
 
     def forward(self, x: Tensor) -> Tensor:

@@ -17,9 +17,9 @@ Keep = Callable[[Tensor], Tensor]
 class Indexer(nn.Module):
     """score = Σ over heads of weight · relu(query · key); nothing is learned through a choice."""
 
-    def __init__(self, said: Config, d_model: int, q_rank: int) -> None:
+    def __init__(self, settings: Config, d_model: int, q_rank: int) -> None:
         super().__init__()
-        self.heads, self.width, self.top = said["heads"], said["head_dim"], said["top"]
+        self.heads, self.width, self.top = settings["heads"], settings["head_dim"], settings["top"]
         self.q = nn.Linear(q_rank, self.heads * self.width, bias=False)
         self.k = nn.Linear(d_model, self.width, bias=False)
         self.k_norm = nn.LayerNorm(self.width)

@@ -27,11 +27,11 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-def make_norm(said: dict[str, Any], width: int) -> nn.Module | None:
+def make_norm(settings: dict[str, Any], width: int) -> nn.Module | None:
     """nn.LayerNorm or nn.RMSNorm, or none."""
-    if said["kind"] == "layer":
-        return nn.LayerNorm(width, elementwise_affine=said["affine"], bias=said["bias"])
-    return nn.RMSNorm(width, elementwise_affine=said["affine"]) if said["kind"] == "rms" else None
+    if settings["kind"] == "layer":
+        return nn.LayerNorm(width, elementwise_affine=settings["affine"], bias=settings["bias"])
+    return nn.RMSNorm(width, elementwise_affine=settings["affine"]) if settings["kind"] == "rms" else None
 
 
 def add(parent: nn.Module, name: str, child: nn.Module | None) -> None:

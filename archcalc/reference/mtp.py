@@ -20,8 +20,8 @@ class Further(nn.Module):
 
     def __init__(self, config: Config, stack: Config, options: dict[str, str]) -> None:
         super().__init__()
-        self.options, width, said, norm = options, stack["d_model"], config["head"], stack["norm"]
-        if said["mtp"]["own_tables"]:
+        self.options, width, settings, norm = options, stack["d_model"], config["head"], stack["norm"]
+        if settings["mtp"]["own_tables"]:
             self.tokens = nn.Embedding(stack["vocab"], width)
         for name in ("hidden_norm", "token_norm", "norm"):
             add(self, name, make_norm(norm, width))
@@ -30,7 +30,7 @@ class Further(nn.Module):
         self.attentions = attentions_of(parts)
         self.block = Block(parts, stack, width, options)
         add_position_table(self, self.attentions, width)
-        if said["mtp"]["own_tables"] and said["kind"] != "tied":
+        if settings["mtp"]["own_tables"] and settings["kind"] != "tied":
             self.head = nn.Linear(width, config["head_vocab"], bias=False)
 
     def forward(self, x: Tensor, ids: Tensor, table: Tensor, head: Tensor, made: Any) -> tuple[Tensor, Tensor]:
@@ -53,10 +53,10 @@ class Further(nn.Module):
 
 def make_further(config: Config, stack: Config, options: dict[str, str]) -> nn.Module | None:
     """One, or a list of them."""
-    said = config["head"]["mtp"]
-    if not said:
+    settings = config["head"]["mtp"]
+    if not settings:
         return None
-    made = [Further(config, stack, options) for _ in range(said["blocks"])]
+    made = [Further(config, stack, options) for _ in range(settings["blocks"])]
     return made[0] if len(made) == 1 else nn.ModuleList(made)
 
 

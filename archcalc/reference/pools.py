@@ -20,15 +20,15 @@ def width_of(stack: Config) -> int:
     return int(tables["width"] if narrow else stack["d_model"])
 
 
-def make_pooler(said: Config, stack: Config, options: dict[str, str]) -> nn.Module | None:
+def make_pooler(settings: Config, stack: Config, options: dict[str, str]) -> nn.Module | None:
     """What stands behind the last block where no head pools by itself."""
-    if said["pool"] == "probe":
+    if settings["pool"] == "probe":
         return Probe(stack, options)
-    if said["kind"] != "none":
+    if settings["kind"] != "none":
         return None
-    if said["pooler"]:
-        return Pooler(said, stack, width_of(stack))
-    return NormedPool(said, stack) if said["pool"] else None
+    if settings["pooler"]:
+        return Pooler(settings, stack, width_of(stack))
+    return NormedPool(settings, stack) if settings["pool"] else None
 
 
 class Pool:
@@ -56,10 +56,10 @@ class Pool:
 class Pooler(nn.Linear):
     """A layer on the first position, as wide as what it reads unless its width is said."""
 
-    def __init__(self, said: Config, stack: Config, width: int) -> None:
-        pool = Pool(said["pool"] or "class", stack)
+    def __init__(self, settings: Config, stack: Config, width: int) -> None:
+        pool = Pool(settings["pool"] or "class", stack)
         into = pool.times * width
-        super().__init__(into, into if said["pooler"] is True else said["pooler"])
+        super().__init__(into, into if settings["pooler"] is True else settings["pooler"])
         self.pool = pool
 
     def forward(self, x: Tensor) -> Tensor:
@@ -69,10 +69,10 @@ class Pooler(nn.Linear):
 class NormedPool(nn.Module):
     """What is pooled, perhaps normalised."""
 
-    def __init__(self, said: Config, stack: Config) -> None:
+    def __init__(self, settings: Config, stack: Config) -> None:
         super().__init__()
-        self.pool = Pool(said["pool"], stack)
-        add(self, "norm", make_norm(stack["norm"], self.pool.times * width_of(stack)) if said["norm"] else None)
+        self.pool = Pool(settings["pool"], stack)
+        add(self, "norm", make_norm(stack["norm"], self.pool.times * width_of(stack)) if settings["norm"] else None)
 
     def forward(self, x: Tensor) -> Tensor:
         return run(self, "norm", self.pool(x))

@@ -82,16 +82,16 @@ class Head(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.said, top = config["head"], config["stacks"][-1]["layers"][-1]["layer"]
+        self.settings, top = config["head"], config["stacks"][-1]["layers"][-1]["layer"]
         width = (top["projection"] or top["hidden"]) * top["directions"]
-        outputs = self.said["classes"] if self.said["kind"] == "classifier" else config["head_vocab"]
-        if self.said["kind"] != "tied":
+        outputs = self.settings["classes"] if self.settings["kind"] == "classifier" else config["head_vocab"]
+        if self.settings["kind"] != "tied":
             self.weight = nn.Parameter(torch.empty(outputs, width).normal_(std=width**-0.5))
-        self.bias = nn.Parameter(torch.zeros(outputs)) if self.said["bias"] else None
+        self.bias = nn.Parameter(torch.zeros(outputs)) if self.settings["bias"] else None
 
     def forward(self, made: Made, table: Tensor | None) -> Tensor:
-        x = made.top if self.said["kind"] == "classifier" else made.outputs
-        weight = self.weight if table is None or self.said["kind"] != "tied" else table
+        x = made.top if self.settings["kind"] == "classifier" else made.outputs
+        weight = self.weight if table is None or self.settings["kind"] != "tied" else table
         return nn.functional.linear(x, weight, self.bias)
 
 

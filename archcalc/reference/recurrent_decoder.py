@@ -19,10 +19,10 @@ class AttendingDecoder(nn.Module):
 
     def __init__(self, stack: Config, config: Config) -> None:
         super().__init__()
-        self.said, self.stack, self.handed_over = config["attention"], stack, config["handed_over"]
-        self.step = DecoderStep(stack, self.said)
-        if self.said["score"] == "additive":
-            self.keys = nn.Linear(self.said["key"], self.said["width"], bias=self.said["bias"])
+        self.settings, self.stack, self.handed_over = config["attention"], stack, config["handed_over"]
+        self.step = DecoderStep(stack, self.settings)
+        if self.settings["score"] == "additive":
+            self.keys = nn.Linear(self.settings["key"], self.settings["width"], bias=self.settings["bias"])
 
     def forward(self, x: Tensor, start: Made | None, kept: dict[str, Any] | None) -> Made:
         if kept is not None and "states" in kept:
@@ -30,13 +30,13 @@ class AttendingDecoder(nn.Module):
         else:
             assert start is not None
             states = start.outputs
-            keys = self.keys(states) if self.said["score"] == "additive" else states
+            keys = self.keys(states) if self.settings["score"] == "additive" else states
             before = [self._first(index, layer, x, start) for index, layer in enumerate(self.step.layers)]
-            fed = x.new_zeros(x.shape[0], self.said["query"]) if self.said["feed"] else None
+            fed = x.new_zeros(x.shape[0], self.settings["query"]) if self.settings["feed"] else None
         outputs = []
         for place in range(x.shape[1]):
             out, before = self.step(x[:, place], before, keys, states, fed)
-            fed = out if self.said["feed"] else None
+            fed = out if self.settings["feed"] else None
             outputs.append(out)
         ends = list(zip(self.step.layers, before, strict=True))
         made = Made(torch.stack(outputs, dim=1), outputs[-1], alike(ends))
@@ -56,20 +56,20 @@ class AttendingDecoder(nn.Module):
 class DecoderStep(nn.Module):
     """One token: the layers, and attention before them, between the first and the others, or after them."""
 
-    def __init__(self, stack: Config, said: Config) -> None:
+    def __init__(self, stack: Config, settings: Config) -> None:
         super().__init__()
-        self.said, self.dropout = said, Dropout(stack["dropout"])
+        self.settings, self.dropout = settings, Dropout(stack["dropout"])
         self.layers = [group["layer"] for group in stack["layers"] for _ in range(group["times"])]
         for index, layer in enumerate(self.layers):
             self.add_module(f"layer_{index + 1}", make_cell(stack, layer))
-        self.attention = Scores(said)
-        if said["when"] == "after":
-            self.combine = nn.Linear(said["key"] + said["query"], said["query"], bias=said["bias"])
+        self.attention = Scores(settings)
+        if settings["when"] == "after":
+            self.combine = nn.Linear(settings["key"] + settings["query"], settings["query"], bias=settings["bias"])
 
     def forward(
         self, x: Tensor, before: list[State], keys: Tensor, states: Tensor, fed: Tensor | None
     ) -> tuple[Tensor, list[State]]:
-        when = self.said["when"]
+        when = self.settings["when"]
         beside = self.attention(before[-1][0], keys, states) if when == "before" else fed
         out, after = x, []
         for index, (layer, state) in enumerate(zip(self.layers, before, strict=True)):

@@ -11,39 +11,39 @@ from archcalc.reference import Config
 class Scores(nn.Module):
     """How well each of the encoder's states answers the decoder's, and the mix of them all."""
 
-    def __init__(self, said: Config) -> None:
+    def __init__(self, settings: Config) -> None:
         super().__init__()
-        self.said = said
-        widths = {"general": said["key"], "additive": said["width"]}
-        if said["score"] in widths:
-            self.query = nn.Linear(said["query"], widths[said["score"]], bias=said["bias"])
-        if said["score"] == "concat":
-            self.pair = nn.Linear(said["key"] + said["query"], said["width"], bias=said["bias"])
-        if said["score"] in ("additive", "concat"):
-            self.scores = Weighing(said)
+        self.settings = settings
+        widths = {"general": settings["key"], "additive": settings["width"]}
+        if settings["score"] in widths:
+            self.query = nn.Linear(settings["query"], widths[settings["score"]], bias=settings["bias"])
+        if settings["score"] == "concat":
+            self.pair = nn.Linear(settings["key"] + settings["query"], settings["width"], bias=settings["bias"])
+        if settings["score"] in ("additive", "concat"):
+            self.scores = Weighing(settings)
 
     def forward(self, query: Tensor, keys: Tensor, states: Tensor) -> Tensor:
         weights = self._scores(query, keys).softmax(dim=-1)
         return (weights[:, None] @ states)[:, 0]
 
     def _scores(self, query: Tensor, keys: Tensor) -> Tensor:
-        if self.said["score"] == "additive":
+        if self.settings["score"] == "additive":
             return self.scores(keys + self.query(query)[:, None])
-        if self.said["score"] == "concat":
+        if self.settings["score"] == "concat":
             return self.scores(self.pair(torch.cat((keys, query[:, None].expand(-1, keys.shape[1], -1)), dim=-1)))
-        query = self.query(query) if self.said["score"] == "general" else query
+        query = self.query(query) if self.settings["score"] == "general" else query
         return (keys @ query[:, :, None])[..., 0]
 
 
 class Weighing(nn.Module):
     """vᵀtanh(…), where v may be kept at the length of a gain."""
 
-    def __init__(self, said: Config) -> None:
+    def __init__(self, settings: Config) -> None:
         super().__init__()
-        self.v = nn.Parameter(torch.zeros(said["width"]))
-        self.bias = nn.Parameter(torch.zeros(said["width"])) if said["normed"] else None
-        self.gain = nn.Parameter(torch.ones(1)) if said["normed"] else None
-        self.offset = nn.Parameter(torch.zeros(1)) if said["bias"] else None
+        self.v = nn.Parameter(torch.zeros(settings["width"]))
+        self.bias = nn.Parameter(torch.zeros(settings["width"])) if settings["normed"] else None
+        self.gain = nn.Parameter(torch.ones(1)) if settings["normed"] else None
+        self.offset = nn.Parameter(torch.zeros(1)) if settings["bias"] else None
 
     def forward(self, inner: Tensor) -> Tensor:
         v: Tensor = self.v

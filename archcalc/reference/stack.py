@@ -66,14 +66,14 @@ class Stack(nn.Module):
 
 def add_position_table(parent: nn.Module, attentions: list[Config], width: int) -> None:
     """The one table of distances or angles that all attentions of a stack read, if they do."""
-    every = [(part, said) for part in attentions for said in part["positions"]]
-    for part, said in every:
-        if said["kind"] == "relative" and said["per"] == "stack":
-            parent.add_module("position", RelativePositions(said["buckets"], part["heads"]))
-        elif said["kind"] == "disentangled":
-            parent.add_module("position", Distances(said, width))
-        elif said["kind"] == "rope" and said["stored"]:
-            parent.add_module("position", Angles(said["length"], part["rotated"]))
+    every = [(part, settings) for part in attentions for settings in part["positions"]]
+    for part, settings in every:
+        if settings["kind"] == "relative" and settings["per"] == "stack":
+            parent.add_module("position", RelativePositions(settings["buckets"], part["heads"]))
+        elif settings["kind"] == "disentangled":
+            parent.add_module("position", Distances(settings, width))
+        elif settings["kind"] == "rope" and settings["stored"]:
+            parent.add_module("position", Angles(settings["length"], part["rotated"]))
 
 
 def run_block(block: Block, names: list[str], cache: Cache | None, x: Tensor, given: list[Tensor]) -> Tensor:

@@ -57,9 +57,9 @@ class Transformer(nn.Module):
         """What pools, and what answers; perhaps a second one beside it, which may be a pooler alone."""
         first, second = config["head"], config["head"]["beside"]
         add(self, "pooler", make_pooler(second if second and second["kind"] == "none" else first, stack, options))
-        for name, said in (("head", first), ("second_head", second)):
-            if said and said["kind"] != "none":
-                self.add_module(name, Head(said, stack, config["head_vocab"]))
+        for name, settings in (("head", first), ("second_head", second)):
+            if settings and settings["kind"] != "none":
+                self.add_module(name, Head(settings, stack, config["head_vocab"]))
 
     def forward(self, *inputs: Tensor, padding: Tensor | None = None, cache: Cache | None = None) -> Any:
         """Logits, of each head where there are two, in training those of tokens further ahead too.
@@ -86,7 +86,7 @@ class Transformer(nn.Module):
         if self.training and hasattr(self, "mtp"):
             assert table is not None
             head: Any = self.get_submodule("head")
-            matrix = table if head.said["kind"] == "tied" else head.weight
+            matrix = table if head.settings["kind"] == "tied" else head.weight
             answers += predict_further(self.get_submodule("mtp"), x, inputs[-1], table, matrix)
         return answers[0] if len(answers) == 1 else tuple(answers)
 

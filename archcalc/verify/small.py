@@ -116,11 +116,11 @@ def _mapped(value: Any, change: Callable[[str, int], int], name: str = "") -> An
     if isinstance(value, int):
         return change(name, value)
     if isinstance(value, Node):
-        said = {key: _mapped(getattr(value, key), change, key) for key in value.model_fields_set}
-        return value.model_copy(update=said)
+        changed = {key: _mapped(getattr(value, key), change, key) for key in value.model_fields_set}
+        return value.model_copy(update=changed)
     if is_dataclass(value) and not isinstance(value, type):
-        said = {field.name: _mapped(getattr(value, field.name), change, field.name) for field in fields(value)}
-        return replace(value, **said)
+        changed = {field.name: _mapped(getattr(value, field.name), change, field.name) for field in fields(value)}
+        return replace(value, **changed)
     if isinstance(value, dict):
         return {key: _mapped(inner, change, name) for key, inner in value.items()}
     return tuple(_mapped(inner, change, name) for inner in value) if isinstance(value, tuple) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.archs.recurrent.spec import Attention, Decoder, Head, Spec
-from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, Said, check, resolved, said_of
+from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, ScopedStack, check, resolved, scoped_stack
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.workload import Longest
 
@@ -56,9 +56,9 @@ def resolve(spec: Spec) -> Recurrent:
 
 
 def _alone(spec: Spec) -> Recurrent:
-    said = said_of(spec, ALONE)
-    check(said)
-    stack = resolved(said)
+    scoped = scoped_stack(spec, ALONE)
+    check(scoped)
+    stack = resolved(scoped)
     if stack.shared:
         fields: list[Path] = [("embedding", "shared"), ("embedding",)]
         raise InputError("shared is for two token tables, and there is only one", "take shared out", fields=fields)
@@ -66,9 +66,9 @@ def _alone(spec: Spec) -> Recurrent:
 
 
 def _pair(spec: Spec) -> Recurrent:
-    sides = {name: said_of(spec, name) for name in ("encoder", "decoder")}
-    for said in sides.values():
-        check(said)
+    sides = {name: scoped_stack(spec, name) for name in ("encoder", "decoder")}
+    for scoped in sides.values():
+        check(scoped)
     encoder, into = resolved(sides["encoder"]), sides["decoder"]
     attention = _attention(spec.attention, encoder.top.output, into) if spec.attention else None
     decoder = resolved(into, _contexts(attention))
@@ -88,38 +88,38 @@ def _contexts(attention: ResolvedAttention | None) -> dict[int, int]:
     return {1: attention.key} if attention.when == "before" else {2: attention.key}
 
 
-def _attention(said: Attention, key: int, decoder: Said) -> ResolvedAttention:
-    if said.score is None:
+def _attention(scoped: Attention, key: int, decoder: ScopedStack) -> ResolvedAttention:
+    if scoped.score is None:
         raise InputError(
             "missing", "say which: dot, general, additive or concat", fields=[("attention",)], field="attention.score"
         )
-    tanh = said.score in ("additive", "concat")
-    when = said.when or ("before" if tanh else "after")
+    tanh = scoped.score in ("additive", "concat")
+    when = scoped.when or ("before" if tanh else "after")
     query = decoder.state(1 if when == "between" else decoder.number)
-    _check_score(said, query, key, tanh)
-    _check_order(said, when, decoder)
-    return ResolvedAttention(said.score, when, said.width or 0, said.feed, said.bias, said.normed, query, key)
+    _check_score(scoped, query, key, tanh)
+    _check_order(scoped, when, decoder)
+    return ResolvedAttention(scoped.score, when, scoped.width or 0, scoped.feed, scoped.bias, scoped.normed, query, key)
 
 
-def _check_score(said: Attention, query: int, key: int, tanh: bool) -> None:
-    if tanh and said.width is None:
-        hint = f"give the width inside the tanh: `attention: {{score: {said.score}, width: {query}}}`"
+def _check_score(scoped: Attention, query: int, key: int, tanh: bool) -> None:
+    if tanh and scoped.width is None:
+        hint = f"give the width inside the tanh: `attention: {{score: {scoped.score}, width: {query}}}`"
         raise InputError("missing", hint, fields=[("attention",)], field="attention.width")
-    if said.width and not tanh:
-        fact = f"{said.score} has no width of its own"
+    if scoped.width and not tanh:
+        fact = f"{scoped.score} has no width of its own"
         raise InputError(fact, "take it out, or use `score: additive`", fields=[("attention", "width")])
-    if said.normed and said.score != "additive":
+    if scoped.normed and scoped.score != "additive":
         hint = "use `score: additive`, or take normed out"
         raise InputError(
-            f"{said.score} has no vector v that could be normalised", hint, fields=[("attention", "normed")]
+            f"{scoped.score} has no vector v that could be normalised", hint, fields=[("attention", "normed")]
         )
-    if said.score == "dot" and query != key:
+    if scoped.score == "dot" and query != key:
         fact = f"dot needs states of one width, but the encoder's are {key} wide and the decoder's {query}"
         hint = f"use `score: general`, which has a matrix between them, or `decoder: {{hidden: {key}}}`"
         raise InputError(fact, hint, fields=[("attention", "score"), ("attention",)])
 
 
-def _check_order(said: Attention, when: str, decoder: Said) -> None:
+def _check_order(scoped: Attention, when: str, decoder: ScopedStack) -> None:
     if decoder.number > MOST_LAYERS:
         fact = f"{decoder.number:,} attending layers in one step are more than {MOST_LAYERS:,}"
         raise InputError(fact, "give the decoder fewer layers", fields=decoder.places("layers"))
@@ -127,7 +127,7 @@ def _check_order(said: Attention, when: str, decoder: Said) -> None:
         hint = "give the decoder a second layer, or use `when: before` or `when: after`"
         fact = "`when: between` needs a decoder with two layers or more"
         raise InputError(fact, hint, fields=[("attention", "when")])
-    if said.feed and when != "after":
+    if scoped.feed and when != "after":
         hint = "use `when: after`, or take feed out"
         raise InputError(f"only h̃ is fed back, and `when: {when}` has none", hint, fields=[("attention", "feed")])
 
@@ -142,10 +142,10 @@ def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
             raise InputError(fact, "make them equal, or take shared out", fields=fields)
 
 
-def _starts_from_encoder(said: Said, encoder: ResolvedStack, decoder: ResolvedStack, attends: bool) -> bool:
+def _starts_from_encoder(scoped: ScopedStack, encoder: ResolvedStack, decoder: ResolvedStack, attends: bool) -> bool:
     """Without attention the last states are all that the decoder learns of the source."""
-    assert isinstance(said.scope, Decoder)
-    start = said.scope.start or ("zeros" if attends else "encoder")
+    assert isinstance(scoped.scope, Decoder)
+    start = scoped.scope.start or ("zeros" if attends else "encoder")
     if start == "zeros" and not attends:
         hint = "use `start: encoder`, or give `attention:`"
         fact = "a decoder that starts from zeros without attention gets nothing from the encoder"

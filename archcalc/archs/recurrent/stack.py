@@ -88,7 +88,7 @@ class ResolvedStack:
 
 
 @dataclass(frozen=True)
-class Said:
+class ScopedStack:
     """What the spec says of a stack: its own words over those at the top."""
 
     name: str
@@ -119,56 +119,56 @@ class Said:
         return self.scope.projection or self.hidden(layer)
 
 
-def said_of(spec: Spec, name: str) -> Said:
-    said = {field: getattr(spec, field) for field in SCOPE_FIELDS if field in spec.model_fields_set}
-    top = (Decoder if name == "decoder" else Stack).model_construct(_fields_set=set(said), **said)
-    return Said(name, top if name == ALONE else merged(top, getattr(spec, name)))
+def scoped_stack(spec: Spec, name: str) -> ScopedStack:
+    shared = {field: getattr(spec, field) for field in SCOPE_FIELDS if field in spec.model_fields_set}
+    top = (Decoder if name == "decoder" else Stack).model_construct(_fields_set=set(shared), **shared)
+    return ScopedStack(name, top if name == ALONE else merged(top, getattr(spec, name)))
 
 
-def check(said: Said) -> None:
+def check(scoped: ScopedStack) -> None:
     """What holds of a stack whatever stands around it."""
-    scope = said.scope
+    scope = scoped.scope
     if scope.cell is None:
-        raise said.missing("cell", "say which: `cell: lstm`, `cell: gru` or `cell: rnn`")
+        raise scoped.missing("cell", "say which: `cell: lstm`, `cell: gru` or `cell: rnn`")
     if scope.hidden is None:
-        raise said.missing("hidden", "give the width of the state, such as `hidden: 128`")
-    _check_number(said)
+        raise scoped.missing("hidden", "give the width of the state, such as `hidden: 128`")
+    _check_number(scoped)
     for feature, name in (("peephole", "peepholes"), ("projection", "a projection")):
         if getattr(scope, feature) and scope.cell != "lstm":
             fact = f"only an LSTM has {name}, {_article(scope.cell)} has none"
-            raise InputError(fact, f"use `cell: lstm`, or take {feature} out", fields=said.places(feature))
-    _check_projection(said)
-    if said.name == "decoder" and scope.bidirectional:
+            raise InputError(fact, f"use `cell: lstm`, or take {feature} out", fields=scoped.places(feature))
+    _check_projection(scoped)
+    if scoped.name == "decoder" and scope.bidirectional:
         hint = "write `bidirectional` under `encoder`; what stands at the top holds for both"
-        raise InputError("a decoder is causal and cannot be bidirectional", hint, fields=said.places("bidirectional"))
+        raise InputError("a decoder is causal and cannot be bidirectional", hint, fields=scoped.places("bidirectional"))
 
 
 def _article(cell: str) -> str:
     return {"gru": "a GRU", "rnn": "a plain RNN"}[cell]
 
 
-def _check_number(said: Said) -> None:
-    hidden, layers = said.scope.hidden, said.scope.layers
+def _check_number(scoped: ScopedStack) -> None:
+    hidden, layers = scoped.scope.hidden, scoped.scope.layers
     if isinstance(hidden, tuple) and layers not in (None, len(hidden)):
         fact = f"{len(hidden)} widths for {layers} layers"
-        raise InputError(fact, "give one width for all layers, or one for each", fields=said.places("hidden"))
+        raise InputError(fact, "give one width for all layers, or one for each", fields=scoped.places("hidden"))
 
 
-def _check_projection(said: Said) -> None:
-    projection = said.scope.projection
-    narrowest = min(said.hidden(layer) for layer in _breaks(said))
+def _check_projection(scoped: ScopedStack) -> None:
+    projection = scoped.scope.projection
+    narrowest = min(scoped.hidden(layer) for layer in _breaks(scoped))
     if projection and projection >= narrowest:
         fact = f"a projection narrows the state, and {projection} is not below hidden {narrowest}"
         hint = f"use one below {narrowest}, or take projection out"
-        raise InputError(fact, hint, fields=said.places("projection"))
+        raise InputError(fact, hint, fields=scoped.places("projection"))
 
 
-def resolved(said: Said, contexts: dict[int, int] | None = None) -> ResolvedStack:
+def resolved(scoped: ScopedStack, contexts: dict[int, int] | None = None) -> ResolvedStack:
     """`contexts` gives the width of what layers read beside x, by the first layer that does."""
-    scope = said.scope
-    vocab, embedding, width = _input(said)
+    scope = scoped.scope
+    vocab, embedding, width = _input(scoped)
     stack = ResolvedStack(
-        name=said.name,
+        name=scoped.name,
         vocab=vocab,
         embedding=embedding,
         one_hot_bias=scope.embedding.bias,
@@ -178,35 +178,35 @@ def resolved(said: Said, contexts: dict[int, int] | None = None) -> ResolvedStac
         biases=scope.biases or "one",
         peephole=scope.peephole,
         dropout=scope.dropout,
-        layers=tuple(_layers(said, width, contexts or {})),
+        layers=tuple(_layers(scoped, width, contexts or {})),
     )
-    _check_residual(said, stack)
+    _check_residual(scoped, stack)
     return stack
 
 
-def _input(said: Said) -> tuple[int | None, int | None, int]:
+def _input(scoped: ScopedStack) -> tuple[int | None, int | None, int]:
     """Tokens through a table, or vectors as they are."""
-    scope = said.scope
+    scope = scoped.scope
     if scope.input and scope.embedding.width:
         fact = "vectors come in, or tokens through an embedding, not both"
-        raise InputError(fact, "take input or embedding out", fields=said.places("input"))
+        raise InputError(fact, "take input or embedding out", fields=scoped.places("input"))
     if scope.input:
         return scope.vocab, None, scope.input
     if scope.vocab is None:
         hint = "give the number of tokens, such as `vocab: 20000`; where vectors come in, their width: `input: 8`"
-        raise said.missing("vocab", hint)
+        raise scoped.missing("vocab", hint)
     if scope.embedding.width is None:
         hint = "give the width of a token's vector: `embedding: 100`"
-        raise said.missing("embedding", hint)
+        raise scoped.missing("embedding", hint)
     return scope.vocab, scope.embedding.width, scope.embedding.width
 
 
-def _layers(said: Said, width: int, contexts: dict[int, int]) -> list[Layers]:
+def _layers(scoped: ScopedStack, width: int, contexts: dict[int, int]) -> list[Layers]:
     """Equal layers in a row are one group, so that a thousand of them are never written out."""
-    starts = _breaks(said)
+    starts = _breaks(scoped)
     groups: list[Layers] = []
-    for start, end in zip(starts, [*starts[1:], said.number + 1], strict=True):
-        layer = _layer(said, start, width, contexts)
+    for start, end in zip(starts, [*starts[1:], scoped.number + 1], strict=True):
+        layer = _layer(scoped, start, width, contexts)
         if groups and groups[-1].layer == layer:
             groups[-1] = Layers(groups[-1].first, groups[-1].times + end - start, layer)
         else:
@@ -214,32 +214,33 @@ def _layers(said: Said, width: int, contexts: dict[int, int]) -> list[Layers]:
     return groups
 
 
-def _breaks(said: Said) -> list[int]:
+def _breaks(scoped: ScopedStack) -> list[int]:
     """The layers, counted from 1, that may differ from the one below."""
-    each = range(1, said.number + 1) if isinstance(said.scope.hidden, tuple) else (1, 2, 3, said.scope.residual or 1)
-    return sorted({layer for layer in each if layer <= said.number})
+    every = range(1, scoped.number + 1)
+    each = every if isinstance(scoped.scope.hidden, tuple) else (1, 2, 3, scoped.scope.residual or 1)
+    return sorted({layer for layer in each if layer <= scoped.number})
 
 
-def _layer(said: Said, number: int, width: int, contexts: dict[int, int]) -> Layer:
-    below = said.state(number - 1) * said.directions(number - 1) if number > 1 else width
+def _layer(scoped: ScopedStack, number: int, width: int, contexts: dict[int, int]) -> Layer:
+    below = scoped.state(number - 1) * scoped.directions(number - 1) if number > 1 else width
     return Layer(
         input=below,
         context=contexts.get(min(number, 2), 0),
-        hidden=said.hidden(number),
-        projection=said.scope.projection,
-        directions=said.directions(number),
-        residual=said.scope.residual is not None and number >= said.scope.residual,
+        hidden=scoped.hidden(number),
+        projection=scoped.scope.projection,
+        directions=scoped.directions(number),
+        residual=scoped.scope.residual is not None and number >= scoped.scope.residual,
     )
 
 
-def _check_residual(said: Said, stack: ResolvedStack) -> None:
-    residual = said.scope.residual
+def _check_residual(scoped: ScopedStack, stack: ResolvedStack) -> None:
+    residual = scoped.scope.residual
     if residual and residual > stack.depth:
         fact = f"residuals from layer {residual}, but there are {stack.depth} layers"
-        raise InputError(fact, "name a layer there is", fields=said.places("residual"))
+        raise InputError(fact, "name a layer there is", fields=scoped.places("residual"))
     for group in stack.layers:
         layer = group.layer
         if layer.residual and layer.input != layer.output:
             fact = f"layer {group.first} cannot add its input, {layer.input} wide, to its output, {layer.output} wide"
             hint = f"let residuals begin later than layer {group.first}, or make the widths equal"
-            raise InputError(fact, hint, fields=said.places("residual"))
+            raise InputError(fact, hint, fields=scoped.places("residual"))

@@ -59,19 +59,19 @@ def _check_pooling(head: OneHead, stack: ResolvedStack) -> None:
         raise InputError(fact, "leave layers out, or embedding.width", fields=[("head", "layers"), ("head",)])
 
 
-def _second(said: OneHead, stack: ResolvedStack) -> OneHead:
+def _second(second: OneHead, stack: ResolvedStack) -> OneHead:
     """A head beside the first: classes of what both read, or a pooler whose output nobody asks for."""
-    said.check_kind(said.kind, ("head", "beside"))
-    if said.pool == "probe":
+    second.check_kind(second.kind, ("head", "beside"))
+    if second.pool == "probe":
         hint = "use another pool for the second head: class, mean or last"
         raise InputError("pool: probe is for the first head only", hint, fields=[("head", "beside", "pool"), ("head",)])
-    _check_pooling(said, stack)
-    if said.kind == "none" and said.pooler:
-        return said
-    if said.kind != "classifier" or said.classes is None:
+    _check_pooling(second, stack)
+    if second.kind == "none" and second.pooler:
+        return second
+    if second.kind != "classifier" or second.classes is None:
         hint = "write `beside: {kind: classifier, classes: 2}`"
         raise InputError("a second head must be a classifier", hint, fields=[("head", "beside"), ("head",)])
-    return said.model_copy(update={"pool": _pool(said, stack.patches)})
+    return second.model_copy(update={"pool": _pool(second, stack.patches)})
 
 
 def _pool(head: OneHead, patches: Patches | None) -> str:

@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 def patches(around: Surroundings) -> Patches | None:
     """None for a stack that reads tokens."""
-    said = around.scope.embedding
-    said.check_kind(said.kind, *around.places("embedding"))
-    if said.kind != "patches":
+    embedding = around.scope.embedding
+    embedding.check_kind(embedding.kind, *around.places("embedding"))
+    if embedding.kind != "patches":
         return None
     if around.stack == "decoder":
         hint = "put the image under the encoder: `encoder: {embedding: {kind: patches, …}}`"
         raise InputError("a decoder reads tokens, not patches", hint, fields=around.places("embedding"))
     image, patch = _pair(_needed(around, "image", 224)), _pair(_needed(around, "patch", 16))
     _check_divides(around, "image", image, patch)
-    pretrained = _pair(said.pretrained) if said.pretrained else None
+    pretrained = _pair(embedding.pretrained) if embedding.pretrained else None
     if pretrained:
         _check_divides(around, "pretrained", pretrained, patch)
     return Patches(
         image=image,
         patch=patch,
-        channels=said.channels,
-        tokens=said.tokens,
-        registers=said.registers,
-        mask=said.mask,
-        bias=said.bias if said.bias is not None else True,
+        channels=embedding.channels,
+        tokens=embedding.tokens,
+        registers=embedding.registers,
+        mask=embedding.mask,
+        bias=embedding.bias if embedding.bias is not None else True,
         pretrained=pretrained,
     )
 

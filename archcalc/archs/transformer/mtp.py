@@ -53,15 +53,15 @@ def check(head: Head, stack: ResolvedStack) -> None:
 
 def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> None:
     """Record the blocks that predict further ahead, each handing on to the next."""
-    said, stack = model.head.mtp, model.stacks[-1]
-    if not said or not said.blocks:
+    mtp, stack = model.head.mtp, model.stacks[-1]
+    if not mtp or not mtp.blocks:
         return
     m = root.child(
-        "mtp", repeat=Count.named("mtp blocks", said.blocks), title="multi-token prediction", group=ModuleGroup.BLOCKS
+        "mtp", repeat=Count.named("mtp blocks", mtp.blocks), title="multi-token prediction", group=ModuleGroup.BLOCKS
     )
     m.calls = Count(1 if work.trains else 0)
     m.notes.append(TRAINING_ALONE)
-    table = token_table(m["tokens"], *tables[stack.name].dims) if said.own_tables else tables[stack.name]
+    table = token_table(m["tokens"], *tables[stack.name].dims) if mtp.own_tables else tables[stack.name]
     out = _block(m, _joined(m, x, table, stack), stack, work)
     logits = _logits(m, out, root, model, table)
     m.carry(x, out)

@@ -23,11 +23,11 @@ _NEEDS = {"learned": ("length", 1024), "relative": ("buckets", 32), "disentangle
 _NEEDED_BY = {"q": "p2c", "k": "c2p"}  # the term that a projection of positions serves
 
 
-def nearer(scope: Encodings, said: Encodings | None) -> Encodings:
+def nearer(scope: Encodings, own: Encodings | None) -> Encodings:
     """What a part says of its positions, field by field over what is said around it."""
-    if said is None:
+    if own is None:
         return scope
-    return (merged(scope[0], said[0]),) if len(scope) == len(said) == 1 else said
+    return (merged(scope[0], own[0]),) if len(scope) == len(own) == 1 else own
 
 
 def checked(positions: Encodings, d_model: int, places: list[Path]) -> Encodings:
@@ -69,16 +69,16 @@ def _check_needs(position: Position, d_model: int, places: list[Path]) -> None:
 
 
 def _check_one_of(rivals: tuple[str, ...], used: Encodings, places: list[Path]) -> None:
-    said = [position.kind for position in used if position.kind in rivals]
+    kinds = [position.kind for position in used if position.kind in rivals]
     one_table_each = {position.per for position in used if position.kind == "relative"} == {"stack", "block"}
-    if len(said) > 1 and not (said == ["relative", "relative"] and one_table_each):
+    if len(kinds) > 1 and not (kinds == ["relative", "relative"] and one_table_each):
         where = "on the embedding" if rivals is ON_EMBEDDING else "in attention"
-        raise InputError(f"{' and '.join(said)} both act {where}", "keep one of them", fields=places)
+        raise InputError(f"{' and '.join(kinds)} both act {where}", "keep one of them", fields=places)
 
 
-def in_attention(positions: Encodings, said: Encodings | None, places: list[Path]) -> Encodings:
+def in_attention(positions: Encodings, own: Encodings | None, places: list[Path]) -> Encodings:
     """Those that act inside attention; a part of its own may name no others."""
-    for position in said or ():
+    for position in own or ():
         if position.kind in ON_EMBEDDING:
             fact = f"{position.kind} positions are added to the embedding, not in attention"
             raise InputError(fact, "write it at the model or the stack", fields=places)
@@ -91,8 +91,8 @@ def is_table(position: Position) -> bool:
     return kept or position.kind == "disentangled" or (position.kind == "rope" and position.stored)
 
 
-def check_cross(said: Encodings | None, places: list[Path]) -> None:
-    for position in said or ():
+def check_cross(own: Encodings | None, places: list[Path]) -> None:
+    for position in own or ():
         if position.kind != "none":
             fact = f"cross-attention has no {position.kind} positions: source and target are two sequences"
             raise InputError(fact, "leave it out; self-attention keeps its own", fields=places)

@@ -109,8 +109,8 @@ def resolve(spec: Spec) -> Transformer:
 
 
 def _stack(spec: Spec, name: str) -> ResolvedStack:
-    said = {field: getattr(spec, field) for field in SCOPE_FIELDS if field in spec.model_fields_set}
-    scope = merged(Stack.model_construct(_fields_set=set(said), **said), getattr(spec, name))
+    shared = {field: getattr(spec, field) for field in SCOPE_FIELDS if field in spec.model_fields_set}
+    scope = merged(Stack.model_construct(_fields_set=set(shared), **shared), getattr(spec, name))
     around = Surroundings(
         scope=scope,
         stack=name,
@@ -195,27 +195,27 @@ def _items(scope: Stack, spec: Spec, name: str) -> pattern.Items:
 
 
 def _part(word: str, around: Surroundings) -> Part:
-    slot, said = _said(word, around, ())
-    part = part_module(slot).resolve(word, slot, said, around)
+    slot, node = _node_of(word, around, ())
+    part = part_module(slot).resolve(word, slot, node, around)
     assert isinstance(part, Part)
     return replace(part, layer_scale=around.scope.layer_scale, slot=slot)
 
 
-def _said(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
+def _node_of(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
     """The slot that a word names, and what is said of it; a variant is another part and what it says differently."""
     if word in around.scope.variants:
         return _variant(word, around, seen)
     if word not in SLOTS:
         known = [*SLOTS, *around.scope.variants]
         raise InputError(f"no part called {word}", did_you_mean(word, known), fields=around.places("pattern"))
-    said: Any = getattr(around.scope, word) or slot_node(word).node()
-    return word, as_cross(around.scope.attention, said) if word == "cross" else said
+    node: Any = getattr(around.scope, word) or slot_node(word).node()
+    return word, as_cross(around.scope.attention, node) if word == "cross" else node
 
 
 def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
     places = around.places("variants", word)[:2]
-    said = dict(around.scope.variants[word])
-    like = said.pop("like", None)
+    variant = dict(around.scope.variants[word])
+    like = variant.pop("like", None)
     if word in SLOTS:
         raise InputError(f"{word} is the name of a part", "give the variant a name of its own", fields=places)
     if not isinstance(like, str):
@@ -224,13 +224,13 @@ def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[st
         raise InputError(
             f"a circle: {' is like '.join((*seen, word))}", "end the chain of `like` at a part", fields=places
         )
-    slot, base = _said(like, around, (*seen, word))
-    return slot, merged(base, _read_variant(type(base), said, places))
+    slot, base = _node_of(like, around, (*seen, word))
+    return slot, merged(base, _read_variant(type(base), variant, places))
 
 
-def _read_variant(part: type[Node], said: dict[str, Any], places: list[Path]) -> Node:
+def _read_variant(part: type[Node], variant: dict[str, Any], places: list[Path]) -> Node:
     try:
-        return part.model_validate(said)
+        return part.model_validate(variant)
     except ValidationError as error:
         mistake = mistake_in(error, part)
         mistake.fields = tuple((*place, *mistake.fields[0]) for place in places)
@@ -277,8 +277,8 @@ def _check_all_used(spec: Spec, stacks: list[ResolvedStack]) -> None:
     for path, scope in scopes:
         variants = scope.variants if scope else {}
         like = _liked(used, variants)
-        said = {slot for slot in SLOTS if scope and slot in scope.model_fields_set} | set(variants)
-        for word in sorted(said - used - like):
+        described = {slot for slot in SLOTS if scope and slot in scope.model_fields_set} | set(variants)
+        for word in sorted(described - used - like):
             places: list[Path] = [(*path, "variants", word), (*path, word)]
             hint = "name it in a pattern, or take it out"
             raise InputError(f"no block has a part called {word}", hint, fields=places)

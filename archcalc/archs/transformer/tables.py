@@ -43,30 +43,30 @@ class Audio:
 
 
 def token_tables(around: Surroundings) -> Tables:
-    said = around.scope.embedding
-    width = said.width or around.d_model
-    projects = width != around.d_model or said.always_project
+    embedding = around.scope.embedding
+    width = embedding.width or around.d_model
+    projects = width != around.d_model or embedding.always_project
     for field in ("project", "project_bias"):
-        if field in said.model_fields_set and not projects:
+        if field in embedding.model_fields_set and not projects:
             fact = f"{field} without a width to project from"
             hint = f"give the tables a width that is not d_model {around.d_model}, or take {field} out"
             raise InputError(fact, hint, fields=around.places("embedding", field)[:2])
-    if said.joined and projects:
+    if embedding.joined and projects:
         hint = "leave joined or width out"
         raise InputError("joined tables are projected already", hint, fields=around.places("embedding", "joined")[:2])
-    bias = said.project_bias if said.project_bias is not None else said.project == "norm"
-    return Tables(width, projects, said.project, bias)
+    bias = embedding.project_bias if embedding.project_bias is not None else embedding.project == "norm"
+    return Tables(width, projects, embedding.project, bias)
 
 
 def audio(around: Surroundings) -> Audio | None:
     """None for a stack that reads tokens or patches."""
-    said = around.scope.embedding
-    if said.kind != "audio":
+    embedding = around.scope.embedding
+    if embedding.kind != "audio":
         return None
     if around.stack == "decoder":
         hint = "put the sound under the encoder: `encoder: {embedding: {kind: audio, mels: 80}}`"
         raise InputError("a decoder reads tokens, not audio", hint, fields=around.places("embedding"))
-    if len(said.kernels) != len(said.strides):
-        fact = f"{len(said.kernels)} kernels, but {len(said.strides)} strides"
+    if len(embedding.kernels) != len(embedding.strides):
+        fact = f"{len(embedding.kernels)} kernels, but {len(embedding.strides)} strides"
         raise InputError(fact, "give each convolution both", fields=around.places("embedding", "strides")[:2])
-    return Audio(said.mels, said.kernels, said.strides)
+    return Audio(embedding.mels, embedding.kernels, embedding.strides)

@@ -18,87 +18,87 @@ __all__ = ["Attention", "resolve"]
 _GATES = {True: "query", False: "", "own": "own", "head": "head"}
 
 
-def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Part:
+def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part:
     cross = slot == "cross"
-    said.check_kind(said.kind, *around.places(word))
-    if said.kind == "mla":
-        return mla.resolve(word, slot, said, around)
-    _check_goes_with(said, word, around, cross=cross)
-    _check_memory(said, word, around, cross=cross)
-    if cross and not (around.has_memory or said.memory):
+    node.check_kind(node.kind, *around.places(word))
+    if node.kind == "mla":
+        return mla.resolve(word, slot, node, around)
+    _check_goes_with(node, word, around, cross=cross)
+    _check_memory(node, word, around, cross=cross)
+    if cross and not (around.has_memory or node.memory):
         hint = "add `encoder: 6`, or leave cross out; `cross: {memory: 512}` reads what another model gives"
         raise InputError("cross-attention needs an encoder", hint, fields=around.places("pattern"))
     scope, places = around.scope, around.places(word, "position")
-    heads = around.needed(said.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
-    head_dim = said.head_dim or scope.head_dim or _head_dim(word, heads, around)
-    _check_gate(said, head_dim, word, around)
-    used = _positions(said, word, around, cross=cross)
+    heads = around.needed(node.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
+    head_dim = node.head_dim or scope.head_dim or _head_dim(word, heads, around)
+    _check_gate(node, head_dim, word, around)
+    used = _positions(node, word, around, cross=cross)
     rope = next((position for position in used if position.kind == "rope"), None)
-    kv_heads = _kv_heads(word, heads, said.kv_heads or scope.kv_heads or heads, around)
+    kv_heads = _kv_heads(word, heads, node.kv_heads or scope.kv_heads or heads, around)
     for position in used:
         if position.kind == "disentangled":
-            _check_disentangled(position, said, heads, kv_heads, word, around)
-    out_norm = around.norm(said.norm).kind if said.out_norm else ""
+            _check_disentangled(position, node, heads, kv_heads, word, around)
+    out_norm = around.norm(node.norm).kind if node.out_norm else ""
     return AttentionPart(
         name=word,
-        norm=around.norm(said.norm),
+        norm=around.norm(node.norm),
         dropout=scope.dropout,
         heads=heads,
         kv_heads=kv_heads,
         head_dim=head_dim,
-        bias=_biased(own_or(said.bias, scope.bias)),
+        bias=_biased(own_or(node.bias, scope.bias)),
         positions=used,
         rotated=positions.rotated_width(rope, head_dim, [*places, *around.places(word, "head_dim")]) if rope else 0,
-        feature=said.feature or "softmax",
+        feature=node.feature or "softmax",
         cross=cross,
-        sight=Sight(around.causal and not cross, said.window, said.chunk),
-        weights_dropout=own_or(said.dropout, scope.dropout),
-        qk_norm=_qk_norm(said, around),
-        sinks=said.sinks,
-        gate=_GATES[said.gate],
-        v_dim=said.v_dim,
+        sight=Sight(around.causal and not cross, node.window, node.chunk),
+        weights_dropout=own_or(node.dropout, scope.dropout),
+        qk_norm=_qk_norm(node, around),
+        sinks=node.sinks,
+        gate=_GATES[node.gate],
+        v_dim=node.v_dim,
         out_norm=out_norm,
-        softcap=said.softcap is not None,
-        memory=said.memory,
-        global_qkv=said.global_qkv,
-        routed=_routed(said, word, heads, kv_heads, around),
+        softcap=node.softcap is not None,
+        memory=node.memory,
+        global_qkv=node.global_qkv,
+        routed=_routed(node, word, heads, kv_heads, around),
         softmax=scope.softmax,
     )
 
 
-def _routed(said: Attention, word: str, heads: int, kv_heads: int, around: Surroundings) -> RoutedHeads | None:
+def _routed(node: Attention, word: str, heads: int, kv_heads: int, around: Surroundings) -> RoutedHeads | None:
     """Every expert that a token visits brings as many heads as there are of keys and values."""
-    if said.experts is None:
+    if node.experts is None:
         return None
-    top = around.needed(said.top, "top", "how many experts a token is routed to, such as `top: 2`", word)
-    if top > said.experts:
-        fact = f"a token cannot be routed to {top} of {said.experts} experts"
-        raise InputError(fact, f"use {said.experts} or fewer", fields=around.places(word, "top"))
+    top = around.needed(node.top, "top", "how many experts a token is routed to, such as `top: 2`", word)
+    if top > node.experts:
+        fact = f"a token cannot be routed to {top} of {node.experts} experts"
+        raise InputError(fact, f"use {node.experts} or fewer", fields=around.places(word, "top"))
     if heads != top * kv_heads:
         fact = f"{top} experts of {kv_heads} heads are {top * kv_heads} heads, not {heads}"
         raise InputError(fact, f"write `heads: {top * kv_heads}`", fields=around.places(word, "heads"))
-    if "q" in _biased(own_or(said.bias, around.scope.bias)):
+    if "q" in _biased(own_or(node.bias, around.scope.bias)):
         raise InputError("experts' queries have no bias", "write `bias: [o]`", fields=around.places(word, "bias"))
-    return RoutedHeads(said.experts, top)
+    return RoutedHeads(node.experts, top)
 
 
-def _check_memory(said: Attention, word: str, around: Surroundings, *, cross: bool) -> None:
-    if said.memory and (around.has_memory or not cross):
+def _check_memory(node: Attention, word: str, around: Surroundings, *, cross: bool) -> None:
+    if node.memory and (around.has_memory or not cross):
         fact = "cross-attention reads the encoder" if cross else "self-attention reads no memory"
         raise InputError(fact, "leave memory out", fields=around.places(word, "memory"))
 
 
-def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross: bool) -> None:
+def _check_goes_with(node: Attention, word: str, around: Surroundings, *, cross: bool) -> None:
     """Refuse what this attention cannot have, rather than ignore it."""
-    unlike = [name for name in ("gate", "out_norm", "v_dim", "global_qkv") if getattr(said, name)]
-    if said.experts and (cross or unlike):
+    unlike = [name for name in ("gate", "out_norm", "v_dim", "global_qkv") if getattr(node, name)]
+    if node.experts and (cross or unlike):
         fact = f"attention of experts has no {unlike[0]}" if unlike else "cross-attention has no experts"
         raise InputError(fact, "leave experts out", fields=around.places(word, "experts"))
-    if said.top and not said.experts:
+    if node.top and not node.experts:
         raise InputError(
             "top is set, but experts is not", "add `experts: 8`, or take top out", fields=around.places(word, "top")
         )
-    narrow = [name for name in ("window", "chunk") if getattr(said, name)]
+    narrow = [name for name in ("window", "chunk") if getattr(node, name)]
     if cross and narrow:
         fact = f"cross-attention has no {narrow[0]}: source and target are two sequences"
         raise InputError(fact, "leave it out; self-attention keeps its own", fields=around.places(word, narrow[0]))
@@ -108,40 +108,40 @@ def _check_goes_with(said: Attention, word: str, around: Surroundings, *, cross:
             "keep one of them",
             fields=around.places(word, "chunk"),
         )
-    kernel = said.feature not in (None, "softmax")
+    kernel = node.feature not in (None, "softmax")
     bends = ("qk_norm", "sinks", "gate", "softcap", "out_norm", "dropout", "global_qkv", "experts")
-    others = [*narrow, *(name for name in bends if getattr(said, name))]
+    others = [*narrow, *(name for name in bends if getattr(node, name))]
     if kernel and others:
-        fact = f"{said.feature} attention has no {others[0]}"
+        fact = f"{node.feature} attention has no {others[0]}"
         hint = "softmax attention has: leave feature out"
         raise InputError(fact, hint, fields=around.places(word, others[0]))
 
 
-def _check_gate(said: Attention, head_dim: int, word: str, around: Surroundings) -> None:
+def _check_gate(node: Attention, head_dim: int, word: str, around: Surroundings) -> None:
     """One that comes with the queries is as wide as they are, and stands on what is as wide as values."""
-    if said.gate is True and said.v_dim not in (None, head_dim):
-        fact = f"a gate from the query projection has head_dim {head_dim}, but values have v_dim {said.v_dim}"
+    if node.gate is True and node.v_dim not in (None, head_dim):
+        fact = f"a gate from the query projection has head_dim {head_dim}, but values have v_dim {node.v_dim}"
         raise InputError(fact, "use `gate: own` or `gate: head`", fields=around.places(word, "gate"))
 
 
 def _check_disentangled(
-    position: Position, said: Attention, heads: int, kv_heads: int, word: str, around: Surroundings
+    position: Position, node: Attention, heads: int, kv_heads: int, word: str, around: Surroundings
 ) -> None:
     """Distances may go through the projections of queries and keys, which then give a vector for each head alone."""
     if kv_heads != heads:
         fact = f"disentangled positions are projected for {heads} heads of keys, not {kv_heads}"
         raise InputError(fact, "leave kv_heads out", fields=around.places(word, "kv_heads"))
     as_queries = "p2c" in position.terms and "q" not in position.project
-    if as_queries and (said.gate is True or said.experts):
-        besides = "also produces a gate" if said.gate is True else "belongs to experts"
+    if as_queries and (node.gate is True or node.experts):
+        besides = "also produces a gate" if node.gate is True else "belongs to experts"
         fact = f"relative positions reuse the query projection, which here {besides}"
         hint = "give positions their own projection: `project: [q]`"
-        raise InputError(fact, hint, fields=around.places(word, "gate" if said.gate is True else "experts"))
+        raise InputError(fact, hint, fields=around.places(word, "gate" if node.gate is True else "experts"))
 
 
-def _qk_norm(said: Attention, around: Surroundings) -> QKNorm | None:
+def _qk_norm(node: Attention, around: Surroundings) -> QKNorm | None:
     """Like the model's norms in all that it does not say itself."""
-    own, usual = said.qk_norm, around.norm(said.norm)
+    own, usual = node.qk_norm, around.norm(node.norm)
     if own is None:
         return None
     kind = own.kind or (usual.kind if usual.kind != "none" else "rms")
@@ -149,19 +149,19 @@ def _qk_norm(said: Attention, around: Surroundings) -> QKNorm | None:
     return QKNorm(own.over, kind, bias, affine, own.width or ())
 
 
-def _positions(said: Attention, word: str, around: Surroundings, *, cross: bool) -> tuple[Position, ...]:
+def _positions(node: Attention, word: str, around: Surroundings, *, cross: bool) -> tuple[Position, ...]:
     """Those that act in this attention; kernel attention has no scores that a bias could be added to."""
     places = around.places(word, "position")
     if cross:
-        positions.check_cross(said.position, places[:2])
+        positions.check_cross(node.position, places[:2])
         return ()
-    used = positions.in_attention(around.positions(said.position, word), said.position, places[:2])
+    used = positions.in_attention(around.positions(node.position, word), node.position, places[:2])
     for position in used:
         if position.kind == "disentangled" and around.causal:
             fact = "disentangled positions are for bidirectional attention"
             raise InputError(fact, "use them in an encoder; a decoder takes rope, alibi or relative", fields=places)
-        if position.kind in ("alibi", "relative", "disentangled") and said.feature not in (None, "softmax"):
-            fact = f"{position.kind} adds to the scores, which {said.feature} attention never computes"
+        if position.kind in ("alibi", "relative", "disentangled") and node.feature not in (None, "softmax"):
+            fact = f"{position.kind} adds to the scores, which {node.feature} attention never computes"
             hint = "use rope, or positions of the embedding: learned, sinusoidal"
             raise InputError(fact, hint, fields=[*places, *around.places(word, "feature")])
     return used

@@ -27,22 +27,22 @@ class Conv(Node):
     norm: Norm | None = None
 
 
-def resolve(word: str, slot: str, said: Conv, around: Surroundings) -> LayerPart:
-    said.check_kind(said.kind, *around.places(word))
-    return _gated(word, said, around) if said.kind == "gated" else _plain(word, said, around)
+def resolve(word: str, slot: str, node: Conv, around: Surroundings) -> LayerPart:
+    node.check_kind(node.kind, *around.places(word))
+    return _gated(word, node, around) if node.kind == "gated" else _plain(word, node, around)
 
 
-def _gated(word: str, said: Conv, around: Surroundings) -> LayerPart:
+def _gated(word: str, node: Conv, around: Surroundings) -> LayerPart:
     around.check_causal("a gated convolution")
-    return around.layer_part(word, GatedConv(said.kernel, said.bias), said.norm)
+    return around.layer_part(word, GatedConv(node.kernel, node.bias), node.norm)
 
 
-def _plain(word: str, said: Conv, around: Surroundings) -> LayerPart:
+def _plain(word: str, node: Conv, around: Surroundings) -> LayerPart:
     if around.causal:
         hint = "put it into an encoder"
         raise InputError("this convolution is not causal", hint, fields=around.places("pattern"))
-    if said.kernel % 2 == 0:
-        fact = f"a kernel of {said.kernel} has no centre: the convolution reaches as far ahead as back"
-        raise InputError(fact, f"use {said.kernel - 1} or {said.kernel + 1}", fields=around.places(word, "kernel"))
-    around.check_divides(around.d_model, "d_model", said.groups, word, "groups")
-    return around.layer_part(word, Convolution(said.kernel, said.groups, said.act), said.norm)
+    if node.kernel % 2 == 0:
+        fact = f"a kernel of {node.kernel} has no centre: the convolution reaches as far ahead as back"
+        raise InputError(fact, f"use {node.kernel - 1} or {node.kernel + 1}", fields=around.places(word, "kernel"))
+    around.check_divides(around.d_model, "d_model", node.groups, word, "groups")
+    return around.layer_part(word, Convolution(node.kernel, node.groups, node.act), node.norm)

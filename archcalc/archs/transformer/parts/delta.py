@@ -28,13 +28,13 @@ class Delta(Node):
     norm: Norm | None = None
 
 
-def resolve(word: str, slot: str, said: Delta, around: Surroundings) -> LayerPart:
-    said.check_kind(said.kind, *around.places(word))
+def resolve(word: str, slot: str, node: Delta, around: Surroundings) -> LayerPart:
+    node.check_kind(node.kind, *around.places(word))
     around.check_causal("a delta net")
-    heads = around.needed(said.heads, "heads", "the heads of queries and keys, such as `heads: 16`", word)
-    head_dim = around.needed(said.head_dim, "head_dim", "the width of a key, such as `head_dim: 128`", word)
-    v_heads = said.v_heads or heads
+    heads = around.needed(node.heads, "heads", "the heads of queries and keys, such as `heads: 16`", word)
+    head_dim = around.needed(node.head_dim, "head_dim", "the width of a key, such as `head_dim: 128`", word)
+    v_heads = node.v_heads or heads
     around.check_divides(v_heads, "v_heads", heads, word, "heads")
-    sizes = heads, v_heads, head_dim, said.v_dim or head_dim, said.conv, said.chunk
-    layer = delta.Delta(*sizes) if said.kind == "gated" else KimiDelta(*sizes, squeeze=said.squeeze)
-    return around.layer_part(word, layer, said.norm)
+    sizes = heads, v_heads, head_dim, node.v_dim or head_dim, node.conv, node.chunk
+    layer = delta.Delta(*sizes) if node.kind == "gated" else KimiDelta(*sizes, squeeze=node.squeeze)
+    return around.layer_part(word, layer, node.norm)

@@ -36,17 +36,17 @@ class Ffn(Node):
     norm: Norm | None = None
 
 
-def resolve(word: str, slot: str, said: Ffn, around: Surroundings) -> LayerPart:
-    biased = own_or(said.bias, around.scope.bias)
+def resolve(word: str, slot: str, node: Ffn, around: Surroundings) -> LayerPart:
+    biased = own_or(node.bias, around.scope.bias)
     layer = FeedForward(
-        width=around.needed(said.width, "width", "the inner width, such as `ffn: 2048`", word),
-        act=said.act,
-        gated=said.gated,
+        width=around.needed(node.width, "width", "the inner width, such as `ffn: 2048`", word),
+        act=node.act,
+        gated=node.gated,
         bias=_has_bias(biased, "in"),
         out_bias=_has_bias(biased, "out"),
-        inner_norm=around.norm(said.norm).kind if said.inner_norm else "none",
+        inner_norm=around.norm(node.norm).kind if node.inner_norm else "none",
     )
-    return around.layer_part(word, layer, said.norm)
+    return around.layer_part(word, layer, node.norm)
 
 
 def _has_bias(biased: bool | tuple[str, ...], side: str) -> bool:

@@ -20,11 +20,11 @@ class Lightning(Node):
     norm: Norm | None = None
 
 
-def resolve(word: str, slot: str, said: Lightning, around: Surroundings) -> LayerPart:
+def resolve(word: str, slot: str, node: Lightning, around: Surroundings) -> LayerPart:
     around.check_causal("lightning attention")
-    heads = around.needed(said.heads or around.scope.heads, "heads", "the number of heads, such as `heads: 8`", word)
-    head_dim = said.head_dim or around.scope.head_dim
+    heads = around.needed(node.heads or around.scope.heads, "heads", "the number of heads, such as `heads: 8`", word)
+    head_dim = node.head_dim or around.scope.head_dim
     if head_dim is None:
         around.check_divides(around.d_model, "d_model", heads, word, "heads")
-    layer = Layer(heads, head_dim or around.d_model // heads, said.act, said.chunk)
-    return around.layer_part(word, layer, said.norm)
+    layer = Layer(heads, head_dim or around.d_model // heads, node.act, node.chunk)
+    return around.layer_part(word, layer, node.norm)

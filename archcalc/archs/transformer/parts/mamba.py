@@ -43,48 +43,48 @@ class Mamba(Node):
     norm: Norm | None = None
 
 
-def resolve(word: str, slot: str, said: Mamba, around: Surroundings) -> LayerPart:
-    said.check_kind(said.kind, *around.places(word))
-    around.check_causal(said.kind)
-    layer = _mamba(said, around) if said.kind == "mamba" else _mamba2(word, said, around)
-    return around.layer_part(word, layer, said.norm)
+def resolve(word: str, slot: str, node: Mamba, around: Surroundings) -> LayerPart:
+    node.check_kind(node.kind, *around.places(word))
+    around.check_causal(node.kind)
+    layer = _mamba(node, around) if node.kind == "mamba" else _mamba2(word, node, around)
+    return around.layer_part(word, layer, node.norm)
 
 
-def _mamba(said: Mamba, around: Surroundings) -> ssm.Mamba:
+def _mamba(node: Mamba, around: Surroundings) -> ssm.Mamba:
     return ssm.Mamba(
-        inner=said.inner or 2 * around.d_model,
-        state=said.state or 16,
-        conv=said.conv,
-        dt_rank=said.dt_rank or -(-around.d_model // 16),
-        bias=_biased(said, "in"),
-        out_bias=_biased(said, "out"),
-        conv_bias=said.conv_bias,
-        norms=_NORMS[said.norms],
+        inner=node.inner or 2 * around.d_model,
+        state=node.state or 16,
+        conv=node.conv,
+        dt_rank=node.dt_rank or -(-around.d_model // 16),
+        bias=_biased(node, "in"),
+        out_bias=_biased(node, "out"),
+        conv_bias=node.conv_bias,
+        norms=_NORMS[node.norms],
     )
 
 
-def _mamba2(word: str, said: Mamba, around: Surroundings) -> ssd.Mamba2:
-    inner = said.inner or 2 * around.d_model
-    heads = around.needed(said.heads, "heads", "the number of its heads, such as `heads: 64`", word)
+def _mamba2(word: str, node: Mamba, around: Surroundings) -> ssd.Mamba2:
+    inner = node.inner or 2 * around.d_model
+    heads = around.needed(node.heads, "heads", "the number of its heads, such as `heads: 64`", word)
     around.check_divides(inner, "inner", heads, word, "heads")
-    around.check_divides(heads, "heads", said.groups, word, "groups")
-    around.check_divides(inner, "inner", said.norm_groups, word, "norm_groups")
-    if "norm_groups" in said.model_fields_set and not said.gate_norm:
+    around.check_divides(heads, "heads", node.groups, word, "groups")
+    around.check_divides(inner, "inner", node.norm_groups, word, "norm_groups")
+    if "norm_groups" in node.model_fields_set and not node.gate_norm:
         fields = around.places(word, "norm_groups")[:2]
         raise InputError("norm_groups is set, but gate_norm is off", "leave norm_groups out", fields=fields)
     return ssd.Mamba2(
         inner=inner,
         heads=heads,
-        state=said.state or 128,
-        groups=said.groups,
-        conv=said.conv,
-        bias=_biased(said, "in"),
-        out_bias=_biased(said, "out"),
-        conv_bias=said.conv_bias,
-        chunk=said.chunk,
-        norm_groups=said.norm_groups if said.gate_norm else 0,
+        state=node.state or 128,
+        groups=node.groups,
+        conv=node.conv,
+        bias=_biased(node, "in"),
+        out_bias=_biased(node, "out"),
+        conv_bias=node.conv_bias,
+        chunk=node.chunk,
+        norm_groups=node.norm_groups if node.gate_norm else 0,
     )
 
 
-def _biased(said: Mamba, side: str) -> bool:
-    return side in said.bias if isinstance(said.bias, tuple) else bool(said.bias)
+def _biased(node: Mamba, side: str) -> bool:
+    return side in node.bias if isinstance(node.bias, tuple) else bool(node.bias)

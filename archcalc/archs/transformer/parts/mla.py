@@ -58,13 +58,13 @@ class LatentPart(Part):
         return cosines, sines
 
 
-def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> LatentPart:
+def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> LatentPart:
     scope, places = around.scope, around.places(word, "position")
     if slot == "cross":
         raise InputError(
             "latent attention is self-attention, not cross-attention", "use kind attention", fields=around.places(word)
         )
-    used = positions.in_attention(around.positions(said.position, word), said.position, places)
+    used = positions.in_attention(around.positions(node.position, word), node.position, places)
     for position in used:
         if position.kind != "rope":
             fact = f"latent attention has no {position.kind} positions"
@@ -72,41 +72,41 @@ def resolve(word: str, slot: str, said: Attention, around: Surroundings) -> Late
         if position.stored:
             fact = "latent attention computes its rotations, and stores no table of them"
             raise InputError(fact, "leave stored out", fields=places)
-    heads = around.needed(said.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
+    heads = around.needed(node.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
     return LatentPart(
         name=word,
-        norm=around.norm(said.norm),
+        norm=around.norm(node.norm),
         dropout=scope.dropout,
-        widths=_widths(word, heads, said, around),
-        bias=_bias(word, said, around),
+        widths=_widths(word, heads, node, around),
+        bias=_bias(word, node, around),
         rope=next(iter(used), None),
         sight=Sight(around.causal),
-        weights_dropout=own_or(said.dropout, scope.dropout),
-        indexer=_indexer(word, said, around),
-        gate=_gate(word, said, around),
+        weights_dropout=own_or(node.dropout, scope.dropout),
+        indexer=_indexer(word, node, around),
+        gate=_gate(word, node, around),
         softmax=scope.softmax,
     )
 
 
-def _gate(word: str, said: Attention, around: Surroundings) -> str:
-    if said.gate is True:
+def _gate(word: str, node: Attention, around: Surroundings) -> str:
+    if node.gate is True:
         hint = "use `gate: own` or `gate: head`"
         raise InputError(
             "latent attention has no gate in its query projection", hint, fields=around.places(word, "gate")
         )
-    return said.gate or ""
+    return node.gate or ""
 
 
-def _indexer(word: str, said: Attention, around: Surroundings) -> Indexer | None:
+def _indexer(word: str, node: Attention, around: Surroundings) -> Indexer | None:
     """It reads the queries while they are narrow, so that they must be."""
-    index = said.index
+    index = node.index
     if not index:
         return None
-    if index.head_dim and said.rope_dim and index.head_dim < said.rope_dim:
-        fact = f"an indexer's heads are {index.head_dim} wide, and {said.rope_dim} of that are rotated"
+    if index.head_dim and node.rope_dim and index.head_dim < node.rope_dim:
+        fact = f"an indexer's heads are {index.head_dim} wide, and {node.rope_dim} of that are rotated"
         raise InputError(fact, "make index.head_dim at least rope_dim", fields=around.places(word, "index", "head_dim"))
     around.needed(
-        said.q_rank, "q_rank", "an indexer reads the low-rank queries: set q_rank, such as `q_rank: 1536`", word
+        node.q_rank, "q_rank", "an indexer reads the low-rank queries: set q_rank, such as `q_rank: 1536`", word
     )
     return Indexer(
         around.needed(index.heads, "index.heads", "the number of its heads, such as `heads: 64`", word),
@@ -115,9 +115,9 @@ def _indexer(word: str, said: Attention, around: Surroundings) -> Indexer | None
     )
 
 
-def _widths(word: str, heads: int, said: Attention, around: Surroundings) -> Widths:
+def _widths(word: str, heads: int, node: Attention, around: Surroundings) -> Widths:
     def needed(field: str, meaning: str) -> int:
-        value: int | None = getattr(said, field)
+        value: int | None = getattr(node, field)
         return around.needed(value, field, meaning, word)
 
     rope = needed("rope_dim", "the width of the rotated key, such as `rope_dim: 64`")
@@ -126,7 +126,7 @@ def _widths(word: str, heads: int, said: Attention, around: Surroundings) -> Wid
         raise InputError(fact, f"use {rope + 1}", fields=around.places(word, "rope_dim"))
     return Widths(
         heads=heads,
-        q_rank=said.q_rank,
+        q_rank=node.q_rank,
         kv_rank=needed("kv_rank", "the width that is cached, such as `kv_rank: 512`"),
         nope=needed("nope_dim", "the width of a head's keys without position, such as `nope_dim: 128`"),
         rope=rope,
@@ -134,8 +134,8 @@ def _widths(word: str, heads: int, said: Attention, around: Surroundings) -> Wid
     )
 
 
-def _bias(word: str, said: Attention, around: Surroundings) -> bool:
-    bias = own_or(said.bias, around.scope.bias)
+def _bias(word: str, node: Attention, around: Surroundings) -> bool:
+    bias = own_or(node.bias, around.scope.bias)
     if not isinstance(bias, bool):
         hint = "latent attention has it on the down-projections and the output: write true or false"
         raise InputError(

@@ -55,47 +55,47 @@ class Moe(Node):
     norm: Norm | None = None
 
 
-def resolve(word: str, slot: str, said: Moe, around: Surroundings) -> LayerPart:
-    experts = around.needed(said.experts, "experts", "how many there are, such as `experts: 8`", word)
-    top = around.needed(said.top, "top", "how many of them a token is routed to, such as `top: 2`", word)
-    width = around.needed(said.width, "width", "the inner width of an expert, such as `width: 1024`", word)
+def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> LayerPart:
+    experts = around.needed(node.experts, "experts", "how many there are, such as `experts: 8`", word)
+    top = around.needed(node.top, "top", "how many of them a token is routed to, such as `top: 2`", word)
+    width = around.needed(node.width, "width", "the inner width of an expert, such as `width: 1024`", word)
     if top > experts:
         hint = f"use {experts} or fewer"
         raise InputError(
             f"a token cannot be routed to {top} of {experts} experts", hint, fields=around.places(word, "top")
         )
     for field in ("shared_gate", "latent_bias"):
-        _check_stands_with(word, field, said, around)
+        _check_stands_with(word, field, node, around)
     mixture = Mixture(
         experts=experts,
         top=top,
-        each=Ffn(width, said.act, said.gated, said.bias, out_bias=said.bias),
-        router_bias=said.router_bias,
-        correction=_CORRECTIONS[said.correction],
-        shared=_shared(word, said, around) if said.shared else None,
-        shared_gate=said.shared_gate,
-        latent=said.latent,
-        latent_bias=said.latent_bias,
-        out_bias=said.out_bias,
+        each=Ffn(width, node.act, node.gated, node.bias, out_bias=node.bias),
+        router_bias=node.router_bias,
+        correction=_CORRECTIONS[node.correction],
+        shared=_shared(word, node, around) if node.shared else None,
+        shared_gate=node.shared_gate,
+        latent=node.latent,
+        latent_bias=node.latent_bias,
+        out_bias=node.out_bias,
     )
-    return around.layer_part(word, mixture, said.norm)
+    return around.layer_part(word, mixture, node.norm)
 
 
-def _check_stands_with(word: str, field: str, said: Moe, around: Surroundings) -> None:
+def _check_stands_with(word: str, field: str, node: Moe, around: Surroundings) -> None:
     """`shared_gate` is about `shared`, `latent_bias` about `latent`."""
     about = field.partition("_")[0]
-    if getattr(said, field) and not getattr(said, about):
+    if getattr(node, field) and not getattr(node, about):
         fact = f"{field} without {about}"
         raise InputError(fact, f"give {about}, or take {field} out", fields=around.places(word, field))
 
 
-def _shared(word: str, said: Moe, around: Surroundings) -> Ffn:
-    shared = said.shared or Shared()
+def _shared(word: str, node: Moe, around: Surroundings) -> Ffn:
+    shared = node.shared or Shared()
     bias = own_or(shared.bias, around.scope.bias)
     return Ffn(
         width=around.needed(shared.width, "shared.width", "its inner width, such as `shared: 2048`", word),
-        act=shared.act or said.act,
-        gated=own_or(shared.gated, said.gated),
+        act=shared.act or node.act,
+        gated=own_or(shared.gated, node.gated),
         bias=bias,
         out_bias=bias,
     )

@@ -107,8 +107,8 @@ def own_or(value: T | None, around: T) -> T:
     return around if value is None else value
 
 
-def normed(m: Module, x: Tensor, said: Norm) -> Tensor:
-    return norm(m, x, said.kind, bias=said.bias, affine=said.affine)
+def normed(m: Module, x: Tensor, own: Norm) -> Tensor:
+    return norm(m, x, own.kind, bias=own.bias, affine=own.affine)
 
 
 @dataclass(frozen=True)
@@ -150,10 +150,10 @@ class Surroundings:
             fact = f"{what} is causal"
             raise InputError(fact, "put it into a decoder", fields=self.places("pattern"))
 
-    def norm(self, said: Norm | None) -> Norm:
-        return merged(self.scope.norm, said or Norm())
+    def norm(self, own: Norm | None) -> Norm:
+        return merged(self.scope.norm, own or Norm())
 
-    def positions(self, said: tuple[Position, ...] | None, *above: str) -> tuple[Position, ...]:
-        """The position encodings that hold for the part `above`, or for the stack; `said` is what it says itself."""
-        found = positions.nearer(self.scope.position, said)
+    def positions(self, own: tuple[Position, ...] | None, *above: str) -> tuple[Position, ...]:
+        """The position encodings that hold for the part `above`, or for the stack; `own` is what it says itself."""
+        found = positions.nearer(self.scope.position, own)
         return positions.checked(found, self.d_model, self.places(*above, "position"))

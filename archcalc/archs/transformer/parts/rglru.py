@@ -20,10 +20,10 @@ class Rglru(Node):
     norm: Norm | None = None
 
 
-def resolve(word: str, slot: str, said: Rglru, around: Surroundings) -> LayerPart:
+def resolve(word: str, slot: str, node: Rglru, around: Surroundings) -> LayerPart:
     around.check_causal("a recurrent unit")
-    width = said.width or around.d_model
-    heads = around.needed(said.heads, "heads", "how many blocks of channels, such as `heads: 10`", word)
+    width = node.width or around.d_model
+    heads = around.needed(node.heads, "heads", "how many blocks of channels, such as `heads: 10`", word)
     around.check_divides(width, "width", heads, word, "heads")
-    layer = RecurrentUnit(width, heads, said.conv, said.act)
-    return around.layer_part(word, layer, said.norm)
+    layer = RecurrentUnit(width, heads, node.conv, node.act)
+    return around.layer_part(word, layer, node.norm)
