@@ -1,6 +1,6 @@
 """Print every example of README and docs anew: `python docs/refresh.py`, then read the difference.
 
-Pages can be named: `python docs/refresh.py README.md docs/fit.md`. The glossary's table of dims comes from the code.
+Pages can be named: `python docs/refresh.py README.md docs/fit.md`. Tables of the glossary come from the code.
 A line `…` stands for lines left out; as many lines are shown before and after it as were shown before.
 """
 
@@ -13,23 +13,32 @@ import sys
 from pathlib import Path
 
 from archcalc.layers.glossary import DIMS
+from archcalc.run.options import options_of, other_names
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TABLE = re.compile(r"(^\| dim \| meaning \|\n\|---\|---\|\n)(?:\|.*\n)*", re.MULTILINE)
+TABLE = r"(^\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)*"  # its heads, and the rows beneath
 
 
 def main() -> None:
     named = [Path(page).resolve() for page in sys.argv[1:]]
     for page in named or (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = page.read_text(encoding="utf-8")
-        text = TABLE.sub(lambda table: table[1] + dims(), text)
+        text = tabulated(text, "dim", "meaning", DIMS)
+        text = tabulated(text, "other name", "here", flags())
         page.write_text(BLOCK.sub(lambda block: f"```console\n{refreshed(block[1])}```", text), encoding="utf-8")
 
 
-def dims() -> str:
-    """The rows of the glossary's table of dims, from the code's own glossary."""
-    return "".join(f"| `{name}` | {meaning} |\n" for name, meaning in DIMS.items())
+def tabulated(text: str, left: str, right: str, facts: dict[str, str]) -> str:
+    """The page with the rows of that table as the code has them."""
+    rows = "".join(f"| `{name}` | {meaning} |\n" for name, meaning in facts.items())
+    return re.sub(TABLE.format(left, right), lambda table: table[1] + rows, text, flags=re.MULTILINE)
+
+
+def flags() -> dict[str, str]:
+    """Every option by the names of other tools, and what it is called here."""
+    names = {**other_names(options_of("flops")), **other_names(options_of("memory"))}
+    return {f"--{other.replace('_', '-')}": f"`--{name.replace('_', '-')}`" for other, name in names.items()}
 
 
 def refreshed(block: str) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from archcalc.cli.app import app
 from archcalc.layers.glossary import DIMS
+from archcalc.run.options import options_of, other_names
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
@@ -31,7 +32,18 @@ def test_an_option_is_explained(option: str) -> None:
 
 def test_every_option_of_the_page_exists() -> None:
     """A table of options that are gone would send readers looking for them."""
-    assert {term for term in EXPLAINED if term.startswith("--")} <= options()
+    others = {f"--{name.replace('_', '-')}" for name in other_names_of_all()}
+    assert {term for term in EXPLAINED if term.startswith("--")} <= options() | others
+
+
+def other_names_of_all() -> dict[str, str]:
+    return {**other_names(options_of("flops")), **other_names(options_of("memory"))}
+
+
+def test_every_name_of_other_tools_is_listed() -> None:
+    """With the option that it is here; `python docs/refresh.py docs/glossary.md` lists them."""
+    found = re.findall(r"^\| `--([\w-]+)` \| `--([\w-]+)` \|$", PAGE, re.MULTILINE)
+    assert {other.replace("-", "_"): name.replace("-", "_") for other, name in found} == other_names_of_all()
 
 
 def test_every_dim_is_explained() -> None:

@@ -17,8 +17,8 @@ Gpus = Annotated[
         "--gpu",
         metavar="NAME|SIZE",
         autocompletion=completed_gpu,
-        help="A device of `archcalc gpus`, or a memory size: 24GB, as cards are rated, is 24GiB. Repeatable. "
-        "Left out: ten usual ones.",
+        help="A device of `archcalc gpus`, or a memory size; a card sold with 24GB has 24GiB. Repeatable "
+        "(default: ten common devices).",
     ),
 ]
 

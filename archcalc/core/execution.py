@@ -98,7 +98,7 @@ class Run:
 
 
 def runs(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none") -> list[Run]:
-    """Every op of the model in order. `recompute` names what is not kept but computed again: none, core, block, ops."""
+    """Every op of the model in order. `recompute` names what is not saved but recomputed: none, core, block, ops."""
     return _all_runs(root, Gradients(trainable), recompute)
 
 
@@ -130,8 +130,8 @@ def _one_run(module: Module, gradients: Gradients, recompute: str) -> list[Run]:
 def _recomputed(once: list[Run], kept: set[Op]) -> list[Run]:
     """PyTorch's checkpointing stops as soon as the last tensor that the backward pass needs is there again.
 
-    An op keeps its inputs before it computes, so an op that keeps nothing else is not itself computed again. Nor is
-    one whose result was kept.
+    An op saves its inputs before it computes, so an op that saves nothing else is not itself recomputed. Nor is one
+    whose result was saved.
     """
     keeping = [index for index, run in enumerate(once) if _kept(run)]
     last = keeping[-1] if keeping else 0

@@ -60,7 +60,7 @@ class FileWeights:
 
     is_quantised = True
     has_buffers = True
-    widened = 0
+    dequantised_copies = 0
     estimate = ""
 
     @property

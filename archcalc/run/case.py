@@ -133,7 +133,7 @@ def _inference(model: Model, asked: Options) -> Case:
     kv = asked.kv_dtype or activations
     assumptions += [*_unmixed(asked.weights), *_stored(kept, asked.tp or 1)]
     weights = replace(kept, rest=activations) if kept else named_formats.weight_format(asked.weights or computed)
-    if weights.widened:
+    if weights.dequantised_copies:
         text = f"{weights.name}: a matrix is dequantised to 16 bits while it reads a prompt, as bitsandbytes does it"
         assumptions.append(Assumption(Topic.WEIGHTS, text, weights.name))
     return Case(

@@ -1,4 +1,4 @@
-"""GPUs that share a sequence: in all of the model (context parallelism), or beside tensor parallelism.
+"""Sequences that are split over GPUs: in the whole model (context parallelism), or beside tensor parallelism.
 
 Beside tensor parallelism, what no GPU's share of heads or widths divides is cut along the sequence, each of the `tp`
 GPUs holding its part of the residual stream, of norms and of what they keep.

@@ -48,7 +48,7 @@ class Checkpoint:
     rest: str = ""
     source: str = ""  # where it is said, where that is not in the spec
     unknown: str = ""
-    widened: int = 0  # copies in 16 bits that products of several tokens make of a matrix
+    dequantised_copies: int = 0  # 16-bit copies of a matrix that a product of several tokens allocates
 
     is_quantised = True
     has_buffers = False

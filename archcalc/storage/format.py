@@ -56,7 +56,7 @@ class Format:
     others: tuple[Other, ...] = ()
     instead: Format | None = None  # where rows are no whole blocks
     pad: dict[str, int] = field(default_factory=dict, hash=False)  # ffn, in and out to multiples, as kernels want them
-    widened: int = 0  # copies in 16 bits that products of several tokens make of a matrix
+    dequantised_copies: int = 0  # 16-bit copies of a matrix that a product of several tokens allocates
     holds_inputs: bool = False  # products keep what they read for the backward pass, though the matrix is frozen
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:

@@ -18,7 +18,15 @@ from archcalc.spec.yaml_reader import read
 from archcalc.storage.format import Format, Stored, plain
 from archcalc.storage.gguf_mixtures import Other
 
-FIELDS = ("name", "source", "quantises", "rest", "pad", "widened", "holds_inputs")  # of `Format`, as files say them
+FIELDS = (
+    "name",
+    "source",
+    "quantises",
+    "rest",
+    "pad",
+    "dequantised_copies",
+    "holds_inputs",
+)  # of `Format`, as files say them
 PURE = "_pure"  # as llama-quantize calls a file without a mixture
 PLAIN = tuple(name for name in BYTES if name != "fp8")
 ALIASES = dict.fromkeys(("f64", "float64"), "fp64") | dict.fromkeys(("f32", "float32"), "fp32")

@@ -25,7 +25,7 @@ class WeightStorage(Protocol):
     @property
     def has_buffers(self) -> bool: ...  # its bytes have the buffers among them
     @property
-    def widened(self) -> int: ...  # copies in 16 bits that products of several tokens make of a matrix
+    def dequantised_copies(self) -> int: ...  # 16-bit copies of a matrix that a product of several tokens allocates
     def holds(self, place: Place) -> bool: ...
     def total(self, place: Place, model: Facts, plan: Plan) -> int: ...
 

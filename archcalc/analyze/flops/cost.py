@@ -1,4 +1,4 @@
-"""FLOPs: what every op costs, forward, backward and computed again, summed over the tree.
+"""FLOPs: what every op costs, forward, backward and recomputed, summed over the tree.
 
     done = work(root)                       a training step; `trainable=never` for inference
     done.forward, done.backward             matrix products, by the convention of PyTorch's FlopCounterMode

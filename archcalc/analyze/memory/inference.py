@@ -1,4 +1,4 @@
-"""Inference's memory: weights, what is cached for so many tokens, and the fullest instant of reading the prompt."""
+"""Inference's memory: weights, what is cached for so many tokens, and the peak of the prefill."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def _dequantised(case: Case, prompt: Workload) -> Callable[[Param], int]:
     several = prompt.batch * longest > 1
 
     def copies(param: Param) -> int:
-        kept = several and case.format.widened and case.format.holds(Place(param, 1))
-        return case.format.widened * case.plan.size(param) * BYTES[case.activations] if kept else 0
+        kept = several and case.format.dequantised_copies and case.format.holds(Place(param, 1))
+        return case.format.dequantised_copies * case.plan.size(param) * BYTES[case.activations] if kept else 0
 
     return copies
 

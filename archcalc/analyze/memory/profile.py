@@ -1,8 +1,8 @@
-"""How full memory is over a step: changes played on top of what stands all the time, and the fullest instants.
+"""Memory over a step: allocations and frees on top of what is always allocated, and the peaks.
 
 line = Levels(base).play(changes)
-line.peak.parts, line.peak.phase, line.peak.module      the fullest instant
-line.instants                                           the fullest instant of each stretch, in order
+line.peak.parts, line.peak.phase, line.peak.module      the peak
+line.instants                                           the peak of each stretch, in order
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Instant:
 
 @dataclass
 class Levels:
-    """Plays changes on top of what stands all the time, and remembers the fullest instants."""
+    """Applies changes on top of what is always allocated, and remembers the peaks."""
 
     parts: dict[str, int]
     instants: list[Instant] = field(default_factory=list)

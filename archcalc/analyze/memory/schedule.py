@@ -70,7 +70,7 @@ class Group:
     first: int  # number of its first step
     recomputed: bool = False
     reads: list[Cell] = field(default_factory=list)  # made outside, kept while the inside is not
-    done: frozenset[Op] = frozenset()  # not computed again
+    done: frozenset[Op] = frozenset()  # not recomputed
     results: dict[Cell, Module] = field(default_factory=dict)  # made inside and kept, each with where it is made
 
 

@@ -109,7 +109,7 @@ def _copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
     def copy(param: Param) -> int:
         """A quantised weight is dequantised for each of its products, whatever the recipe casts."""
         if keeping.quantised(param):
-            return case.plan.size(param) * BYTES[case.activations] * max(1, case.format.widened)
+            return case.plan.size(param) * BYTES[case.activations] * max(1, case.format.dequantised_copies)
         if recipe.copies and case.plan.zero < 3:
             return case.plan.size(param) * BYTES[recipe.copies]
         return 0

@@ -122,7 +122,7 @@ def _bitsandbytes(said: Fields) -> Checkpoint | None:
     double = bool(said.get("bnb_4bit_use_double_quant"))
     kept = weight_format("nf4_dq" if double else "nf4")
     name = f"bitsandbytes {kind}" + (" with double quantisation" if double else "")
-    return replace(made(name, *kept.stores), skipped=skipped(said), widened=kept.widened)
+    return replace(made(name, *kept.stores), skipped=skipped(said), dequantised_copies=kept.dequantised_copies)
 
 
 def _fp8(said: Fields) -> Checkpoint:

@@ -37,8 +37,8 @@ class OnDisk:
         return self.usual.is_quantised
 
     @property
-    def widened(self) -> int:
-        return self.usual.widened
+    def dequantised_copies(self) -> int:
+        return self.usual.dequantised_copies
 
     @property
     def note(self) -> str:

@@ -1,4 +1,4 @@
-"""The pass of activation checkpointing: regions whose inside is not saved, but computed again in the backward pass."""
+"""The pass of activation checkpointing: regions whose inside is not saved, but recomputed in the backward pass."""
 
 from __future__ import annotations
 
