@@ -296,5 +296,5 @@ def test_a_training_step_keeps_what_pytorch_keeps(name: str) -> None:
 def test_there_is_nothing_to_decode(name: str) -> None:
     """A tree is no text to be continued."""
     model = archcalc.load(name)
-    with pytest.raises(archcalc.InputError, match="no tokens to decode one by one"):
+    with pytest.raises(archcalc.InputError, match="generates no tokens"):
         model.build(model.workload(mode="decode"))

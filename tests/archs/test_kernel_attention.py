@@ -301,4 +301,4 @@ def test_a_model_without_attention_is_refused(run: Run) -> None:
     """There is nothing to compare."""
     answer = run("kernel", "linear-autoencoder")
     assert (answer.code, answer.out) == (2, "")
-    assert "only Transformers have attention" in answer.err
+    assert "kernel attention is for Transformers" in answer.err

@@ -449,7 +449,7 @@ def test_what_a_config_leaves_open_is_fp16_beside_quantised_weights(tmp_path: Pa
 def test_a_cache_that_the_checkpoint_has_scales_for_is_told(run: Run, write: Write) -> None:
     quantised = tensors(FLOAT8, "float-quantized", kv_cache_scheme={"num_bits": 8, "type": "float"})
     answer = run("memory", write(json.dumps({**LLAMA, "quantization_config": quantised}), "config.json"))
-    assert "--kv-dtype fp8 counts it so" in " ".join(answer.out.split())
+    assert "--kv-dtype fp8 counts it that way" in " ".join(answer.out.split())
 
 
 def test_a_folder_of_packed_weights_is_compared_in_bytes(tmp_path: Path) -> None:

@@ -351,7 +351,7 @@ def test_a_file_of_weights_takes_its_own_bytes(tmp_path: Path) -> None:
     file.write_bytes(struct.pack("<Q", len(text)) + text + bytes(480))
     report = load(file).memory()
     assert (report.parts["weights"], report.parts["kv_cache"]) == (4 * 80 + 2 * 80, 0)
-    with pytest.raises(InputError, match="does not tell what is computed"):
+    with pytest.raises(InputError, match="does not say what is computed"):
         load(file).memory(mode="train")
 
 
@@ -370,10 +370,10 @@ def test_more_of_anything_never_needs_less(name: str) -> None:
         ("gpt2", {"optimizer": "adamw"}, "--optimizer: has no effect with --mode infer"),
         ("gpt2", {"recompute": "full"}, "--recompute: has no effect with --mode infer"),
         ("gpt2", {"mode": "train", "kv_dtype": "fp8"}, "--kv-dtype: has no effect with --mode train"),
-        ("bert-base", {"kv_dtype": "fp8"}, "keeps no cache"),
-        ("mamba-130m", {"kv_dtype": "fp8"}, "no keys and values are kept"),
-        ("gpt2", {"state_dtype": "fp32"}, "no state is kept"),
-        ("linear-autoencoder", {"attention": "flash"}, "no attention"),
+        ("bert-base", {"kv_dtype": "fp8"}, "has no cache"),
+        ("mamba-130m", {"kv_dtype": "fp8"}, "this model has no KV cache"),
+        ("gpt2", {"state_dtype": "fp32"}, "this model has no recurrent state"),
+        ("linear-autoencoder", {"attention": "flash"}, "no softmax attention"),
         ("gpt2", {"weights": "q4_kk"}, "no format called q4_kk"),
         ("gpt2", {"kv_rule": "half"}, "expected one of window"),
         ("gpt2", {"mode": "think"}, "expected one of train, infer, prefill, decode"),
