@@ -20,7 +20,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, axes, walk
 from archcalc.layers.dims import sequence_of
 from archcalc.layers.kernel import FEATURES, NORMALISER, feature_width
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Report, Table
 from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
@@ -122,8 +122,9 @@ class KernelReport(Report):
 def _line(row: Row) -> Line:
     normaliser = row.normaliser.at(row.length) if row.normaliser else None
     costs = (row.features, row.products.at(row.length), normaliser)
-    name = f"{row.feature} (used)" if row.used else row.feature
-    return Line((name, *costs, row.cheaper_from(), row.cheaper_from(causal_half=True)), 1, _worked(row))
+    flag: Flag = "used" if row.used else ""
+    cells = (row.feature, *costs, row.cheaper_from(), row.cheaper_from(causal_half=True))
+    return Line(cells, 1, _worked(row), flag=flag)
 
 
 def _worked(row: Row) -> str:

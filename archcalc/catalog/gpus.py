@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import SCHEMA_VERSION, Column, Line, Quantity, Report, Table
 from archcalc.run.device import KINDS, Device, Memory, catalog, device, makers, rated, unreadable
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked, memory_size, word
@@ -135,23 +135,21 @@ def _line(name: str, each: Device) -> Line:
 
 def _facts(name: str, each: Device) -> list[Line]:
     """Label and figure, as lines; what is unknown has no line."""
-    from archcalc.render.words import cell
-
-    memory, peaks = each.memory, each.peak.model_dump(exclude_none=True)
-    link = f"{each.link.kind}, {cell(each.link.bytes_per_second, 'bandwidth')}" if each.link else ""
-    facts = [
-        ("name", name),
-        ("maker", each.maker or ""),
-        ("kind", each.kind or ""),
-        ("year", str(each.year or "")),
-        ("rated", memory.nameplate or ""),
-        ("nameplate memory", f"{memory.bytes:,} bytes · {binary_bytes(memory.bytes)}"),
-        ("reported memory", f"{memory.reported:,} bytes · {binary_bytes(memory.reported)}" if memory.reported else ""),
-        ("bandwidth", cell(each.bandwidth, "bandwidth")),
-        *((f"dense {dtype}", f"{cell(peak, 'tera')} TFLOP/s") for dtype, peak in peaks.items()),
-        ("link", link),
-    ]
-    return [Line(fact) for fact in facts if fact[1]]
+    memory, link = each.memory, each.link
+    facts = {
+        "name": Quantity(name, "text"),
+        "maker": Quantity(each.maker, "text"),
+        "kind": Quantity(each.kind, "text"),
+        "year": Quantity(each.year, "text"),
+        "rated": Quantity(memory.nameplate, "text"),
+        "nameplate memory": Quantity(memory.bytes, "memory"),
+        "reported memory": Quantity(memory.reported, "memory"),
+        "bandwidth": Quantity(each.bandwidth, "bandwidth"),
+        **{f"dense {dtype}": Quantity(peak, "speed") for dtype, peak in each.peak.model_dump().items()},
+        "link": Quantity(link and link.kind, "text"),
+        "link bandwidth": Quantity(link and link.bytes_per_second, "bandwidth"),
+    }
+    return [Line((label, fact)) for label, fact in facts.items() if fact.value]
 
 
 def _texts(each: Device) -> list[str]:

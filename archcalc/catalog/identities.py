@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, MissingExtra, did_you_mean
 from archcalc.identities import Finding, Standing, names, run
-from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Report, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 ROUNDING = Assumption(Topic.EXACTNESS, "float64, fixed seeds; below 1e-10 is what rounding leaves")
 CORRECTIONS = Assumption(Topic.TABLE, "✗ a wrong claim, as textbooks and lecture notes have it; → what it should say")
-MARKS = {Standing.RIGHT: "", Standing.WRONG: "✗ ", Standing.CORRECTED: "→ "}
+FLAGS: dict[Standing, Flag] = {Standing.RIGHT: "", Standing.WRONG: "wrong", Standing.CORRECTED: "corrected"}
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class IdentitiesReport(Report):
 
 def _line(finding: Finding) -> Line:
     verdict = finding.verdict if finding.as_expected else f"{finding.verdict}!"
-    return Line((MARKS[finding.standing] + finding.claim, finding.residual, verdict), 2)
+    return Line((finding.claim, finding.residual, verdict), 2, flag=FLAGS[finding.standing])
 
 
 def _row(finding: Finding) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from archcalc.render.page import page
-from archcalc.render.words import cell, figure
-from archcalc.report.base import LEFT, Line, Report, Table
+from archcalc.render.words import cells, figure, label
+from archcalc.report.base import LEFT, Line, Report, Table, Unit
 
 _MARKS = re.compile(r"[\\`*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")  # an underscore within a word marks nothing
 _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `commands`
@@ -15,7 +15,7 @@ _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `
 
 def render(report: Report, *, width: int) -> str:
     shown = page(report)
-    answers = [f"- **{_plain(answer.label)}**: {' '.join(figure(answer)).strip()}" for answer in shown.figures]
+    answers = [f"- **{_plain(label(answer))}**: {' '.join(figure(answer)).strip()}" for answer in shown.figures]
     scope = [f"**{_sentence(shown.scope)}**"] if shown.scope else []
     blocks = [
         [f"### {_plain(shown.title)}"],
@@ -35,8 +35,8 @@ def _table(table: Table) -> list[str]:
     return [_row(heads), _row(rule), *(_row(_cells(line, units)) for line in table.lines)]
 
 
-def _cells(line: Line, units: Sequence[str]) -> list[str]:
-    first, *rest = (_plain(cell(value, unit)) for value, unit in zip(line.cells, units, strict=True))
+def _cells(line: Line, units: Sequence[Unit]) -> list[str]:
+    first, *rest = map(_plain, cells(line, units))
     below = f"<br>`{_code(line.below)}`" if line.below else ""
     return ["&emsp;" * line.depth + first + below, *rest]
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from archcalc.render import cells
 from archcalc.render.page import page
 from archcalc.render.style import bold, coloured, dim
-from archcalc.render.words import cell, figure
-from archcalc.report.base import LEFT, Column, Figure, Line, Report, Table
+from archcalc.render.words import cells as words_of
+from archcalc.render.words import figure, label
+from archcalc.report.base import LEFT, Column, Figure, Line, Report, Table, Unit
 
 WIDE = 110  # columns from which there is room to spare
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -52,9 +53,9 @@ def _note(note: str, width: int) -> list[str]:
 
 def _figures(figures: Sequence[Figure]) -> list[str]:
     """Labels to the left, exact values right-aligned, what they come to roughly beside them."""
-    rows = [(answer.label, *figure(answer), answer.note) for answer in figures]
-    label, exact = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
-    lines = [f"{row[0]:<{label}}  {row[1]:>{exact}}  {row[2]}".rstrip() for row in rows]
+    rows = [(label(answer), *figure(answer), answer.note) for answer in figures]
+    wide, exact = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
+    lines = [f"{row[0]:<{wide}}  {row[1]:>{exact}}  {row[2]}".rstrip() for row in rows]
     return [line + (dim(f"  {row[3]}") if row[3] else "") for line, row in zip(lines, rows, strict=True)]
 
 
@@ -86,7 +87,7 @@ class _Layout:
         return [heads, *(text for line, row in rows for text in self._line(line, row))]
 
     def _cells(self, line: Line) -> list[str]:
-        name, *rest = (cell(value, unit) for value, unit in zip(line.cells, self.units, strict=True))
+        name, *rest = words_of(line, self.units)
         return ["  " * line.depth + name, *rest]
 
     def _widths(self, columns: tuple[Column, ...]) -> list[int]:
@@ -129,7 +130,7 @@ class _Layout:
         return "  ".join(_padded(text, width, unit) for text, width, unit in columns).rstrip()
 
 
-def _padded(text: str, width: int, unit: str) -> str:
+def _padded(text: str, width: int, unit: Unit) -> str:
     """Filled up or cut to the width it takes on the screen, where an accent of its own takes none."""
     text = cells.cut(text, width) if unit in ("name", "text") else text
     fill = " " * (width - cells.width(text))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from archcalc.report.base import GLYPHS
-
+GLYPHS = "█▓▒░▪"  # the parts, in their order
 FREE, LIMIT = "·", "│"
 WIDTH = 16
 

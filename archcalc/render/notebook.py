@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from archcalc.render.page import Page, page
-from archcalc.render.words import cell, figure
+from archcalc.render.words import cells, figure, label
 from archcalc.report.base import LEFT, Column, Figure, Line, Report, Table
 
 INDENT = 1.5  # em for each level of a tree
@@ -28,7 +28,8 @@ def _blocks(shown: Page) -> Iterator[str]:
 
 def _figure(each: Figure) -> str:
     exact, roughly = figure(each)
-    return _cell("td", each.label, "left") + _cell("td", exact, "right") + _cell("td", f"{roughly} {each.note}", "left")
+    words = ((label(each), "left"), (exact, "right"), (f"{roughly} {each.note}", "left"))
+    return "".join(_cell("td", text, side) for text, side in words)
 
 
 def _table(table: Table) -> str:
@@ -44,7 +45,7 @@ def _table_of(rows: Iterable[str]) -> str:
 def _line(line: Line, columns: tuple[Column, ...]) -> str:
     """The name is indented by its depth, with the working beneath it; a heading is bold."""
     tag = "th" if line.heading else "td"
-    texts = [cell(value, column.unit) for value, column in zip(line.cells, columns, strict=True)]
+    texts = cells(line, [column.unit for column in columns])
     below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
     style = f"text-align:left;padding-left:{INDENT * line.depth + 0.5}em"
     name = f'<{tag} style="{style}">{escape(texts[0])}{below}</{tag}>'

@@ -11,7 +11,7 @@ from typing import Any
 
 from archcalc.core.assumptions import Assumption
 from archcalc.core.visible import visible
-from archcalc.report.base import Column, Figure, Line, Report, Table
+from archcalc.report.base import Column, Figure, Line, Quantity, Report, Table
 
 
 @dataclass(frozen=True)
@@ -64,4 +64,6 @@ def _cell(value: Any) -> Any:
     """A text, or a shape by the names of its dims."""
     if isinstance(value, str):
         return visible(value)
+    if isinstance(value, Quantity):
+        return value._replace(value=_cell(value.value))
     return tuple(map(_cell, value)) if isinstance(value, list | tuple) else value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from archcalc.render.bars import stacked
-from archcalc.report.base import Figure
+from archcalc.render.bars import GLYPHS, stacked
+from archcalc.report.base import Figure, Flag, Line, Quantity, Unit
 from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
 
 ROUNDING = 1e-10  # in float64, after a few thousand operations at the most
@@ -14,38 +15,49 @@ THOUSAND = 1000
 SIMPLE = 12  # the largest denominator that is read at a glance
 
 
-def cell(value: Any, unit: str) -> str:
+FLAGS: dict[Flag, tuple[str, str]] = {  # what stands before and behind a name
+    "": ("", ""),
+    "estimate": ("", " (estimate)"),
+    "used": ("", " (used)"),
+    "wrong": ("✗ ", ""),
+    "corrected": ("→ ", ""),
+}
+
+
+def cell(value: Any, unit: Unit) -> str:
+    if isinstance(value, Quantity):
+        return cell(*value)
     if value is None and unit == "bound":
         return "–"
-    if value is None or value == "":
-        return ""
-    if unit == "count":
-        return f"{value:,}" if isinstance(value, int) else str(value)
-    if unit == "bytes":
-        return decimal_bytes(value)
-    if unit == "binary":
-        return binary_bytes(value)
-    if unit == "stack":
-        return stacked(*value)
-    if unit == "room":
-        return binary_bytes(value) if value >= 0 else f"−{binary_bytes(-value)}"
-    if unit == "bound":
-        return f"{value:,}" if isinstance(value, int) else str(value)
-    if unit == "bandwidth":
-        return f"{decimal_bytes(value)}/s"
-    if unit == "tera":
-        return f"{value / 10**12:,.1f}"
-    if unit == "times":
-        return f"× {value:,}" if value != 1 else ""
-    if unit == "share":
-        return "<0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
-    if unit == "change":
-        return f"{value:+,}".replace("-", "−") if value else "="
-    if unit == "ratio":
-        return ratio(value)
-    if unit == "residual":
-        return residual(value)
-    return " × ".join(map(str, value)) if unit == "shape" else str(value)
+    return "" if value is None or value == "" else WORDS[unit](value)
+
+
+def cells(line: Line, units: Sequence[Unit]) -> list[str]:
+    """The cells of a line as words, the first with what its flag says."""
+    name, *rest = (cell(value, unit) for value, unit in zip(line.cells, units, strict=True))
+    before, behind = FLAGS[line.flag]
+    return [f"{before}{name}{behind}", *rest]
+
+
+def label(answer: Figure) -> str:
+    """With the character that stands for it in the bars."""
+    return answer.label if answer.segment is None else f"{GLYPHS[answer.segment]} {answer.label}"
+
+
+def _count(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _room(value: int) -> str:
+    return binary_bytes(value) if value >= 0 else f"−{binary_bytes(-value)}"
+
+
+def _share(value: float) -> str:
+    return "<0.1 %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+
+
+def _change(value: int) -> str:
+    return f"{value:+,}".replace("-", "−") if value else "="
 
 
 def residual(value: float) -> str:
@@ -68,3 +80,26 @@ def figure(answer: Figure) -> tuple[str, str]:
         return f"{answer.value:,}", f"· {decimal_bytes(answer.value)} · {binary_bytes(answer.value)}"
     roughly = flops(answer.value) if answer.unit == "flops" else rounded(answer.value)
     return f"{answer.value:,}", f"· {roughly}" if answer.value >= 1000 else ""
+
+
+WORDS: dict[Unit, Callable[[Any], str]] = {
+    "name": str,
+    "text": str,
+    "shape": lambda value: " × ".join(map(str, value)),
+    "count": _count,
+    "bound": _count,
+    "times": lambda value: f"× {value:,}" if value != 1 else "",
+    "share": _share,
+    "change": _change,
+    "ratio": ratio,
+    "residual": residual,
+    "flops": _count,
+    "bytes": decimal_bytes,
+    "binary": binary_bytes,
+    "memory": lambda value: f"{value:,} bytes · {binary_bytes(value)}",
+    "room": _room,
+    "stack": lambda value: stacked(*value),
+    "bandwidth": lambda value: f"{decimal_bytes(value)}/s",
+    "tera": lambda value: f"{value / 10**12:,.1f}",
+    "speed": lambda value: f"{value / 10**12:,.1f} TFLOP/s",
+}

@@ -14,7 +14,6 @@ from archcalc.core.assumptions import Assumption
 from archcalc.spec.scope import WHOLE, Scope
 
 SCHEMA_VERSION = 2
-GLYPHS = "█▓▒░▪"  # the parts of a stacked bar, in their order
 
 Unit = Literal[
     "name",
@@ -29,12 +28,15 @@ Unit = Literal[
     "ratio",
     "residual",
     "binary",
+    "memory",
     "bandwidth",
     "tera",
+    "speed",
     "stack",
     "room",
     "bound",
 ]
+Flag = Literal["", "estimate", "used", "wrong", "corrected"]
 LEFT: frozenset[Unit] = frozenset(("name", "text", "shape", "stack"))  # aligned to the left; all others are numbers
 
 
@@ -45,6 +47,14 @@ class Figure(NamedTuple):
     value: int
     unit: Unit = "count"
     note: str = ""
+    segment: int | None = None  # which part of the stacked bars it is
+
+
+class Quantity(NamedTuple):
+    """A cell with a unit of its own, in a column of facts."""
+
+    value: Any
+    unit: Unit
 
 
 class Column(NamedTuple):
@@ -61,6 +71,7 @@ class Line(NamedTuple):
     depth: int = 0
     below: str = ""
     heading: bool = False  # groups the lines under it
+    flag: Flag = ""  # what is to be known of it at a glance
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from archcalc.analyze.fit.combinations import Together
 from archcalc.analyze.fit.remedies import Remedy
 from archcalc.analyze.memory.report import MemoryReport
-from archcalc.report.base import GLYPHS, Column, Figure, Line, Report, Table
+from archcalc.report.base import Column, Figure, Line, Report, Table
 from archcalc.spec.units import binary_bytes
 
 SEGMENTS = {
@@ -108,9 +108,9 @@ class FitReport(Report):
             yield f"  {binary_bytes(way.required)} on {on}: {way.change.option}"
 
     def figures(self) -> Sequence[Figure]:
-        """The parts, with the character that stands for each in the bars."""
-        named = zip(GLYPHS, self.segments.items(), strict=True)
-        return tuple(Figure(f"{glyph} {name}", size, "bytes") for glyph, (name, size) in named if size)
+        """The parts, in their order in the bars."""
+        parts = enumerate(self.segments.items())
+        return tuple(Figure(name, size, "bytes", segment=place) for place, (name, size) in parts if size)
 
     def table(self) -> Table:
         columns = (

@@ -84,7 +84,7 @@ class MemoryReport(Report):
     def table(self) -> Table:
         """By part: what stands at the fullest instant."""
         first = f"peak: {instant_name(self.peak)}" if self.mode == "train" else "part"
-        lines = [self._line(self._part_name(part), size) for part, size in self.parts.items() if size]
+        lines = [self._part_line(part, size) for part, size in self.parts.items() if size]
         return Table((Column(first, "name"), *SIZE, Column("share", "share")), tuple(lines))
 
     def more(self) -> Sequence[Table]:
@@ -96,8 +96,9 @@ class MemoryReport(Report):
         columns = (Column("layer", "name"), Column("×", "times"), *SIZE, *wide, Column("share", "share"))
         return [Table(columns, tuple(self._layer_lines()))]
 
-    def _part_name(self, part: str) -> str:
-        return f"{PARTS[part]} (estimate)" if part == "overhead" else PARTS[part]
+    def _part_line(self, part: str, size: int) -> Line:
+        line = self._line(PARTS[part], size)
+        return line._replace(flag="estimate") if part == "overhead" else line
 
     def _line(self, name: str, number: int, depth: int = 0) -> Line:
         return Line((name, number, number, self._share(number)), depth)
