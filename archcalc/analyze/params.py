@@ -62,8 +62,8 @@ class ParamsReport(Report):
     names: bool = False
 
     def figures(self) -> Sequence[Figure]:
-        tied = "the output layer is tied to the embedding" if self.without_head == self.total else ""
-        headless = Figure("without output layer", self.without_head, note=tied)
+        own = "it has no weights of its own" if self.without_head == self.total else ""
+        headless = Figure("without output layer", self.without_head, note=own)
         groups = [Figure(name, count) for name, count in self.groups.items() if count]
         frozen = [Figure("trainable", self.trainable)] if self.trainable != self.total else []
         active = [Figure("active per token", self.active)] if self.active != self.total else []
