@@ -8,6 +8,8 @@ import pytest
 from support.hf_small import small
 from support.hf_truth import judge
 
+from archcalc.importers.hf._helpers.imported import document
+
 EXAONE = {"sliding_window_pattern": "LLLG"}  # as the 32B has it, which its class never reads beside layer_types
 EXACT: list[tuple[str, str, dict[str, Any]]] = [
     ("t5", "T5EncoderModel", {"feed_forward_proj": "relu", "is_gated_act": True}),
@@ -52,3 +54,12 @@ def test_heads_that_do_not_add_up_are_refused(model_type: str, name: str, change
     verdict = judge({**small(model_type, name), **changes})
     assert verdict.outcome == "refused", verdict
     assert "can be built, but not run" in verdict.why
+
+
+def test_each_kind_of_layer_has_the_base_that_its_class_gives_it() -> None:
+    """UltraBERT's full layers were written with the base of its local ones."""
+    kinds = ["full_attention", "sliding_attention"]
+    said = {"model_type": "ultrabert", "num_hidden_layers": 2, "layer_types": kinds, "sliding_window": 4}
+    found = document({**said, "architectures": ["UltrabertModel"]}, "config.json").data
+    assert found["position"]["theta"] == 2_560_000.0
+    assert found["variants"]["local"]["position"]["theta"] == 10_000.0

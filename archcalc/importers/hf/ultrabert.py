@@ -1,13 +1,14 @@
-"""UltraBERT: Llama that sees the whole text, perhaps by windows in some blocks."""
+"""UltraBERT: Llama that sees the whole text, by windows in some blocks, whose positions have a base of their own."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from archcalc.importers.hf._helpers import bert_like, heads, inert
-from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.layer_types import full, layer_types, sliding
+from archcalc.importers.hf._helpers.blocks import Fields, head_dim
+from archcalc.importers.hf._helpers.layer_types import FULL, full, layer_types, sliding
 from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.words import local_theta, rope
 
 TYPES = ("ultrabert",)
 USUAL = "masked"
@@ -18,9 +19,15 @@ INERT = {
 
 
 def translate(c: Config, task: str) -> Fields:
-    found = sliding(c, layer_types(c, full(c)), c.size_or("sliding_window", 0) or None)
-    stack = {"variants": found["variants"], "encoder": found["decoder"]}
-    return {**bert_like.llama_encoder(c), **stack, "head": _head(c, task)}
+    local: Fields = {"position": {"kind": "rope", "theta": local_theta(c)}} if head_dim(c) % 2 == 0 else {}
+    found = sliding(c, layer_types(c, full(c)), c.size_or("sliding_window", 0) or None, **local)
+    return {
+        **bert_like.llama_encoder(c),
+        "position": rope(c, head_dim(c), layer=FULL),
+        "variants": found["variants"],
+        "encoder": found["decoder"],
+        "head": _head(c, task),
+    }
 
 
 def _head(c: Config, task: str) -> Any:
