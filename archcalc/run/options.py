@@ -42,7 +42,7 @@ class Options:
     """The options as given; None where one was left out."""
 
     mode: str = option(
-        "A training step; a prompt read and its KV cache (infer); a prompt alone; or one more token.",
+        "Training step, reading a prompt and keeping its KV cache (infer or prefill), or decoding a token.",
         word,
         choices=MODES,
     )

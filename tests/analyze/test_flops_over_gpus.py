@@ -10,7 +10,7 @@ import archcalc
 
 LLAMA = archcalc.load("llama-3-8b")
 SPLIT = [("llama-3-8b", 8), ("mixtral-8x7b", 2), ("t5-small", 2), ("mamba-130m", 2), ("recurrentgemma-2b", 2)]
-ASKED: list[dict[str, Any]] = [{}, {"mode": "prefill"}, {"mode": "decode"}, {"attention": "flash", "causal": "half"}]
+ASKED: list[dict[str, Any]] = [{}, {"mode": "prefill"}, {"mode": "decode"}, {"causal": "half"}]
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=str)
@@ -104,3 +104,46 @@ def test_a_plan_that_cannot_be_is_refused() -> None:
     ):
         with pytest.raises(archcalc.InputError, match=fact):
             LLAMA.flops(**options)  # type: ignore[arg-type]
+
+
+def test_a_decode_step_reads_all_weights_but_of_the_table_a_row() -> None:
+    """And the keys and values of the context and of the new token, which is written too."""
+    traffic = LLAMA.flops(mode="decode", context=4095, batch=3).traffic
+    assert traffic.weights == 2 * (8_030_261_248 - 128256 * 4096 + 3 * 4096)
+    assert traffic.kv_cache == 3 * (4096 + 1) * 2 * 32 * 8 * 128 * 2
+    assert traffic.state == 0
+
+
+@pytest.mark.parametrize("attention", ["eager", "flash"])
+def test_a_cache_is_read_in_its_format_however_attention_is_computed(attention: str) -> None:
+    plain, narrow = (LLAMA.flops(mode="decode", attention=attention, kv_dtype=name).traffic for name in ("bf16", "fp8"))
+    assert plain.kv_cache == 2 * narrow.kv_cache
+    assert plain.weights == narrow.weights
+
+
+def test_one_token_reads_the_experts_that_it_chooses() -> None:
+    """Two of Mixtral's eight; sixteen tokens may choose all of them."""
+    model = archcalc.load("mixtral-8x7b")
+    one, many = (model.flops(mode="decode", batch=batch).traffic.weights for batch in (1, 16))
+    experts = 2 * 32 * 3 * 4096 * 14336
+    assert many - one == 6 * experts + 2 * 15 * 4096
+
+
+def test_a_state_is_read_and_written_whole() -> None:
+    """24 layers of 1,536 × 16 numbers, and the last three positions of a convolution."""
+    model = archcalc.load("mamba-130m")
+    state = 24 * (1536 * 16 + 1536 * 3) * 4
+    assert model.flops(mode="decode").traffic.state == 2 * state == 2 * model.memory(mode="decode").parts["state"]
+    assert model.flops(mode="prefill").traffic.state == state
+    assert model.flops(mode="decode", state_dtype="bf16").traffic.state == state
+
+
+def test_what_the_model_does_not_have_is_refused() -> None:
+    for name, options, fact in (
+        ("mamba-130m", {"kv_dtype": "fp8"}, "no KV cache, but a recurrent state"),
+        ("gpt2", {"state_dtype": "fp32"}, "no recurrent state, but a KV cache"),
+        ("bert-base", {"kv_dtype": "fp8"}, "no cache and no decode step"),
+        ("mamba-130m", {"attention": "flash"}, "no softmax attention"),
+    ):
+        with pytest.raises(archcalc.InputError, match=fact):
+            archcalc.load(name).flops(mode="prefill", **options)  # type: ignore[arg-type]

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.flops.cost import Piece, Work, work
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.flops.share import Formats, Share
+from archcalc.analyze.memory.decode_cache import grows
+from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
 from archcalc.analyze.params import params
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, total
@@ -21,6 +23,7 @@ from archcalc.core.execution import never
 from archcalc.core.ir import Module, ModuleGroup, Param, Region, notes_of, walk, work_notes_of
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import FEED_FORWARD
+from archcalc.core.tree import ops_in
 from archcalc.run import lora, sequence_parallel
 from archcalc.run.options import RECOMPUTE, Options
 from archcalc.run.precision_recipes import recipe
@@ -31,9 +34,14 @@ from archcalc.storage import named_formats
 if TYPE_CHECKING:
     from archcalc.model import Model
 
-INFER = Assumption(Topic.COST, "infer: a prompt is read (prefill); --mode decode counts one more token", "prefill")
+INFER = Assumption(
+    Topic.COST, "infer: FLOPs of reading the prompt (prefill); --mode decode counts one token", "prefill"
+)
 PRODUCTS = Assumption(
     Topic.COST, "matrix products, two FLOPs for each multiply-add; elementwise work apart, by archcalc's convention"
+)
+CHOSEN = Assumption(
+    Topic.COST, "weights read: those of as many experts as the tokens can choose, at the most all of them"
 )
 
 
@@ -41,7 +49,7 @@ def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False
     """Options are those of `archcalc flops`."""
     mode = "prefill" if asked.mode == "infer" else asked.mode
     if mode == "decode":
-        _check_decodes(model)
+        check_decodes(model)
     load = model.workload(**asked.sizes.given(), mode=mode, attention=asked.attention or "eager")
     if model.spec.family == "weights":
         hint = "give the model's config.json or a spec"
@@ -59,6 +67,7 @@ def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False
         context=load.context,
         plan=share.plan,
         weights=share.formats.weights.name if share.formats.weights else "",
+        traffic=share.traffic(done),
         amounts=_amounts(done),
         kinds={kind: _amounts(_of_kind(done, kind)) for kind in KINDS_OF_WORK if _of_kind(done, kind).pieces},
         tokens=tokens_of(load),
@@ -80,15 +89,12 @@ def _changes(asked: Options) -> tuple[Change, ...]:
 
 def _share(model: Model, asked: Options, root: Module, load: Workload) -> Share:
     """One GPU's share under the plan that is asked for, which the model must allow."""
-    plan = asked.plan
-    plan.check(root)
-    if plan.sp:
-        sequence_parallel.check_sequence(root)
-    if plan.cp > 1:
-        sequence_parallel.check_context(root)
-        sequence_parallel.check_length(load, plan.cp)
+    check_plan(root, asked)
+    check_sense(root, asked)
+    check_sizes(load, asked)
+    check_cache({grows(op.output) for op in ops_in(root) if op.output.role == "cache"}, asked)
     fused = getattr(model.spec, "fused_qkv", False)  # of transformers alone
-    return Share(root, plan, _formats(model, asked), fused)
+    return Share(root, asked.plan, _formats(model, asked), load.decodes, fused)
 
 
 def _formats(model: Model, asked: Options) -> Formats:
@@ -109,17 +115,6 @@ def _activations(asked: Options) -> str | None:
     raise InputError(fact, did_you_mean(asked.precision, BYTES), field="--precision")
 
 
-def _check_decodes(model: Model) -> None:
-    """Whoever decodes keeps something for the next token, however short the sequences."""
-    lengths = dict.fromkeys(model.resolved.lengths, 1)
-    if not lengths:
-        return  # a model without sequences is refused with its workload
-    root = model.build(Workload(1, lengths, mode="decode"))
-    if not any(op.output.role == "cache" for module, _ in walk(root) for op in module.ops):
-        hint = "use --mode train or prefill"
-        raise InputError("this model has no cache and no decode step", hint, field="--mode")
-
-
 def _work(root: Module, asked: Options, share: Share) -> Work:
     trainable = lora.is_adapter if asked.lora else lora.all_but(root, asked.freeze or ())
     trainable = trainable if asked.trains else never
@@ -138,7 +133,7 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
     if asked.mode == "infer":
         yield INFER
     yield PRODUCTS
-    masked = any(op.seen for module, _ in walk(root) for op in module.ops)
+    masked = any(op.seen for op in ops_in(root))
     if asked.causal != "half" and masked:
         yield Assumption(Topic.ATTENTION, "attention in full, masked scores included", "full", "--causal")
     elif masked:
@@ -166,6 +161,8 @@ def _of_share(share: Share) -> Iterator[Assumption]:
     if plan.gpus > 1:
         text = f"FLOPs and bytes on each of {plan.gpus:,} GPUs, on the one with most; what is not split counts fully"
         yield Assumption(Topic.PARALLELISM, text, plan.gpus)
+    if any(op.select and not op.traits.reads_rows for op in ops_in(share.root)):
+        yield CHOSEN
     if plan.cp > 1:
         text = "context parallelism: queries of one GPU over keys and values of the whole sequence"
         yield Assumption(Topic.PARALLELISM, text, plan.cp)

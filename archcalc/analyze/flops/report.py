@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -58,6 +58,18 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Traffic:
+    """Bytes that a forward pass reads of weights, and reads and writes of caches, on one GPU."""
+
+    weights: int
+    kv_cache: int
+    state: int
+
+    def record(self) -> dict[str, int]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class FlopsReport(Report):
     command: ClassVar[str] = "flops"
     mode: str
@@ -66,6 +78,7 @@ class FlopsReport(Report):
     context: int
     plan: Plan
     weights: str  # their format, where one was asked for
+    traffic: Traffic
     amounts: Amounts
     kinds: dict[str, Amounts]
     tokens: int  # computed in one step
@@ -113,7 +126,7 @@ class FlopsReport(Report):
         return 6 * self.parameters * self.corpus if self.corpus else None
 
     def title(self) -> str:
-        step = {"train": "a training step", "prefill": "a forward pass", "decode": "one more token"}[self.mode]
+        step = {"train": "training step", "prefill": "prefill", "decode": "decode"}[self.mode]
         sizes = {"batch": self.batch, **self.lengths}
         if self.mode == "decode":
             sizes = {**dict(list(sizes.items())[:-1]), "context": self.context}
@@ -131,6 +144,7 @@ class FlopsReport(Report):
             *recomputed,
             *self._elementwise(),
             Figure(f"per {unit}", round(self.per_token), "flops", note=self._of()),
+            *self._moved(),
             *self._training(),
         ]
 
@@ -139,6 +153,12 @@ class FlopsReport(Report):
         return [
             Figure("elementwise besides", self.elementwise + back, "flops", note="forward and backward" if back else "")
         ]
+
+    def _moved(self) -> list[Figure]:
+        """In inference, where reading weights and the cache may take longer than the FLOPs."""
+        names = {"weights": "weights read", "kv_cache": "KV cache moved", "state": "state moved"}
+        sums = {} if self.mode == "train" else self.traffic.record()
+        return [Figure(names[name], number, "bytes") for name, number in sums.items() if number]
 
     def _of(self) -> str:
         return f"{self.total:,} over {self.tokens:,}" if self.total % self.tokens else ""
@@ -200,6 +220,7 @@ class FlopsReport(Report):
             **self.plan.record(),
             "weights_format": self.weights,
             **self.amounts.record(),
+            "traffic": self.traffic.record(),
             "tokens": self.tokens,
             "per_token": float(self.per_token),
             "kinds": {kind: amounts.record() for kind, amounts in self.kinds.items()},

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Unpack
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.assumptions import assumptions, attends
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
-from archcalc.analyze.memory.option_checks import check_cache, check_sense, check_sizes
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.profile import Instant, Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
 from archcalc.analyze.memory.report import PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, parameter_memory
+from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.execution import Trainable, never
@@ -58,6 +58,8 @@ class Memory:
     def __init__(self, model: Model, options: Options | None = None, **keywords: Unpack[MemoryKeywords]) -> None:
         self.model, self.options = model, options or Options.of("memory", keywords)
         self.case: Case = case(model, self.options)
+        if self.options.mode == "decode":
+            check_decodes(model)
         self._totals: dict[Sizes, int] = {}
 
     @checked()
@@ -78,7 +80,7 @@ class Memory:
     def report(self, sizes: Sizes, *, depth: int | None = None, timeline: bool = False) -> MemoryReport:
         """The same, with the sizes as one value."""
         work = self._workload(sizes)
-        check_sizes(work, self.case)
+        check_sizes(work, self.options)
         step, root = self._simulated(work), self.build(work)
         levels = Levels(dict(step.start)).play(step.changes)
         whole = undivided(self.parameters, step.schedule.saved(), step.cache)
@@ -173,7 +175,7 @@ class Memory:
             return []
         step = inference.last_step(work)
         found = inference.cache_after(self.build(step), step, self.case)
-        check_cache({one.grows for one in found}, self.case)
+        check_cache({one.grows for one in found}, self.options)
         return found
 
     def _workload(self, sizes: Sizes) -> Workload:
@@ -184,12 +186,8 @@ class Memory:
         """The model at its usual size, for what does not depend on sizes."""
         mode = "train" if self.case.trains else "prefill"
         root = self.build(self.model.workload(mode=mode, attention=self.case.attention))
-        self.case.plan.check(root)
-        if self.case.plan.sp:
-            sequence_parallel.check_sequence(root)
-        if self.case.plan.cp > 1:
-            sequence_parallel.check_context(root)
-        check_sense(root, self.case)
+        check_plan(root, self.options)
+        check_sense(root, self.options)
         return root
 
     @cached_property

@@ -1,0 +1,79 @@
+"""Which options make sense for a model: an option about something that it does not have is a mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import TYPE_CHECKING
+
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module, Region, walk
+from archcalc.core.tree import ops_in
+from archcalc.run import sequence_parallel
+from archcalc.run.options import RECOMPUTE, Options
+from archcalc.run.sequence_parallel import check_length
+from archcalc.spec.option import flag_of
+from archcalc.spec.workload import Workload
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+NO_CACHE = "this model has no cache and no decode step"
+
+
+def check_decodes(model: Model) -> None:
+    """Refuse to decode with a model that keeps nothing for the next token, however short the sequences."""
+    lengths = dict.fromkeys(model.resolved.lengths, 1)
+    if not lengths:
+        return  # a model without sequences is refused with its workload
+    root = model.build(Workload(1, lengths, mode="decode"))
+    if not any(op.output.role == "cache" for op in ops_in(root)):
+        raise InputError(NO_CACHE, "use --mode train or prefill", field="--mode")
+
+
+def check_plan(root: Module, asked: Options) -> None:
+    """Refuse to lay a model out over GPUs in a way that it does not allow."""
+    plan = asked.plan
+    plan.check(root)
+    if plan.sp:
+        sequence_parallel.check_sequence(root)
+    if plan.cp > 1:
+        sequence_parallel.check_context(root)
+
+
+def check_sense(root: Module, asked: Options) -> None:
+    """Refuse to answer about blocks, attention, a cache or a vocabulary that is not there."""
+    if asked.trains and not root.body:
+        hint = "give the model's config.json or a spec"
+        raise InputError("a file of weights does not say what is computed with them", hint, field="--mode")
+    regions = {module.region for module, _ in walk(root)}
+    has_logits = any(op.traits.loss_of_logits for op in ops_in(root))
+    has_cache = any(op.output.role == "cache" for op in ops_in(root))
+    recompute = RECOMPUTE[asked.recompute or "none"]
+    whole = recompute in ("block", "ops")
+    _need(Region.BLOCK in regions or not whole, "--recompute", "this model has no blocks to recompute")
+    _need(Region.CORE in regions or recompute != "core", "--recompute", "this model has no attention to recompute")
+    _need(Region.CORE in regions or not asked.attention, "--attention", "this model has no softmax attention")
+    _need(has_logits or (asked.loss_chunks or 1) == 1, "--loss-chunks", "this model has no logits over a vocabulary")
+    for name in ("kv_dtype", "kv_rule", "state_dtype", "prefill"):
+        _need(has_cache or name not in asked.given, flag_of(name), NO_CACHE)
+
+
+def check_sizes(work: Workload, asked: Options) -> None:
+    """Refuse more parts than there are positions."""
+    positions = int(work.batch) * max(map(int, work.lengths.values()), default=1)
+    chunks = asked.loss_chunks or 1
+    if chunks > positions:
+        fact = f"{chunks:,} chunks of {positions:,} positions: some would be empty"
+        raise InputError(fact, f"use at most {positions:,}, such as --loss-chunks 8", field="--loss-chunks")
+    check_length(work, asked.plan.cp)
+
+
+def check_cache(grown: Container[bool], asked: Options) -> None:
+    """Refuse to answer about keys and values, or about a state, where a decoder keeps only the other."""
+    _need(True in grown or not asked.kv_dtype, "--kv-dtype", "this model has no KV cache, but a recurrent state")
+    _need(False in grown or not asked.state_dtype, "--state-dtype", "this model has no recurrent state, but a KV cache")
+
+
+def _need(fine: bool, option: str, fact: str) -> None:
+    if not fine:
+        raise InputError(fact, f"leave {option} out", field=option)
