@@ -1,7 +1,7 @@
-"""What a question may be asked with: one check for every option, for the command line and for Python alike.
+"""Checks of what a question is asked with, for the command line and for Python alike.
 
-    @checked(Asked)
-    def memory(model, *, batch=None, **options): ...
+    @checked()
+    def shapes(model, *, batch=None, symbolic=False): ...
 
 A value is told by its option and becomes what the program computes with: `8k` is 8000, `q,v` two names, an integer of
 numpy's a plain one. None says nothing, as an option that is left out. Everything else is an InputError, and so is an
@@ -13,7 +13,6 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -125,33 +124,26 @@ def _told(value: Any) -> str:
     return f"{value}" if isinstance(value, int | float) else f"a {type(value).__name__}"
 
 
-SIZES = ("batch", "seq", "src_seq", "tgt_seq", "context", "tokens", "accumulate", "loss_chunks", "lora", "prefill")
-GPUS = ("tp", "dp", "cp")
-WORDS = ("mode", "precision", "weights", "optimizer", "recompute", "attention", "causal", "compile", "metric")
-FORMATS = ("kv_dtype", "kv_rule", "state_dtype")
-FLAGS = ("sp", "timeline", "explain", "names", "symbolic", "parameters", "trace")
+SIZES = ("batch", "seq", "src_seq", "tgt_seq", "context", "depth")
+FLAGS = ("timeline", "explain", "names", "symbolic", "parameters", "trace")
 
-CHECKS: dict[str, Check] = {
-    **dict.fromkeys((*SIZES, *GPUS, "depth"), size),
-    **dict.fromkeys((*WORDS, *FORMATS), word),
+CHECKS: dict[str, Check] = {  # of parameters; the options of flops, memory and fit declare their own
+    **dict.fromkeys(SIZES, size),
+    **dict.fromkeys(("mode", "attention", "metric"), word),
     **dict.fromkeys(FLAGS, flag),
-    "zero": number,
-    "overhead": memory_size,
-    "freeze": names,
-    "lora_targets": names,
     "gpus": texts,
     "set": texts,
     "model": a_model,
 }
 
 
-def checked(*more: type, **own: Check) -> Callable[[Callable[Asks, Answer]], Callable[Asks, Answer]]:
-    """Check what a function is called with. Its options are its parameters, and the fields of the classes in `more`;
-    `own` are checks of names that mean something else there."""
+def checked(**own: Check) -> Callable[[Callable[Asks, Answer]], Callable[Asks, Answer]]:
+    """Check what a function is called with. `own` are checks of names that mean something else there; keywords that
+    the function collects are left to it."""
 
     def decorated(function: Callable[Asks, Answer]) -> Callable[Asks, Answer]:
         signature = inspect.signature(function)
-        known = _known(signature, more)
+        known = _known(signature)
 
         @wraps(function)
         def called(*args: Asks.args, **options: Asks.kwargs) -> Answer:
@@ -166,13 +158,12 @@ def checked(*more: type, **own: Check) -> Callable[[Callable[Asks, Answer]], Cal
     return decorated
 
 
-def _known(signature: inspect.Signature, more: Iterable[type]) -> set[str]:
+def _known(signature: inspect.Signature) -> set[str]:
     """The options that there are; none where the function leaves that to another."""
     kinds = {name: each.kind for name, each in signature.parameters.items()}
-    if inspect.Parameter.VAR_KEYWORD in kinds.values() and not more:
+    if inspect.Parameter.VAR_KEYWORD in kinds.values():
         return set()
-    own = {name for name, kind in kinds.items() if kind is not inspect.Parameter.VAR_KEYWORD and name != "self"}
-    return own | {field.name for each in more for field in fields(each)}
+    return set(kinds) - {"self"}
 
 
 def _refuse_unknown(options: Mapping[str, Any], known: set[str]) -> None:
@@ -189,12 +180,11 @@ def _bound(signature: inspect.Signature, name: str, args: Any, options: Any) -> 
 
 
 def _check_all(bound: inspect.BoundArguments, checks: Mapping[str, Check]) -> None:
-    """In place: those of the signature, and those that come as `**options`."""
-    rest = next((name for name, each in bound.signature.parameters.items() if each.kind is each.VAR_KEYWORD), "")
-    for said in (bound.arguments, bound.arguments.get(rest, {})):
-        for name in [name for name in said if name in checks]:
-            optional = name != "model"
-            if said[name] is None and optional:
-                del said[name]
-            else:
-                said[name] = checks[name](said[name], f"--{name.replace('_', '-')}" if optional else name)
+    """In place."""
+    given = bound.arguments
+    for name in [name for name in given if name in checks]:
+        optional = name != "model"
+        if given[name] is None and optional:
+            del given[name]
+        else:
+            given[name] = checks[name](given[name], f"--{name.replace('_', '-')}" if optional else name)
