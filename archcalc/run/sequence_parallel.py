@@ -31,11 +31,13 @@ def split_sequence(root: Module) -> None:
 
 
 def check_sequence(root: Module) -> None:
-    """Refuse matrices that every GPU holds whole: where their input is whole and where it is cut differs by library."""
+    """Refuse matrices that are replicated or of a layer with a state: whether their input is whole or cut differs by
+    library."""
     for module, _ in walk(root):
         for param in module.params.values():
             if len(param.axes) > 1 and not param.weight_role.is_table and not _is_known(param):
-                fact = f"sequence parallelism is not known for {module.path}, which tensor parallelism does not split"
+                why = "has a state along the sequence" if is_split(param.dims) else "tensor parallelism does not split"
+                fact = f"sequence parallelism is not known for {module.path}, which {why}"
                 raise InputError(fact, "leave --sp out", field="--sp")
 
 

@@ -96,3 +96,15 @@ def test_keys_and_values_of_another_models_output_are_a_kv_cache() -> None:
     model = load({**SMALL, "cross": cross, "decoder": {"pattern": ["cross ffn"]}})
     short, long = (model.memory(seq=seq, kv_dtype="bf16").parts for seq in (16, 32))
     assert (2 * short["kv_cache"], short["state"]) == (long["kv_cache"], 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("mamba-130m", "mamba, which has a state along the sequence"),
+        ("bert-base", "dense, which tensor parallelism does not split"),
+    ],
+)
+def test_sequence_parallelism_is_refused_for_the_true_reason(name: str, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        load(name).memory(mode="train", tp=2, sp=True)
