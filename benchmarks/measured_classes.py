@@ -114,7 +114,7 @@ CLASSES = (
     Class("FLOPs per token, NeMo", 0.001, named("train_throughput", "nemo"), nemo_flops),
     Class("FLOPs per token, MPT", None, named("train_throughput", "mpt"), mpt_flops),
     Class("6ND of a training run, papers", None, kind("train_flops"), run),
-    Class("bytes that a layer keeps, a paper's formulas", None, kind("paper_formula_value"), layer),
+    Class("activations of a layer, a paper's formulas", None, kind("paper_formula_value"), layer),
     Class("training peak", None, kind("train_peak_memory"), training_peak, trusted=False),
     Class("· in use by tensors", None, peaks("in use"), training_peak, trusted=False),
     Class("· in use, over 4-bit weights", None, peaks("in use, 4-bit"), training_peak, trusted=False),

@@ -1,4 +1,4 @@
-"""Figures that papers work out: bytes that a layer keeps for its backward pass, and FLOPs of a training run."""
+"""Figures that papers work out: activations that a layer saves for its backward pass, and FLOPs of a training run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def layer(case: Case) -> Iterator[Pair]:
     if plan is None:
         return
     if plan not in LAYERS:
-        raise Inexpressible("sequence parallelism that gathers inputs once more, where PyTorch's keeps them")
+        raise Inexpressible("sequence parallelism that gathers inputs again, where PyTorch's saves them")
     options, said = LAYERS[plan]
     two, three = (_kept(blocks, **options) for blocks in (2, 3))
     yield "bytes of a layer", said, three - two
