@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from archcalc.render import cells
-from archcalc.render.page import page
+from archcalc.render.page import Page, page
 from archcalc.render.style import bold, coloured, dim
 from archcalc.render.words import cells as words_of
 from archcalc.render.words import figure, label
@@ -19,7 +19,7 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 def render(report: Report, *, width: int) -> str:
     shown = page(report)
     figures = list(shown.figures)
-    answer = shown.answer or [" ".join((*figure(figures[0]), figures.pop(0).label))]
+    answer = _answer(shown, width) or [" ".join((*figure(figures[0]), figures.pop(0).label))]
     headline = [line for part in (*answer, shown.scope) for line in _headline(part, width)]
     worked = textwrap.wrap(shown.worked, width - 2, initial_indent="= ", subsequent_indent="  ")
     fitted = [_fitting(table, width) for table in shown.tables]
@@ -33,6 +33,12 @@ def render(report: Report, *, width: int) -> str:
         [dim(line) for note in (*explained, *narrow) for line in _note(note, width)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _answer(shown: Page, width: int) -> list[str]:
+    """In fewer characters where the first line would not fit and there is a way to say it so."""
+    is_long = any(len(line) > width for line in shown.answer[:1])
+    return [shown.brief, *shown.answer[1:]] if is_long and shown.brief else list(shown.answer)
 
 
 def _title(text: str, width: int) -> list[str]:

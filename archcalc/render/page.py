@@ -20,6 +20,7 @@ class Page:
 
     title: str
     answer: Sequence[str]  # its lines; none where the first figure is the answer
+    brief: str  # what may stand for the first of them where that is too long
     scope: str  # what a partial count leaves out; empty where the whole model is counted
     worked: str
     figures: Sequence[Figure]
@@ -32,6 +33,7 @@ def page(report: Report) -> Page:
     return Page(
         title=visible(report.title()),
         answer=[visible(line) for line in answer],
+        brief=visible(report.briefly()),
         scope=visible(report.scope.headline()),
         worked=visible(report.worked()),
         figures=[_figure(each) for each in report.figures()],

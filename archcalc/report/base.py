@@ -103,6 +103,10 @@ class Report:
         """What was asked, in one line; without it the first figure is the answer."""
         return ""
 
+    def briefly(self) -> str:
+        """The same in fewer characters, for a line that is too narrow for it; empty where there is no such way."""
+        return ""
+
     def beneath(self) -> Sequence[str]:
         """Further lines of the answer."""
         return ()

@@ -227,6 +227,8 @@ def test_long_names_give_way_to_letters(run: Run) -> None:
     lines = run("compare", "gpt2", f"gpt2:{change}").out.splitlines()
     assert lines[1].startswith("A has ")
     assert " times the parameters of B, " in lines[1]
+    wide = run("compare", "gpt2", f"gpt2:{change}", columns=200).out.splitlines()
+    assert wide[1].startswith("gpt2 has ") and f" times the parameters of gpt2:{change}, " in wide[1]
 
 
 def test_depth(run: Run) -> None:
@@ -355,7 +357,9 @@ def test_different_lengths_are_told_beneath_the_headline(run: Run, metric: str) 
     answer = run("compare", "gpt2", "linear-autoencoder", "--metric", metric).out
     assert "at different sizes: A batch 1 and seq 1,024, B batch 64" in answer
     answer = run("compare", "gpt2", "t5-base", "sentiment-lstm", "--metric", metric).out
-    assert answer.splitlines()[2] == "at different sizes, listed beneath"
+    assert answer.splitlines()[2].startswith(
+        "at different sizes: A batch 1 and seq 1,024, B batch 1 and src_seq 512 and"
+    )
     assert "different lengths" not in run("compare", "gpt2", "llama-2-7b", "--metric", metric, "--seq", "512").out
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from archcalc.model import Model
 
-LINE = 80  # a headline that is longer calls the models by their letters, and leaves their sizes to the notes
-
 
 MISSING = Assumption(Topic.TABLE, "a part that a model does not have counts as 0 in differences")
 SIZES = ("batch", "seq", "src_seq", "tgt_seq")
@@ -105,9 +103,11 @@ class CompareReport(Report):
 
     def answer(self) -> str:
         """Which one is the largest, and by how much."""
-        told = self._told(self.counted)
-        lettered = tuple(_counted(letter, scope) for letter, scope in zip(self.letters, self.scopes, strict=True))
-        return told if len(told) <= LINE else self._told(lettered)
+        return self._told(self.counted)
+
+    def briefly(self) -> str:
+        """The models by their letters, which the figures explain."""
+        return self._told([_counted(letter, scope) for letter, scope in zip(self.letters, self.scopes, strict=True)])
 
     def beneath(self) -> Sequence[str]:
         """That a part of a model is compared, or that sizes differ, since that is a part of why."""
@@ -273,8 +273,7 @@ def _unequal(measured: Sequence[Measured]) -> str:
     ]
     each = (f"{letter} {words or 'none'}" for letter, words in zip(ascii_uppercase, told, strict=False))
     what = "sizes" if "batch" in differ else "lengths"
-    line = f"at different {what}: {', '.join(each)}" if differ else ""
-    return line if len(line) <= LINE else f"at different {what}, listed beneath"
+    return f"at different {what}: {', '.join(each)}" if differ else ""
 
 
 def _left_out(metric: str, measured: Sequence[Measured]) -> list[Assumption]:
