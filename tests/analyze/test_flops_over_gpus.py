@@ -147,3 +147,10 @@ def test_what_the_model_does_not_have_is_refused() -> None:
     ):
         with pytest.raises(archcalc.InputError, match=fact):
             archcalc.load(name).flops(mode="prefill", **options)  # type: ignore[arg-type]
+
+
+def test_a_quantised_checkpoint_that_is_counted_otherwise_says_so() -> None:
+    model = archcalc.load("deepseek-v3")
+    plain, asked = model.flops(mode="decode"), model.flops(mode="decode", weights="fp8")
+    assert any("not as they are stored" in str(each) for each in plain.assumptions)
+    assert not any("not as they are stored" in str(each) for each in asked.assumptions)

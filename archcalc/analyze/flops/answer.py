@@ -59,7 +59,7 @@ def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False
     done = _work(root, asked, share)
     return FlopsReport(
         model=model.name,
-        assumptions=tuple(_assumptions(asked, load, root, share)),
+        assumptions=(*_assumptions(asked, load, root, share), *_unlike_stored(model, asked, share)),
         scope=model.scope,
         mode=mode,
         batch=load.batch,
@@ -153,6 +153,14 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
     yield from notes_of(root)
     yield from work_notes_of(root)
     yield from load.assumptions
+
+
+def _unlike_stored(model: Model, asked: Options, share: Share) -> Iterator[Assumption]:
+    """A checkpoint may be quantised; bytes are counted in its format where that is asked for."""
+    if model.stored and model.stored.is_quantised and not (asked.weights or asked.trains):
+        used = share.formats.activations
+        text = f"bytes of weights in {used}, not as they are stored ({model.stored.name})"
+        yield Assumption(Topic.WEIGHTS, text, used, "--weights")
 
 
 def _of_share(share: Share) -> Iterator[Assumption]:
