@@ -8,15 +8,7 @@ from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("bart", "plbart", "mvp")
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads extra_pos_embeddings",
-    inert.SCALING: "scale_embedding",
-    inert.ORDER: "normalize_before normalize_embedding add_final_layer_norm static_position_embeddings",
-    inert.TRAINING: "classif_dropout",
-    inert.NOT_HERE: "is_decoder",
-    inert.TOKENS: "force_bos_token_to_be_generated",
-    inert.UNREAD: "add_bias_logits prompt_length prompt_mid_dim",
-}
+INERT = {**bart_like.INERT, inert.UNREAD: "add_bias_logits prompt_length prompt_mid_dim"}
 
 
 def translate(c: Config, task: str) -> Fields:

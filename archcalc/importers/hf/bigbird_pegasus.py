@@ -8,16 +8,7 @@ from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("bigbird_pegasus",)
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads extra_pos_embeddings",
-    inert.SCALING: "scale_embedding",
-    inert.ORDER: "normalize_before normalize_embedding add_final_layer_norm static_position_embeddings",
-    inert.TRAINING: "classif_dropout",
-    inert.NOT_HERE: "is_decoder",
-    inert.APPROXIMATE: "block_size num_random_blocks",
-    inert.TOKENS: "force_bos_token_to_be_generated",
-    inert.UNREAD: "add_bias_logits",
-}
+INERT = {**bart_like.INERT, inert.APPROXIMATE: "block_size num_random_blocks"}
 
 
 def translate(c: Config, task: str) -> Fields:

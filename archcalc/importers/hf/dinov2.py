@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.dino_like import dino_like
+from archcalc.importers.hf._helpers.dino_like import DINO_INERT, dino_like
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.vit_like import patches
 
 TYPES = ("dinov2",)
 USUAL = "image"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-    inert.STARTING: "layerscale_value",
-    inert.NOT_HERE: "reshape_hidden_states",
-    inert.FEATURES: "stage_names _out_features _out_indices out_features apply_layernorm",
-}
+INERT = DINO_INERT
 
 
 def translate(c: Config, task: str) -> Fields:

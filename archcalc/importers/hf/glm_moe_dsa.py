@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.blocks import Fields
-from archcalc.importers.hf._helpers.latent import indexed_decoder
+from archcalc.importers.hf._helpers.latent import INDEXED_INERT, indexed_decoder
 from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("glm_moe_dsa",)
 USUAL = "causal"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim",
-    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
-    inert.USUAL_LAYERS: "layer_types index_topk_pattern index_topk_freq index_skip_topk_offset",
-    inert.NOT_HERE: "mlp_bias",
-    inert.PREDICTING: "num_nextn_predict_layers",
-}
+INERT = INDEXED_INERT
 
 _LETTERS = {"F": "full", "S": "shared"}
 

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import bart_like, inert
+from archcalc.importers.hf._helpers import bart_like
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("mbart",)
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads extra_pos_embeddings",
-    inert.SCALING: "scale_embedding",
-    inert.ORDER: "normalize_before normalize_embedding add_final_layer_norm static_position_embeddings",
-    inert.TRAINING: "classif_dropout",
-    inert.NOT_HERE: "is_decoder",
-    inert.TOKENS: "force_bos_token_to_be_generated",
-    inert.UNREAD: "add_bias_logits",
-}
+INERT = bart_like.INERT
 
 
 def translate(c: Config, task: str) -> Fields:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from archcalc.importers.hf._helpers import inert, t5_like
+from archcalc.importers.hf._helpers import t5_like
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
 
 TYPES = ("umt5",)
 USUAL = "seq2seq"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-    inert.SCALING: "relative_attention_max_distance",
-    inert.NOT_HERE: "scale_decoder_outputs",
-    inert.RUNNING: "output_past",
-    inert.UNREAD: "n_positions",
-}
+INERT = t5_like.INERT
 
 
 def translate(c: Config, task: str) -> Fields:

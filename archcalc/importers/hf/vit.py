@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.importers.hf._helpers import heads, inert
+from archcalc.importers.hf._helpers import heads
 from archcalc.importers.hf._helpers.blocks import Fields, biased
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.vit_like import (
+    VIT_INERT,
     classes_of_image,
     hidden_pixels,
     image_encoder,
@@ -18,12 +19,7 @@ from archcalc.importers.hf._helpers.vit_like import (
 
 TYPES = ("vit",)
 USUAL = "image"
-INERT = {
-    inert.NO_SUCH_SIZE: "num_key_value_heads",
-    inert.NOT_HERE: "encoder_stride pooler_output_size",
-    inert.SUMMARY: "pooler_act",
-    inert.FEATURES: "stage_names out_features",
-}
+INERT = VIT_INERT
 
 
 def translate(c: Config, task: str) -> Fields:

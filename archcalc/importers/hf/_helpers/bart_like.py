@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from archcalc.importers.hf._helpers import heads
+from archcalc.importers.hf._helpers import heads, inert
 from archcalc.importers.hf._helpers.blocks import Fields
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import activation
+
+INERT = {
+    inert.NO_SUCH_SIZE: "head_dim num_key_value_heads extra_pos_embeddings",
+    inert.SCALING: "scale_embedding",
+    inert.ORDER: "normalize_before normalize_embedding add_final_layer_norm static_position_embeddings",
+    inert.TRAINING: "classif_dropout",
+    inert.NOT_HERE: "is_decoder",
+    inert.TOKENS: "force_bos_token_to_be_generated",
+    inert.UNREAD: "add_bias_logits",
+}
 
 POST_NORM = {"place": "post"}
 OFFSET = 2  # rows in front of BART's table of positions that no token uses

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from archcalc.importers.hf._helpers import inert
 from archcalc.importers.hf._helpers.attention_kinds import attentions
 from archcalc.importers.hf._helpers.blocks import Fields, decoder
 from archcalc.importers.hf._helpers.layer_types import paired
 from archcalc.importers.hf._helpers.moe import first_dense, listed, mixture, used
 from archcalc.importers.hf._helpers.reading import Config
 from archcalc.importers.hf._helpers.words import rope
+
+INDEXED_INERT = {
+    inert.NO_SUCH_SIZE: "num_key_value_heads head_dim qk_head_dim",
+    inert.ROUTING: "n_group topk_group routed_scaling_factor norm_topk_prob",
+    inert.USUAL_LAYERS: "layer_types index_topk_pattern index_topk_freq index_skip_topk_offset",
+    inert.NOT_HERE: "mlp_bias",
+    inert.PREDICTING: "num_nextn_predict_layers",
+}
 
 
 def latent(c: Config, v_dim: int | None = None) -> Fields:
