@@ -91,7 +91,7 @@ class Share:
         for tensor, elements in (*op.traits.reads(here), *op.traits.writes(here)):
             storage = whole[tensor].storage
             number = min(int(elements), self._elements(storage))  # a view may show each of them several times
-            if isinstance(storage, Param):
+            if isinstance(storage, Param) and number:  # a shared expert of no width has weights without elements
                 yield "weights", self._of_weights(storage) * number * _chosen(here, tensor) / self._elements(storage)
             elif storage.role == "cache" and grows(storage):
                 yield "kv_cache", self._of_cache(storage, number)
