@@ -11,6 +11,7 @@ from functools import cached_property
 
 from archcalc.core.ir import Module, Param, Region, walk
 from archcalc.core.roles import Role
+from archcalc.core.tree import enclosing
 
 QUERIES, KEYS = (Role.ATTENTION_Q,), (Role.ATTENTION_K,)
 
@@ -38,13 +39,13 @@ class Place:
     @cached_property
     def layers(self) -> Sequence[int]:
         """The number of each layer, from 0; nothing for what stands outside of a stack."""
-        block = _block(self.param.owner)
+        block = enclosing(self.param.owner, Region.BLOCK)
         return _numbers(block) if block else ()
 
     @cached_property
     def depth(self) -> int:
         """How many layers the stack has."""
-        block = _block(self.param.owner)
+        block = enclosing(self.param.owner, Region.BLOCK)
         return _blocks(_stack(block)) if block else 0
 
     @property
@@ -75,13 +76,6 @@ def _heads(params: list[Param], *roles: Role) -> int:
     """Of matrices with some roles, the dim that tensor parallelism divides: their heads."""
     rows = [param.axes[0] for param in params if param.weight_role in roles]
     return max((int(dim.size) for axis in rows for dim in axis if dim.split), default=0)
-
-
-def _block(module: Module) -> Module | None:
-    above: Module | None = module
-    while above and above.region != Region.BLOCK:
-        above = above.parent
-    return above
 
 
 def _stack(block: Module) -> Module:
