@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
-from conftest import Run
+from typing import TYPE_CHECKING, get_args
 
 from archcalc import fit, load
 from archcalc.catalog.gpus import gpus
 from archcalc.render import bars
 from archcalc.render.words import FLAGS, WORDS
 from archcalc.report.base import Flag, Quantity, Unit
+
+if TYPE_CHECKING:
+    from conftest import Run
 
 
 def test_every_unit_and_flag_has_its_words() -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import pytest
-from conftest import Run
 
 import archcalc
 from archcalc import InputError
 from archcalc.run.keywords import FlopsKeywords, MemoryKeywords
 from archcalc.run.options import MODES, USUAL_MODE, Options, options_of
 from archcalc.spec.option import Option, flag_of
+
+if TYPE_CHECKING:
+    from conftest import Run
 
 KEYWORDS: dict[str, type] = {"flops": FlopsKeywords, "memory": MemoryKeywords, "fit": MemoryKeywords}
 EVERY = [(command, name, one) for command in USUAL_MODE for name, one in options_of(command)]
