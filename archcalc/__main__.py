@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
 
-COLLECTED = (50_000, 20, 100)  # a program that ends soon: looking for garbage took a quarter of reading 90,000 tensors
 INTERRUPTED = 128 + signal.SIGINT  # as a shell tells it
 
 
 def main() -> None:
-    gc.set_threshold(*COLLECTED)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         _interruptible()
     else:  # `nohup` and the like let a program ignore it

@@ -11,11 +11,8 @@ import sys
 
 from archcalc.core.errors import InputError
 
-RARELY = (
-    50_000,
-    20,
-    100,
-)  # a short program makes many objects and hardly any garbage; Python looks for it too often
+# A program that ends soon makes many objects and hardly any garbage: looking for it took a quarter of the time.
+GARBAGE_THRESHOLDS = (50_000, 20, 100)
 FAULTY_INPUT, BUG = 2, 70  # EX_SOFTWARE of sysexits.h
 
 
@@ -23,7 +20,7 @@ def main() -> None:
     """Run, and turn a user's mistake into one message and exit code 2."""
     from archcalc.cli.printing import prepared
 
-    gc.set_threshold(*RARELY)
+    gc.set_threshold(*GARBAGE_THRESHOLDS)
     with prepared():
         code = _run(sys.argv[1:])
     sys.exit(code)
