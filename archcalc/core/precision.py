@@ -6,6 +6,12 @@ from dataclasses import dataclass
 
 BYTES = {"fp64": 8, "fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1}
 PRECISIONS = tuple(BYTES)
+SPELLINGS = {  # as PyTorch, GGUF and configs write them
+    **dict.fromkeys(("f64", "float64"), "fp64"),
+    **dict.fromkeys(("f32", "float32"), "fp32"),
+    **dict.fromkeys(("f16", "float16", "half"), "fp16"),
+    "bfloat16": "bf16",
+}
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.spec.option import Option, declared, flag_of, option
 from archcalc.spec.option_checks import chosen, flag, memory_size, names, number, size, word
+from archcalc.spec.option_checks import precision as precision_name
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Options:
     precision: str | None = option(
         "Training: fp32, mixed, autocast, bf16, fp8. Inference: activation dtype; also the weight dtype unless "
         "--weights is given.",
-        word,
+        precision_name,
         metavar="NAME",
         also=("dtype", "torch_dtype"),
     )

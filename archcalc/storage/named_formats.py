@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.core.precision import BYTES
+from archcalc.core.precision import BYTES, SPELLINGS
 from archcalc.spec import paths
 from archcalc.spec.yaml_reader import read
 from archcalc.storage.format import Format, Stored, plain
@@ -29,9 +29,7 @@ FIELDS = (
 )  # of `Format`, as files say them
 PURE = "_pure"  # as llama-quantize calls a file without a mixture
 PLAIN = tuple(name for name in BYTES if name != "fp8")
-ALIASES = dict.fromkeys(("f64", "float64"), "fp64") | dict.fromkeys(("f32", "float32"), "fp32")
-ALIASES |= dict.fromkeys(("f16", "float16", "half"), "fp16") | {"bfloat16": "bf16"}
-ALIASES |= dict.fromkeys(("fp8_e4m3", "fp8_e5m2"), "fp8") | dict.fromkeys(("gptq", "awq"), "int4")
+ALIASES = SPELLINGS | dict.fromkeys(("fp8_e4m3", "fp8_e5m2"), "fp8") | dict.fromkeys(("gptq", "awq"), "int4")
 ALIASES |= {"q2_k_m": "q2_k"}  # which has no medium size but in logs
 LOGGED = {"small": "_s", "medium": "_m", "large": "_l"}  # llama_model_ftype_name in src/llama-model-loader.cpp
 LOGGED |= {"mxfp4 moe": "mxfp4_gguf", "iq3_s mix": "iq3_m", "all f32": "fp32"}

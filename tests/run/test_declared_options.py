@@ -121,3 +121,10 @@ def test_a_mistake_is_told_in_the_same_words_everywhere(run: Run, command: str, 
     written = [each for name, value in asked.items() for each in (flag_of(name), value) if each is not True]
     answer = run(command, "gpt2", *written)
     assert (answer.code, answer.out, answer.err) == (2, "", f"error: {refused.value}\n")
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("bfloat16", "bf16"), ("float16", "fp16"), ("float32", "fp32")])
+def test_number_formats_go_by_the_names_of_pytorch_too(theirs: str, ours: str) -> None:
+    model = archcalc.load("gpt2")
+    assert model.memory(precision=theirs).total_bytes == model.memory(precision=ours).total_bytes
+    assert model.flops(mode="decode", precision=theirs).record() == model.flops(mode="decode", precision=ours).record()
