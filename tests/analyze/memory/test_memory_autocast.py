@@ -11,8 +11,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
-from archcalc.analyze.memory import training
-from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory import Memory, training
 from archcalc.analyze.memory.passes.mixed_precision import autocast
 from archcalc.reference.measure import training_step
 from archcalc.reference.transformer import Transformer
