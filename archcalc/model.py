@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from archcalc.storage.weight_storage import StoredWeights
 
 
-BY_RULE = "weights: the spec was changed, so their bytes are counted by rule, no longer by the tensors of the file"
+BY_RULE = "weights: the spec was changed, so their bytes follow from the spec, not from the file's tensors"
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Model:
 
         if self.spec.family == "weights":
             hint = "`archcalc params --depth 9` lists them; for shapes give the model's config.json or a spec"
-            raise InputError("a list of tensors does not say what is computed with them", hint, field=self.name)
+            raise InputError("a list of tensors does not describe the computation", hint, field=self.name)
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         root = self.build(work)
         return shapes(
@@ -202,13 +202,11 @@ class Model:
         by_rule = replace(self, edited=True)
         file = Memory(self).parameters.weights
         if by_rule.stored and by_rule.stored.unknown:
-            return (f"weights: the file that the spec was taken from has {file:,} bytes of tensors",)
+            return (f"weights: the file that the spec was read from has {file:,} bytes of tensors",)
         rule = Memory(by_rule).parameters.weights
         if file == rule:
             return ()
-        return (
-            f"weights: {rule:,} bytes by rule; the file that the spec was taken from has {file:,} bytes of tensors",
-        )
+        return (f"weights: {rule:,} bytes by the spec; the file that it was read from has {file:,} bytes of tensors",)
 
 
 def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) -> Model:

@@ -40,8 +40,8 @@ CONVENTIONS = (
     ),
     Assumption(
         Topic.TABLE,
-        "from N: the first length at which it costs less than softmax; half: less than half of softmax, as it is "
-        "counted where a causal mask's hidden half is skipped",
+        "from N: the first length at which it costs less than softmax; half: less than half of softmax, "
+        "the cost where the masked half of causal attention is skipped",
     ),
 )
 
@@ -210,9 +210,9 @@ def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place]) -> 
     yield Assumption(Topic.EXACTNESS, text)
     yield from CONVENTIONS
     if narrow:
-        yield Assumption(Topic.ATTENTION, "softmax over all positions: a window or chunk is not taken off")
+        yield Assumption(Topic.ATTENTION, "softmax over all positions: sliding windows and chunks are ignored")
     if added:
-        text = f"without the {added} positions that softmax adds to its scores: a kernel has no scores"
+        text = f"without {added} positions, which are added to softmax scores: kernel attention has no scores"
         yield Assumption(Topic.ATTENTION, text, added)
     yield from without(work.assumptions, Topic.BATCH)
 

@@ -44,7 +44,7 @@ def check_sense(root: Module, asked: Options) -> None:
     """Refuse to answer about blocks, attention, a cache or a vocabulary that is not there."""
     if asked.trains and not root.body:
         hint = "give the model's config.json or a spec"
-        raise InputError("a file of weights does not say what is computed with them", hint, field="--mode")
+        raise InputError("a weights file does not describe the computation", hint, field="--mode")
     regions = {module.region for module, _ in walk(root)}
     has_logits = any(op.traits.loss_of_logits for op in ops_in(root))
     has_cache = any(op.output.role == "cache" for op in ops_in(root))

@@ -14,7 +14,7 @@ from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Report, Tab
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-ROUNDING = Assumption(Topic.EXACTNESS, "float64, fixed seeds; below 1e-10 is what rounding leaves")
+ROUNDING = Assumption(Topic.EXACTNESS, "float64, fixed seeds; differences below 1e-10 are rounding")
 CORRECTIONS = Assumption(Topic.TABLE, "✗ a wrong claim, as textbooks and lecture notes have it; → what it should say")
 FLAGS: dict[Standing, Flag] = {Standing.RIGHT: "", Standing.WRONG: "wrong", Standing.CORRECTED: "corrected"}
 

@@ -19,7 +19,7 @@ COMMANDS = {  # the file, and what stands in the list of commands
     "fit": ("fit", "Which GPUs a model fits on, and what would make it fit."),
     "gpus": ("gpus", "GPUs and other devices: memory, bandwidth, peak FLOP/s."),
     "compare": ("compare", "Two or more models side by side."),
-    "kernel": ("kernel", "The length from which kernel attention is cheaper."),
+    "kernel": ("kernel", "The sequence length from which kernel attention is cheaper."),
     "verify": ("verify", "Compare every number with PyTorch."),
     "identities": ("identities", "Textbook claims, measured with PyTorch."),
     "presets": ("files", "Models that ship with archcalc, and your own."),

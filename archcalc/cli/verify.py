@@ -74,7 +74,7 @@ def _verified(model: Model, work: Workload, *, quick: bool, scale_down: bool, pr
     if not model.document.config:
         return report
     asked = "--set changed" if model.edited else "--scale-down shrank"
-    return replace(report, left_out={"transformers": f"it builds what the config describes, and {asked} that"})
+    return replace(report, left_out={"transformers": f"transformers builds the model of config.json, which {asked}"})
 
 
 def _verify_all(format: str) -> int:

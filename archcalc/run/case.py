@@ -96,7 +96,7 @@ def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumptio
         name = made.optimizer.name
         yield Assumption(Topic.OPTIMIZER, f"optimizer {name}", name, "--optimizer")
     if model.stored and model.stored.is_quantised and not asked.weights:
-        text = f"weights are trained unquantised, not as they are stored ({model.stored.name})"
+        text = f"training uses unquantised weights, not the format they are stored in ({model.stored.name})"
         yield Assumption(Topic.WEIGHTS, text, used.weights)
 
 
@@ -104,15 +104,15 @@ def _unverified(made: Case) -> list[str]:
     """What nothing here can check."""
     found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
     if made.plan.cp > 1:
-        found.append("context parallelism: keys and values of all its GPUs are gathered while attention runs")
+        found.append("context parallelism: keys and values are all-gathered for attention")
     if made.compile != "none":
-        found.append("compiled: elementwise work is taken to be fused, and computed again rather than kept")
+        found.append("torch.compile: assumes elementwise ops are fused, and recomputed instead of saved")
     if made.loss_chunks > 1:
         found.append("chunked cross-entropy: each chunk's logits are freed before the next")
     if made.format.is_quantised:
-        found.append("quantised training: one layer's weights at a time are dequantised to 16 bits for its products")
+        found.append("quantised training: weights are dequantised to 16 bits one layer at a time")
     if made.format.is_quantised and made.recipe and made.recipe.name == "fp8":
-        found.append("fp8 beside quantised weights: adapters' products alone are computed in fp8")
+        found.append("fp8 with quantised weights: only the adapters' matrix products are computed in fp8")
     return found
 
 
@@ -125,7 +125,7 @@ def _inference(model: Model, asked: Options) -> Case:
         raise InputError(fact, did_you_mean(computed, BYTES), field="--precision")
     if asked.precision == "fp8" and asked.weights:
         fact = f"in inference fp8 is a weight format, and --weights is already {asked.weights}"
-        raise InputError(fact, "leave --precision out, or say bf16, fp16 or fp32", field="--precision")
+        raise InputError(fact, "leave --precision out, or use bf16, fp16 or fp32", field="--precision")
     if not (asked.precision or model.spec.precision):
         text = f"{computed}: the spec names no precision"
         assumptions.append(Assumption(Topic.PRECISION, text, computed, "--precision"))
@@ -134,7 +134,7 @@ def _inference(model: Model, asked: Options) -> Case:
     assumptions += [*_unmixed(asked.weights), *_stored(kept, asked.tp or 1)]
     weights = replace(kept, rest=activations) if kept else named_formats.weight_format(asked.weights or computed)
     if weights.dequantised_copies:
-        text = f"{weights.name}: a matrix is dequantised to 16 bits while it reads a prompt, as bitsandbytes does it"
+        text = f"{weights.name}: in prefill, one matrix at a time is dequantised to 16 bits, as in bitsandbytes"
         assumptions.append(Assumption(Topic.WEIGHTS, text, weights.name))
     return Case(
         mode=asked.mode,
@@ -173,7 +173,7 @@ def _stored(kept: StoredWeights | None, tp: int) -> Iterator[Assumption]:
     if kept is None:
         return
     if kept.unknown:
-        hint = "say what to count instead, such as --weights int4 or --weights bf16"
+        hint = "choose the format to count, such as --weights int4 or --weights bf16"
         raise InputError(f"the weights are stored by {kept.name}: {kept.unknown}", hint, field="--weights")
     yield Assumption(Topic.WEIGHTS, f"weights: {kept.name}, from {kept.source}", kept.name, "--weights")
     if tp > 1 and kept.estimate:

@@ -146,7 +146,7 @@ def _closest(typed: str) -> str:
 
 def _of_size(name: str, size: Rated, field: str) -> Device:
     if not size.bytes:
-        raise InputError("a memory of 0 bytes holds nothing", "write a size such as 24GB", field=field)
+        raise InputError("the memory must be more than 0 bytes", "write a size such as 24GB", field=field)
     known = Device(name=name, memory=Memory(bytes=size.bytes))
     return known.model_copy(update={"note": rating(name)}) if size.by_maker else known
 

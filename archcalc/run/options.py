@@ -32,9 +32,9 @@ RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
 COMPILE = ("none", "blocks", "all")
 KV_RULES = {
     "window": "exactly the window",
-    "window-1": "the window without the token that is computed",
-    "window+batch": "the window and a batch more, in whole pages of 256",
-    "full": "the whole length",
+    "window-1": "the window without the current token",
+    "window+batch": "the window plus one batch, rounded up to pages of 256",
+    "full": "the whole context length",
 }
 
 
@@ -91,7 +91,7 @@ class Options:
         also=("attn_implementation", "attention_backend"),
     )
     causal: str | None = option(
-        "Count attention scores under a causal mask in full, or only those that are visible.",
+        "Under a causal mask, count all attention scores, or only the unmasked ones.",
         word,
         choices=CAUSAL,
         commands=FLOPS,
@@ -164,7 +164,7 @@ class Options:
         also=("prefill_chunk_size", "max_num_batched_tokens", "ubatch_size"),
     )
     overhead: int | None = option(
-        "CUDA context and the like, such as 1GiB; 0 leaves it out.",
+        "Runtime overhead (CUDA context, libraries), such as 1GiB; 0 for none.",
         memory_size,
         metavar="BYTES",
         commands=BYTES,

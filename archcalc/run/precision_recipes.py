@@ -29,7 +29,7 @@ RECIPES = {
     recipe.name: recipe
     for recipe in (
         Recipe("fp32", "everything in fp32", "fp32", "fp32", "fp32", "fp32"),
-        Recipe("bf16", "everything in bf16, the optimizer's states too", "bf16", "bf16", "bf16", "bf16"),
+        Recipe("bf16", "everything in bf16, optimizer states included", "bf16", "bf16", "bf16", "bf16"),
         Recipe(
             "mixed",
             "bf16 weights, gradients and activations (fp16 takes the same), fp32 master weights and states",
@@ -50,14 +50,14 @@ RECIPES = {
         ),
         Recipe(
             "fp8",
-            "as mixed, with what linear layers keep for the backward pass, and copies of their weights, in fp8",
+            "as mixed, with fp8 for the inputs that linear layers save for backward and for copies of their weights",
             "bf16",
             "bf16",
             "fp32",
             "bf16",
             master="fp32",
             copies="fp8",
-            estimate="fp8 training: what is kept in fp8 differs between libraries",
+            estimate="fp8 training: libraries differ in which tensors they store in fp8",
         ),
     )
 }

@@ -36,8 +36,8 @@ def check_sequence(root: Module) -> None:
     for module, _ in walk(root):
         for param in module.params.values():
             if len(param.axes) > 1 and not param.weight_role.is_table and not _is_known(param):
-                why = "has a state along the sequence" if is_split(param.dims) else "tensor parallelism does not split"
-                fact = f"sequence parallelism is not known for {module.path}, which {why}"
+                why = "has a recurrent state" if is_split(param.dims) else "tensor parallelism does not split"
+                fact = f"archcalc does not know sequence parallelism for {module.path}, which {why}"
                 raise InputError(fact, "leave --sp out", field="--sp")
 
 

@@ -15,7 +15,8 @@ def changed(spec: ModelSpec, change: str) -> ModelSpec:
     """Apply `path=value`; the value is read as YAML reads it, and mappings merge as everywhere."""
     path, equals, value = change.partition("=")
     if not equals or not path.strip():
-        error = InputError(f"'{change}' is not a change", "write --set path=value, such as --set encoder.blocks=6")
+        hint = "write --set path=value, such as --set encoder.blocks=6"
+        error = InputError(f"'{change}' is not of the form path=value", hint)
         error.file = "--set"  # the option is at fault, not the file that it would change
         raise error
     keys = _full_path(spec, path)

@@ -62,7 +62,7 @@ class Scope:
         """`every count is exact`, which is never said of a model that is counted in part."""
         if not self.is_partial:
             return Assumption(Topic.EXACTNESS, f"every {noun} is exact")
-        return Assumption(Topic.EXACTNESS, f"exact for the {self.name}; no {noun} includes what is left out")
+        return Assumption(Topic.EXACTNESS, f"exact for the {self.name}; the parts left out are in no {noun}")
 
     def record(self) -> dict[str, Any]:
         """For programs: the same keys for a whole model and for a part."""

@@ -91,7 +91,7 @@ def _check_asked(sizes: Sizes, longest: Lengths, mode: str) -> None:
             option = flag_of(name)
             raise InputError(f"{option} is for models with an encoder and a decoder", "use --seq", field=option)
     if sizes.seq and not longest:
-        raise InputError("this model reads no sequence", "leave it out; --batch says how much is read", field="--seq")
+        raise InputError("this model reads no sequence", "leave it out; use --batch for more samples", field="--seq")
     for name, limit in longest.items():
         _check_chosen(name, getattr(sizes, name), limit)
     if sizes.context:
@@ -114,7 +114,7 @@ def _check_context(sizes: Sizes, longest: Lengths, mode: str) -> None:
     own = getattr(sizes, last) or (None if others else sizes.seq)
     if own and own != sizes.context:
         option = flag_of(last)
-        fact = f"{option} {own} and --context {sizes.context} both say how long the sequence is"
+        fact = f"{option} {own} and --context {sizes.context} both set the sequence length"
         raise InputError(fact, f"leave {option} or --context out", field="--context")
 
 
@@ -142,7 +142,7 @@ def _assumptions(lengths: Mapping[str, int], longest: Lengths, sizes: Sizes, spe
         if not (_asked(name, sizes, longest) or spec.seq):
             yield _usual(name, lengths[name])
         if limit.length and not limit.hard and lengths[name] > limit.length:
-            text = f"{name} {lengths[name]:,}: longer than the {limit.length:,} that it was made for"
+            text = f"{name} {lengths[name]:,}: longer than the {limit.length:,} that the model was trained for"
             yield Assumption(Topic(name), text, lengths[name])
     if not (sizes.batch or spec.batch):
         yield _usual("batch", 1)
@@ -183,7 +183,7 @@ def _with_room(work: Workload, name: str, limit: Longest) -> Workload:
     if not limit.hard or work.lengths[name] != limit.length:
         return work
     context = limit.length - 1
-    text = f"context {context:,}: a new token is then the last of the position table"
+    text = f"context {context:,}: the new token then takes the last row of the position table"
     shorter = Assumption(Topic.CONTEXT, text, context, "--context")
     others = without(work.assumptions, Topic(name))
     return replace(work, lengths={**work.lengths, name: context}, assumptions=(shorter, *others))

@@ -105,7 +105,7 @@ def _text(text: str) -> str:
 def _escaped(text: str) -> str:
     """Between double quotes. YAML has no text with half a pair of surrogates, and no file can hold one."""
     if SURROGATES.search(text):
-        fact = f"'{visible(text)[:40]}' holds half a pair of surrogates, which no YAML file can"
+        fact = f"'{visible(text)[:40]}' contains an unpaired surrogate, which YAML cannot represent"
         raise InputError(fact, "correct the text in the file that it comes from")
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{visible(quoted)}"'

@@ -58,7 +58,7 @@ class Checkpoint:
     def note(self) -> str:
         """What a reader of bytes must know."""
         stored = f"the weights are stored quantised ({self.name})"
-        return f"{stored}: {self.unknown}, so --weights must say what to count" if self.unknown else stored
+        return f"{stored}: {self.unknown}; set the format to count with --weights" if self.unknown else stored
 
     def holds(self, place: Place) -> bool:
         """Whether a parameter may be quantised, in some layer; the answer for each is `total`'s."""
@@ -77,8 +77,8 @@ class Checkpoint:
             return place.copies * self._format(place, 0).bytes(shape)
         layers = place.layers or range(place.copies)
         if len(layers) > MOST_LAYERS:
-            fact = f"{len(layers):,} layers are too many for {self.source}, which has rules for layers by their numbers"
-            raise InputError(fact, "say what to count instead, such as --weights bf16", field="--weights")
+            fact = f"{len(layers):,} layers are too many for {self.source}, which has rules for single layers"
+            raise InputError(fact, "choose the format to count, such as --weights bf16", field="--weights")
         rules = [self._of_layer(layer) for layer in layers]
         times = Counter(rules)
         first = dict(zip(reversed(rules), reversed(layers), strict=True))

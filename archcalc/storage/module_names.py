@@ -55,7 +55,7 @@ class Names:
         """Expressions are compiled with the file, so that a mistake is told with its name."""
         usual, _ = self._rules
         if sum(len(one.program) for one in usual.expressions) > MOST_STEPS:
-            hint = "list modules by their names, or say the same in fewer expressions"
+            hint = "list modules by their names, or use fewer expressions"
             raise InputError(f"{len(usual.expressions)} expressions are too many to match", hint, field=FIELD)
 
     @cached_property
@@ -176,7 +176,7 @@ def _matched(expressions: tuple[Expression, ...], module: str, above: list[str])
     fused = _FUSED.search(module)
     meant = [one for one in expressions if not fused or fused[1] in one.raw]
     if sum(one.visited for one in meant) > MOST_VISITS:
-        hint = "list modules by their names, or say the same in simpler expressions"
+        hint = "list modules by their names, or use simpler expressions"
         raise InputError(f"expressions such as {meant[0].raw[:60]} take too long to match", hint, field=FIELD)
     return any(expression.match(name + module) for expression in meant for name in above)
 

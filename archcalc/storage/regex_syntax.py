@@ -82,7 +82,7 @@ def parsed(raw: str) -> Node:
     reader = _Reader(raw)
     found = reader.alternatives(0)
     if reader.rest:
-        raise NotRegular("a bracket closes that was not opened")
+        raise NotRegular("a closing bracket without an opening one")
     return found
 
 
@@ -139,7 +139,7 @@ class _Reader:
         if self.rest.startswith("?"):
             self.take()  # as few as possible: the same names match
         elif self.rest.startswith("+"):
-            raise Unsupported("a repeat that gives nothing back")
+            raise Unsupported("it uses a possessive repeat")
         if _repeat(self.rest):
             raise NotRegular("a repeat of a repeat")
         return Node("repeat", (item,), *_times(sign))
@@ -170,7 +170,7 @@ class _Reader:
         elif named:
             self.name(self.take(named.end() - 1))
         elif opening.startswith("?"):
-            raise Unsupported("it has flags, looks behind, or refers to what it has read")
+            raise Unsupported("it uses flags, a lookbehind or a backreference")
         return self.closed(depth)
 
     def name(self, opening: str) -> None:
@@ -197,9 +197,9 @@ class _Reader:
         if sign in _CONTROL:
             return One(_CONTROL[sign])
         if sign in "xuUN" or sign.isdigit():
-            raise Unsupported("it names a character by its number, or refers to what it has read")
+            raise Unsupported("it uses a numeric escape or a backreference")
         if sign.isascii() and sign.isalpha():
-            raise NotRegular("an escape that nothing has")
+            raise NotRegular("an unknown escape")
         return One(sign)
 
     def several(self) -> Several:
@@ -253,7 +253,7 @@ def _times(sign: re.Match[str]) -> tuple[int, int | None]:
         return least, least
     most = int(sign[3]) if sign[3] else None
     if most is not None and most < least:
-        raise NotRegular("at least more than at most")
+        raise NotRegular("a repeat with its minimum above its maximum")
     return least, most
 
 

@@ -78,7 +78,7 @@ def compiled(raw: str) -> Expression:
         return Expression(raw, written(_tree(raw)))
     except Unsupported as reason:
         fact = f"the expression {raw[:60]} is not matched: {reason}"
-        hint = "write it with characters, sets, alternatives, repeats and (?!…) alone, or list the modules by name"
+        hint = "use only characters, sets, alternatives, repeats and (?!…), or list the modules by name"
         raise InputError(fact, hint, field="quantization_config") from None
 
 

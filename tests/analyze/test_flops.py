@@ -185,7 +185,7 @@ def test_the_record_has_the_keys_that_were_promised(run: Run) -> None:
         (["--context", "5"], "--context: has no effect with --mode train"),
         (["--mode", "prefill", "--context", "5"], "--context: has no effect with --mode prefill"),
         (["--mode", "prefill", "--recompute", "full"], "--recompute: has no effect with --mode prefill"),
-        (["--mode", "infer", "--seq", "8", "--context", "9"], "both say how long the sequence is"),
+        (["--mode", "infer", "--seq", "8", "--context", "9"], "both set the sequence length"),
         (["--causal", "third"], "--causal: expected one of full, half"),
         (["--lora", "8", "--lora-targets", "w"], "--lora-targets: no linear layer is called w"),
         (["--freeze", "embeding"], "--freeze: no layer is called embeding"),

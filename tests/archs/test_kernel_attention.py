@@ -182,7 +182,7 @@ def test_heads_with_values_of_two_widths_stand_apart(run: Run) -> None:
 @pytest.mark.parametrize("position", ["alibi", "{kind: relative, buckets: 8}"])
 def test_what_softmax_adds_to_its_scores_is_said_to_be_left_out(run: Run, position: str) -> None:
     """A kernel has no scores, so that the two are compared without; positions of the embedding change nothing."""
-    left_out = "positions that softmax adds to its scores: a kernel has no scores"
+    left_out = "positions, which are added to softmax scores: kernel attention has no scores"
     assert left_out in " ".join(run("kernel", "gpt2", "--set", f"position={position}").out.split())
     assert left_out not in " ".join(run("kernel", "gpt2").out.split())
 

@@ -196,7 +196,7 @@ def test_an_unknown_preset(run: Run) -> None:
     [
         ("decoder.bloks=3", "did you mean blocks?"),
         ("heads=true", "expected a whole number"),
-        ("heads", "error: --set: 'heads' is not a change\n  write --set path=value"),
+        ("heads", "error: --set: 'heads' is not of the form path=value\n  write --set path=value"),
         ("heads=[", "not valid YAML"),
         ("heads=5", "error: --set heads=5: d_model 768 does not divide into 5 heads"),
         ("nothing.here=5", "no such field"),
@@ -214,7 +214,7 @@ def test_what_is_no_change_is_not_put_down_to_a_file(run: Run, write: Write) -> 
     """A line of the file would be quoted that is not at fault."""
     answer = run("params", write(archcalc.load("gpt2").yaml()), "--set", "heads")
     assert answer.code == 2
-    assert answer.err.startswith("error: --set: 'heads' is not a change\n  write --set")
+    assert answer.err.startswith("error: --set: 'heads' is not of the form path=value\n  write --set")
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_a_wide_terminal_shows_the_differences_of_three(run: Run) -> None:
 def test_equal_models_are_called_equal(run: Run) -> None:
     """And not taken apart."""
     lines = run("compare", "gpt2", "gpt2:heads=8").out.splitlines()
-    assert lines[1] == "gpt2 and gpt2:heads=8 have equally many parameters"
+    assert lines[1] == "gpt2 and gpt2:heads=8 have the same number of parameters"
     assert not any("attention" in line for line in lines)
 
 
@@ -366,7 +366,7 @@ def test_different_lengths_are_told_beneath_the_headline(run: Run, metric: str) 
 def test_memory_says_what_it_is_without(run: Run) -> None:
     """Parts add up to weights and caches; what the whole has more are the activations."""
     answer = run("compare", "gpt2", "gpt2-medium", "--metric", "memory", "--format", "json").json
-    said = "the runtime's overhead is left out; activations are the whole model's, and in none of its parts"
+    said = "the runtime's overhead is left out; activations are counted for the whole model, not by part"
     assert said in texts(answer)
     whole, *parts = (row for row in answer["rows"] if "." not in row["path"])
     activations = archcalc.load("gpt2").memory(overhead=0).parts["activations"]

@@ -69,7 +69,7 @@ def test_nothing_is_wider_than_the_terminal(run: Run, columns: int) -> None:
     ("arguments", "told"),
     [
         (["--gpu", "h10"], "did you mean h100"),
-        (["--gpu", "0GiB"], "holds nothing"),
+        (["--gpu", "0GiB"], "must be more than 0 bytes"),
         (["--gpu", "t4", "--optimizer", "adamw"], "--mode train"),
         (["--gpu", "t4", "--tp", "5"], "cannot be split over 5 GPUs"),
         (["--gpu", "t4", "--mode", "train", "--lora", "8", "--lora-targets", "qq"], "no linear layer is called qq"),

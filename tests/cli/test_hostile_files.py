@@ -37,7 +37,7 @@ LLAMA = {
 def test_widths_that_no_method_has(run: Run, write: Write, said: dict[str, Any]) -> None:
     answer = run("memory", write(json.dumps({**LLAMA, "quantization_config": said}), "config.json"))
     assert (answer.code, answer.out) == (2, "")
-    assert "config.json: quantization_config: a value is not of a kind that" in answer.err
+    assert "config.json: quantization_config: a value has the wrong type for" in answer.err
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_keys_and_values_of_another_models_output_are_a_kv_cache() -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("mamba-130m", "mamba, which has a state along the sequence"),
+        ("mamba-130m", "mamba, which has a recurrent state"),
         ("bert-base", "dense, which tensor parallelism does not split"),
     ],
 )

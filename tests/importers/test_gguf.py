@@ -184,7 +184,7 @@ def test_a_changed_spec_is_counted_anew(run: Run, write: Write, change: str, oth
     model, changed = write(layered(2), "m.gguf"), write(other, "other.gguf")
     assert weights(run, model, "--set", change) == weights(run, changed)
     said = run("memory", model, "--set", change, columns=1000).out
-    assert "counted by rule" in said
+    assert "follow from the spec" in said
     assert "from the file's tensors" not in said
     assert "in the file:" not in said
 
@@ -196,7 +196,7 @@ def test_layers_in_several_formats_keep_their_shares(run: Run, write: Write) -> 
     block = sum(size(*tensor) for tensor in BLOCK.values())
     less = size(Q6_K, [128, 256]) - size(Q4_K, [128, 256])
     assert weights(run, model, "--set", "decoder=8") - weights(run, model) == 6 * block - 3 * less
-    assert "in the shares of the file" in run("memory", model, "--set", "decoder=8", columns=1000).out
+    assert "in the file's proportions" in run("memory", model, "--set", "decoder=8", columns=1000).out
 
 
 @pytest.mark.parametrize("changes", [[], ["--set", "decoder=3"], ["--set", "ffn.width=1024"]])

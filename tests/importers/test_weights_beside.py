@@ -148,7 +148,7 @@ def test_a_changed_spec_is_counted_by_rule(run: Run, write: Write) -> None:
     change = ("--set", "vocab=200")
     found, whole = memory(run, *change), run("params", ".", *change, "--format", "json").json["total"]
     assert found["parts"]["weights"] == 2 * whole
-    assert any("counted by rule" in words for words in texts(found))
+    assert any("follow from the spec" in words for words in texts(found))
     assert not any("model.safetensors" in words for words in texts(found))
 
 

@@ -84,7 +84,7 @@ def test_a_size_needs_a_unit_of_memory(text: str) -> None:
         ("h10", "did you mean h100"),
         ("4090", "did you mean rtx-4090"),
         ("", "no device is called"),
-        ("0GiB", "holds nothing"),
+        ("0GiB", "must be more than 0 bytes"),
         ("1.2.3GB", "expected a memory size"),
         ("24", "no device is called 24"),
     ],

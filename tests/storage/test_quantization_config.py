@@ -111,7 +111,7 @@ def test_training_does_not_quantise(run: Run, write: Write) -> None:
     file = write(json.dumps({**LLAMA, "quantization_config": quantised}), "config.json")
     answer = run("memory", file, "--mode", "train", "--format", "json").json
     assert answer["states"]["weights"] == REST + each(BLOCK, lambda out, into: 2 * out * into)
-    assert any("not as they are stored (awq int4, group 128)" in words for words in texts(answer))
+    assert any("not the format they are stored in (awq int4, group 128)" in words for words in texts(answer))
 
 
 def test_what_a_config_leaves_open_is_fp16_beside_quantised_weights(tmp_path: Path) -> None:

@@ -54,13 +54,13 @@ def test_what_is_no_object_is_a_mistake(tmp_path: Path, said: Any) -> None:
 @pytest.mark.parametrize("quantised", [{"quant_method": "vptq"}, {"quant_method": "quark"}, {"bits": 3}])
 def test_a_method_that_is_not_known_is_named_and_not_guessed(tmp_path: Path, quantised: Fields) -> None:
     """Parameters are counted all the same, and so are bytes in a format that is asked for."""
-    with pytest.raises(InputError, match="is not known to archcalc"):
+    with pytest.raises(InputError, match="archcalc does not know how"):
         weights(tmp_path, LLAMA, quantised)
     assert weights(tmp_path, LLAMA, quantised, weights="int8") > 0
     report = load(tmp_path / "config.json").params()
     assert report.total > 0
     notes = " ".join(map(str, report.assumptions))
-    assert "is not known to archcalc, so --weights must say what to count" in notes
+    assert "; set the format to count with --weights" in notes
     assert "counts what they take" not in notes
 
 

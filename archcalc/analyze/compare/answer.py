@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from archcalc.model import Model
 
 
-MISSING = Assumption(Topic.TABLE, "a part that a model does not have counts as 0 in differences")
+MISSING = Assumption(Topic.TABLE, "a part missing from a model counts as 0 in differences")
 SIZES = ("batch", "seq", "src_seq", "tgt_seq")
 Sizes = dict[str, Any]  # those of them that were asked for
 
@@ -118,7 +118,7 @@ class CompareReport(Report):
     def _told(self, names: Sequence[str]) -> str:
         noun, least, most = METRICS[self.metric].noun, min(self.totals), max(self.totals)
         if least == most:
-            return f"{', '.join(names[:-1])} and {names[-1]} have equally many {noun}"
+            return f"{', '.join(names[:-1])} and {names[-1]}  have the same number of {noun}"
         larger, smaller = (names[self.totals.index(total)] for total in (most, least))
         if not least:
             return f"{larger} has {most:,} {noun}, {smaller} none"
@@ -280,7 +280,7 @@ def _left_out(metric: str, measured: Sequence[Measured]) -> list[Assumption]:
     """What bytes are without, and what the parts do not add up to."""
     if metric != "memory":
         return []
-    whole = "; activations are the whole model's, and in none of its parts"
+    whole = "; activations are counted for the whole model, not by part"
     more = whole if any(found.beside for found in measured) else ""
     return [Assumption(Topic.OVERHEAD, f"the runtime's overhead is left out{more}", 0)]
 

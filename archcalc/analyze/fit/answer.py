@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 SPREAD = ("rtx-3060", "t4", "rtx-4090", "rtx-5090", "l40s", "a100-80gb", "h100", "h200", "b200", "mi300x")
 
 CAPACITY = Assumption(
-    Topic.DEVICE, "memory: what the driver reports where a source says so, else the nameplate; no memory is reserved"
+    Topic.DEVICE, "memory: as the driver reports it where a source gives that, else nameplate; no headroom is reserved"
 )
 NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every model has norms
-LARGEST = Assumption(Topic.TABLE, "batch, context: the largest that fit, each with the other left as it is")
+LARGEST = Assumption(Topic.TABLE, "batch, context: the largest that fit, each with the other unchanged")
 
 
 @checked()

@@ -38,11 +38,9 @@ INFER = Assumption(
     Topic.COST, "infer: FLOPs of reading the prompt (prefill); --mode decode counts one token", "prefill"
 )
 PRODUCTS = Assumption(
-    Topic.COST, "matrix products, two FLOPs for each multiply-add; elementwise work apart, by archcalc's convention"
+    Topic.COST, "matrix products, two FLOPs per multiply-add; elementwise ops apart, by archcalc's convention"
 )
-CHOSEN = Assumption(
-    Topic.COST, "weights read: those of as many experts as the tokens can choose, at the most all of them"
-)
+CHOSEN = Assumption(Topic.COST, "weights read: of as many experts as the tokens can select, at most all")
 
 
 def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False, names: bool = False) -> FlopsReport:
@@ -53,7 +51,7 @@ def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False
     load = model.workload(**asked.sizes.given(), mode=mode, attention=asked.attention or "eager")
     if model.spec.family == "weights":
         hint = "give the model's config.json or a spec"
-        raise InputError("a file of weights does not say what is computed with them", hint)
+        raise InputError("a weights file does not describe the computation", hint)
     root = model.build(load, _changes(asked))
     share = _share(model, asked, root, load)
     done = _work(root, asked, share)
@@ -137,7 +135,7 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
     if asked.causal != "half" and masked:
         yield Assumption(Topic.ATTENTION, "attention in full, masked scores included", "full", "--causal")
     elif masked:
-        text = "attention by the pairs that a mask leaves, position i seeing i + 1: S(S+1)/2 of S²"
+        text = "attention over unmasked pairs only: position i sees i + 1, so S(S+1)/2 of S²"
         yield Assumption(Topic.ATTENTION, text, asked.causal)
     if len(load.lengths) > 1 and not load.decodes:
         yield Assumption(Topic.COST, "per token: of source and target together")
@@ -167,7 +165,7 @@ def _of_share(share: Share) -> Iterator[Assumption]:
     """What several GPUs mean for the numbers, and what the bytes are of."""
     plan = share.plan
     if plan.gpus > 1:
-        text = f"FLOPs and bytes on each of {plan.gpus:,} GPUs, on the one with most; what is not split counts fully"
+        text = f"FLOPs and bytes of one GPU of {plan.gpus:,}, the one with the most; replicated work counts fully"
         yield Assumption(Topic.PARALLELISM, text, plan.gpus)
     if any(op.select and not op.traits.reads_rows for op in ops_in(share.root)):
         yield CHOSEN

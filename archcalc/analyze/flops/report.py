@@ -14,7 +14,7 @@ from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, T
 from archcalc.report.tree import outline
 
 INTENSITY = Assumption(
-    Topic.TABLE, "FLOP/B: forward products for each byte of their factors and results, each read or written once"
+    Topic.TABLE, "FLOP/B: forward matrix products per byte of their inputs and outputs, each read or written once"
 )
 
 

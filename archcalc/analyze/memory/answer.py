@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from archcalc.model import Model
 
 LAYERS = {  # what the rows of layers are, since they need not add up to the total
-    True: "layer rows: everything ever kept for a layer, which can exceed the peak",
+    True: "layer rows: all that a layer stores at any time of the step, so the sum can exceed the peak",
     False: "layer rows: weights and cache; activations and overhead belong to no layer",
 }
 

@@ -31,7 +31,7 @@ def assumptions(
     if of_file:
         yield from without(case.assumptions, Topic.PRECISION)  # nothing is computed in it
         left_out = "activations are not counted" if root.body else "neither a cache nor activations"
-        yield Assumption(Topic.SCOPE, f"a file of weights: {left_out}, since it does not tell what is computed")
+        yield Assumption(Topic.SCOPE, f"weights file: {left_out}, since it does not describe the computation")
     else:
         yield from case.assumptions
     yield from _of_attention(case, root, matters=attention_matters)
@@ -61,7 +61,7 @@ def _of_format(case: Case, root: Module) -> Iterator[Assumption]:
     kept = case.format
     places = [Place(param, 1) for module, _ in walk(root) for param in module.params.values()]
     if kept.is_quantised and not any(kept.holds(place) for place in places):
-        text = f"{kept.name} is for layers that this model does not have: its weights stay as they are"
+        text = f"{kept.name} applies to layers that this model does not have: no weights are quantised"
         yield Assumption(Topic.WEIGHTS, text, kept.name)
         return
     names = kept.unfound(places) if isinstance(kept, Checkpoint) else []
@@ -74,11 +74,11 @@ def _of_cache(case: Case, cache: Iterable[Cached]) -> Iterator[Assumption]:
     kept = [one.tensor for one in cache]
     if any(map(window_of, kept)):
         rule = case.kv_rule
-        yield Assumption(Topic.KV_CACHE, f"cache of sliding windows: {KV_RULES[rule]}", rule, "--kv-rule")
+        yield Assumption(Topic.KV_CACHE, f"KV cache of sliding-window layers: {KV_RULES[rule]}", rule, "--kv-rule")
     if any(map(is_tail, kept)) and case.state_format:
         stored = case.state_format.name
         text = (
-            f"recurrent state in {stored}, of convolutions kernel − 1 positions (transformers and llama.cpp keep"
-            " fp32, and transformers mostly a position more)"
+            f"recurrent state in {stored}; convolution states of kernel − 1 positions (transformers and llama.cpp"
+            " use fp32, and transformers mostly one position more)"
         )
         yield Assumption(Topic.STATE, text, stored, "--state-dtype")

@@ -52,7 +52,7 @@ def _sentence(option: str, parts: list[Undivided]) -> str:
     named = [f"{one.part} ({decimal_bytes(one.bytes)})" for one in parts[:SHOWN]]
     rest = sum(one.bytes for one in parts[SHOWN:])
     more = [f"{len(parts) - SHOWN} more ({decimal_bytes(rest)})"] if rest else []
-    return f"{option} leaves these whole, or in several copies, on each GPU: {', '.join([*named, *more])}"
+    return f"{option} replicates these, in whole or in part, on every GPU: {', '.join([*named, *more])}"
 
 
 def records(found: Iterable[Undivided]) -> list[dict[str, Any]]:
@@ -67,7 +67,7 @@ def _by_tensor(parameters: ParameterMemory, saved: list[Saved], cache: Iterable[
     whole = [one for one in parameters.held if not plan.is_divided(one.param)]
     yield from (Undivided(option, part, size) for part, size in _by_part(whole).items())
     activations = sum(one.bytes for one in saved if not plan.is_divided(one.cell.tensor))
-    yield Undivided(option, "activations without heads or inner widths", 0 if plan.sp else activations)
+    yield Undivided(option, "replicated activations", 0 if plan.sp else activations)
     yield Undivided(option, "cache", sum(one.bytes for one in cache if not plan.is_divided(one.tensor)))
 
 
@@ -92,7 +92,7 @@ def _by_sequence(parameters: ParameterMemory, saved: list[Saved]) -> Iterator[Un
     plan = parameters.plan
     if plan.sp:
         gathered = sum(one.bytes for one in saved if is_gathered(one.cell.tensor))
-        yield Undivided("--sp", "whole sequences that linear layers read and save", gathered)
+        yield Undivided("--sp", "all-gathered inputs saved by linear layers", gathered)
     if plan.cp > 1 and not plan.zero:
         yield from _states(parameters, f"--cp {plan.cp}", KINDS)
 

@@ -21,7 +21,7 @@ def compressed(said: Fields) -> Checkpoint:
         name, stores = _weights(asked, str(group.get("format") or said.get("format") or ""))
         told.append(name)
         if not stores:
-            return Checkpoint(f"compressed-tensors {name}", unknown=f"how it keeps {name} is not known to archcalc")
+            return Checkpoint(f"compressed-tensors {name}", unknown=f"archcalc does not know how it stores {name}")
         groups.append(Group(layout(*stores, *_inputs(group)), Names(words(group.get("targets")) or ("Linear",))))
     name = f"compressed-tensors {' and '.join(dict.fromkeys(told)) or 'without quantised weights'}"
     return Checkpoint(name, tuple(groups), Names(words(said.get("ignore"))), head=True)

@@ -24,8 +24,8 @@ from archcalc.storage.named_formats import uniform_format
 from archcalc.storage.places import Facts, Place
 
 METHOD = "gguf"
-SOURCE = "the formats of the file, by rule"
-SHARES = " (where layers have several, in the shares of the file)"
+SOURCE = "the GGUF types of the spec's quantization.formats"
+SHARES = " (parameters with several types: in the file's proportions)"
 TAIL = 3  # names at the end of a path that say what a parameter is, whichever layers it stands in
 Shares = Mapping[str, int]  # of each format: in how many layers
 
@@ -95,7 +95,7 @@ def _types() -> dict[str, dict[str, Any]]:
 def gguf(said: Mapping[str, Any]) -> Checkpoint:
     """As a spec has it."""
     if "formats" not in said:
-        return Checkpoint(METHOD, unknown="quantization.formats, which says the format of each parameter, is missing")
+        return Checkpoint(METHOD, unknown="quantization.formats, which gives the format of each parameter, is missing")
     formats = {path: _read(path, entry) for path, entry in _fields(said.get("formats"), "formats").items()}
     names = dict.fromkeys(name for shares in formats.values() for name in shares)
     *most, last = sorted(names, key=lambda name: -sum(shares.get(name, 0) for shares in formats.values()))

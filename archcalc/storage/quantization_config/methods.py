@@ -49,12 +49,12 @@ def quantised(said: Any, field: str = "quantization_config") -> Checkpoint | Non
     method = str(said.get("quant_method") or _unnamed(said)).lower().replace("_", "-")
     reader = METHODS.get(method)
     if reader is None:
-        return Checkpoint(method, unknown=f"how {method} keeps weights is not known to archcalc")
+        return Checkpoint(method, unknown=f"archcalc does not know how {method} stores weights")
     try:
         return reader(said)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
         hint = "compare it with a quantization_config that transformers wrote"
-        raise InputError(f"a value is not of a kind that {method} takes ({reason})", hint, fields=[(field,)]) from None
+        raise InputError(f"a value has the wrong type for {method} ({reason})", hint, fields=[(field,)]) from None
 
 
 def _unnamed(said: Fields) -> str:
@@ -85,7 +85,8 @@ def _gptq(said: Fields) -> Checkpoint:
     only = tuple(word for several in said.get("modules_in_block_to_quantize") or () for word in words(several))
     rules = gptq_rules(said.get("dynamic") or {}, bits, group)
     if only and any(rule.format for rule in rules):
-        return Checkpoint("gptq", unknown="modules_in_block_to_quantize and widths in dynamic are not counted together")
+        both = "modules_in_block_to_quantize together with widths in dynamic is not supported"
+        return Checkpoint("gptq", unknown=both)
     usual = Group(gptq_layout(bits, group), Names(only or (LINEAR,)))
     return Checkpoint(f"gptq {told(usual, *rules)}", (*rules, usual), skipped(said), head=bool(said.get("lm_head")))
 
@@ -189,7 +190,7 @@ def _quanto(said: Fields) -> Checkpoint:
         "int2": tiled(2, 128, 32),
     }
     if kind not in layouts:
-        return Checkpoint(f"quanto {kind}", unknown=f"quanto has no weights in {kind}")
+        return Checkpoint(f"quanto {kind}", unknown=f"quanto has no weight format {kind}")
     return replace(made(f"quanto {kind}", *layouts[kind]), skipped=skipped(said))
 
 
@@ -206,8 +207,8 @@ def _torchao(said: Fields) -> Checkpoint:
     if "int8" in kind or "float8" in kind:
         name = "int8" if "int8" in kind else "float8"
         layout = (stored(8, "the weight"), stored(32, "a scale of the row", tile=(1, 0)))
-        return replace(made(f"torchao {name}, a scale a row", *layout), skipped=left)
-    return Checkpoint(f"torchao {asked}", unknown=f"how torchao keeps {kind or 'them'} is not known to archcalc")
+        return replace(made(f"torchao {name}, one scale per row", *layout), skipped=left)
+    return Checkpoint(f"torchao {asked}", unknown=f"archcalc does not know how torchao stores {kind or 'them'}")
 
 
 def _aqlm(said: Fields) -> Checkpoint:

@@ -32,7 +32,7 @@ def mlx(said: Fields) -> Checkpoint:
     usual = _group(said, said)
     if usual is None:
         mode = str(said.get("mode"))
-        return Checkpoint(f"mlx {mode}", unknown=f"how MLX stores {mode} is not known to archcalc")
+        return Checkpoint(f"mlx {mode}", unknown=f"archcalc does not know how MLX stores {mode}")
     own = {name: asked for name, asked in said.items() if name not in SETTINGS}
     rules = [_group(said, asked, name) for name, asked in own.items() if isinstance(asked, dict)]
     kept = Names(tuple(name for name, asked in own.items() if asked is False))

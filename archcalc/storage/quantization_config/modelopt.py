@@ -54,7 +54,7 @@ def _by_layer(asked: Fields, algorithm: str) -> Checkpoint:
 def _unknown(algorithm: str) -> Checkpoint:
     """A method that exists, in a layout that is not known here."""
     what = algorithm or "without quant_algo"
-    return Checkpoint(f"modelopt {what}", unknown=f"how modelopt stores {what} is not known to archcalc")
+    return Checkpoint(f"modelopt {what}", unknown=f"archcalc does not know how modelopt stores {what}")
 
 
 def _layout(asked: Fields, algorithm: str) -> Layout:

@@ -30,7 +30,7 @@ class OnDisk:
     has_buffers: bool = False  # of what steers routers, among the bytes
 
     unknown = ""
-    estimate = "one GPU's share of the weight files follows how the config's parameters are split, an assumption"
+    estimate = "assumes that tensor parallelism splits the weight files in proportion to the config's parameters"
 
     @property
     def is_quantised(self) -> bool:

@@ -21,7 +21,7 @@ def quark(said: Fields) -> Checkpoint:
     for targets, scheme in asked:
         name, stores = _weights(scheme.get("weight"))
         if not stores:
-            return Checkpoint(f"quark {name}", unknown=f"how Quark stores {name} is not known to archcalc")
+            return Checkpoint(f"quark {name}", unknown=f"archcalc does not know how Quark stores {name}")
         made = layout(*stores, *_inputs(scheme.get("input_tensors")))
         groups.append(Group(made, targets) if targets else Group(made))
         told.append(name)

@@ -68,4 +68,4 @@ def hqq_rules(by_layer: Fields) -> tuple[Group, ...]:
 
 
 def without_bits(method: str) -> Checkpoint:
-    return Checkpoint(method, unknown=f"quantization_config.bits is missing, and {method} has no usual width")
+    return Checkpoint(method, unknown=f"quantization_config.bits is missing, and {method} has no default width")

@@ -121,7 +121,7 @@ def test_rotary_positions_may_be_exceeded() -> None:
     assert only(archcalc.fit(model, gpus=["h100"], seq=8192)).limited_by == "positions"
     report = archcalc.fit(model, gpus=["h100"], seq=16_384)
     assert only(report).limited_by == "memory" and (only(report).max_seq or 0) > 16_384
-    assert any("longer than the 8,192 that it was made for" in str(note) for note in report.assumptions)
+    assert any("longer than the 8,192 that the model was trained for" in str(note) for note in report.assumptions)
 
 
 def test_a_shortest_length_is_respected() -> None:

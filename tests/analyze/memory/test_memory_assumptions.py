@@ -58,7 +58,7 @@ def test_what_tensor_parallelism_leaves_whole_is_named_with_its_bytes() -> None:
     whole = sum(each.bytes for each in two.undivided if each.part != "cache")
     assert 2 * (two.parts["weights"] - whole) + whole == one.parts["weights"]
     said = [str(each) for each in two.assumptions if each.topic is Topic.PARALLELISM]
-    assert any(words.startswith("--tp 2 leaves these whole") and "attention-ffn.attention" in words for words in said)
+    assert any(words.startswith("--tp 2 replicates these") and "attention-ffn.attention" in words for words in said)
     assert two.record()["not_divided"][0] == {
         "option": "--tp 2",
         "part": "decoder.period.attention-ffn.attention",

@@ -304,7 +304,7 @@ def test_the_head_sees_the_last_position_alone() -> None:
 @pytest.mark.parametrize("command", ["memory", "flops", "fit"])
 def test_more_positions_than_the_model_was_made_for_are_told(run: Run, command: str) -> None:
     """RoPE can be asked for any length; that Llama 3 never saw more than 8,192 tokens is said."""
-    told = "seq 10,000: longer than the 8,192 that it was made for"
+    told = "seq 10,000: longer than the 8,192 that the model was trained for"
     assert told in run(command, "llama-3-8b", "--seq", "10000").out
     assert "longer than" not in run(command, "llama-3-8b", "--seq", "8192").out
 
@@ -398,7 +398,7 @@ def test_the_answer_comes_first_and_fits(run: Run, columns: int) -> None:
 
 def test_a_format_that_holds_nothing_is_said() -> None:
     """Engines' formats are for linear layers, experts' for experts: an LSTM has neither."""
-    told = "int4 in groups of 128 is for layers that this model does not have: its weights stay as they are"
+    told = "int4 in groups of 128 applies to layers that this model does not have: no weights are quantised"
     whole, four = (load("sentiment-lstm").memory(weights=kind) for kind in (None, "int4"))
     assert whole.parts == four.parts
     assert told in map(str, four.assumptions)

@@ -160,7 +160,7 @@ def test_the_flat_buffer_is_padded_to_twice_the_gpus() -> None:
         (
             "mixtral-8x7b",
             {"mode": "train", "tp": 2, "sp": True},
-            "sequence parallelism is not known for decoder.blocks.moe.router",
+            "archcalc does not know sequence parallelism for decoder.blocks.moe.router",
         ),
         (
             "jamba-v0.1",
