@@ -1,4 +1,4 @@
-"""The command line. Only this package prints, exits, or catches; a command loads, analyzes and renders.
+"""The command line. Only this package prints, exits and catches errors; a command loads, analyzes and renders.
 
 Exit codes: 0 answered, 1 verification found a difference, 2 the input is at fault, 70 archcalc is at fault (a bug),
 130 interrupted.
@@ -42,7 +42,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _called(arguments: list[str]) -> int:
-    """What typer finds wrong with the arguments is told as any other mistake."""
+    """Report an error that typer finds in the arguments like every other user error."""
     from archcalc.cli.app import COMMANDS, app
     from archcalc.cli.usage import UsageError, mistake, no_command
 

@@ -17,7 +17,7 @@ Command = Callable[..., None]
 
 
 def takes_options(command: Command) -> Command:
-    """Show typer all options of a command where it has the one parameter `options`, and hand them over as that."""
+    """Give typer one parameter per option; the command itself receives them all as its parameter `options`."""
     name = command.__name__
     own = inspect.signature(command, eval_str=True).parameters
     known = dict(options_of(name))
@@ -38,13 +38,13 @@ def by_name(parameter: inspect.Parameter) -> inspect.Parameter:
 
 
 def parameter(name: str, one: Option, *, default: str) -> inspect.Parameter:
-    """As typer reads it. A mode has a default that help shows; all others are left out unless given."""
+    """The option as a typer parameter. Only `mode` has a default that help shows; all others default to None."""
     usual = default if name == "mode" else None
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=annotated(name, one))
 
 
 def annotated(name: str, one: Option) -> Any:
-    """Values stay texts: the option's own check reads them, for Python and the command line alike."""
+    """Values stay strings: the option's own check parses them, for Python and the command line alike."""
     if one.check is flag:
         return Annotated[bool | None, typer.Option(flag_of(name), help=one.help)]
     shown = typer.Option(flag_of(name), metavar=one.metavar, help=one.help)
@@ -52,7 +52,7 @@ def annotated(name: str, one: Option) -> Any:
 
 
 def normalised(command: Command) -> Callable[[str], str]:
-    """What other tools call an option of a command, as the one name that its help shows."""
+    """Map the names that other tools use for an option to the name shown in help."""
     taken = inspect.signature(command).parameters
     options: Iterable[tuple[str, Option]] = (*declared(Options), *declared(Sizes))
     names = other_names((name, one) for name, one in options if name in taken)

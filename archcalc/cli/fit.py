@@ -1,4 +1,4 @@
-"""The command that holds a model against devices."""
+"""The command that checks which devices a model fits on."""
 
 from __future__ import annotations
 

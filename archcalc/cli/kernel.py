@@ -1,4 +1,4 @@
-"""The command that sets softmax attention beside kernel attention."""
+"""The command that compares softmax attention with kernel attention."""
 
 from __future__ import annotations
 

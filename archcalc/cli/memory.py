@@ -1,4 +1,4 @@
-"""The command that tells how much memory a model takes."""
+"""The command that computes how much memory a model takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file written whole or not at all: a full disk or an interrupt leaves whatever stood there as it was."""
+"""Write a file atomically: a full disk or an interrupt leaves an existing file unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS = {
 
 
 def write(path: Path, text: str, *, replace: bool) -> None:
-    """Write beside the path, then move it there; a file that is there already is replaced only where that is asked."""
+    """Write to a temporary file in the same folder, then move it; an existing file is replaced only with --force."""
     try:
         mode = _mode_there(path, replace)
         _moved(path, text, mode)
@@ -30,7 +30,7 @@ def write(path: Path, text: str, *, replace: bool) -> None:
 
 
 def _mode_there(path: Path, replace: bool) -> int | None:
-    """The permissions of the file that is to be replaced; None where there is none."""
+    """The permissions of the file that will be replaced; None if there is no such file."""
     try:
         there = path.lstat()
     except FileNotFoundError:
@@ -63,7 +63,7 @@ def _moved(path: Path, text: str, mode: int | None) -> None:
 
 
 def _put(beside: Path, path: Path, *, new: bool) -> None:
-    """Where no file was there, one that was made meanwhile is kept: a link is refused where a move would replace it."""
+    """A new file never replaces one that was created meanwhile: linking fails where moving would overwrite."""
     if not new:
         beside.replace(path)
         return
@@ -78,7 +78,7 @@ def _put(beside: Path, path: Path, *, new: bool) -> None:
 
 
 def _usual_mode() -> int:
-    """As the user's umask has it for new files, which `mkstemp` does not ask."""
+    """The permissions that the user's umask gives new files; `mkstemp` ignores the umask."""
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

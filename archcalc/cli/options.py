@@ -72,7 +72,7 @@ def loaded(model: str, changes: list[str], *, trace: bool = False) -> Model:
 
 
 def show(report: Any, format: str) -> None:
-    """Print a report in the format asked for, as wide as the terminal is."""
+    """Print a report in the chosen format, at the terminal's width."""
     if format not in formats():
         raise InputError(f"no format called {format}", f"choose from: {', '.join(formats())}", field="--format")
     width = max(shutil.get_terminal_size(fallback=(80, 24)).columns, NARROWEST)

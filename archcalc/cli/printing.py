@@ -1,4 +1,4 @@
-"""How an answer reaches the user: text that any terminal can show, and what is said where it cannot be written."""
+"""Printing: text that any terminal can show, and the error when standard output cannot be written."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _ASCII = str.maketrans("·−–×…█▓▒░▪│✓✗→√²▏▎▍�
 
 
 class Enough(Exception):
-    """Whoever reads the answer wants no more of it: `archcalc shapes | head`."""
+    """The reader of the pipe has closed it, as in `archcalc shapes | head`."""
 
 
 class _Guarded:
-    """Standard output that says what is wrong in our words, whoever writes to it: a command, or typer its help."""
+    """Standard output that reports failed writes as archcalc errors, whether a command or typer's help writes."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -52,7 +52,7 @@ class _Guarded:
             raise InputError(f"the answer cannot be written: {reason.strerror}") from None
 
     def _drop_the_rest(self) -> None:
-        """Python would write it again when it ends."""
+        """Discard unwritten output, which Python would otherwise try to write again at exit."""
         os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
 
@@ -79,7 +79,7 @@ def _nearest(error: UnicodeError) -> tuple[str, int]:
 
 
 def harmless(text: str, kept: str = "\n\t") -> str:
-    """Lines without what a terminal takes for a command. Whatever has names in it comes without already."""
+    """Escape terminal control characters; names from files were escaped before."""
     return UNSEEN.sub(lambda found: found[0] if found[0] in kept else escaped(found[0]), text)
 
 
@@ -92,7 +92,7 @@ def out(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """On standard error, if anybody listens there."""
+    """Write to standard error, if it is open."""
     with suppress(OSError, AttributeError):  # full, or closed and therefore None
         sys.stderr.write(f"{harmless(text)}\n")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""What typer finds wrong with a command line, told as archcalc tells every mistake.
+"""Errors that typer finds in a command line, in the form of every archcalc error.
 
 Which option, what was expected and what it may have meant are attributes of typer's exceptions; the sentences that it
 makes of them differ from version to version.
@@ -20,7 +20,7 @@ def no_command(name: str, known: list[str]) -> InputError:
 
 
 def mistake(error: Any, command: str) -> InputError:
-    """`--seq: expected a whole number …`, and where help is to be had."""
+    """`--seq: expected a whole number …`, and which --help to read."""
     where = " ".join(part for part in ("archcalc", command, "--help") if part)
     close = [f"did you mean {' or '.join(sorted(error.possibilities))}?"] if _has(error, "possibilities") else []
     hint, more = (*close, f"`{where}` lists its options", "")[:2]
@@ -32,7 +32,7 @@ def _has(error: Any, name: str) -> bool:
 
 
 def _option(error: Any) -> str:
-    """As it was typed, or as the help calls it."""
+    """The option as typed, or as help names it."""
     if hasattr(error, "possibilities"):
         return str(error.option_name)
     param = getattr(error, "param", None)

@@ -61,7 +61,7 @@ def verify(
 
 
 def _verified(model: Model, work: Workload, *, quick: bool, scale_down: bool, progress: Progress) -> VerifyReport:
-    """A config beside transformers too, unless that would build another model."""
+    """Compare a config with transformers as well, unless --set or --scale-down changed the model."""
     from archcalc.verify.check import need_torch
     from archcalc.verify.check import verify as verify_plain
 
@@ -88,7 +88,7 @@ def _verify_all(format: str) -> int:
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
-    """A bar on standard error while it works, where a person is looking."""
+    """A progress bar on standard error, if that is a terminal."""
     if not (sys.stderr and sys.stderr.isatty()):
         yield lambda done, steps, label: None
         return

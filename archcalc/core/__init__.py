@@ -1,1 +1,1 @@
-"""The representation that every number is folded over: counts, dims, tensors, kinds of op, the tree of modules."""
+"""The intermediate representation that every analysis reads: counts, dims, tensors, kinds of op, modules."""

@@ -1,8 +1,8 @@
-"""Assumptions: what a number takes for granted, as data that programs read and as a sentence for people.
+"""Assumptions behind a number, as data for programs and as a sentence for people.
 
     Assumption(Topic.BATCH, "batch 1: the spec names none", value=1, option="--batch")
 
-An assumption is made where the fact is decided. Code that picks some of them asks for the topic, never for words.
+An assumption is created where the value is decided. Code selects assumptions by topic, never by their text.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, SupportsIndex
 
 
 class Leaf(NamedTuple):
-    """A number that is not taken apart any further: a size, or the subtotal of a module."""
+    """A number without further working: a size, or the subtotal of a module."""
 
     value: int
     name: str = ""
@@ -42,7 +42,7 @@ class Sum(NamedTuple):
     terms: tuple[Expression, ...]
 
     def text(self, names: bool) -> str:
-        """Copies that all terms share stand in front once; terms that read the same are counted, not repeated."""
+        """A factor that all terms share is written once in front; equal terms are written once with their number."""
         shared = _shared_copies(self.terms)
         groups = _grouped(tuple(_without(term, shared) for term in self.terms), names)
         if not shared:
@@ -52,7 +52,7 @@ class Sum(NamedTuple):
 
 
 class Infix(NamedTuple):
-    """Everything that is neither sum nor product: a difference, a whole division, a power."""
+    """Any other operation: a difference, an integer division, a power."""
 
     left: Expression
     symbol: str
@@ -217,7 +217,7 @@ def _joined(left: Count, right: int) -> Count:
 
 
 def product(sizes: Iterable[int]) -> Count:
-    """1 for no sizes at all. As one multiplication after the other would have it, without what lies between."""
+    """The product of all sizes, 1 for none; the same Count as repeated `*`, without the intermediate Counts."""
     counts = [Count(size) for size in sizes if size != 1]
     if len(counts) < 2:
         return counts[0] if counts else Count(1)

@@ -1,6 +1,6 @@
-"""What a user can get wrong, told so that it can be mended at once.
+"""User errors, with all that is needed to fix them.
 
-Code deep inside raises the bare fact; whoever knows the file adds where it stands, once (`Document.locating`).
+Inner code raises the fact alone; the code that knows the file adds file and line, once (`Document.locating`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Path = tuple[str | int, ...]
 
 
 class InputError(Exception):
-    """A user's mistake: the fact, what to do about it (`more` is a second line of that), and where it stands.
+    """A user error: the fact, what to do about it (`more` is a second line of that), and its file and line.
 
     Each of them may repeat what a file says, so each is made visible where the message is put together, and only there.
     """
@@ -54,13 +54,13 @@ def dotted(path: Path) -> str:
 
 
 def close_guess(word: str, known: Iterable[str]) -> str:
-    """`did you mean d_model?`, or nothing where no word is close."""
+    """`did you mean d_model?`, or an empty string if no word is close."""
     close = difflib.get_close_matches(word.lower(), sorted(set(known)), n=3, cutoff=0.6)
     return f"did you mean {' or '.join(close)}?" if close else ""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean d_model?`, or what there is to choose from."""
+    """`did you mean d_model?`, or the list of choices."""
     choices = sorted(set(known))
     guess = close_guess(word, choices)
     if guess:

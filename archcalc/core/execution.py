@@ -1,4 +1,4 @@
-"""The tree as it runs: every op in order, how often, and which of its tensors want a gradient.
+"""The order of execution: every op, how often it runs, and which of its tensors require a gradient.
 
     for run in runs(root):            # training: every trainable parameter wants a gradient
         run.op, run.module, run.times, run.wants(tensor)
@@ -21,7 +21,7 @@ Trainable = Callable[[Param], bool]
 
 
 def by_spec(param: Param) -> bool:
-    """Train what the spec trains: everything but stored sinusoids and the like."""
+    """Train every parameter that the spec trains: all but fixed ones such as stored sinusoids."""
     return param.trainable
 
 
@@ -31,14 +31,14 @@ def never(param: Param) -> bool:
 
 
 class Gradients:
-    """Which tensors want a gradient, as far as the ops seen up to now tell."""
+    """Which tensors require a gradient, derived from the ops visited so far."""
 
     def __init__(self, trainable: Trainable = by_spec) -> None:
         self.trainable = trainable
         self.known: dict[Tensor, bool] = {}
 
     def wants(self, tensor: Tensor) -> bool:
-        """What enters wants it if it says so, a parameter if it is trained, anything else if one of its inputs does."""
+        """Model inputs declare it, parameters require a gradient if trained, results if one of their inputs does."""
         storage = tensor.storage
         if tensor.stops:
             return False
@@ -47,21 +47,21 @@ class Gradients:
         return self.trainable(storage) if isinstance(storage, Param) else storage.grad
 
     def follow(self, op: Op) -> None:
-        """Pass an op: its output wants a gradient iff one of its inputs does."""
+        """Visit an op: its output requires a gradient iff one of its inputs does."""
         if not op.traits.view:
             self.known[op.output] = any(map(self.wants, op.inputs))
 
     def settled(self, module: Module) -> bool:
-        """The next run of the module will find its inputs as this one did."""
+        """Whether the next run of the module starts with the same inputs requiring a gradient as this one."""
         return all(self.wants(into) == self.wants(out) for into, out in module.carries)
 
     def hand_over(self, module: Module) -> None:
-        """What a run hands to the next one stands in the place of what the run itself was given."""
+        """Pass on the recurrent state: the output of this run replaces the state that it was given."""
         for into, out in module.carries:
             self.known[into.storage] = self.wants(out)
 
     def stages(self, module: Module) -> Iterator[Callable[[], Count]]:
-        """Visits of a module until all its runs are covered; after a visit, ask how many runs it stands for."""
+        """Visits a module until all its runs are covered; after a visit, gives how many runs that visit represents."""
         given = {into.storage: self.wants(into) for into, _ in module.carries}
         left = module.runs
 
@@ -93,12 +93,12 @@ class Run:
     within: bool = False
 
     def wants(self, tensor: Tensor) -> bool:
-        """Whether one of this op's tensors wants a gradient."""
+        """Whether this tensor of the op requires a gradient."""
         return tensor.storage in self.wanting
 
 
 def runs(root: Module, *, trainable: Trainable = by_spec, recompute: str = "none") -> list[Run]:
-    """Every op of the model in order. `recompute` names what is not saved but recomputed: none, core, block, ops."""
+    """Every op of the model in order. `recompute` is the activation checkpointing: none, core, block or ops."""
     return _all_runs(root, Gradients(trainable), recompute)
 
 

@@ -46,7 +46,7 @@ __all__ = [
 
 
 class Region(StrEnum):
-    """Stretches of a forward pass that analyses treat as one."""
+    """Regions of a forward pass that analyses treat as a unit."""
 
     BLOCK = "block"  # one layer of a stack: what activation checkpointing recomputes and FSDP gathers
     CORE = "core"  # attention between its projections: scores, softmax, weighted values
@@ -56,7 +56,7 @@ class Region(StrEnum):
 
 
 class ModuleGroup(StrEnum):
-    """Which share of the whole model a module belongs to, as parameter counts are told apart."""
+    """The part of the model that a module belongs to, by which parameter counts are broken down."""
 
     EMBEDDING = "embedding"
     BLOCKS = "blocks"
@@ -105,7 +105,7 @@ class Op:
 
     @property
     def traits(self) -> Kind:
-        """What is known of its kind."""
+        """The properties of its kind of op."""
         return KINDS[self.kind]
 
 
@@ -171,20 +171,20 @@ class Module:
         return made
 
     def section(self, name: str) -> Module:
-        """A stretch of this module without a row of its own, under its parent's path."""
+        """A section of this module, under the module's own path and without a row in reports."""
         made = self.child(f"{name} (section)")
         made.is_section = True
         made.title, made.term = self.title, self.term
         return made
 
     def as_region(self, region: Region) -> Module:
-        """A section that analyses know: attention's core, a kernel, the loss."""
+        """A section with a meaning for analyses: attention's core, a fused kernel, the loss."""
         made = self.section(region)
         made.region = region
         return made
 
     def carry(self, into: Tensor, out: Tensor) -> None:
-        """Say that one run's `out` is what the next run reads in the place of `into`."""
+        """Declare a recurrence: the next run reads this run's `out` in place of `into`."""
         self.carries.append((into, out))
 
     @property
@@ -238,7 +238,7 @@ class Module:
         return made
 
     def buffer(self, name: str, *items: Dim | Axis) -> Tensor:
-        """Kept beside the parameters and never trained: not a parameter."""
+        """Declare a buffer: stored with the parameters, never trained, not counted as a parameter."""
         made = self.buffers[name] = Tensor(axes(*items), "buffer")
         return made
 
@@ -266,7 +266,7 @@ class Module:
         return output
 
     def show(self, name: str, *items: Dim | Axis, note: str = "") -> None:
-        """Put a shape into `archcalc shapes` that is a way of looking, not a tensor: one head, a one-hot input."""
+        """Show a shape in `archcalc shapes` that is never stored: one head, a one-hot input."""
         self.record("show", to=axes(*items), name=name, note=note)
 
     def _attach(self) -> None:
@@ -277,7 +277,7 @@ class Module:
 
 
 def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, Tensor]:
-    """What a kind makes besides its output, each like the input, one for each row of the output, or a few numbers."""
+    """Tensors that a kind of op makes besides its output: like the input, one value per output row, or a few values."""
     made = KINDS[kind].beside
     if not made:
         return {}
@@ -288,7 +288,7 @@ def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, 
 
 
 def _stops(base: Tensor | None, inputs: tuple[Tensor, ...]) -> bool:
-    """A view of what stops gradients does so too; what is computed anew wants none by itself."""
+    """A view of a detached tensor is detached too; other results depend on their inputs."""
     return base is not None and inputs[0].stops
 
 
@@ -313,25 +313,25 @@ def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, C
 
 
 def notes_of(module: Module) -> tuple[Assumption, ...]:
-    """What a reader of any report on it must know."""
+    """Notes that every report about the model must show."""
     return tuple(note for node, _ in walk(module) for note in node.notes)
 
 
 def doubts_of(module: Module) -> tuple[Assumption, ...]:
-    """Why its parameters are not counted exactly; nothing where they are."""
+    """Why its parameter counts are not exact; empty if they are."""
     return tuple(doubt for node, _ in walk(module) for doubt in node.doubts)
 
 
 def work_notes_of(module: Module) -> tuple[Assumption, ...]:
-    """What a reader of FLOPs, memory or time must know, each said once."""
+    """Notes for reports of FLOPs, memory or time, without repetition."""
     return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.work_notes))
 
 
 def memory_notes_of(module: Module) -> tuple[Assumption, ...]:
-    """What a reader of its memory must know besides, each said once."""
+    """Further notes for reports of memory, without repetition."""
     return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.memory_notes))
 
 
 def fold(module: Module, own: Callable[[Module], int]) -> Count:
-    """What `own` says of each module, summed over the tree, each counted as often as it is repeated."""
+    """The sum of `own(module)` over the tree, times the number of copies of each module."""
     return total(copies * Count(own(node)) for node, copies in walk(module))

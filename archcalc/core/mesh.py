@@ -54,7 +54,7 @@ class Plan:
         return {"gpus": self.gpus, **asdict(self)}
 
     def part(self, dim: Dim) -> int:
-        """How much of a dim one GPU holds; of an uneven one the GPU that holds most."""
+        """The size of a dim on one GPU; the largest share if the split is uneven."""
         return dim.split.part(dim.size, self.tp) if dim.split else int(dim.size)
 
     def size(self, tensor: Tensor) -> int:
@@ -73,11 +73,11 @@ class Plan:
         return -(-int(dim.size) // self.tp)
 
     def is_divided(self, tensor: Tensor) -> bool:
-        """Whether the GPUs of a tensor-parallel group hold different parts of it, and none of them the same."""
+        """Whether the GPUs of a tensor-parallel group hold disjoint parts of it."""
         return any(dim.split.is_disjoint(dim.size, self.tp) for dim in tensor.dims if dim.split)
 
     def _along_sequence(self, tensor: Tensor) -> bool:
-        """Activations of the residual stream; what has no batch, such as a table of rotations, is whole."""
+        """Whether sequence parallelism splits it: residual-stream activations, but no tables without a batch (RoPE)."""
         if not self.sp or tensor.role not in ("act", "stat", "mask"):
             return False
         return "batch" in {dim.name for dim in tensor.dims} and not is_split(tensor.dims)
@@ -90,7 +90,7 @@ class Plan:
         return -(-rows // self.shards) * (self.size(param) // rows)
 
     def check(self, root: Module) -> None:
-        """Refuse what engines refuse: heads that do not divide, and a model that has nothing to split."""
+        """Refuse what engines refuse: heads that cannot be split evenly, and a model with nothing to split."""
         if self.tp == 1:
             return
         dims = {dim for module, _ in walk(root) for param in module.params.values() for dim in param.dims}
@@ -116,7 +116,7 @@ def _divides(dim: Dim, tp: int) -> bool:
 
 
 def plan(tp: int = 1, dp: int = 1, zero: int = 0, sp: bool = False, cp: int = 1) -> Plan:
-    """A plan, or what is wrong with it."""
+    """The plan, or an error if its options contradict each other."""
     if sp and tp == 1:
         fact = "sequence parallelism needs tensor parallelism over 2 GPUs or more"
         raise InputError(fact, "add the number of GPUs: --tp 8 --sp", field="--sp")

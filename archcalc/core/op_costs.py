@@ -20,19 +20,19 @@ def no_elements(op: Op) -> Moved:
 
 
 def chosen_rows(op: Op) -> Moved:
-    """Indices whole, and as much of the table as comes out."""
+    """Elements read by a look-up: all indices, and as many table elements as the output has."""
     *indices, table = op.inputs
     return [*((tensor, tensor.size) for tensor in indices), (table, op.output.size)]
 
 
 def chosen_numbers(op: Op) -> Moved:
-    """Indices whole, and as much of the first input as comes out."""
+    """Elements read by a gather: all indices, and as many elements of the first input as the output has."""
     row, *indices = op.inputs
     return [(row, op.output.size), *((tensor, tensor.size) for tensor in indices)]
 
 
 def what_is_new(op: Op) -> Moved:
-    """Of a cache only what is appended is written."""
+    """Appending to a cache writes only the new elements."""
     return [(op.output, tensor.size) for tensor in op.inputs[:1]]
 
 
@@ -40,7 +40,7 @@ def what_is_new(op: Op) -> Moved:
 
 
 def multiply_add(op: Op) -> Count:
-    """Two for every combination of the dims met, indexed ones left out."""
+    """Two FLOPs for every combination of indices of the dims involved, without indexed (selected) dims."""
     met = {dim.name: dim for tensor in op.inputs for dim in tensor.dims if dim not in op.select}
     return 2 * product(dim.size for dim in met.values())
 
@@ -55,12 +55,12 @@ def fused_attention(op: Op) -> Count:
 
 
 def each(number: int) -> Flops:
-    """So many for each element of the output."""
+    """A fixed number of FLOPs per element of the output."""
     return lambda op: Count(number) * product(dim.size for dim in op.output.dims)
 
 
 def each_input(number: int) -> Flops:
-    """So many for each element of the first input."""
+    """A fixed number of FLOPs per element of the first input."""
     return lambda op: Count(number) * product(dim.size for dim in op.inputs[0].dims)
 
 
@@ -70,7 +70,7 @@ def substitution(op: Op) -> Count:
 
 
 def normalisation(number: int) -> Flops:
-    """So many for each element, and one more for each weight it meets."""
+    """A fixed number of FLOPs per element, and one more for each weight applied to it."""
     return lambda op: each(number + len(op.inputs) - 1)(op)
 
 
@@ -102,7 +102,7 @@ def nothing(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 
 
 def other_factors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """The gradient of one factor needs the others: input i is kept iff another input wants a gradient."""
+    """The gradient of one factor needs the others: input i is saved iff another input requires a gradient."""
     for index, tensor in enumerate(op.inputs):
         if any(wants(other) for position, other in enumerate(op.inputs) if position != index):
             yield tensor
@@ -113,7 +113,7 @@ def its_input(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 
 
 def its_wide_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """What was computed in fp32, where the output is a narrower copy of it."""
+    """The fp32 result, if the output is a 16-bit copy of it."""
     if not wants(op.inputs[0]):
         return ()
     return (op.beside["upcast"],) if policy.bytes_of("upcast") else (op.output,)
@@ -124,12 +124,12 @@ def its_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 
 
 def row_and_place(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """torch.gather keeps what it picked from, of which its gradient needs no more than the shape."""
+    """torch.gather saves its input, although its gradient needs only the shape."""
     return op.inputs if wants(op.inputs[0]) else ()
 
 
 def decay_and_states(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Each step multiplies the state before it by a decay: the one is kept for the other's gradient."""
+    """Each step multiplies the previous state by a decay: each is saved for the other's gradient."""
     decay, *_ = op.inputs
     if any(map(wants, op.inputs)):
         yield decay
@@ -138,7 +138,7 @@ def decay_and_states(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 
 
 def all_but_first(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Constants that the first input was combined with: a mask, tables of cosines and sines."""
+    """The constants that the first input is combined with: a mask, RoPE's cosines and sines."""
     return op.inputs[1:] if wants(op.inputs[0]) else ()
 
 
@@ -152,7 +152,7 @@ def indices(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 
 
 def input_and_statistics(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """Layer norm, whichever of its inputs wants a gradient."""
+    """Layer norm saves the same, whichever of its inputs requires a gradient."""
     return (op.inputs[0], *op.beside.values(), *op.inputs[1:2]) if any(map(wants, op.inputs)) else ()
 
 
@@ -176,7 +176,7 @@ def loss_and_targets(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 
 
 def divisor(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """A quotient's gradients need what it was divided by; that one's gradient needs what was divided too."""
+    """Both gradients of a division need the divisor; the divisor's gradient also needs the dividend."""
     above, below = op.inputs
     if wants(above) or wants(below):
         yield below
@@ -185,7 +185,7 @@ def divisor(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 
 
 def system_and_solution(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
-    """A system is solved once more for the gradient of its right-hand side, which is itself not needed."""
+    """Backward solves the system again for the right-hand side's gradient, which needs the matrix and the solution."""
     return (*op.inputs[1:], op.output) if any(map(wants, op.inputs)) else ()
 
 

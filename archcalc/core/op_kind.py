@@ -1,4 +1,4 @@
-"""What archcalc knows of a kind of op; `archcalc.core.ops` has the table, and says what each trait means."""
+"""The properties of a kind of op; `archcalc.core.ops` has the table and explains each property."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Moves = Callable[["Op"], Moved]
 
 @dataclass(frozen=True)
 class Kind:
-    """What archcalc knows of a kind of op."""
+    """The properties of a kind of op."""
 
     about: str
     flops: Flops

@@ -1,4 +1,4 @@
-"""What the places along a dim are, where they are positions of a sequence; declared where the dim is made."""
+"""Which positions of a sequence a dim runs over, if any; declared where the dim is made."""
 
 from __future__ import annotations
 

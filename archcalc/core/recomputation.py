@@ -22,7 +22,7 @@ REGIONS = {"core": Region.CORE, OPS: Region.BLOCK, "block": Region.BLOCK}  # wha
 
 @dataclass(frozen=True)
 class Result:
-    """An op that is not computed again, and the storages that are kept in its place."""
+    """An op that is not recomputed, and the tensors saved instead."""
 
     module: Module
     op: Op
@@ -30,12 +30,12 @@ class Result:
 
 
 def is_recomputed(module: Module, recompute: str) -> bool:
-    """Whether the module is a stretch that the backward pass computes again, all or in part."""
+    """Whether the module is checkpointed: recomputed in the backward pass, all of it or in part."""
     return module.region is not None and module.region is REGIONS.get(recompute)
 
 
 def results(block: Module, recompute: str) -> list[Result]:
-    """What is kept of a block that is computed again op by op; nothing where it is computed again as a whole."""
+    """The results saved under op-level selective checkpointing; none if the whole block is recomputed."""
     return list(_kept(list(_ops(block)))) if recompute == OPS else []
 
 
@@ -61,7 +61,7 @@ def _by_a_matrix(op: Op) -> bool:
 
 
 def _ops(module: Module) -> Iterator[tuple[Module, Op]]:
-    """A kernel of its own is on no list either."""
+    """Fused kernels are not on the list of saved ops either."""
     for item in module.body:
         if is_kernel(item):
             continue

@@ -87,7 +87,7 @@ class Role(Enum):
 
     @property
     def is_expert(self) -> bool:
-        """Of one among many experts, all kept in one tensor."""
+        """Whether it belongs to experts, whose matrices are stored as one stacked tensor."""
         return self in EXPERTS
 
     @property

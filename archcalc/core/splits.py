@@ -14,7 +14,7 @@ from enum import Enum
 
 
 class Remainder(Enum):
-    """What happens where the GPUs do not divide a number of heads, groups or rows evenly."""
+    """What happens if a number of heads, groups or rows is not divisible by the number of GPUs."""
 
     REFUSED = "engines refuse it"
     COPIED = "of fewer heads than GPUs, every one is held by equally many GPUs"  # vLLM, QKVParallelLinear
@@ -35,11 +35,11 @@ class Piece:
         return int(self.number) * int(self.width)
 
     def part(self, gpus: int) -> int:
-        """Elements on one GPU; where the GPUs hold differently many, on the one that holds most."""
+        """Elements on one GPU; on the GPU with the most if the split is uneven."""
         return -(-int(self.number) // gpus) * int(self.width)
 
     def allows(self, gpus: int) -> bool:
-        """Whether engines divide it over so many GPUs."""
+        """Whether inference engines can split it over that many GPUs."""
         if self.number % gpus == 0 or self.remainder is Remainder.SHORTER:
             return True
         if self.remainder is Remainder.ONE_COPIED:
@@ -47,7 +47,7 @@ class Piece:
         return self.remainder is Remainder.COPIED and self.number < gpus and gpus % self.number == 0
 
     def is_disjoint(self, gpus: int) -> bool:
-        """Whether no two GPUs hold the same of it."""
+        """Whether no element is on two GPUs."""
         return self.remainder is Remainder.SHORTER or self.number % gpus == 0
 
 

@@ -96,7 +96,7 @@ class Tensor:
 
     @property
     def storage(self) -> Tensor:
-        """What owns the memory: itself, or what it is a view of."""
+        """The tensor that owns the memory: itself, or the base of the view."""
         return self.base or self
 
     @property
@@ -109,11 +109,11 @@ class Tensor:
         return Tensor(axes(*items), self.role, base=self.storage, stops=self.stops, of=self)
 
     def detached(self) -> Tensor:
-        """The same storage, read by what no loss trains."""
+        """A detached view: the same storage, through which no gradient flows."""
         return Tensor(self.axes, self.role, base=self.storage, stops=True, of=self)
 
     def within(self, places: Container[Tensor]) -> Tensor:
-        """The nearest of some tensors that it is, or is a view of; without one its storage."""
+        """The first of `places` found among itself and the tensors it is a view of; otherwise its storage."""
         found = self
         while found.of is not None and found not in places:
             found = found.of

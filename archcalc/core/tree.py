@@ -1,4 +1,4 @@
-"""Ways through the tree that several analyses go: up from a module, and through all ops below one."""
+"""Traversals of the module tree: the ancestors of a module, and all ops below it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from archcalc.core.ir import Module, Op, Region, Tensor
 
 
 def ancestors(module: Module | None) -> Iterator[Module]:
-    """The module itself, then whatever holds it, up to the whole model."""
+    """The module itself, then its ancestors up to the root."""
     while module:
         yield module
         module = module.parent
 
 
 def enclosing(module: Module, region: Region) -> Module | None:
-    """The nearest region of that kind that the module is, or stands in."""
+    """The innermost region of that kind that is or contains the module."""
     return next((above for above in ancestors(module) if above.region == region), None)
 
 
@@ -29,7 +29,7 @@ def ops_in(module: Module) -> Iterator[Op]:
 
 
 def read_from_outside(module: Module) -> list[Tensor]:
-    """What its ops read that none of them made, in the order in which it is first read."""
+    """The external inputs of a module: tensors its ops read and none of them made, in the order of first use."""
     inside = list(ops_in(module))
     made = {op.output.storage for op in inside}
     return list(dict.fromkeys(tensor for op in inside for tensor in op.inputs if tensor.storage not in made))

@@ -33,7 +33,7 @@ def visible(text: str) -> str:
 
 
 def shortened(text: str) -> str:
-    """A message that repeats five thousand digits says nothing more by them."""
+    """Shorten long words: an error need not repeat five thousand digits."""
     words = re.sub(rf"\S{{{LONGEST_WORD},}}", lambda word: _cut(word[0]), text)
     return words if len(words) <= LONGEST_LINE else f"{words[:LONGEST_LINE]}…"
 

@@ -1,7 +1,7 @@
-"""What every spec shares: strict frozen nodes, scalars that stand for a node's main field, sizes, and merging.
+"""The base of every spec: strict frozen nodes, scalars as short forms of a node's main field, sizes, and merging.
 
-A spec is kept as it was written. Every field is optional here, because what is said at the top holds below; what is
-missing in the end is found when a family resolves the spec.
+A spec keeps the fields as written. Every field is optional here, because fields at the top are inherited below;
+missing ones are found when a family resolves the spec.
 """
 
 import importlib
@@ -39,7 +39,7 @@ def as_size(value: Any) -> int:
 
 
 def as_tuple(value: Any) -> Any:
-    """A list, or the one thing that stands for a list of one."""
+    """A list, or a single value as the short form of a list with one element."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
@@ -53,7 +53,7 @@ Size = Annotated[int, BeforeValidator(as_size), WithJsonSchema(_SIZE_SCHEMA)]
 
 
 def shown(value: Any) -> str:
-    """A value as it stands in YAML."""
+    """A value as YAML writes it."""
     words = {None: "nothing", True: "true", False: "false"}
     if value is None or isinstance(value, bool):
         return words[value]
@@ -93,7 +93,7 @@ class Node(BaseModel):
         return {"title": schema.get("title", cls.__name__), "anyOf": [schema["properties"][cls.main], schema]}
 
     def check_kind(self, kind: str, *paths: Path) -> None:
-        """Refuse a field that this kind of thing does not have; `paths` are where it may stand."""
+        """Refuse a field that this kind does not have; `paths` are the places where the field may be written."""
         for name in sorted(self.model_fields_set - {"kind"} - self.fields_of.get(kind, frozenset())):
             has = ", ".join(sorted(self.fields_of.get(kind, ()))) or "no fields of its own"
             raise InputError(
@@ -105,7 +105,7 @@ N = TypeVar("N", bound=Node)
 
 
 class Lazy:
-    """Marks a field whose node is imported where it is used, so that a small spec does not pay for a large language."""
+    """Marks a field whose node class is imported on first use, which keeps loading a small spec fast."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
@@ -124,7 +124,7 @@ class Lazy:
 
 
 def merged(base: N, nearer: N) -> N:
-    """What `nearer` says wins, mappings field by field; a new `kind` drops what only the old one had."""
+    """Merge two specs: `nearer` wins, field by field in mappings; a new `kind` drops fields only the old kind had."""
     said = {name: getattr(base, name) for name in base.model_fields_set}
     for name in nearer.model_fields_set:
         said[name] = _merged_value(said.get(name), getattr(nearer, name))
@@ -167,7 +167,7 @@ Sentences = Annotated[tuple[str, ...], BeforeValidator(as_tuple), WithJsonSchema
 
 
 class Published(Node):
-    """What the source says the model counts: an exact number, or one rounded to the digits it prints."""
+    """The parameter count that the source publishes: exact, or rounded to the digits it prints."""
 
     main: ClassVar[str] = "parameters"
     parameters: Parameters | None = None
@@ -225,7 +225,7 @@ def mistake_in(error: ValidationError, spec: type[Node]) -> InputError:
 
 
 def _told(mistake: Any, spec: type[Node]) -> tuple[str, str]:
-    """The fact and the way out, in the words of the spec instead of pydantic's."""
+    """The error and how to fix it, in terms of the spec instead of pydantic's."""
     kind, found, path = mistake["type"], mistake["input"], mistake["loc"]
     if kind == "extra_forbidden":
         return "no such field", did_you_mean(str(path[-1]), _fields_at(spec, path[:-1]))

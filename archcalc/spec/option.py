@@ -1,4 +1,4 @@
-"""One option of a question, declared once: a field of a dataclass with its help, its check and its other names.
+"""An option, declared once: a field of a dataclass with its help, its check and its aliases.
 
     batch: int | None = option("Sequences computed together.", size, metavar="SIZE", also=("batch_size",))
 
@@ -18,7 +18,7 @@ DECLARED = "option"
 
 @dataclass(frozen=True)
 class Option:
-    """What is known of an option beside its name and its default, which is always None: not given."""
+    """The properties of an option besides its name; its default is always None, which means not given."""
 
     help: str
     check: Check
@@ -31,7 +31,7 @@ class Option:
 
 
 def option(help: str, check: Check, **more: Any) -> Any:
-    """A field that is an option, not given unless someone gives it."""
+    """Declare a dataclass field as an option with the default None."""
     declared = Option(help, check, **more)
     if declared.choices and not declared.metavar:
         declared = Option(help, check, **{**more, "metavar": "|".join(declared.choices)})

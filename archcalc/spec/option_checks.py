@@ -1,11 +1,10 @@
-"""Checks of what a question is asked with, for the command line and for Python alike.
+"""Checks of option values, for the command line and for Python alike.
 
     @checked()
     def shapes(model, *, batch=None, symbolic=False): ...
 
-A value is told by its option and becomes what the program computes with: `8k` is 8000, `q,v` two names, an integer of
-numpy's a plain one. None says nothing, as an option that is left out. Everything else is an InputError, and so is an
-option that the function does not have.
+Each value is checked and converted by its option: `8k` becomes 8000, `q,v` two names, a numpy integer a plain int.
+None means that the option is not given. Anything else is an InputError, as is an option that the function lacks.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def text(value: Any, option: str) -> str:
 
 
 def names(value: Any, option: str) -> tuple[str, ...] | None:
-    """`q,v`, or a list of names; none at all says nothing."""
+    """`q,v`, or a list of names; an empty list means not given."""
     found = [part.strip() for part in value.split(",")] if isinstance(value, str) else texts(value, option)
     if not all(found):
         raise _refused("expected names such as q,v", value, option)
@@ -123,7 +122,7 @@ def _refused(fact: str, value: Any, option: str, hint: str = "") -> InputError:
 
 
 def _told(value: Any) -> str:
-    """The value itself where it is a text or a number, else what kind of thing it is; never at any length."""
+    """The value itself if it is a string or a number, else its type; shortened if long."""
     if isinstance(value, str):
         return f"'{value}'" if len(value) <= SHOWN else f"'{value[:SHOWN]}…'"
     if isinstance(value, int) and value.bit_length() > 3 * SHOWN:  # Python itself writes no more than 4300 digits
@@ -145,8 +144,7 @@ CHECKS: dict[str, Check] = {  # of parameters; the options of flops, memory and 
 
 
 def checked(**own: Check) -> Callable[[Callable[Asks, Answer]], Callable[Asks, Answer]]:
-    """Check what a function is called with. `own` are checks of names that mean something else there; keywords that
-    the function collects are left to it."""
+    """Check a function's arguments. `own` overrides the check of a name; `**keywords` are not checked here."""
 
     def decorated(function: Callable[Asks, Answer]) -> Callable[Asks, Answer]:
         signature = inspect.signature(function)
@@ -166,7 +164,7 @@ def checked(**own: Check) -> Callable[[Callable[Asks, Answer]], Callable[Asks, A
 
 
 def _known(signature: inspect.Signature) -> set[str]:
-    """The options that there are; none where the function leaves that to another."""
+    """The function's options; empty if it passes its keywords on."""
     kinds = {name: each.kind for name, each in signature.parameters.items()}
     if inspect.Parameter.VAR_KEYWORD in kinds.values():
         return set()

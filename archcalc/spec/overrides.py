@@ -1,4 +1,4 @@
-"""Changes on the way: `--set path=value`."""
+"""Changes to a loaded spec: `--set path=value`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def changed(spec: ModelSpec, change: str) -> ModelSpec:
 
 @contextmanager
 def blaming(spec: ModelSpec, changes: tuple[str, ...]) -> Iterator[None]:
-    """Put a mistake down to the change that made it, not to the line it changed."""
+    """Report an error at the --set that caused it, not at the line that it changed."""
     try:
         yield
     except InputError as error:

@@ -1,7 +1,7 @@
 """Where presets are found: those that ship, those of the user's config directory, those of ARCHCALC_PRESETS.
 
-A folder that cannot be named or read holds nothing, so that no command depends on it; `faults` says so of those that
-the user named. Only plain files are read: nothing else is ever opened unasked.
+A folder that is missing or unreadable counts as empty, so that no command fails because of it; `faults` reports those
+that the user set in ARCHCALC_PRESETS. Only regular files are opened.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def faults() -> tuple[str, ...]:
-    """What is wrong with the folders that the user named, for whoever looks for a preset of theirs."""
+    """Errors in the folders that the user set, shown when a preset is not found."""
     reasons = [(folder, _fault(folder)) for root in _named() for folder in (root, root / "models", root / "gpus")]
     return tuple(f"{VARIABLE}: {folder} cannot be read: {reason}" for folder, reason in reasons if reason)
 
@@ -77,7 +77,7 @@ def _fault(folder: Path) -> str:
 
 
 def plain(file: Path) -> Path:
-    """The file, if it is one: a pipe would be waited for, and a device may never end."""
+    """The path, if it is a regular file: reading a pipe could block, and a device may never end."""
     try:
         mode = file.stat().st_mode
     except OSError as reason:

@@ -1,4 +1,4 @@
-"""Data handed over in the place of a file, brought to what a file can hold: text, numbers, lists and fields."""
+"""Data passed as a dict instead of a file, normalised to what a file can hold: text, numbers, lists and fields."""
 
 from __future__ import annotations
 

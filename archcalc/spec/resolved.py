@@ -1,4 +1,4 @@
-"""What every family gives of a spec with all its values filled in."""
+"""The interface of a resolved spec, with all its values filled in, common to all families."""
 
 from __future__ import annotations
 

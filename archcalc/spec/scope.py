@@ -47,7 +47,7 @@ class Scope:
         return f"{self.part} of {self.of}" if self.of else self.part
 
     def headline(self) -> str:
-        """One line that stands with the answer; empty for a whole model."""
+        """One line shown with the answer; empty for a whole model."""
         if not self.is_partial:
             return ""
         remedy = f"; {self.remedy}" if self.remedy else ""
@@ -59,7 +59,7 @@ class Scope:
         return f"{', '.join(first)} and {last}" if first else last
 
     def exact(self, noun: str) -> Assumption:
-        """`every count is exact`, which is never said of a model that is counted in part."""
+        """`every count is exact`, or for a partial model what the count covers."""
         if not self.is_partial:
             return Assumption(Topic.EXACTNESS, f"every {noun} is exact")
         return Assumption(Topic.EXACTNESS, f"exact for the {self.name}; the parts left out are in no {noun}")

@@ -1,4 +1,4 @@
-"""How much is computed: how many sequences, and how long they are."""
+"""Input sizes: batch size and sequence lengths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WITH_CACHE = ("decode", "infer")  # modes in which `context` says how many token
 
 @dataclass(frozen=True)
 class Sizes:
-    """Those that are given; None comes from the spec, or is the usual one."""
+    """The sizes as given; None is filled in from the spec or by a default."""
 
     batch: int | None = option(
         "Batch size: sequences computed together.",
@@ -47,6 +47,6 @@ class Sizes:
         return {name: number for name, number in asdict(self).items() if number is not None}
 
     def of(self, name: str) -> int | None:
-        """What was asked for a length of the model: its own, or the one for all of them."""
+        """The length given for one sequence of the model: its own option, else --seq."""
         own: int | None = getattr(self, name)
         return own or self.seq

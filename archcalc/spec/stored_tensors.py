@@ -1,4 +1,4 @@
-"""A tensor in a file of weights: how its numbers are kept, and how it is written in a spec."""
+"""A tensor in a weights file: its number format, and its notation in a spec."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import prod
 
 @dataclass(frozen=True)
 class Stored:
-    """One tensor: how its numbers are kept, and how many bytes that takes."""
+    """One tensor: its number format, shape and size in bytes."""
 
     format: str
     shape: tuple[int, ...]
@@ -58,7 +58,7 @@ _WRITTEN = re.compile(
 
 @lru_cache(4096)  # most tensors of a file are written alike
 def read(said: str) -> Stored | None:
-    """A tensor as it is written; None for what is no tensor."""
+    """Parse a tensor's notation; None if the text is no tensor."""
     match = _WRITTEN.fullmatch(said)
     if not match or not (match[3] or match[1] in BITS):
         return None

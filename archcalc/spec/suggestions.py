@@ -1,4 +1,4 @@
-"""What a name that is no preset and no file may have meant: presets by another spelling, a model of the Hub."""
+"""Suggestions for a name that is neither a preset nor a file: similar preset names, a model of the Hub."""
 
 from __future__ import annotations
 

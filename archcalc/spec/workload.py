@@ -1,4 +1,4 @@
-"""What the model is given to compute: how many sequences, how long, for what, and by which kernels."""
+"""The workload: batch size, sequence lengths, mode (train, prefill, decode) and attention kernel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ATTENTION = ("eager", "flash")
 
 @dataclass(frozen=True)
 class Longest:
-    """The longest sequence a model takes: what it was made for, and whether a table ends there."""
+    """The longest sequence of a model: what it was trained for, and whether that is a hard limit (a position table)."""
 
     length: int | None = None
     hard: bool = False
@@ -67,7 +67,7 @@ Lengths = Mapping[str, Longest]  # of a model, in the order in which it reads th
 def workload(
     spec: ModelSpec, longest: Lengths, sizes: Sizes, *, mode: str = "train", attention: str = "eager"
 ) -> Workload:
-    """What the caller asks for, else what the spec says, else the usual, which is then among the assumptions."""
+    """Sizes from the caller, else from the spec, else defaults, which are listed as assumptions."""
     chosen(mode, MODES, "--mode")
     chosen(attention, ATTENTION, "--attention")
     _check_asked(sizes, longest, mode)
@@ -99,7 +99,7 @@ def _check_asked(sizes: Sizes, longest: Lengths, mode: str) -> None:
 
 
 def _check_chosen(name: str, length: int | None, limit: Longest) -> None:
-    """A length that follows from something else, such as an image, cannot be asked for."""
+    """Refuse a length that follows from something else, such as the image size."""
     if length and limit.fixed:
         fact = f"{length:,} asked for, but the sequence is {limit.length:,} long"
         raise InputError(fact, limit.fixed, field=flag_of(name))
@@ -135,7 +135,7 @@ def _asked(name: str, sizes: Sizes, longest: Lengths) -> int | None:
 
 
 def _assumptions(lengths: Mapping[str, int], longest: Lengths, sizes: Sizes, spec: ModelSpec) -> Iterator[Assumption]:
-    """Sizes that neither the caller nor the spec names, and lengths beyond what the model was trained for."""
+    """Assumptions about sizes: defaults, and lengths beyond what the model was trained for."""
     for name, limit in longest.items():
         if limit.fixed and limit.length:
             continue
@@ -162,7 +162,7 @@ def _check_length(name: str, length: int, limit: Longest) -> None:
 
 
 def _decoding(work: Workload, longest: Lengths, sizes: Sizes) -> Workload:
-    """The last length is what is decoded: it becomes the context, and what is computed is a single position."""
+    """Turn the last length into the context of a decode step, which computes a single position."""
     if not longest:
         hint = "use --mode train or prefill"
         raise InputError("this model generates no tokens, so it has no decode step", hint, field="--mode")
@@ -179,7 +179,7 @@ def _decoding(work: Workload, longest: Lengths, sizes: Sizes) -> Workload:
 
 
 def _with_room(work: Workload, name: str, limit: Longest) -> Workload:
-    """Where nobody asks for a context and the usual one fills the table, it ends one earlier: the new token is last."""
+    """Shorten a default context that fills the position table by one, so that the new token takes its last row."""
     if not limit.hard or work.lengths[name] != limit.length:
         return work
     context = limit.length - 1

@@ -1,7 +1,7 @@
-"""Reading YAML: plain data, the line each field stands on, and nothing that a hostile file could do.
+"""Reading YAML safely: plain data, and the line number of each field.
 
-The reader keeps to YAML 1.2's plain scalars: `true` is a bool but `yes`, `on` and `010` are words, so no value changes
-its type behind the writer's back. Duplicate keys, tags, deep nesting and exploding aliases are refused.
+The reader keeps to YAML 1.2's plain scalars: `true` is a bool but `yes`, `on` and `010` are words, so no value
+changes its type unexpectedly. Duplicate keys, tags, deep nesting and exploding aliases are refused.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Document:
         error.excerpt = lines[error.line - 1][:100] if error.line else ""
 
     def _as_written(self, path: Path) -> Path:
-        """A list of one may be written without its brackets: `position[0].theta` then stands at `position.theta`."""
+        """A list of one may be written without brackets: `position[0].theta` is then found at `position.theta`."""
         return path if path in self.lines else tuple(key for key in path if not isinstance(key, int))
 
 
@@ -156,7 +156,7 @@ class _Reader:
         return error
 
     def _stands_at(self, mark: Any) -> None:
-        """Let a mistake of the whole document be told by this line."""
+        """Report an error of the whole document at this line."""
         self.document.lines[()] = min(mark.line + 1, max(1, len(self.document.text.splitlines())))
 
     def _value(self, path: Path, depth: int) -> Any:

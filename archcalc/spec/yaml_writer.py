@@ -26,7 +26,7 @@ _OTHER_WORDS = frozenset({"y", "n", "yes", "no", "on", "off"})  # booleans to re
 
 
 def to_yaml(spec: Node, order: Iterable[str] = (), comments: Iterable[str] = ()) -> str:
-    """The fields that were said, those of `order` first, as they stood in the file they came from."""
+    """The fields that were set, those in `order` first, as in the source file."""
     said = _plain(spec)
     keys = [*(key for key in order if key in said), *(key for key in said if key not in set(order))]
     return "".join([*(f"# {visible(words)}\n" for words in comments), *(_field(key, said[key]) for key in keys)])

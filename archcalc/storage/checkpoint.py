@@ -1,7 +1,7 @@
-"""How the weights of a real checkpoint are kept, module by module: what its config says of quantisation.
+"""How a checkpoint stores its weights, module by module, according to its quantization_config.
 
-A method quantises linear layers, and leaves some as they are: the head, the router, and those that a list names, by the
-names that modules have in the checkpoint. Every matrix is asked layer by layer.
+A method quantises linear layers except some: the head, the router, and modules listed by their names in the
+checkpoint. Every matrix is looked up layer by layer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_LAYERS = 10_000  # of which each may be stored in its own way; the deepest 
 
 @dataclass(frozen=True)
 class Group:
-    """Modules that are kept in one format; without one they stay as they are."""
+    """Modules stored in one format; unquantised if the format is None."""
 
     format: Format | None
     targets: Names = field(default_factory=lambda: Names((LINEAR,)))
@@ -38,7 +38,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """`name` is what a reader is told; `unknown` says why the bytes of a method cannot be told."""
+    """`name` is shown to users; `unknown` says why the bytes of a method cannot be counted."""
 
     name: str
     groups: tuple[Group, ...] = ()
@@ -56,12 +56,12 @@ class Checkpoint:
 
     @property
     def note(self) -> str:
-        """What a reader of bytes must know."""
+        """A note for reports of bytes."""
         stored = f"the weights are stored quantised ({self.name})"
         return f"{stored}: {self.unknown}; set the format to count with --weights" if self.unknown else stored
 
     def holds(self, place: Place) -> bool:
-        """Whether a parameter may be quantised, in some layer; the answer for each is `total`'s."""
+        """Whether a parameter is quantised in at least one layer; `total` decides layer by layer."""
         if self.quantises == "linear and tables":
             return place.role.is_linear or place.role.is_table
         if self.quantises == "experts":
@@ -71,7 +71,7 @@ class Checkpoint:
         return place.role.is_linear and (self.head or not place.role.gives_scores)
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
-        """Bytes of all copies on one GPU; layers of which the lists say the same are asked once."""
+        """Bytes of all copies on one GPU; layers to which the same rules apply are computed once."""
         shape = part_of(place.param).on(plan)
         if not self._by_layer:
             return place.copies * self._format(place, 0).bytes(shape)
@@ -85,7 +85,7 @@ class Checkpoint:
         return sum(times[said] * self._format(place, layer).bytes(shape) for said, layer in first.items())
 
     def unfound(self, places: Iterable[Place]) -> tuple[str, ...]:
-        """Modules to be left as they are that the model does not have, or has under another name."""
+        """Modules excluded from quantisation that the model does not have, or has under another name."""
         return self.skipped.unfound(name for place in places if place.role.is_linear for name in _modules(place))
 
     @cached_property
@@ -97,7 +97,7 @@ class Checkpoint:
         return (self.skipped, *(group.targets for group in self.groups))
 
     def _of_layer(self, layer: int) -> Hashable:
-        """What all lists say of a layer, asked once for all matrices in it."""
+        """The rules that apply to a layer, looked up once for all its matrices."""
         if layer not in self._asked:
             self._asked[layer] = tuple(names.of_layer(layer) for names in self._lists)
         return self._asked[layer]
@@ -107,7 +107,7 @@ class Checkpoint:
         return {}
 
     def _format(self, place: Place, layer: int) -> Format:
-        """That of the first group that names the module, unless it is left as it is."""
+        """The format of the first group that matches the module; none if the module is excluded."""
         modules, outside = _modules(place), not place.layers
 
         def named(names: Names) -> bool:
@@ -121,7 +121,7 @@ class Checkpoint:
         return plain(self.rest)
 
     def _of_group(self, group: Group, place: Place) -> Format:
-        """Plain where the group leaves its modules as they are, or cannot divide their inputs."""
+        """Unquantised if the group says so, or if its group size does not divide the inputs."""
         columns = part_of(place.param).on(Plan()).columns
         divides = not group.whole or columns % group.whole == 0
         return (group.format if divides else None) or plain(self.rest)

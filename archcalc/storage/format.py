@@ -1,4 +1,4 @@
-"""Formats of weights and caches, and their true size: the scales that a format keeps beside its numbers are counted.
+"""Formats of weights and caches, and their true size, quantisation scales included.
 
 A format says what is stored for how many weights: Q4_K keeps 4 bits for each, 12 bits of scales for every 32 and 32
 bits for every 256, which is 4.5. `archcalc.storage.named_formats` has all of them by name.
@@ -32,7 +32,7 @@ class Stored:
     tile: tuple[int, int] | None = None
 
     def total(self, shape: Shape) -> int:
-        """Bits; begun groups count whole."""
+        """Size in bits; a partial group counts as a whole one."""
         if self.tile is None:
             return -(-shape.elements // self.per) * self.bits
         rows, columns = (-(-size // step) if step else 1 for size, step in zip(_sides(shape), self.tile, strict=True))
@@ -60,11 +60,11 @@ class Format:
     holds_inputs: bool = False  # products keep what they read for the backward pass, though the matrix is frozen
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
-        """Bytes of all copies of a parameter that it holds, on one GPU."""
+        """Bytes on one GPU of all copies of a parameter stored in this format."""
         return sum(self._copies(part, place, model, plan) for part in self._parts(place))
 
     def _parts(self, place: Place) -> tuple[Part, ...]:
-        """The tensors that a file keeps a matrix as: llama.cpp takes two of them apart."""
+        """The tensors that a file stores a matrix as: llama.cpp splits two kinds of matrices."""
         if self.is_blocked and place.role is Role.ATTENTION_KV_UP:
             return _lifting(place.param)
         if self.is_blocked and place.role is Role.DELTA_IN:
@@ -82,11 +82,11 @@ class Format:
         return sum(one._fitting(columns).bytes(shape) for one in chosen)
 
     def _chosen(self, roles: set[str], layer: int, depth: int, model: Facts) -> Format:
-        """The first rule that holds decides."""
+        """The first rule that applies decides."""
         return next((other.format for other in self.others if other.holds(roles, layer, depth, model)), self)
 
     def _fitting(self, columns: int) -> Format:
-        """Where rows are no whole blocks, another format; llama.cpp's last resort is fp16."""
+        """If rows are not whole blocks, a fallback format; llama.cpp's last resort is fp16."""
         if not self.is_blocked or columns % self.block == 0:
             return self
         return self.instead._fitting(columns) if self.instead else plain("fp16")
@@ -95,7 +95,7 @@ class Format:
         return -(-sum(stored.total(shape) for stored in self.stores) // 8)
 
     def bytes_of(self, elements: int) -> int:
-        """Of so many weights in a row, begun groups counted whole."""
+        """Bits of that many weights in a row; a partial group counts as a whole one."""
         return -(-sum(stored.total(Shape(1, 1, elements)) for stored in self.stores) // 8)
 
     def _padded(self, shape: Shape, role: str) -> Shape:
@@ -117,7 +117,7 @@ class Format:
 
     @property
     def bits_per_weight(self) -> Fraction:
-        """Of a large matrix, whose rows' and own scales are nothing."""
+        """Bits per weight of a large matrix, where scales per row and per matrix are negligible."""
         return sum((_bits(stored) for stored in self.stores), Fraction(0))
 
     has_buffers = False  # only a file of weights counts them among its bytes
@@ -127,7 +127,7 @@ class Format:
         return self.quantises != "everything"
 
     def holds(self, place: Place) -> bool:
-        """Whether a parameter is kept in this format; one-dimensional ones never are."""
+        """Whether a parameter is stored in this format; one-dimensional ones never are."""
         if self.quantises == "everything":
             return True
         if self.quantises == "experts":
@@ -142,7 +142,7 @@ class Format:
 
 
 def _called(role: str, model: Facts) -> str:
-    """What a rule calls a matrix that a file keeps for two uses, or together with others."""
+    """The role under which rules address a matrix that is shared (tied) or stored fused with others."""
     if model.tied and role == "table.token":
         return "head"
     return "attention.qkv" if model.fused_qkv and role in ("attention.q", "attention.k", "attention.v") else role
@@ -163,7 +163,7 @@ class Part:
     called: str  # by the rules of mixtures
 
     def on(self, plan: Plan) -> Shape:
-        """The matrix on one GPU; what has no rows is one."""
+        """The matrix on one GPU; a vector counts as one row."""
         sizes = [1, 1, 1]
         for place, axis in enumerate(reversed(self.axes)):
             for dim in axis:

@@ -1,4 +1,4 @@
-"""Mixtures of formats: which layers of which models a file keeps in another format than the others."""
+"""Mixtures of formats: which layers of which models a GGUF file stores in another format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Other:
-    """Layers that a mixture keeps in another format: everywhere, in some (`where`), or in some models (`when`)."""
+    """Matrices stored in another format: in all layers, some layers (`where`), or some models (`when`)."""
 
     roles: tuple[str, ...]
     format: Format

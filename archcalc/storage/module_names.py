@@ -1,7 +1,7 @@
-"""Lists of modules, as quantised checkpoints have them: names, parts of names, and expressions.
+"""Lists of modules in quantised checkpoints: names, parts of names, and regular expressions.
 
-A list says the same of most layers. `of_layer` gives what it says of one, so that layers of which it says the same are
-asked once: 78 layers with three rules each are one question, and thousands of entries are looked up, not tried.
+A list usually treats most layers alike. `of_layer` gives the entries for one layer, so that layers with the same
+entries are matched once: 78 layers with three rules each need one match, and thousands of entries a dict look-up.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ELSEWHERE = re.compile(  # modules that no linear layer of the text model is, o
 
 @dataclass(frozen=True)
 class Rules:
-    """Entries that are asked in the same way: names and expressions."""
+    """Entries matched in the same way: names and expressions."""
 
     words: frozenset[str] = frozenset()
     expressions: tuple[Expression, ...] = ()
@@ -52,7 +52,7 @@ class Names:
     listed: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Expressions are compiled with the file, so that a mistake is told with its name."""
+        """Expressions are compiled when the file is read, so that an error names the file."""
         usual, _ = self._rules
         if sum(len(one.program) for one in usual.expressions) > MOST_STEPS:
             hint = "list modules by their names, or use fewer expressions"
@@ -77,12 +77,12 @@ class Names:
 
     @property
     def by_layer(self) -> bool:
-        """Whether some layers may be named and others not."""
+        """Whether the list may match some layers and not others."""
         usual, special = self._rules
         return bool(special or usual.expressions)
 
     def of_layer(self, layer: int) -> Hashable:
-        """What the list says of a layer; of two layers with the same, it holds the same modules."""
+        """The entries for a layer; two layers with equal entries match the same modules."""
         if layer not in self._layers:
             usual, special = self._rules
             states = tuple(one.after(name) for one in usual.expressions for name in _above(layer))
@@ -118,14 +118,14 @@ class Names:
         return not usual.words.isdisjoint(stretches((module,))) or _matched(usual.expressions, module, [""])
 
     def unfound(self, modules: Iterable[str]) -> tuple[str, ...]:
-        """Names in the list that none of these modules has, whatever the number of the layer."""
+        """Names in the list that match none of these modules in any layer."""
         known = stretches(tuple(modules)) | _EVERYWHERE
         listed = [word for word in self.listed if _LISTED.fullmatch(word) and not _ELSEWHERE.search(word)]
         return tuple(word for word in listed if (said := _entry(word)[1]) and said not in known)
 
 
 def _entry(entry: str) -> tuple[int | None, str | Expression]:
-    """The layer that an entry names, if any, and what it says of that layer's modules."""
+    """The layer that an entry names, if any, and the rest of the entry."""
     if not _LISTED.fullmatch(entry):
         return _expression(entry)
     word = _OUTSIDE.sub("", _ABOVE.sub("model.layers.", entry))
@@ -183,7 +183,7 @@ def _matched(expressions: tuple[Expression, ...], module: str, above: list[str])
 
 @cache
 def stretches(modules: tuple[str, ...]) -> frozenset[str]:
-    """Every stretch of dotted names."""
+    """Every run of consecutive parts of a dotted name."""
     found: set[str] = set()
     for module in modules:
         parts = module.split(".")

@@ -20,7 +20,7 @@ Tensors = Mapping[str, Stored]
 
 @dataclass(frozen=True)
 class Use:
-    """What a tensor is for, and how many weights it stands for. `unknown`: packed in a layout that does not tell."""
+    """What a tensor is for, and how many weights it holds. `unknown`: packed in a layout that leaves it open."""
 
     role: str
     weights: int = 0
@@ -85,7 +85,7 @@ def _compressed(stored: Stored, beside: Beside) -> int | None:
 
 
 def _weight(stored: Stored, beside: Beside) -> int | None:
-    """`weight` in few bits, with scales that tell how many weights a number holds."""
+    """A low-bit `weight`; the shape of its scales tells how many weights are packed into one number."""
     if stored.format not in (*_BYTES, "uint32"):
         return None
     scales = beside("scales")
@@ -117,7 +117,7 @@ def _halves(stored: Stored, scale: Stored) -> int:
 
 
 def _mlx(stored: Stored, scales: Stored) -> int:
-    """Bits × group is what shapes tell; where two widths give the same, the file alone does not say which it is."""
+    """Shapes give only bits × group size; if two bit widths give the same product, the width is unknown."""
     widths = ((4, 16), (4, 32), (8, 32)) if scales.format == "uint8" else _AFFINE
     columns, groups = (shape[-1] if (shape := one.shape) else 0 for one in (stored, scales))
     fitting = {bits for bits, group in widths if bits * group * groups == 32 * columns}
@@ -147,7 +147,7 @@ def _data(stored: Stored, beside: Beside) -> int | None:
 
 
 def _unknown(stored: Stored, beside: Beside) -> int | None:
-    """HQQ's packed numbers: how many to a byte stands in a tensor of its own, which is not read."""
+    """HQQ's packed numbers: the bit width is the content of another tensor, which archcalc does not read."""
     return 0 if beside("scale") and beside("zero") else None
 
 
@@ -216,12 +216,12 @@ def _plain(name: str, stored: Stored, quantised: set[str]) -> Use:
 
 
 def _belongs(name: str, quantised: set[str]) -> bool:
-    """Whether it stands beside a quantised matrix under a name that such tensors have."""
+    """Whether it belongs to a quantised matrix: scales, zeros or indices under the names of a known layout."""
     return any(name[:end] in quantised and _beside_name(name[:end], name[end:]) for end in _ends(name, quantised))
 
 
 def _ends(name: str, quantised: set[str]) -> list[int]:
-    """Behind the last dot, else behind every dot and underscore: where the name of a matrix may end."""
+    """Where the name of a matrix may end: at the last dot, else at every dot and underscore."""
     last = name.rfind(".") + 1
     return [last] if name[:last] in quantised else [match.end() for match in re.finditer(r"[._]", name)]
 

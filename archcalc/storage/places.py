@@ -1,6 +1,6 @@
-"""Where a parameter stands: which layers of a stack hold it.
+"""The place of a parameter: which layers of a stack have it.
 
-Formats that keep some layers wider, and lists of modules that are left as they are, speak of layers by their numbers.
+Mixed formats and lists of modules excluded from quantisation address layers by number.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Place:
 
     @cached_property
     def layers(self) -> Sequence[int]:
-        """The number of each layer, from 0; nothing for what stands outside of a stack."""
+        """The number of each layer, from 0; empty for a parameter outside of a stack."""
         block = enclosing(self.param.owner, Region.BLOCK)
         return _numbers(block) if block else ()
 
@@ -56,7 +56,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Facts:
-    """What rules ask of a whole model."""
+    """Properties of the whole model that rules depend on."""
 
     experts: int = 0
     grouping: int = 1  # query heads for each key-value head
@@ -79,7 +79,7 @@ def _heads(params: list[Param], *roles: Role) -> int:
 
 
 def _stack(block: Module) -> Module:
-    """What stands directly in the model and holds the block."""
+    """The top-level module that contains the block."""
     above = block
     while above.parent and above.parent.parent:
         above = above.parent

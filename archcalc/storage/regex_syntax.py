@@ -12,11 +12,11 @@ DEEPEST = 40  # groups within groups
 
 
 class NotRegular(ValueError):
-    """Python would not compile it either."""
+    """Not a valid regular expression: Python would not compile it either."""
 
 
 class Unsupported(ValueError):
-    """Python would, and would have to go back for it."""
+    """A valid expression that cannot be matched without backtracking."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Look:
 
 
 class Step(NamedTuple):
-    """Reads a character, holds under a condition, looks ahead, or (None) forks; and where it goes on."""
+    """A step reads a character, checks a condition, looks ahead, or (None) forks; and the next steps."""
 
     what: One | Several | Look | str | None
     then: tuple[int, ...]

@@ -1,9 +1,10 @@
-"""Regular expressions that a file brings, matched in time that grows with the name and never explodes.
+"""Regular expressions from files, matched in linear time, without catastrophic backtracking.
 
 Python's `re` tries every way in which repeats can share a name between them, and a file may bring an expression for
 which that takes forever. Here an expression becomes a small program of which all states are followed at once (Thompson
 1968): every state is visited at most once for each character. What needs more than that (backreferences, looking
-behind, flags) is refused in words; what Python would not compile stands for itself, as names with odd characters do.
+behind, flags) is refused with an error; what Python would not compile is taken
+literally, as a name with unusual characters.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Expression:
         return self._step(states, name[-1:], "") == MATCHED
 
     def after(self, name: str) -> States | None:
-        """In which states it stands behind a name that goes on: names with the same states and last sign end alike.
+        """The states after a prefix of a name: prefixes with the same states and last character match alike.
 
         Unknown (None) where the expression looks ahead.
         """
@@ -73,7 +74,7 @@ class Expression:
 
 @lru_cache(4096)
 def compiled(raw: str) -> Expression:
-    """What is no expression stands for itself."""
+    """An invalid expression is matched literally."""
     try:
         return Expression(raw, written(_tree(raw)))
     except Unsupported as reason:

@@ -1,4 +1,4 @@
-"""What is asked of weights, however they are stored: in a named format, by a checkpoint's rules, or in a file."""
+"""The interface of stored weights: in a named format, by a checkpoint's rules, or as a file's tensors."""
 
 from __future__ import annotations
 

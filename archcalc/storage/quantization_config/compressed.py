@@ -28,7 +28,7 @@ def compressed(said: Fields) -> Checkpoint:
 
 
 def _weights(asked: Fields, packing: str) -> tuple[str, tuple[Stored, ...]]:
-    """The words for it, and what is stored; nothing where that is not known."""
+    """Its name for users, and the stored layout; None if the layout is unknown."""
     bits, kind = number(asked, "num_bits", 8), str(asked.get("type", "int"))
     strategy, group = str(asked.get("strategy") or "tensor"), number(asked, "group_size", 0)
     if kind == "float" and bits == 4:
@@ -61,7 +61,7 @@ def _float4(packing: str) -> tuple[str, tuple[Stored, ...]]:
 
 
 def _inputs(group: Fields) -> tuple[Stored, ...]:
-    """A scale of what enters, where it was fixed beforehand."""
+    """The input (activation) scale, if static quantisation stores one."""
     asked: Any = group.get("input_activations")
     fixed = isinstance(asked, dict) and asked.get("dynamic") is not True
     return (stored(32, "a scale of the inputs", tile=(0, 0)),) if fixed else ()

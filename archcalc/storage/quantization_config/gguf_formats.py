@@ -32,7 +32,7 @@ Shares = Mapping[str, int]  # of each format: in how many layers
 
 @dataclass(frozen=True)
 class ByParameter(Checkpoint):
-    """Every parameter in a format of its own; what has none is kept in the spec's precision."""
+    """Each parameter has its own format; those without one are stored in the spec's precision."""
 
     formats: Mapping[str, Shares] = field(default_factory=dict)
 
@@ -50,7 +50,7 @@ class ByParameter(Checkpoint):
         return sum(ggml(name).total(Place(place.param, copies), model, plan) for name, copies in shares)
 
     def _shares(self, place: Place) -> list[tuple[str, int]]:
-        """In how many of its copies it has which format; of another number of layers the same part as in the file."""
+        """How many copies have which format; with another number of layers, in the same proportions as in the file."""
         path = f"{place.param.owner.path}.{place.param.name}"
         said = self.formats.get(path) or self._by_tail.get(_tail(path)) or {}
         return list(_divided(place.copies, said))
@@ -68,7 +68,7 @@ def _tail(path: str) -> str:
 
 
 def _divided(copies: int, said: Shares) -> Iterator[tuple[str, int]]:
-    """Whole copies with the right sum: what is cut off one goes to the next."""
+    """Round to whole copies with the right sum: the remainder of one is carried to the next."""
     whole, before = sum(said.values()), Fraction(0)
     for name, layers in said.items():
         after = before + Fraction(copies * layers, whole)

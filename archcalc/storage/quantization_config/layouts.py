@@ -1,4 +1,4 @@
-"""What several methods of quantisation store alike: groups along the inputs, scales of rows, tiles or matrices."""
+"""Layouts shared by several quantisation methods: groups along the inputs, scales of rows, tiles or matrices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def stored(bits: int, what: str, *, tile: tuple[int, int] | None = None) -> Stor
 
 
 def tiled(bits: int, group: int, beside: int) -> tuple[Stored, ...]:
-    """Packed weights, and so many bits for each group of inputs; all inputs are one where no group is said."""
+    """Packed weights, and a number of bits for each group of inputs; without a group size, all inputs are one group."""
     if not 1 <= bits <= PACKED:
         raise ValueError(f"{bits} bits, where packed integers have 1 to {PACKED}")
     if group > 0 and group % GROUP:
@@ -75,6 +75,6 @@ def words(value: Any) -> tuple[str, ...]:
 
 
 def skipped(said: Fields) -> Names:
-    """Modules that are left as they are, under the names that methods have for the list."""
+    """Modules excluded from quantisation, under the field names that methods use for the list."""
     keys = ("modules_to_not_convert", "llm_int8_skip_modules", "ignore", "ignored_layers", "exclude_modules", "exclude")
     return Names(tuple(word for key in keys for word in words(said.get(key))))

@@ -1,7 +1,7 @@
 """`quantization_config`: what a checkpoint stores for each linear layer, and which layers it leaves as they are.
 
 Layouts are those of the libraries that write them: packed numbers, scales of groups, rows, tiles or whole matrices,
-zeros, indices. A method whose layout is not known here is named, and its bytes are not told.
+zeros, indices. For a method with an unknown layout the name is reported and no bytes are counted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from archcalc.storage.quantization_config.rules import (
 
 
 def quantised(said: Any, field: str = "quantization_config") -> Checkpoint | None:
-    """How the weights are kept; nothing where the config says that they are not quantised. `field` is where it says."""
+    """How the weights are stored; None if the config says unquantised. `field` is the field's name, for errors."""
     if not isinstance(said, dict):
         hint = 'write an object, such as {"quant_method": "awq", "bits": 4}, or leave it out'
         raise InputError(f"expected an object, found {said!r:.60}", hint, fields=[(field,)])
@@ -127,7 +127,7 @@ def _bitsandbytes(said: Fields) -> Checkpoint | None:
 
 
 def _fp8(said: Fields) -> Checkpoint:
-    """In blocks with an fp32 scale each, or one for a matrix, and one for what enters it where that is fixed."""
+    """Blocks with an fp32 scale each, or one per matrix, and one input scale if activation scaling is static."""
     if said.get("quantized_layers"):
         return _over(modelopt(said), _fp8({**said, "quantized_layers": None}))
     block = said.get("weight_block_size")

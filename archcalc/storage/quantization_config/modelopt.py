@@ -58,7 +58,7 @@ def _unknown(algorithm: str) -> Checkpoint:
 
 
 def _layout(asked: Fields, algorithm: str) -> Layout:
-    """The words for it, and what is stored for a matrix; nothing where that is not known."""
+    """Its name for users, and the layout of a matrix; None if the layout is unknown."""
     if "NVFP4" in algorithm:
         return _nvfp4(algorithm)
     if "MXFP4" in algorithm:

@@ -42,7 +42,7 @@ class OnDisk:
 
     @property
     def note(self) -> str:
-        """What a reader of bytes must know."""
+        """A note for reports of bytes."""
         return f"the weights take {self.bytes:,} bytes in {self.source}"
 
     def holds(self, place: Place) -> bool:
@@ -56,14 +56,14 @@ class OnDisk:
 
 
 def taken(place: Place, usual: WeightStorage, rest: str, model: Facts, plan: Plan) -> int:
-    """What a parameter takes by the config: quantised, or as all else is."""
+    """A parameter's bytes by the config: quantised, or in the usual precision."""
     if usual.holds(place):
         return usual.total(place, model, plan)
     return place.copies * plan.size(place.param) * BYTES[rest]
 
 
 def shared_out(root: Module, total: int, usual: WeightStorage, rest: str, model: Facts) -> dict[str, int]:
-    """So many bytes over all parameters, in whole numbers that add up to them."""
+    """Distribute the bytes over all parameters in whole numbers that add up to the total."""
     places = [Place(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
     each = [taken(place, usual, rest, model, Plan()) for place in places]
     whole = max(1, sum(each))

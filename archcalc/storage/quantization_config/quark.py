@@ -30,7 +30,7 @@ def quark(said: Fields) -> Checkpoint:
 
 
 def _weights(asked: Any) -> tuple[str, tuple[Stored, ...]]:
-    """The words for it, and what is stored; nothing where that is not known."""
+    """Its name for users, and the stored layout; None if the layout is unknown."""
     if not isinstance(asked, dict):
         return "several steps" if asked else "no weights", ()
     kind, scheme = str(asked.get("dtype")), str(asked.get("qscheme"))
@@ -50,6 +50,6 @@ def _weights(asked: Any) -> tuple[str, tuple[Stored, ...]]:
 
 
 def _inputs(asked: Any) -> tuple[Stored, ...]:
-    """A scale of what enters, where it was fixed beforehand."""
+    """The input (activation) scale, if static quantisation stores one."""
     fixed = isinstance(asked, dict) and asked.get("is_dynamic") is False
     return (stored(32, "a scale of the inputs", tile=(0, 0)),) if fixed else ()

@@ -1,4 +1,4 @@
-"""Widths module by module: the rules by which some methods keep some layers in more bits than others."""
+"""Bit widths per module: the rules by which some methods store some layers in more bits than others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNQUANTISED = 16  # bits of a width that is none
 
 
 def packed(bits: int, group: int, beside: int, *more: Stored) -> Format:
-    """Packed integers with so many bits beside each group, called by their width."""
+    """Packed integers with a number of extra bits per group, named by their width."""
     return replace(layout(tiled(bits, group, beside), *more), name=f"int{bits}, {grouped(group)}")
 
 
