@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from archcalc.storage.weight_storage import StoredWeights
 
 
-BY_RULE = "weights: the spec was changed, so their bytes follow from the spec, not from the file's tensors"
+BY_RULE = "weights: the spec was changed, so their bytes follow from the spec, not from the tensors in the file"
 
 
 @dataclass(frozen=True)

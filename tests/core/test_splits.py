@@ -69,7 +69,7 @@ def test_a_layer_that_declares_no_split_is_replicated_and_named(monkeypatch: pyt
     report = load("gpt2").memory(tp=2)
     assert report.undivided[0].part == "decoder.blocks.ffn"
     said = [str(each) for each in report.assumptions if each.topic is Topic.PARALLELISM]
-    assert any("decoder.blocks.ffn" in words for words in said if words.startswith("--tp 2 leaves"))
+    assert any("decoder.blocks.ffn" in words for words in said if words.startswith("--tp 2 replicates"))
 
 
 MIXERS: dict[str, dict[str, Any]] = {

@@ -67,7 +67,7 @@ def test_a_list_of_weights_has_no_shapes_on_the_way(run: Run, write: Write) -> N
     """Refused, rather than an empty table."""
     answer = run("shapes", write("family: weights\ntensors: {a: 'bf16 [2, 3]'}\n"))
     assert answer.code == 2
-    assert "does not say what is computed" in answer.err
+    assert "does not describe the computation" in answer.err
 
 
 def test_what_archcalc_reads_is_not_traced(run: Run, write: Write) -> None:

@@ -59,9 +59,9 @@ def test_the_share_of_one_gpu_is_said_to_be_an_assumption(run: Run, write: Write
     folder(write, tensors)
     half = memory(run, "--tp", "2")
     assert taken(tensors) // 2 <= half["parts"]["weights"] < taken(tensors)
-    assert any("one GPU's share" in words for words in texts(half))
+    assert any("splits the weight files" in words for words in texts(half))
     folder(write, WEIGHTS)  # which are as the config says, and split as it says
-    assert not any("one GPU's share" in words for words in texts(memory(run, "--tp", "2")))
+    assert not any("splits the weight files" in words for words in texts(memory(run, "--tp", "2")))
 
 
 def test_files_that_hold_what_the_config_says_are_compared(run: Run, write: Write) -> None:

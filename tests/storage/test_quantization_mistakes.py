@@ -29,7 +29,7 @@ def test_bitsandbytes_in_neither_width_is_not_quantised(tmp_path: Path, method: 
 UNCOUNTED = {
     "bits is missing, and gptq": {"quant_method": "gptq", "group_size": 128},
     "bits is missing, and awq": {"quant_method": "awq", "group_size": 128},
-    "modules_in_block_to_quantize and widths in dynamic": {
+    "modules_in_block_to_quantize together with widths in dynamic": {
         **GPTQ,
         "modules_in_block_to_quantize": [["self_attn.q_proj"]],
         "dynamic": {".*q_proj": {"bits": 8}},
@@ -68,7 +68,7 @@ def test_a_method_that_is_not_known_is_named_and_not_guessed(tmp_path: Path, qua
     "bad", [{"bits": "four"}, {"group_size": 1.5}, {"bits": True}, {"bits": 4, "dynamic": {".*": {"bits": "8"}}}]
 )
 def test_a_value_of_the_wrong_kind_is_a_mistake(tmp_path: Path, bad: Fields) -> None:
-    with pytest.raises(InputError, match="of a kind that gptq takes"):
+    with pytest.raises(InputError, match="has the wrong type for gptq"):
         weights(tmp_path, LLAMA, {"quant_method": "gptq", **bad})
 
 

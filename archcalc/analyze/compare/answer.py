@@ -118,7 +118,7 @@ class CompareReport(Report):
     def _told(self, names: Sequence[str]) -> str:
         noun, least, most = METRICS[self.metric].noun, min(self.totals), max(self.totals)
         if least == most:
-            return f"{', '.join(names[:-1])} and {names[-1]}  have the same number of {noun}"
+            return f"{', '.join(names[:-1])} and {names[-1]} have the same number of {noun}"
         larger, smaller = (names[self.totals.index(total)] for total in (most, least))
         if not least:
             return f"{larger} has {most:,} {noun}, {smaller} none"

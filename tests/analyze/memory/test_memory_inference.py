@@ -351,7 +351,7 @@ def test_a_file_of_weights_takes_its_own_bytes(tmp_path: Path) -> None:
     file.write_bytes(struct.pack("<Q", len(text)) + text + bytes(480))
     report = load(file).memory()
     assert (report.parts["weights"], report.parts["kv_cache"]) == (4 * 80 + 2 * 80, 0)
-    with pytest.raises(InputError, match="does not say what is computed"):
+    with pytest.raises(InputError, match="does not describe the computation"):
         load(file).memory(mode="train")
 
 
