@@ -66,7 +66,7 @@ class Model:
         """What the weights take as they are stored; None where they are not quantised, or it is not known how."""
         if not self.stored or self.stored.unknown:
             return None
-        from archcalc.analyze.memory import Memory
+        from archcalc.analyze.memory.answer import Memory
 
         return Memory(self).parameters.states["weights"]
 
@@ -197,7 +197,7 @@ class Model:
         """What a spec does not take along from the tensors of its file: bytes that do not follow by rule."""
         if self.document.weights is None or self.edited:
             return ()
-        from archcalc.analyze.memory import Memory
+        from archcalc.analyze.memory.answer import Memory
 
         by_rule = replace(self, edited=True)
         file = Memory(self).parameters.weights

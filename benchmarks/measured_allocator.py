@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.core.roles import Role
 
 MIB = 2**20

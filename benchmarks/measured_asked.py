@@ -6,7 +6,7 @@ from typing import Any
 
 from measured_models import Case, Inexpressible
 
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.model import Model
 

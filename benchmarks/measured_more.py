@@ -16,7 +16,7 @@ from measured_models import Case
 
 from archcalc import load
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.model import Model
 
 OPTIONS = ("weights", "kv_rule", "kv_dtype", "state_dtype", "prefill", "tp")

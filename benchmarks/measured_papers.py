@@ -9,7 +9,7 @@ from measured_asked import Pair
 from measured_models import Case, Inexpressible
 
 from archcalc import load
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 
 SEQ, BATCH, HIDDEN, HEADS, GPUS = 1024, 2, 2048, 16, 4  # any will do
 WHOLE = SEQ * BATCH * HIDDEN

@@ -10,7 +10,7 @@ from measured_asked import DTYPES, GB, GIB, Pair, parallel
 from measured_models import Case, Inexpressible, whole
 from measured_weights import quantised
 
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 
 
 def training_peak(case: Case) -> Iterator[Pair]:

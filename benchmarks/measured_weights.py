@@ -9,7 +9,7 @@ from measured_allocator import unsplit
 from measured_asked import GIB, Pair, inferred, parallel
 from measured_models import Case, Inexpressible, positions, tower, tower_gpus, whole
 
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.core.ir import walk
 from archcalc.core.roles import Role
 from archcalc.model import Model

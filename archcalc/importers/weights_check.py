@@ -56,7 +56,7 @@ class Held:
     @cached_property
     def expected(self) -> int | None:
         """What memory counts by the config; None where it cannot."""
-        from archcalc.analyze.memory import Memory
+        from archcalc.analyze.memory.answer import Memory
 
         stored = self.model.stored
         if stored and stored.unknown:
@@ -102,7 +102,7 @@ class Held:
 
     def on_disk(self) -> OnDisk:
         """The bytes of the files in the place of what the config says."""
-        from archcalc.analyze.memory import Memory
+        from archcalc.analyze.memory.answer import Memory
 
         stored = self.model.stored
         rest = self.model.spec.precision or "fp16"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import archcalc
 from archcalc import InputError
 from archcalc.analyze.compare.answer import compare
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.catalog.gpus import gpus
 from archcalc.catalog.presets import presets
 from archcalc.run.options import Options, options_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.training import step_schedule
 from archcalc.core.ir import Module
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.fit.polynomial import Bytes
 from archcalc.analyze.fit.solve import UNBOUNDED, Curve, smallest
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.core.errors import InputError

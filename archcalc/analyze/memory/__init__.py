@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from archcalc.analyze.memory import Memory
+    from archcalc.analyze.memory.answer import Memory
 
 __all__ = ["Memory"]
 
@@ -18,6 +18,6 @@ __all__ = ["Memory"]
 def __getattr__(name: str) -> Any:
     if name != "Memory":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from archcalc.analyze.memory import Memory
+    from archcalc.analyze.memory.answer import Memory
 
     return Memory

@@ -8,7 +8,7 @@ import pytest
 
 import archcalc
 from archcalc.analyze.fit.polynomial import Step, fitted
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.spec.sizes import Sizes
 
 DEEP = {"family": "recurrent", "cell": "lstm", "hidden": 8, "vocab": 50, "embedding": 8}

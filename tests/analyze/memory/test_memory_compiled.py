@@ -11,7 +11,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.reference.block import Block
 from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import load
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.core.errors import InputError
 from archcalc.storage import ggml_types
 from archcalc.storage.named_formats import names, uniform_format, weight_format

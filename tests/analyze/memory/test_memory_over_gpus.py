@@ -23,7 +23,7 @@ from torch.distributed.tensor.parallel import (
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 from archcalc.reference.block import Block
 from archcalc.reference.layers import recomputed
 from archcalc.reference.transformer import Transformer

@@ -8,7 +8,7 @@ import pytest
 
 from archcalc import load
 from archcalc.analyze.flops.cost import work
-from archcalc.analyze.memory import Memory
+from archcalc.analyze.memory.answer import Memory
 
 if TYPE_CHECKING:
     from conftest import Run

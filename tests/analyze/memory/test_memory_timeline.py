@@ -10,8 +10,8 @@ from support.alive import Alive
 from torch.nn.functional import cross_entropy
 
 from archcalc import load
-from archcalc.analyze.memory import Memory
 from archcalc.analyze.memory.activations import saved_activations
+from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.profile import Repeated
 from archcalc.reference.transformer import Transformer
 from archcalc.spec.paths import presets
