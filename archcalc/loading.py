@@ -1,4 +1,4 @@
-"""From what a user names to a Model: a preset, a file, standard input, or a dict."""
+"""Load a Model from a preset's name, a file, standard input, or a dict."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"hf:|[a-z][a-z0-9+.-]*://|(www\.)?(huggingface|hf)\.co/",
 
 
 def source(model: Any, option: str) -> str | dict[Any, Any]:
-    """What names a model, as text, or the data that is one."""
+    """The model argument: a name or path as a string, or a dict with the model's data."""
     if isinstance(model, Mapping):
         return dict(plain(model))
     name = os.fspath(model) if isinstance(model, str | os.PathLike) else None
@@ -64,7 +64,7 @@ def load(
 
 
 def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False) -> Model:
-    """The model of a file that is known to be there."""
+    """Load the model of an existing file."""
     return from_document(files.of_path(file, _shown(file), trace=trace), _called(file), changes)
 
 
@@ -103,7 +103,7 @@ def _expanded(name: str) -> Path:
 
 
 def certainly(test: Callable[[], bool]) -> bool:
-    """Of a file. What cannot be known is not certain: a folder may not be entered, a name may be too long for one."""
+    """Whether a file exists; False if that cannot be determined (no permission, name too long)."""
     try:
         return test()
     except (OSError, ValueError):
@@ -111,7 +111,7 @@ def certainly(test: Callable[[], bool]) -> bool:
 
 
 def is_there(path: Path) -> bool:
-    """Raises where that cannot be known, as in a folder that may not be entered."""
+    """Whether it exists; raises if that cannot be determined, as without permission for the folder."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError, ValueError):

@@ -1,4 +1,4 @@
-"""A model: its spec, and the questions that can be asked of it."""
+"""A model: its spec, and the analyses of it."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Model:
 
     @cached_property
     def stored(self) -> StoredWeights | None:
-        """How the model's files keep its weights; None where that is plainly, in the spec's precision.
+        """How the model's files store its weights; None if unquantised in the spec's precision.
 
-        What a file's tensors say holds for the file: once the spec is changed, the spec's own words decide.
+        The tensors of a file apply only to the unchanged model: after --set, the spec alone decides.
         """
         if self.document.weights is not None and not self.edited:
             return self.document.weights
@@ -63,7 +63,7 @@ class Model:
 
     @property
     def stored_bytes(self) -> int | None:
-        """What the weights take as they are stored; None where they are not quantised, or it is not known how."""
+        """Bytes of the weights as stored; None if they are not quantised or the layout is unknown."""
         if not self.stored or self.stored.unknown:
             return None
         from archcalc.analyze.memory.answer import Memory
@@ -96,7 +96,7 @@ class Model:
         mode: str = "train",
         attention: str = "eager",
     ) -> Workload:
-        """What is computed: the sizes that are asked for, else those of the spec, else the usual ones."""
+        """The workload: sizes as given, else those of the spec, else defaults."""
         sizes = Sizes(batch, seq, src_seq, tgt_seq, context)
         return workload(self.spec, self.resolved.lengths, sizes, mode=mode, attention=attention)
 
@@ -179,11 +179,11 @@ class Model:
 
     @property
     def _file_notes(self) -> tuple[str, ...]:
-        """What a file says holds for the file: nothing of it does once the spec is changed."""
+        """Facts read from the file apply only to the unchanged spec."""
         return () if self.edited else self.document.file_notes
 
     def yaml(self) -> str:
-        """The spec as it was written; or as YAML of ours, where it was changed or something in it cannot be shown."""
+        """The spec as written; or regenerated YAML, if it was changed or contains characters that cannot be shown."""
         written = self.document.text.replace("\r\n", "\n")
         if written and not self.edited and not UNSEEN.search(written.replace("\n", "").replace("\t", "")):
             return written
@@ -194,7 +194,7 @@ class Model:
 
     @property
     def _left_behind(self) -> tuple[str, ...]:
-        """What a spec does not take along from the tensors of its file: bytes that do not follow by rule."""
+        """A note if the bytes of the file's tensors differ from those computed by the spec."""
         if self.document.weights is None or self.edited:
             return ()
         from archcalc.analyze.memory.answer import Memory
@@ -229,6 +229,6 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
 
 
 def _noted(spec: ModelSpec, notes: tuple[str, ...]) -> ModelSpec:
-    """An importer's notes are the spec's own, so that what `show` prints has them too."""
+    """Add an importer's notes to the spec, so that `show` prints them too."""
     own = tuple(SURROGATES.sub(lambda found: escaped(found[0]), note) for note in notes)  # which no file can hold
     return spec.model_copy(update={"notes": (*own, *spec.notes)}) if own else spec

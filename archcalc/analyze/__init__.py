@@ -1,1 +1,1 @@
-"""Analyzers: each a fold over the tree of modules that answers one question with a Report."""
+"""Analyzers: each traverses the tree of modules and returns a Report."""

@@ -1,4 +1,4 @@
-"""Softmax attention beside kernel attention: what each costs, and from which length on a kernel is the cheaper one.
+"""Softmax attention compared with kernel attention: the cost of each, and the length from which a kernel is cheaper.
 
 Each is traced with the code that builds models, and its matrix products are read from the trace: of the dims that a
 product meets, those along the sequence give the power of N, the others the factor in front of it.
@@ -179,7 +179,7 @@ class Place:
 
 
 def kernel(model: Any, work: Workload, *, title: str) -> KernelReport:
-    """Every attention of the model under each feature map; attentions that come to the same stand together."""
+    """Every attention of the model with each feature map; attentions with equal costs share a row."""
     if not isinstance(model, Transformer):
         raise InputError("kernel attention is for Transformers", "choose one of that family")
     places = list(_places(model, work))

@@ -1,4 +1,4 @@
-"""Which options make sense for a model: an option about something that it does not have is a mistake."""
+"""Check options against the model: an option about a part that the model does not have is an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_CACHE = "this model has no cache and no decode step"
 
 
 def check_decodes(model: Model) -> None:
-    """Refuse to decode with a model that keeps nothing for the next token, however short the sequences."""
+    """Refuse decode for a model without a KV cache or recurrent state."""
     lengths = dict.fromkeys(model.resolved.lengths, 1)
     if not lengths:
         return  # a model without sequences is refused with its workload
@@ -31,7 +31,7 @@ def check_decodes(model: Model) -> None:
 
 
 def check_plan(root: Module, asked: Options) -> None:
-    """Refuse to lay a model out over GPUs in a way that it does not allow."""
+    """Refuse a parallelism plan that the model does not support."""
     plan = asked.plan
     plan.check(root)
     if plan.sp:
@@ -41,7 +41,7 @@ def check_plan(root: Module, asked: Options) -> None:
 
 
 def check_sense(root: Module, asked: Options) -> None:
-    """Refuse to answer about blocks, attention, a cache or a vocabulary that is not there."""
+    """Refuse options about blocks, attention, a cache or a vocabulary that the model does not have."""
     if asked.trains and not root.body:
         hint = "give the model's config.json or a spec"
         raise InputError("a weights file does not describe the computation", hint, field="--mode")
@@ -59,7 +59,7 @@ def check_sense(root: Module, asked: Options) -> None:
 
 
 def check_sizes(work: Workload, asked: Options) -> None:
-    """Refuse more parts than there are positions."""
+    """Refuse more loss chunks than there are positions."""
     positions = int(work.batch) * max(map(int, work.lengths.values()), default=1)
     chunks = asked.loss_chunks or 1
     if chunks > positions:
@@ -69,7 +69,7 @@ def check_sizes(work: Workload, asked: Options) -> None:
 
 
 def check_cache(grown: Container[bool], asked: Options) -> None:
-    """Refuse to answer about keys and values, or about a state, where a decoder keeps only the other."""
+    """Refuse --kv-dtype without a KV cache, and --state-dtype without a recurrent state."""
     _need(True in grown or not asked.kv_dtype, "--kv-dtype", "this model has no KV cache, but a recurrent state")
     _need(False in grown or not asked.state_dtype, "--state-dtype", "this model has no recurrent state, but a KV cache")
 

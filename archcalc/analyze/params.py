@@ -110,7 +110,7 @@ class ParamsReport(Report):
                 yield row
 
     def _is_wanted(self, row: Row) -> bool:
-        """A tensor of the model itself stands in no other line."""
+        """A tensor owned by the root has no other row."""
         if row.kind == "part":
             return self.explain
         return self.depth > USUAL_DEPTH or "." not in row.path
@@ -207,7 +207,7 @@ def _held(module: Module) -> tuple[Tensor, ...]:
 
 
 def _beside(root: Module, wanted: Callable[[Tensor], bool]) -> Count:
-    """Numbers that stand beside the parameters."""
+    """Further figures shown with the parameter count."""
     return fold(root, lambda module: sum(_elements(one.shape) for one in module.buffers.values() if wanted(one)))
 
 
@@ -219,7 +219,7 @@ def _where(root: Module, wanted: Any) -> Count:
 
 
 def _active(root: Module, wanted: Callable[[Param], bool] = lambda param: True) -> Count:
-    """What a token meets: of experts the chosen ones, of everything else all. Tables count whole, as is the custom."""
+    """Active parameters per token: selected experts and everything else; embedding tables count in full, as usual."""
     return fold(root, lambda module: sum(int(_met(param)) for param in module.params.values() if wanted(param)))
 
 

@@ -111,7 +111,7 @@ def gpus(
 
 
 def _told(error: InputError) -> str:
-    """The first line of the message: file, line, field and fact."""
+    """The first line of the error: file, line, field and fact."""
     return str(error).partition("\n")[0].replace("cannot be read: ", "")
 
 

@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 class InputError(Exception):
     """A user error: the fact, what to do about it (`more` is a second line of that), and its file and line.
 
-    Each of them may repeat what a file says, so each is made visible where the message is put together, and only there.
+    Each may quote a file, so control characters are escaped where the message is assembled, and only there.
     """
 
     def __init__(

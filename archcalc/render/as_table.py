@@ -36,7 +36,7 @@ def render(report: Report, *, width: int) -> str:
 
 
 def _answer(shown: Page, width: int) -> list[str]:
-    """In fewer characters where the first line would not fit and there is a way to say it so."""
+    """The title, or its short form if the full one does not fit."""
     is_long = any(len(line) > width for line in shown.answer[:1])
     return [shown.brief, *shown.answer[1:]] if is_long and shown.brief else list(shown.answer)
 

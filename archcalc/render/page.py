@@ -1,6 +1,6 @@
-"""A report as people read it: the same layout, with every text in it made visible.
+"""A report for people: the same layout, with control characters in every text escaped.
 
-Renderers for people take a page, never a report, so no name from a file reaches a terminal as it stands there.
+Renderers for people take a page, never a report, so no name from a file reaches a terminal unescaped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from archcalc.report.base import Column, Figure, Line, Quantity, Report, Table
 
 @dataclass(frozen=True)
 class Page:
-    """What stands on it, from top to bottom."""
+    """The contents of the page, from top to bottom."""
 
     title: str
     answer: Sequence[str]  # its lines; none where the first figure is the answer

@@ -61,7 +61,7 @@ def _change(value: int) -> str:
 
 
 def residual(value: float) -> str:
-    """What rounding leaves differs from machine to machine, so only its bound is printed."""
+    """Rounding errors differ from machine to machine, so only their bound is printed."""
     if value < ROUNDING:
         return f"< {ROUNDING:.0e}"
     return f"{value:.3g}" if value < THOUSAND else f"{value:,.0f}"

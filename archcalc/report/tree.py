@@ -1,4 +1,4 @@
-"""Rows of a tree as a reader wants them: without those that say nothing new."""
+"""Rows of a tree for display, without redundant ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 
 class Placed(Protocol):
-    """A row that knows its place in the tree, and how often it stands there."""
+    """A row with its path in the tree and its number of copies."""
 
     @property
     def path(self) -> str: ...
@@ -22,7 +22,7 @@ R = TypeVar("R", bound=Placed)
 
 
 def outline(rows: Sequence[R], size: Callable[[R], int]) -> Iterator[tuple[R, int]]:
-    """Each row but the first, and how deep it stands: what a row that is all of its parent holds takes its place."""
+    """Each row but the first, with its depth; a row that is its parent's only content is replaced by its children."""
     left_out: list[str] = []
     for above, row in pairwise(rows):
         depth = row.depth - sum(row.path.startswith(path) for path in left_out)

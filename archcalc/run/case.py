@@ -1,8 +1,8 @@
-"""A case: what is asked about memory with every option filled in, checked against the model.
+"""A case: all options of `archcalc memory` filled in and checked against the model.
 
     case(model, Options.of("memory", {"mode": "train", "optimizer": "adamw", "recompute": "full"}))
 
-What is left out is filled in, and is then among the assumptions.
+Options that are not given get defaults, which are listed as assumptions.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Case:
 
 
 def case(model: Model, asked: Options) -> Case:
-    """What is asked of a model's memory, filled in."""
+    """The options of a memory report, with defaults filled in."""
     filled = _training(model, asked) if asked.trains else _inference(model, asked)
     return replace(filled, said=frozenset(asked.given))
 
@@ -101,7 +101,7 @@ def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumptio
 
 
 def _unverified(made: Case) -> list[str]:
-    """What nothing here can check."""
+    """Assumptions that archcalc has not verified against a real run."""
     found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
     if made.plan.cp > 1:
         found.append("context parallelism: keys and values are all-gathered for attention")
@@ -152,7 +152,7 @@ def _inference(model: Model, asked: Options) -> Case:
 
 
 def _unmixed(weights: str | None) -> Iterator[Assumption]:
-    """Block formats of GGUF are for all matrices, which files seldom are."""
+    """Note that a single GGUF format is applied to every matrix, although real files mix formats."""
     if not weights or named_formats.is_file(weights):
         return
     name = named_formats.weight_format(weights).name
@@ -163,7 +163,7 @@ def _unmixed(weights: str | None) -> Iterator[Assumption]:
 
 
 def _kept(model: Model, asked: Options) -> StoredWeights | None:
-    """Plain weights are loaded in a precision that is asked for; quantised ones stay as they are."""
+    """Unquantised weights are loaded in the given precision; quantised ones stay in their format."""
     stored = model.stored
     return None if stored and asked.precision and not stored.is_quantised else stored
 
@@ -181,7 +181,7 @@ def _stored(kept: StoredWeights | None, tp: int) -> Iterator[Assumption]:
 
 
 def _attention(asked: Options, activations: str) -> str:
-    """Flash attention where its kernel can be had: it takes 16-bit numbers alone."""
+    """Flash attention if the activations are 16-bit, as its kernel requires."""
     if asked.attention:
         return asked.attention
     return "flash" if BYTES[activations] == 2 else "eager"

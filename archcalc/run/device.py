@@ -2,9 +2,9 @@
 
     device("h100"), device("RTX 4090"), device("24GB")
 
-The catalog is data (`presets/gpus`, then the user's own folders): one file a device. A file that cannot be read is told
-by `unreadable` and to whoever asks for it; the others do not suffer. A memory size stands for a device of which nothing
-else is known.
+The catalog is data (`presets/gpus`, then the user's own folders): one file a device. A file that cannot be
+read is listed by `unreadable`, and is an error only for its own device. A memory size stands for a device of which
+nothing else is known.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Bytes = Annotated[Amount, BeforeValidator(_as_bytes)]
 
 
 class Memory(Node):
-    """What is printed on the box, and what a program is shown: a driver keeps a little for itself."""
+    """Nameplate memory, and memory as the driver reports it, which is a little less."""
 
     main: ClassVar[str] = "bytes"
     nameplate: str | None = None
@@ -52,7 +52,7 @@ class Memory(Node):
 
 
 class Link(Node):
-    """How devices of one machine reach each other."""
+    """The interconnect between devices of one machine."""
 
     kind: str
     bytes_per_second: Amount
@@ -73,7 +73,7 @@ class Peak(Node):
 
 
 class Device(Node):
-    """One device: what the catalog says of it. A device of one's own needs a name and its memory."""
+    """One device of the catalog. A user's own device file needs a name and a memory size."""
 
     name: str
     maker: str | None = None
@@ -89,7 +89,7 @@ class Device(Node):
 
     @property
     def capacity(self) -> int:
-        """What is there to be used: as the driver reports it where a source says so, else the nameplate."""
+        """Usable memory: as the driver reports it if a source gives that figure, else the nameplate."""
         return self.memory.reported or self.memory.bytes
 
     @property
@@ -130,7 +130,7 @@ def rated(text: str, field: str = "--gpu") -> Rated | None:
 
 
 def rating(text: str) -> str:
-    """What must be said of a size that is written as makers write it."""
+    """A note for a size given in GB, which is read as binary gigabytes."""
     size = rated(text)
     if not (size and size.by_maker):
         return ""
@@ -172,7 +172,7 @@ def catalog() -> dict[str, Device]:
 
 
 def unreadable() -> dict[str, InputError]:
-    """What is wrong with each of the others."""
+    """The error of each device file that cannot be read."""
     return {name: found for name, found in _tried().items() if isinstance(found, InputError)}
 
 

@@ -13,7 +13,7 @@ Names = str | Sequence[str] | None  # q,v or a list of names
 
 
 class SharedKeywords(TypedDict, total=False):
-    """What FLOPs, bytes moved and memory can be asked with."""
+    """Keywords that `model.flops` and `model.memory` share."""
 
     mode: str | None
     batch: Size

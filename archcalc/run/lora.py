@@ -1,6 +1,6 @@
 """Changes to a traced model: LoRA's low-rank adapters beside frozen weights, and a loss that is computed in fp32.
 
-They change the tree itself, so that every fold sees them: parameters, FLOPs, what is saved, what is sharded.
+They change the tree itself, so that every analysis sees them: parameters, FLOPs, saved activations, shards.
 """
 
 from __future__ import annotations
@@ -57,8 +57,10 @@ def _is_meant(module: Module, target: str) -> bool:
 
 
 def _check_rank(rank: int, adapted: list[tuple[Module, Op]], *, every: bool) -> None:
-    """Two matrices of a rank above the smaller side of a third hold more than it does. Among all linear layers there
-    may be one that is so small, such as a router of few experts; that every one is so is a mistake there too."""
+    """Adapters of a rank above the smaller side of a matrix have more weights than the matrix.
+
+    With `--lora-targets all` one matrix may be that small, such as a router of few experts, but not every one.
+    """
     sides = {module.path: _smaller_side(op) for module, op in adapted}
     if not sides:
         return

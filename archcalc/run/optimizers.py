@@ -1,4 +1,4 @@
-"""Optimizers: what each keeps for a parameter from one step to the next, and what a step needs besides.
+"""Optimizers: the states of each per parameter, and the temporary memory of a step.
 
     momentum, lion   one value for each weight
     adam, adamw      two

@@ -40,7 +40,7 @@ KV_RULES = {
 
 @dataclass(frozen=True)
 class Options:
-    """The options as given; None where one was left out."""
+    """The options as given; None if not given."""
 
     mode: str = option(
         "Training step, reading a prompt and keeping its KV cache (infer or prefill), or decoding a token.",
@@ -212,9 +212,8 @@ class Options:
 
     @classmethod
     def of(cls, command: str, given: Mapping[str, Any], besides: Iterable[str] = ()) -> Options:
-        """What a command is asked with, each value checked, and all of them against each other.
-
-        `besides` are what the command takes that is no option here, so that a misspelt one is recognised."""
+        """The options of a command, each value checked, then all of them against each other. `besides` are further
+        keywords of the command, so that a misspelt one gets a suggestion."""
         known = dict(options_of(command))
         values = dict(_values(given, known, besides))
         mode = values.pop("mode", USUAL_MODE[command])
@@ -241,13 +240,13 @@ class Options:
         return plan(self.tp or 1, self.dp or 1, self.zero or 0, bool(self.sp), self.cp or 1)
 
     def changed(self, **values: Any) -> Options:
-        """The same with some options given otherwise, checked again."""
+        """A copy with some options changed, checked again."""
         made = replace(self, **values)
         made.check()
         return made
 
     def check(self) -> None:
-        """Refuse what has no effect in this mode, and what contradicts something else that is given."""
+        """Refuse options that have no effect in this mode or contradict another option."""
         for name, one in (*declared(Options), *declared(Sizes)):
             if name in self.given and one.modes and self.mode not in one.modes and self.given[name] not in (0, "none"):
                 raise _without_effect(name, one, self.mode)
@@ -271,7 +270,7 @@ def options_of(command: str) -> Iterator[tuple[str, Option]]:
 
 
 def other_names(options: Iterable[tuple[str, Option]]) -> dict[str, str]:
-    """What other tools call an option, and what it is called here."""
+    """The names that other tools use for an option, and its name here."""
     return {other: name for name, one in options for other in one.also}
 
 
@@ -290,7 +289,7 @@ def _values(given: Mapping[str, Any], known: Mapping[str, Option], besides: Iter
 
 
 def _checked(name: str, value: Any, one: Option) -> Iterator[tuple[str, Any]]:
-    """A value that says something: an empty list of names does not."""
+    """Whether the option is given: None and an empty list of names are not."""
     found = one.check(value, flag_of(name))
     if found is not None:
         yield name, chosen(found, one.choices, flag_of(name)) if one.choices else found

@@ -1,4 +1,4 @@
-"""Precision recipes of training: what weights, gradients, optimizer states and activations are kept in."""
+"""Precision recipes of training: the dtypes of weights, gradients, optimizer states and activations."""
 
 from __future__ import annotations
 

@@ -24,15 +24,14 @@ Gathered = dict[tuple[Module | None, Tensor], Tensor]  # by the part that reads 
 
 
 def split_sequence(root: Module) -> None:
-    """Put the gathering and the cutting between the ops that divide widths and those that divide the sequence."""
+    """Insert all-gathers and reduce-scatters between tensor-parallel and sequence-parallel ops."""
     gathered: Gathered = {}
     for module, _ in walk(root):
         module.body[:] = [new for item in module.body for new in _around(item, module, gathered)]
 
 
 def check_sequence(root: Module) -> None:
-    """Refuse matrices that are replicated or of a layer with a state: whether their input is whole or cut differs by
-    library."""
+    """Refuse replicated matrices and recurrent layers: libraries differ in whether their input is gathered."""
     for module, _ in walk(root):
         for param in module.params.values():
             if len(param.axes) > 1 and not param.weight_role.is_table and not _is_known(param):
@@ -42,7 +41,7 @@ def check_sequence(root: Module) -> None:
 
 
 def _is_known(param: Param) -> bool:
-    """Whether libraries divide the sequence around what is split as this is."""
+    """Whether libraries use sequence parallelism around a layer split in this way."""
     splits = [dim.split for dim in param.dims if dim.split]
     return bool(splits) and all(split.sequence_parallel for split in splits)
 
@@ -63,7 +62,7 @@ def check_length(work: Workload, gpus: int) -> None:
 
 
 def check_context(root: Module) -> None:
-    """Refuse what looks at positions of other GPUs by another way than through a kernel of attention."""
+    """Refuse layers that mix positions across GPUs other than by flash attention."""
     found = {module.whole_sequence: module.path for module, _ in walk(root) if module.whole_sequence}
     others = [(what, path) for what, path in found.items() if what != EAGERLY]
     for what, path in [*others, *found.items()]:
@@ -87,14 +86,14 @@ def _around(item: Op | Module, module: Module, gathered: Gathered) -> list[Op | 
 
 
 def _summed_over_gpus(op: Op) -> tuple[Dim, ...]:
-    """The dims of which every GPU contributes its part: a product's sums, the rows of a table that is divided."""
+    """The dims over which GPUs have partial results: sums of a matrix product, rows of a split table."""
     if op.traits.reads_rows:
         return op.inputs[-1].dims
     return op.over if op.traits.contraction else ()
 
 
 def _gathering(op: Op, key: tuple[Module | None, Tensor], gathered: Gathered) -> list[Op | Module]:
-    """All linear layers of a part read one gathered tensor."""
+    """All linear layers of a module read the same gathered tensor."""
     x, *rest = op.inputs
     first = key not in gathered
     whole = gathered.setdefault(key, _whole(x))
@@ -119,7 +118,7 @@ def _kept_whole(dim: Dim) -> Dim:
 
 
 def is_gathered(tensor: Tensor) -> bool:
-    """Whether it is what a layer reads of all GPUs that share a sequence."""
+    """Whether it was gathered from all GPUs that share a sequence."""
     return any(dim.positions is Positions.GATHERED for dim in tensor.dims)
 
 

@@ -1,7 +1,7 @@
-"""Traced models, kept for the next question: one answer asks for the same few trees dozens of times.
+"""A cache of traced models: one report needs the same few trees dozens of times.
 
-A tree that is kept is shared, so nobody may change it. Who wants another one (adapters, a wider loss, a sequence that
-is cut) says which changes are made to it, and gets a tree of its own, kept as well.
+A cached tree is shared and must not be modified. Code that needs a modified one (LoRA adapters, an fp32 loss,
+sequence parallelism) passes the changes, and gets a tree of its own, which is cached as well.
 """
 
 from __future__ import annotations

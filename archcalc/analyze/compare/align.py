@@ -1,4 +1,4 @@
-"""Trees of several models laid side by side: parts that stand in the same place share a row."""
+"""Align the module trees of several models: corresponding modules share a row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """A module of one model: how often it stands there, and what all its copies measure together."""
+    """A module of one model: its number of copies, and the total of the metric over all of them."""
 
     title: str
     group: str
@@ -25,7 +25,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Row:
-    """One place in all models. What a model does not have is None there, and counts as 0 in a difference."""
+    """One row of the comparison. A model without this module has None, which counts as 0 in a difference."""
 
     path: str
     titles: tuple[str, ...]
@@ -41,7 +41,7 @@ class Row:
 
     @property
     def lonely(self) -> bool:
-        """Only one model has it: there is nothing to hold it against."""
+        """Whether only one model has it, so that there is nothing to compare."""
         return len(self.values) - self.values.count(None) == 1
 
     @property
@@ -104,7 +104,7 @@ def _union(lists: Sequence[list[str]]) -> list[str]:
 
 
 def _named_alike(models: Sequence[Part]) -> list[Part]:
-    """A group that every model has in one place only, such as its blocks, is one place whatever it is called there."""
+    """Modules of a group that every model has once, such as its blocks, are aligned even if their names differ."""
     groups = [[part.group for part in model.children.values()] for model in models]
     alone = {group for group in groups[0] if group and all(each.count(group) == 1 for each in groups)}
     names = {part.group: name for name, part in models[0].children.items() if part.group in alone}

@@ -110,7 +110,7 @@ class CompareReport(Report):
         return self._told([_counted(letter, scope) for letter, scope in zip(self.letters, self.scopes, strict=True)])
 
     def beneath(self) -> Sequence[str]:
-        """That a part of a model is compared, or that sizes differ, since that is a part of why."""
+        """Notes shown at the top: models that are counted in part, and sizes that differ between the models."""
         named = zip(self.letters, self.scopes, strict=True)
         partial = [f"{letter}: {scope.headline()}" for letter, scope in named if scope.is_partial]
         return [*partial, *([self.unequal] if self.unequal else [])]
@@ -141,7 +141,7 @@ class CompareReport(Report):
         return Table(tuple(columns), tuple(_line(row, self._depth(row)) for row in self._shown()))
 
     def _shown(self) -> Iterator[Row]:
-        """What is equal in all models, or in one model alone, is not taken apart; what is empty in all is left out."""
+        """Do not expand rows that are equal in all models or in only one; drop those that are 0 in all."""
         closed = ""
         for row in self.rows:
             inside = closed and row.path.startswith(closed)
@@ -151,7 +151,7 @@ class CompareReport(Report):
             yield row
 
     def _depth(self, row: Row) -> int:
-        """What a row that is left out holds takes its place."""
+        """The children of a dropped row take its place."""
         return row.depth - sum(other.whole and row.path.startswith(f"{other.path}.") for other in self.rows)
 
     def record(self) -> dict[str, Any]:
@@ -239,7 +239,7 @@ def compare(
     depth: int = USUAL_DEPTH,
     notes: Sequence[str] = (),
 ) -> CompareReport:
-    """Lay models side by side, each with the label it goes by; the first is what the others are held against."""
+    """Compare labelled models; differences and ratios are relative to the first."""
     if metric not in METRICS:
         raise InputError(f"no metric called {metric}", did_you_mean(metric, METRICS), field="--metric")
     if not 1 < len(models) <= len(ascii_uppercase):
@@ -277,7 +277,7 @@ def _unequal(measured: Sequence[Measured]) -> str:
 
 
 def _left_out(metric: str, measured: Sequence[Measured]) -> list[Assumption]:
-    """What bytes are without, and what the parts do not add up to."""
+    """Notes for a comparison of memory: what is left out, and what is not broken down by part."""
     if metric != "memory":
         return []
     whole = "; activations are counted for the whole model, not by part"
@@ -286,7 +286,7 @@ def _left_out(metric: str, measured: Sequence[Measured]) -> list[Assumption]:
 
 
 def _imported(models: Sequence[tuple[str, Model]]) -> list[str]:
-    """What importers say of each model, such as that a part of it alone is counted; what holds of all, once."""
+    """The importers' notes on each model, such as parts that are not counted; a note shared by all appears once."""
     told = [_notes_of(label, model) for label, model in models]
     shared = [note for note in told[0] if all(note in others for others in told)]
     lettered = [(letter, note) for letter, notes in zip(ascii_uppercase, told, strict=False) for note in notes]

@@ -1,9 +1,9 @@
-"""Will it fit? Devices side by side: what a model needs and what there is, how far it can grow, and what would help.
+"""Whether a model fits on devices: memory needed and available, the largest batch and context, and possible changes.
 
     fit(load("llama-3-8b"), gpus=["rtx-4090", "24GiB"], mode="train", batch=4)
 
-Takes every option of `archcalc memory`. The largest batch and the longest context are solved for, each with the other
-left as it is.
+Takes every option of `archcalc memory`. The largest batch and the longest context are solved for, each with the
+other unchanged.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LARGEST = Assumption(Topic.TABLE, "batch, context: the largest that fit, each wi
 
 @checked()
 def fit(model: Model, gpus: Sequence[str] | str | None = None, **options: Unpack[MemoryKeywords]) -> FitReport:
-    """Devices by name or memory size; a spread of usual ones if none is named."""
+    """Devices by name or memory size; a selection of common ones by default."""
     return fitted(model, gpus, Options.of("fit", options, besides=("gpus",)))
 
 
@@ -78,7 +78,7 @@ def _row(name: str, each: Device, question: Question, helps: tuple[Remedy, ...])
 
 
 def _remedy(question: Question, capacity: int, helps: tuple[Remedy, ...]) -> Remedy | None:
-    """The cheapest single change that is enough: one of the list, else more GPUs."""
+    """The cheapest single change that makes the model fit: one of the list, else more GPUs."""
     required = question.report.total_bytes
     if required <= capacity:
         return None
@@ -87,7 +87,7 @@ def _remedy(question: Question, capacity: int, helps: tuple[Remedy, ...]) -> Rem
 
 
 def _longest(question: Question, capacity: int) -> tuple[int | None, str | None]:
-    """The longest sequence that fits, and what stops it there."""
+    """The longest sequence that fits, and whether memory or the model limits it."""
     if not question.has_length:
         return None, None
     found = question.by_length.largest(capacity, question.longest or UNBOUNDED)
@@ -97,7 +97,7 @@ def _longest(question: Question, capacity: int) -> tuple[int | None, str | None]
 
 
 def _shown(question: Question, helps: tuple[Remedy, ...], rows: tuple[Row, ...]) -> tuple[Remedy, ...]:
-    """Where everything fits there is nothing to mend; of one device, more of it is a remedy among others."""
+    """Remedies, if something does not fit; with a single device type, more devices are one of them."""
     if all(row.fits for row in rows):
         return ()
     if len(rows) > 1:
@@ -108,7 +108,7 @@ def _shown(question: Question, helps: tuple[Remedy, ...], rows: tuple[Row, ...])
 
 
 def _together(question: Question, rows: tuple[Row, ...]) -> tuple[Together, ...]:
-    """Of one device, what is enough where no single change is."""
+    """With a single device, combinations of changes, if no single change makes the model fit."""
     alone = len(rows) == 1 and not rows[0].fits and rows[0].remedy is None
     return together(question, rows[0].capacity_bytes) if alone else ()
 
@@ -124,7 +124,7 @@ def _notes(question: Question, rows: tuple[Row, ...]) -> list[Assumption]:
 
 
 def _left_whole(question: Question, rows: tuple[Row, ...]) -> list[Assumption]:
-    """What the tensor parallelism of the column `GPUs` does not divide, where it was not asked for by itself."""
+    """What the tensor parallelism of the column `GPUs` replicates, if --tp was not given."""
     numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
     if question.trains or question.report.plan.tp > 1 or not numbers:
         return []

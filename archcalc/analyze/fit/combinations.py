@@ -1,4 +1,4 @@
-"""Several changes that make a model fit together, where none does alone: cheap ones first, and none that is not needed.
+"""Combinations of changes that make a model fit if no single one does: cheap ones first, and only those needed.
 
 Two ways are looked for: on more devices, changing nothing about the results, and on as many as there are, at any price.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Together:
-    """Changes as one, on so many devices, and what each of them needs then."""
+    """A combination of changes, the number of devices, and the memory needed on each."""
 
     change: Change
     gpus: int
@@ -74,7 +74,7 @@ def _chosen(question: Question, listed: list[Change], is_enough: Callable[[int],
 
 
 def _without_idle(chosen: list[Change], is_enough: Callable[[list[Change]], bool]) -> list[Change]:
-    """Without those that the others do not need, dear ones left out first."""
+    """Drop changes that are not needed, the most expensive first."""
     for change in reversed(chosen):
         fewer = [other for other in chosen if other is not change]
         if is_enough(fewer):

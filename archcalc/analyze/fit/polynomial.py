@@ -1,4 +1,4 @@
-"""Bytes at any size from a step that was simulated at five.
+"""Peak bytes at any size, interpolated from simulations of a step at five sizes.
 
 A tensor's bytes are a product of sizes, so every change of a step is a polynomial of the batch, or of a length, of
 degree two at the most. Three sizes give the polynomials and two more must confirm each of them; neighbours are among
@@ -101,7 +101,7 @@ def fitted(simulated: Callable[[int], Simulated], least: int, most: int) -> Step
 
 
 def _outline(changes: Sequence[Happening]) -> tuple[object, ...]:
-    """What changes in which order, whatever the bytes."""
+    """The order of allocations and frees, without their sizes."""
     return tuple(one.part if isinstance(one, Change) else _outline(one.changes) for one in changes)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a model by `archcalc fit`: its memory at any batch, any length, and over any number of GPUs."""
+"""The model and options of `archcalc fit`: memory at any batch, any length, and over any number of GPUs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Question:
         return self.sizes.batch
 
     def changed(self, change: Change) -> Question:
-        """The same question with one thing done differently."""
+        """The same question with one change applied."""
         sizes = replace(self.sizes, batch=change.batch or self.batch)
         return replace(self, sizes=sizes, options=self.options.changed(**change.options))
 
@@ -61,7 +61,7 @@ class Question:
         return self._with()
 
     def _with(self, **options: Any) -> Memory:
-        """Under these options besides; whoever asks twice is told what was found before."""
+        """The question with further options; results are cached."""
         asked = self.options.changed(**options)
         if asked not in self.memories:
             self.memories[asked] = Memory(self.model, asked)
@@ -77,7 +77,7 @@ class Question:
 
     @cached_property
     def by_batch(self) -> Curve:
-        """Bytes by the number of sequences, their length left as it is."""
+        """Bytes as a function of the batch, at the same length."""
         return self._of_batches(self.memory)
 
     @cached_property
@@ -99,7 +99,7 @@ class Question:
 
     @cached_property
     def by_length(self) -> Curve:
-        """Bytes by the length, the batch left as it is."""
+        """Bytes as a function of the length, at the same batch."""
         most = self.longest or UNBOUNDED
         return Curve(Bytes(self._at_length, self._simulated_at_length, least=FEW_POSITIONS, most=most))
 
@@ -128,18 +128,18 @@ class Question:
 
     @cached_property
     def _varying(self) -> list[str]:
-        """The lengths that grow: those that were not asked for, or else the last."""
+        """The lengths to vary: those that were not given, or else the last."""
         free = [name for name, limit in self.model.resolved.lengths.items() if not limit.fixed]
         return [name for name in free if name == "seq" or not getattr(self.sizes, name)] or free[-1:]
 
     @cached_property
     def longest(self) -> int | None:
-        """How many positions the model has; None where it has no bound, or was asked for more than it was made for."""
+        """The longest context of the model; None if unlimited, or if a longer one than it was trained for was given."""
         return None if self.is_stretched else self.positions
 
     @property
     def is_stretched(self) -> bool:
-        """Asked for more positions than it was made for."""
+        """Whether more positions were given than the model was trained for."""
         asked = max(self.sizes.seq or 0, self.sizes.src_seq or 0, self.sizes.tgt_seq or 0)
         return self.positions is not None and asked > self.positions
 
@@ -177,7 +177,7 @@ class Question:
         return self._with(tp=tp).report(self.sizes)
 
     def fewest(self, capacity: int) -> int | None:
-        """The fewest such devices, however many were asked for; None if no number is enough.
+        """The smallest number of such devices, whatever number was given; None if no number is enough.
 
         Sequences and layers stay divided as they were asked to be where fewer are enough so."""
         plan = self.report.plan
@@ -191,7 +191,7 @@ class Question:
         return min(found, default=None)
 
     def more(self, capacity: int) -> Plan | None:
-        """The plan that was asked for, spread over as many more devices as are enough."""
+        """The given plan, extended to as many devices as are needed."""
         plan = self.report.plan
         if self.trains:
             dp = self._groups(capacity, plan.tp, plan.dp, plan.cp)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Change:
-    """One thing to do differently: the options it sets, how a user writes them, and its price.
+    """One change: the options it sets, how a user writes them, and its cost.
 
     An `exact` one costs time or devices, and changes nothing about the results."""
 
@@ -66,7 +66,7 @@ class Remedy:
 
 
 def remedies(question: Question, required: int) -> tuple[Remedy, ...]:
-    """Every change that can be made and saves a hundredth; one that is made already, or a weaker one, does not."""
+    """Every applicable change that saves at least 1 %; changes already made, or weaker ones, save nothing."""
     tried = [(change, needed_with(question, change)) for change in changes(question)]
     return tuple(Remedy(change, needed) for change, needed in tried if needed and 100 * needed <= 99 * required)
 
@@ -78,7 +78,7 @@ def changes(question: Question) -> list[Change]:
 
 
 def needed_with(question: Question, change: Change) -> int | None:
-    """What is needed then; nothing where the model or the options do not allow it."""
+    """The memory needed with the change; None if the model or the options do not allow it."""
     try:
         changed = question.changed(change)
         return changed.memory.peak_bytes(changed.sizes)
@@ -105,7 +105,7 @@ def for_device(question: Question, remedy: Remedy, capacity: int) -> Remedy:
 
 
 def more_gpus(question: Question, capacity: int) -> Remedy | None:
-    """As many devices as are enough, in the place of those in use."""
+    """The number of devices that is enough, instead of the number in use."""
     plan = question.more(capacity)
     return Remedy(spread(question, plan), question.on(plan.tp, plan.dp, plan.cp)) if plan else None
 

@@ -1,4 +1,4 @@
-"""What `archcalc fit` answers: a line a device, then a line for each change that would help."""
+"""The report of `archcalc fit`: one row per device, then one per change that would help."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class FitReport(Report):
         return self.memory.title()
 
     def answer(self) -> str:
-        """What it needs, and where that is to be had."""
+        """The memory needed, and on which devices it fits."""
         needs = f"needs {binary_bytes(self.memory.total_bytes)} on each GPU"
         if len(self.rows) > 1:
             return f"{needs}: fits {sum(row.fits for row in self.rows)} of {len(self.rows)} devices"
@@ -96,7 +96,7 @@ class FitReport(Report):
         return f"{needs}: short by {left} on {row.gpu}{helps}"
 
     def beneath(self) -> Sequence[str]:
-        """What helps together where nothing helps alone."""
+        """Combinations of changes, shown if no single change is enough."""
         alone = len(self.rows) > 1 or self.rows[0].fits or self.rows[0].remedy
         return [] if alone else list(self._helps_together())
 
@@ -147,7 +147,7 @@ class FitReport(Report):
         return Line((remedy.change.option, remedy.required, self._fits(least), remedy.change.price))
 
     def _fits(self, least: Row | None) -> str:
-        """The smallest GPU that is enough; of a single one whether it is."""
+        """The smallest GPU on which the model fits; with a single device, whether it fits."""
         if len(self.rows) == 1:
             return "yes" if least else "no"
         return least.gpu if least else "–"

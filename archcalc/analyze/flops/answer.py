@@ -1,7 +1,7 @@
-"""How much computation: forward, backward and recomputed, layer by layer and by kind of work.
+"""FLOPs: forward, backward and recomputation, by layer and by kind of op.
 
 `forward`, `backward` and `total` are matrix products by the convention of PyTorch's FlopCounterMode: two FLOPs for each
-multiply-add, attention computed in full. What recomputation adds, and elementwise work, are figures of their own.
+multiply-add, attention computed in full. Recomputation and elementwise ops are reported separately.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False
 
 
 def _changes(asked: Options) -> tuple[Change, ...]:
-    """Adapters, and what is gathered and cut along the sequence."""
+    """Changes to the traced tree: LoRA adapters, and the collectives of sequence parallelism."""
     adapters = [lora.Lora(asked.lora, asked.lora_targets or ())] if asked.lora else []
     cut = [sequence_parallel.split_sequence] if asked.sp else []
     return (*adapters, *cut)
 
 
 def _share(model: Model, asked: Options, root: Module, load: Workload) -> Share:
-    """One GPU's share under the plan that is asked for, which the model must allow."""
+    """One GPU's share under the given plan, which the model must support."""
     check_plan(root, asked)
     check_sense(root, asked)
     check_sizes(load, asked)
@@ -162,7 +162,7 @@ def _unlike_stored(model: Model, asked: Options, share: Share) -> Iterator[Assum
 
 
 def _of_share(share: Share) -> Iterator[Assumption]:
-    """What several GPUs mean for the numbers, and what the bytes are of."""
+    """Assumptions about several GPUs, and about the bytes moved."""
     plan = share.plan
     if plan.gpus > 1:
         text = f"FLOPs and bytes of one GPU of {plan.gpus:,}, the one with the most; replicated work counts fully"
@@ -197,7 +197,7 @@ KINDS_OF_WORK = ("projections", "attention scores", "states", "feed-forward", "e
 
 
 def kind_of(piece: Piece) -> str:
-    """What a piece of work is part of."""
+    """The kind of work that an op belongs to."""
     if not piece.matrix:
         return "elementwise"
     if piece.module.group in (ModuleGroup.HEAD, ModuleGroup.EMBEDDING):
@@ -220,7 +220,7 @@ def _amounts(done: Work) -> Amounts:
 
 
 def _rows(module: Module, done: Work, gpu: Share) -> Iterator[Row]:
-    """A module before what it holds, and behind that its products that are none of the layers below."""
+    """A module, then its children, then its own matrix products that belong to no child."""
     share = done.of(module)
     if not share.pieces or module.is_section:
         return

@@ -1,4 +1,4 @@
-"""The answer to `archcalc flops`."""
+"""The report of `archcalc flops`."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from archcalc.storage.weight_storage import WeightStorage
 
 @dataclass(frozen=True)
 class Formats:
-    """What numbers are read and written in; None: as the activations."""
+    """The formats in which weights and caches are read and written; None: as the activations."""
 
     activations: str
     weights: WeightStorage | None = None

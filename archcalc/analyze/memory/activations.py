@@ -21,7 +21,7 @@ from archcalc.core.tree import ancestors
 
 @dataclass(frozen=True)
 class Activations:
-    """What stands between the forward and the backward pass."""
+    """The activations saved between the forward and the backward pass."""
 
     entries: tuple[Saved, ...]
 
@@ -30,7 +30,7 @@ class Activations:
         return sum(one.bytes for one in self.entries)
 
     def of(self, module: Module) -> Activations:
-        """What the ops of a module, and of all it holds, are the first to save."""
+        """The tensors that ops of this module or below it are the first to save."""
         return Activations(tuple(one for one in self.entries if module in ancestors(one.module)))
 
     def among(self, tensors: Iterable[Tensor]) -> Activations:

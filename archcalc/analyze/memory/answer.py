@@ -1,4 +1,4 @@
-"""How much memory a model takes on each GPU, part by part and layer by layer, at the instant that takes most.
+"""Peak memory of a model on each GPU, by part and by layer.
 
     Memory(model, mode="train", optimizer="adamw").at(batch=8, seq=4096).total_bytes
 
@@ -74,7 +74,7 @@ class Memory:
         depth: int | None = None,
         timeline: bool = False,
     ) -> MemoryReport:
-        """The whole report; sizes that are left out come from the spec. `depth` and `timeline` say what is shown."""
+        """The full report; sizes not given come from the spec. `depth` and `timeline` choose what is shown."""
         return self.report(Sizes(batch, seq, src_seq, tgt_seq, context), depth=depth, timeline=timeline)
 
     def report(self, sizes: Sizes, *, depth: int | None = None, timeline: bool = False) -> MemoryReport:
@@ -154,7 +154,7 @@ class Memory:
         return tuple(found)
 
     def simulated(self, sizes: Sizes) -> Simulated:
-        """The step as it is simulated, for whoever asks about many sizes."""
+        """The simulated step, for callers that need many sizes."""
         return self._simulated(self._workload(sizes))
 
     def _simulated(self, work: Workload) -> Simulated:
@@ -170,7 +170,7 @@ class Memory:
         return Levels(dict(step.start)).play(step.changes).peak
 
     def _cache(self, work: Workload) -> list[Cached]:
-        """What a decoder keeps after so many tokens."""
+        """The KV cache and recurrent states of a decoder after that many tokens."""
         if self.case.trains or not keeps_cache(self._root):
             return []
         step = inference.last_step(work)
@@ -183,7 +183,7 @@ class Memory:
 
     @cached_property
     def _root(self) -> Module:
-        """The model at its usual size, for what does not depend on sizes."""
+        """The model traced at its default sizes, for results that do not depend on sizes."""
         mode = "train" if self.case.trains else "prefill"
         root = self.build(self.model.workload(mode=mode, attention=self.case.attention))
         check_plan(root, self.options)
@@ -201,11 +201,11 @@ class Memory:
 
     @cached_property
     def parameters(self) -> ParameterMemory:
-        """What stands in memory whatever the batch."""
+        """Memory that does not depend on the batch: weights, gradients and optimizer states."""
         return parameter_memory(self._root, self.keeping, self.case.activations)
 
     def _attention_matters(self, work: Workload, peak: Instant) -> bool:
-        """Whether nobody asked for a kind of attention, and the peak has other parts with the other kind."""
+        """Whether --attention was not given and the other kernel would change the peak."""
         if "attention" in self.case.said or not attends(self._root):
             return False
         other = {"eager": "flash", "flash": "eager"}[self.case.attention]

@@ -1,4 +1,4 @@
-"""What an answer about memory takes for granted, and which option changes it."""
+"""The assumptions of a memory report, and the option that changes each."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def assumptions(
 
 
 def attends(root: Module) -> bool:
-    """Whether there is attention that may be eager or in one kernel."""
+    """Whether the model has attention that can be eager or flash."""
     return any(module.region == Region.CORE for module, _ in walk(root))
 
 
 def _of_attention(case: Case, root: Module, *, matters: bool) -> Iterator[Assumption]:
-    """How attention is computed, where that matters; and what eager attention stores in 16 bits."""
+    """Which attention kernel is assumed, if it matters, and the dtype of eager attention's softmax."""
     used = case.attention
     if matters:
         yield Assumption(Topic.ATTENTION, f"{used} attention", used, "--attention")
@@ -57,7 +57,7 @@ def _of_attention(case: Case, root: Module, *, matters: bool) -> Iterator[Assump
 
 
 def _of_format(case: Case, root: Module) -> Iterator[Assumption]:
-    """A format that quantises nothing here; modules that a checkpoint excludes, and that are not found."""
+    """Notes on a format that quantises nothing in this model, and on excluded modules that are not found."""
     kept = case.format
     places = [Place(param, 1) for module, _ in walk(root) for param in module.params.values()]
     if kept.is_quantised and not any(kept.holds(place) for place in places):

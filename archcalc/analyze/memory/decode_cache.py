@@ -1,8 +1,8 @@
-"""What a decoder keeps from one token to the next: keys and values, or a recurrent state.
+"""The cache of a decoder from one token to the next: keys and values, or a recurrent state.
 
     cached(root, work, CacheFormats.plain("bf16"))      root built for `work`, a decode step: the cache after it
 
-Forward code records `append` where it keeps something; this is the list of all that was kept.
+Forward code records `append` for every cached tensor; this module lists them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LLAMA_CPP_PAGE = 256  # to a multiple of which it pads what a window keeps (llam
 
 @dataclass(frozen=True)
 class CacheFormats:
-    """In which numbers keys, values and states are kept on one GPU, and how many positions of a sliding window."""
+    """The formats of keys, values and recurrent states on one GPU, and the rule for sliding windows."""
 
     keys: Format
     states: Format
@@ -59,7 +59,7 @@ class CacheFormats:
 
 @dataclass(frozen=True)
 class Cached:
-    """What one op of a module keeps for later tokens, in all its runs."""
+    """What one op of a module caches for later tokens, in all its runs."""
 
     tensor: Tensor
     module: Module
@@ -68,7 +68,7 @@ class Cached:
 
 
 def cached(root: Module, work: Workload, formats: CacheFormats) -> list[Cached]:
-    """Everything that is kept after the step `work`, op by op, with its bytes on one GPU."""
+    """Everything in the cache after the step `work`, op by op, with its bytes on one GPU."""
     return [
         Cached(tensor, module, times * formats.bytes_of(tensor, work), grows(tensor))
         for tensor, module, times in _appended(root)
@@ -76,7 +76,7 @@ def cached(root: Module, work: Workload, formats: CacheFormats) -> list[Cached]:
 
 
 def keeps_cache(root: Module) -> bool:
-    """Whether something is kept for later tokens."""
+    """Whether anything is cached for later tokens."""
     return any(True for _ in _appended(root))
 
 
@@ -96,7 +96,7 @@ def _positions_read(work: Workload) -> int:
 
 
 def window_of(tensor: Tensor) -> int | None:
-    """How many positions are kept, where a window or a chunk says so and not the length."""
+    """The number of cached positions, if a window or chunk limits it."""
     return next((int(dim.size) for dim in tensor.dims if dim.positions is Positions.WINDOW), None)
 
 

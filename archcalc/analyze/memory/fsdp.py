@@ -1,4 +1,4 @@
-"""What FSDP2 holds besides its shards: gathered weights, and the buffers that they come and that gradients go through.
+"""FSDP2's memory besides its shards: gathered weights, and the buffers of all-gather and reduce-scatter.
 
 A block's weights are gathered into a flat buffer and copied out of it. Going forward the buffer is let go of when the
 next block's weights have come; going back it is free at once, and the block before is gathered into another while this
@@ -24,12 +24,12 @@ class Gathering:
     summing: int = 0  # what the last reduce-scatter reads
 
     def begin(self, outside: int) -> None:
-        """What stands outside of blocks."""
+        """Weights outside of blocks."""
         self.book("temporary", outside)
         self._fill(outside)
 
     def forward(self, weights: int) -> None:
-        """A block begins to compute."""
+        """A block's forward pass begins."""
         self._fill(weights)
         self.book("temporary", weights)
 
@@ -38,17 +38,17 @@ class Gathering:
         self._fill(0)
 
     def backward(self, weights: int, is_first: bool) -> None:
-        """A block begins to go back; behind the first one there is no other to be gathered."""
+        """A block's backward pass begins and prefetches the block before it, if there is one."""
         self.forward(weights)
         if is_first:
             self._fill(0)
 
     def done(self, weights: int) -> None:
-        """A block's weights are let go of."""
+        """A block's gathered weights are freed."""
         self.book("temporary", -weights)
 
     def reduce(self, gradients: int, kept: int, copied: int) -> None:
-        """Sum gradients over GPUs and keep this one's share, through a copy of so many bytes."""
+        """Reduce-scatter gradients, through a buffer of that many bytes."""
         self.book("temporary", copied - self.summing)
         self.summing = copied
         self.book("temporary", -gradients)

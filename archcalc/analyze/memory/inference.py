@@ -1,4 +1,4 @@
-"""Inference's memory: weights, what is cached for so many tokens, and the peak of the prefill."""
+"""Memory of inference: weights, KV cache, and the peak of activations in prefill or decode."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def last_step(work: Workload) -> Workload:
 
 
 def cache_after(root: Module, step: Workload, case: Case) -> list[Cached]:
-    """What a decoder keeps after a step that `root` was traced for."""
+    """The cache of a decoder after the step that `root` was traced for."""
     assert case.kv_format and case.state_format
     formats = CacheFormats(case.kv_format, case.state_format, case.kv_rule, case.prefill, case.plan)
     return cached(root, step, formats)

@@ -1,4 +1,4 @@
-"""Where a simulation writes down every change in bytes: of which part, in which phase, in which module."""
+"""The record of a simulation: every change in bytes, with its part, phase and module."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Ledger:
             self.changes.append(Change(part, number, self.phase, self.module))
 
     def instant(self, part: str, number: int) -> None:
-        """Allocated and freed at once, and remembered as an instant even where that is nothing."""
+        """Allocated and freed immediately; recorded as an instant even if it is 0 bytes."""
         self.changes.append(Change(part, number, self.phase, self.module))
         self.change(part, -number)
 
     def for_a_moment(self, part: str, number: int) -> None:
-        """Allocated and freed at once."""
+        """Allocated and freed immediately."""
         self.change(part, number)
         self.change(part, -number)
 

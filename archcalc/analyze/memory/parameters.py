@@ -1,4 +1,4 @@
-"""What parameters add to a step while it runs: copies for products, and gradients that are summed over GPUs."""
+"""Temporary memory of parameters in a step: cast or dequantised copies, and gradients being reduced over GPUs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WeightCopies:
     there: set[Copy] = field(default_factory=set)  # by the number of the step
 
     def make(self, step: Step) -> None:
-        """Those of a product, unless that was done and has stayed."""
+        """Make the copies that a matrix product needs, unless they still exist."""
         for param in step.weights if step.op.traits.matrix else ():
             if (param, step.number) not in self.there:
                 self.there.add((param, step.number))
@@ -41,7 +41,7 @@ class WeightCopies:
 
 @dataclass
 class ParameterGradients:
-    """Gradients of parameters: kept for the optimizer, or summed over GPUs as soon as a block is done."""
+    """Gradients of parameters: accumulated for the optimizer, or reduced over GPUs after each block."""
 
     policy: StepPolicy
     ledger: Ledger
@@ -50,7 +50,7 @@ class ParameterGradients:
     unreduced: list[Copy] = field(default_factory=list)
 
     def make(self, wanted: Copy) -> int:
-        """Bytes that were only made to be added to what is there, and are freed behind the op."""
+        """Bytes of a temporary gradient that is accumulated into an existing one, and freed after the op."""
         policy, size = self.policy, self.policy.gradient(wanted[0])
         if (policy.accumulates and not policy.reduces) or wanted in self.made:
             self.ledger.change("temporary", size)
@@ -62,7 +62,7 @@ class ParameterGradients:
         return 0
 
     def reduce(self, block: Module | None = None) -> None:
-        """Sum a block's gradients over GPUs, or all that are left, and keep this one's share."""
+        """Reduce a block's gradients over GPUs, or all that are left, and keep this GPU's share."""
         ready = [one for one in self.unreduced if block is None or block in ancestors(one[0].owner)]
         self.unreduced = [one for one in self.unreduced if one not in ready]
         params, policy = [param for param, _ in ready], self.policy

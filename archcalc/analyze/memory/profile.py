@@ -2,7 +2,7 @@
 
 line = Levels(base).play(changes)
 line.peak.parts, line.peak.phase, line.peak.module      the peak
-line.instants                                           the peak of each stretch, in order
+line.instants                                           the peak of each phase and module, in order
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Happening = Change | Repeated
 
 
 class Simulated(NamedTuple):
-    """A step as it was simulated: bytes that stand from its start, by part, and what happens then."""
+    """A simulated step: the bytes allocated at its start, by part, and the changes during it."""
 
     start: dict[str, int]
     changes: list[Happening]
@@ -77,7 +77,7 @@ class Levels:
         return self
 
     def _repeat(self, repeated: Repeated) -> None:
-        """Levels rise or fall evenly from one time to the next, so that the first or the last is the fullest."""
+        """Levels rise or fall evenly from one time to the next, so that the peak is in the first or the last."""
         before = dict(self.parts)
         self.play(repeated.changes)
         for part, number in self.parts.items():
@@ -99,13 +99,13 @@ class Levels:
 
     @property
     def peak(self) -> Instant:
-        """Of a model that computes nothing, what stands all the time."""
+        """For a model that computes nothing, the bytes that are always allocated."""
         still = Instant("forward", Module("model"), dict(self.parts), self.number)
         return max(self.instants, key=lambda instant: instant.bytes, default=still)
 
 
 def _stretch(module: Module) -> Module:
-    """What an instant is remembered under: a block, or what stands directly in the model."""
+    """The module under which an instant is recorded: a block, or a top-level module."""
     parents = ((above, above.parent) for above in ancestors(module))
     found = (above for above, parent in parents if above.region == Region.BLOCK or (parent and not parent.parent))
     return next(found, module)

@@ -1,4 +1,4 @@
-"""What several GPUs hold more than once: parts of a model that --tp, --sp, --cp or --zero leave whole on every GPU."""
+"""Replicated memory: parts of a model that --tp, --sp, --cp or --zero do not shard."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _by_tensor(parameters: ParameterMemory, saved: list[Saved], cache: Iterable[
 
 
 def _by_part(held: list[Held]) -> dict[str, int]:
-    """All that is kept for parameters, by the part of a block that owns them."""
+    """Bytes of parameters, gradients and optimizer states, by the part of a block that owns them."""
     sums: dict[str, int] = {}
     for one in held:
         part = _part(one.param.owner) or one.param.name
@@ -81,7 +81,7 @@ def _by_part(held: list[Held]) -> dict[str, int]:
 
 
 def _part(owner: Module) -> str:
-    """What stands directly in a block, or directly in the model."""
+    """The child of a block, or of the root, that contains the module."""
     module = owner
     while module.parent and module.parent.parent and module.parent.region != Region.BLOCK:
         module = module.parent

@@ -1,4 +1,4 @@
-"""The answer to `archcalc memory`: what stands on each GPU at the fullest instant, and layer by layer."""
+"""The report of `archcalc memory`: memory on each GPU at the peak, by part and by layer."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class MemoryReport(Report):
 
     @property
     def parts(self) -> dict[str, int]:
-        """What stands at the fullest instant, adding up to the total."""
+        """Bytes by part at the peak; they add up to the total."""
         return self.peak.parts
 
     @property
     def total_bytes(self) -> int:
-        """On one GPU, the fullest, at the instant that takes most."""
+        """Peak bytes of one GPU, the one with the most."""
         return self.peak.bytes
 
     def title(self) -> str:
@@ -74,7 +74,7 @@ class MemoryReport(Report):
         return f"{about}{decimal_bytes(self.total_bytes)} {where} · {exact}"
 
     def figures(self) -> list[Figure]:
-        """Whatever the instant: all that is kept for the parameters."""
+        """Bytes of weights, gradients and optimizer states over the whole step."""
         if self.mode != "train":
             return []
         whole = Figure("weights and states", sum(self.states.values()), "bytes")
@@ -82,7 +82,7 @@ class MemoryReport(Report):
         return [whole, padding] if self.padding else [whole]
 
     def table(self) -> Table:
-        """By part: what stands at the fullest instant."""
+        """Bytes by part at the peak."""
         first = f"peak: {instant_name(self.peak)}" if self.mode == "train" else "part"
         lines = [self._part_line(part, size) for part, size in self.parts.items() if size]
         return Table((Column(first, "name"), *SIZE, Column("share", "share")), tuple(lines))
@@ -120,7 +120,7 @@ class MemoryReport(Report):
         return part.get("weights", 0), states, part.get("activations", 0) + part.get("logits", 0)
 
     def _timeline_lines(self) -> Iterator[Line]:
-        """The fullest instant of every stretch of the step."""
+        """The peak within each phase and module of the step."""
         phase = ""
         for instant in self.instants:
             if instant.phase != phase:

@@ -1,7 +1,7 @@
 """The memory of each layer: its weights and what is kept for them, what its ops keep for the backward pass, its cache.
 
-Every layer is counted in all its copies, on one GPU. Gradients stand here with all the rest, which at the fullest
-instant of a step they need not do.
+Every layer is counted in all its copies, on one GPU. Gradients are included, although they may not
+exist at the peak of the step.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ REGIONS = (Region.BLOCK, Region.CORE)  # modules whose runs are groups
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A storage. How big it is, who reads it last and who saves it stands in the schedule, where passes change it."""
+    """A storage. Its size, last reader and savers are tables of the schedule, where passes change them."""
 
     tensor: Tensor
     of_input: bool = False  # a copy that an op makes of what it reads before it computes

@@ -1,4 +1,4 @@
-"""What stands in memory at every instant of a step: forward, loss, backward, optimizer.
+"""Simulate the memory of a step: forward, loss, backward, optimizer.
 
     simulate(schedule, policy, trains=True)       every change in bytes, in order; `Levels` plays them
 
@@ -41,7 +41,7 @@ class Gradient:
 
 
 class _Simulation:
-    """What is there at one instant of a step."""
+    """The live tensors at one instant of a step."""
 
     def __init__(self, schedule: Schedule, policy: StepPolicy) -> None:
         self.schedule, self.policy, self.ledger = schedule, policy, Ledger()

@@ -1,4 +1,4 @@
-"""What stands in memory whatever the batch: weights, master weights, gradients and optimizer states, parameter by
+"""Memory that does not depend on the batch: weights, master weights, gradients and optimizer states, parameter by
 parameter, on the GPU that holds most of them."""
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Keeping:
         return self.recipe is not None and self.trainable(param)
 
     def of(self, param: Param, copies: int) -> Held:
-        """Everything that is kept for a parameter."""
+        """All bytes of a parameter: weights, master weights, gradients and optimizer states."""
         elements, place = self.plan.size(param), Place(param, copies)
         here = self.plan.sharded(param) if self.plan.zero == 3 else elements
         whole, kept = self._bytes(place, elements), self._bytes(place, here)
@@ -101,7 +101,7 @@ class ParameterMemory:
 
 
 def parameter_memory(root: Module, keeping: Keeping, activations: str) -> ParameterMemory:
-    """What stands in memory whatever the batch; `activations` is the number format of buffers."""
+    """Memory that does not depend on the batch; `activations` is the dtype of buffers."""
     found = [keeping.of(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
     buffers = 0 if keeping.format.has_buffers else _buffers(root, BYTES[activations])
     return ParameterMemory(keeping.plan, tuple(found), _totals(found, keeping), buffers)

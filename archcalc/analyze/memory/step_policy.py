@@ -1,4 +1,4 @@
-"""What a step does with parameters, as its precision, optimizer and layout over GPUs have it."""
+"""How a step treats parameters, depending on precision, optimizer and parallelism."""
 
 from __future__ import annotations
 

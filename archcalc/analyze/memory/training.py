@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def simulated(root: Module, case: Case, keeping: Keeping, start: dict[str, int]) -> Simulated:
-    """A training step, on top of what stands all the time."""
+    """A training step, on top of the memory that is always allocated."""
     step = step_schedule(root, case, keeping)
     changes = simulate(step, step_policy(root, case, keeping, start["gradients"]), trains=True)
     return Simulated(start if case.accumulate > 1 else dict(start, gradients=0), changes, step)
@@ -42,7 +42,7 @@ def step_schedule(root: Module, case: Case, keeping: Keeping) -> Schedule:
 
 
 def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
-    """Every option's pass, in order: what products save, in which numbers, what is saved at all, what is fused."""
+    """The passes of all options, in order: quantised products, mixed precision, checkpointing, compilation."""
     if isinstance(case.format, Format) and case.format.holds_inputs:
         yield save_inputs(keeping.quantised)
     if case.recipe and case.recipe.name == "autocast":

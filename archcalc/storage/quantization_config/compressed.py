@@ -11,20 +11,20 @@ from archcalc.storage.named_formats import weight_format
 from archcalc.storage.quantization_config.layouts import Fields, float8, layout, number, stored, words
 
 
-def compressed(said: Fields) -> Checkpoint:
+def compressed(config: Fields) -> Checkpoint:
     """Targets are `Linear`, names, or expressions; the head is quantised unless it is ignored."""
     groups, told = [], []
-    for group in (said.get("config_groups") or {}).values():
+    for group in (config.get("config_groups") or {}).values():
         asked = group.get("weights")
         if not asked:
             continue
-        name, stores = _weights(asked, str(group.get("format") or said.get("format") or ""))
+        name, stores = _weights(asked, str(group.get("format") or config.get("format") or ""))
         told.append(name)
         if not stores:
             return Checkpoint(f"compressed-tensors {name}", unknown=f"archcalc does not know how it stores {name}")
         groups.append(Group(layout(*stores, *_inputs(group)), Names(words(group.get("targets")) or ("Linear",))))
     name = f"compressed-tensors {' and '.join(dict.fromkeys(told)) or 'without quantised weights'}"
-    return Checkpoint(name, tuple(groups), Names(words(said.get("ignore"))), head=True)
+    return Checkpoint(name, tuple(groups), Names(words(config.get("ignore"))), head=True)
 
 
 def _weights(asked: Fields, packing: str) -> tuple[str, tuple[Stored, ...]]:
@@ -47,7 +47,7 @@ def _integers(asked: Fields, bits: int, strategy: str, group: int) -> tuple[str,
     beside = 16 + (0 if asked.get("symmetric", True) else bits)
     shape = (stored(128, "the shape", tile=(0, 0)),) if bits < 8 else ()
     index = (stored(32, "the group of an input", tile=(0, 1)),) if asked.get("actorder") == "group" else ()
-    told = {"tensor": "a scale a matrix", "channel": "a scale a row", "group": f"group {group}"}[strategy]
+    told = {"tensor": "a scale a matrix", "channel": "one scale per row", "group": f"group {group}"}[strategy]
     stores = (stored(bits, "the weight"), stored(beside, "scale and zero", tile=tile), *shape, *index)
     return f"int{bits}, {told}", stores
 

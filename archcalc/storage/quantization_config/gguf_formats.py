@@ -52,8 +52,8 @@ class ByParameter(Checkpoint):
     def _shares(self, place: Place) -> list[tuple[str, int]]:
         """How many copies have which format; with another number of layers, in the same proportions as in the file."""
         path = f"{place.param.owner.path}.{place.param.name}"
-        said = self.formats.get(path) or self._by_tail.get(_tail(path)) or {}
-        return list(_divided(place.copies, said))
+        config = self.formats.get(path) or self._by_tail.get(_tail(path)) or {}
+        return list(_divided(place.copies, config))
 
     @cached_property
     def _by_tail(self) -> dict[str, Shares]:
@@ -67,10 +67,10 @@ def _tail(path: str) -> str:
     return ".".join(path.split(".")[-TAIL:])
 
 
-def _divided(copies: int, said: Shares) -> Iterator[tuple[str, int]]:
+def _divided(copies: int, config: Shares) -> Iterator[tuple[str, int]]:
     """Round to whole copies with the right sum: the remainder of one is carried to the next."""
-    whole, before = sum(said.values()), Fraction(0)
-    for name, layers in said.items():
+    whole, before = sum(config.values()), Fraction(0)
+    for name, layers in config.items():
         after = before + Fraction(copies * layers, whole)
         yield name, int(after) - int(before)
         before = after
@@ -92,11 +92,11 @@ def _types() -> dict[str, dict[str, Any]]:
     return {kind["name"]: kind for kind in types().values()}
 
 
-def gguf(said: Mapping[str, Any]) -> Checkpoint:
+def gguf(config: Mapping[str, Any]) -> Checkpoint:
     """As a spec has it."""
-    if "formats" not in said:
+    if "formats" not in config:
         return Checkpoint(METHOD, unknown="quantization.formats, which gives the format of each parameter, is missing")
-    formats = {path: _read(path, entry) for path, entry in _fields(said.get("formats"), "formats").items()}
+    formats = {path: _read(path, entry) for path, entry in _fields(config.get("formats"), "formats").items()}
     names = dict.fromkeys(name for shares in formats.values() for name in shares)
     *most, last = sorted(names, key=lambda name: -sum(shares.get(name, 0) for shares in formats.values()))
     source = SOURCE + (SHARES if any(len(shares) > 1 for shares in formats.values()) else "")

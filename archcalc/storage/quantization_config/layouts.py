@@ -39,7 +39,7 @@ def tiled(bits: int, group: int, beside: int) -> tuple[Stored, ...]:
 
 
 def grouped(group: int) -> str:
-    return f"group {group}" if group > 0 else "a scale a row"
+    return f"group {group}" if group > 0 else "one scale per row"
 
 
 def float8(strategy: str, bits: int, block: Any = None) -> tuple[tuple[Stored, ...], str]:
@@ -48,7 +48,7 @@ def float8(strategy: str, bits: int, block: Any = None) -> tuple[tuple[Stored, .
     if block and not all(isinstance(side, int) and side > 0 for side in (rows, columns)):
         raise ValueError(f"blocks of {rows} × {columns}")
     tiles = {"tensor": (0, 0), "channel": (1, 0), "block": (int(rows), int(columns))}
-    told = {"tensor": "a scale a matrix", "channel": "a scale a row", "block": f"blocks of {rows} × {columns}"}
+    told = {"tensor": "a scale a matrix", "channel": "one scale per row", "block": f"blocks of {rows} × {columns}"}
     return (stored(8, "the weight"), stored(bits, "a scale", tile=tiles[strategy])), told[strategy]
 
 
@@ -56,9 +56,9 @@ WIDEST = 64  # bits of one number
 LARGEST = 2**20  # of a group
 
 
-def number(said: Fields, key: str, otherwise: int, *, least: int = -1) -> int:
+def number(config: Fields, key: str, otherwise: int, *, least: int = -1) -> int:
     """Widths are of a few bits; a group of −1 is a whole row."""
-    value = said.get(key)
+    value = config.get(key)
     if value is None:
         return otherwise
     least, most = (0, WIDEST) if "bit" in key else (least, LARGEST)
@@ -74,7 +74,7 @@ def words(value: Any) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(str(word) for word in value)
 
 
-def skipped(said: Fields) -> Names:
+def skipped(config: Fields) -> Names:
     """Modules excluded from quantisation, under the field names that methods use for the list."""
     keys = ("modules_to_not_convert", "llm_int8_skip_modules", "ignore", "ignored_layers", "exclude_modules", "exclude")
-    return Names(tuple(word for key in keys for word in words(said.get(key))))
+    return Names(tuple(word for key in keys for word in words(config.get(key))))

@@ -41,26 +41,26 @@ from archcalc.storage.quantization_config.rules import (
 )
 
 
-def quantised(said: Any, field: str = "quantization_config") -> Checkpoint | None:
+def quantised(config: Any, field: str = "quantization_config") -> Checkpoint | None:
     """How the weights are stored; None if the config says unquantised. `field` is the field's name, for errors."""
-    if not isinstance(said, dict):
+    if not isinstance(config, dict):
         hint = 'write an object, such as {"quant_method": "awq", "bits": 4}, or leave it out'
-        raise InputError(f"expected an object, found {said!r:.60}", hint, fields=[(field,)])
-    method = str(said.get("quant_method") or _unnamed(said)).lower().replace("_", "-")
+        raise InputError(f"expected an object, found {config!r:.60}", hint, fields=[(field,)])
+    method = str(config.get("quant_method") or _unnamed(config)).lower().replace("_", "-")
     reader = METHODS.get(method)
     if reader is None:
         return Checkpoint(method, unknown=f"archcalc does not know how {method} stores weights")
     try:
-        return reader(said)
+        return reader(config)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as reason:
         hint = "compare it with a quantization_config that transformers wrote"
         raise InputError(f"a value has the wrong type for {method} ({reason})", hint, fields=[(field,)]) from None
 
 
-def _unnamed(said: Fields) -> str:
+def _unnamed(config: Fields) -> str:
     """The method by its fields: old files and files beside config.json name none, and MLX never does."""
-    named = next((method for method, fields in _FIELDS.items() if fields & said.keys()), "an unnamed method")
-    return "mlx" if is_mlx(said) else named
+    named = next((method for method, fields in _FIELDS.items() if fields & config.keys()), "an unnamed method")
+    return "mlx" if is_mlx(config) else named
 
 
 _FIELDS: dict[str, set[str]] = {  # of one method alone, asked in this order
@@ -77,63 +77,63 @@ _FIELDS: dict[str, set[str]] = {  # of one method alone, asked in this order
 }
 
 
-def _gptq(said: Fields) -> Checkpoint:
+def _gptq(config: Fields) -> Checkpoint:
     """AutoGPTQ: packed weights, an fp16 scale and a zero for each group, and the group of every input."""
-    bits, group = number(said, "bits", 0), number(said, "group_size", 128)
+    bits, group = number(config, "bits", 0), number(config, "group_size", 128)
     if not bits:
         return without_bits("gptq")
-    only = tuple(word for several in said.get("modules_in_block_to_quantize") or () for word in words(several))
-    rules = gptq_rules(said.get("dynamic") or {}, bits, group)
+    only = tuple(word for several in config.get("modules_in_block_to_quantize") or () for word in words(several))
+    rules = gptq_rules(config.get("dynamic") or {}, bits, group)
     if only and any(rule.format for rule in rules):
         both = "modules_in_block_to_quantize together with widths in dynamic is not supported"
         return Checkpoint("gptq", unknown=both)
     usual = Group(gptq_layout(bits, group), Names(only or (LINEAR,)))
-    return Checkpoint(f"gptq {told(usual, *rules)}", (*rules, usual), skipped(said), head=bool(said.get("lm_head")))
+    return Checkpoint(f"gptq {told(usual, *rules)}", (*rules, usual), skipped(config), head=bool(config.get("lm_head")))
 
 
-def _auto_round(said: Fields) -> Checkpoint:
+def _auto_round(config: Fields) -> Checkpoint:
     """Intel's AutoRound, packed as GPTQ or AWQ are, without an index."""
-    bits, group = number(said, "bits", 4), number(said, "group_size", 128)
-    rules, kept = auto_round_rules(said.get("extra_config") or {}, bits, group)
+    bits, group = number(config, "bits", 4), number(config, "group_size", 128)
+    rules, kept = auto_round_rules(config.get("extra_config") or {}, bits, group)
     usual = Group(packed(bits, group, 16 + bits))
-    left = Names((*skipped(said).listed, *kept))
+    left = Names((*skipped(config).listed, *kept))
     head = any(rule.targets.hold_outside("lm_head") for rule in rules)
     return Checkpoint(f"auto-round {told(usual, *rules)}", (*rules, usual), left, head=head)
 
 
-def _awq(said: Fields) -> Checkpoint:
+def _awq(config: Fields) -> Checkpoint:
     """AutoAWQ: packed weights, an fp16 scale and a zero for each group."""
-    bits, group = number(said, "bits", number(said, "w_bit", 0)), number(said, "q_group_size", 128)
-    group = number(said, "group_size", group)
+    bits, group = number(config, "bits", number(config, "w_bit", 0)), number(config, "q_group_size", 128)
+    group = number(config, "group_size", group)
     if not bits:
         return without_bits("awq")
     found = made(f"awq int{bits}, {grouped(group)}", tiled(bits, group, 16 + bits))
-    return replace(found, skipped=skipped(said))
+    return replace(found, skipped=skipped(config))
 
 
-def _bitsandbytes(said: Fields) -> Checkpoint | None:
+def _bitsandbytes(config: Fields) -> Checkpoint | None:
     """Neither in 8 bits nor in 4 is not quantised."""
-    if said.get("load_in_8bit") or said.get("_load_in_8bit"):
-        return replace(made("bitsandbytes int8", *weight_format("int8").stores), skipped=skipped(said))
-    if not (said.get("load_in_4bit") or said.get("_load_in_4bit")):
+    if config.get("load_in_8bit") or config.get("_load_in_8bit"):
+        return replace(made("bitsandbytes int8", *weight_format("int8").stores), skipped=skipped(config))
+    if not (config.get("load_in_4bit") or config.get("_load_in_4bit")):
         return None
-    kind = str(said.get("bnb_4bit_quant_type", "fp4")).lower()
+    kind = str(config.get("bnb_4bit_quant_type", "fp4")).lower()
     if kind not in ("fp4", "nf4"):
         return Checkpoint(f"bitsandbytes {kind}", unknown=f"bitsandbytes has no format {kind}")
-    double = bool(said.get("bnb_4bit_use_double_quant"))
+    double = bool(config.get("bnb_4bit_use_double_quant"))
     kept = weight_format("nf4_dq" if double else "nf4")
     name = f"bitsandbytes {kind}" + (" with double quantisation" if double else "")
-    return replace(made(name, *kept.stores), skipped=skipped(said), dequantised_copies=kept.dequantised_copies)
+    return replace(made(name, *kept.stores), skipped=skipped(config), dequantised_copies=kept.dequantised_copies)
 
 
-def _fp8(said: Fields) -> Checkpoint:
+def _fp8(config: Fields) -> Checkpoint:
     """Blocks with an fp32 scale each, or one per matrix, and one input scale if activation scaling is static."""
-    if said.get("quantized_layers"):
-        return _over(modelopt(said), _fp8({**said, "quantized_layers": None}))
-    block = said.get("weight_block_size")
+    if config.get("quantized_layers"):
+        return _over(modelopt(config), _fp8({**config, "quantized_layers": None}))
+    block = config.get("weight_block_size")
     layout, scales = float8("block" if block else "tensor", 32, block)
-    fixed = (stored(32, "a scale of the inputs", tile=(0, 0)),) if said.get("activation_scheme") == "static" else ()
-    return replace(made(f"fp8, {scales}", *layout, *fixed), skipped=skipped(said))
+    fixed = (stored(32, "a scale of the inputs", tile=(0, 0)),) if config.get("activation_scheme") == "static" else ()
+    return replace(made(f"fp8, {scales}", *layout, *fixed), skipped=skipped(config))
 
 
 def _over(listed: Checkpoint, usual: Checkpoint) -> Checkpoint:
@@ -144,45 +144,45 @@ def _over(listed: Checkpoint, usual: Checkpoint) -> Checkpoint:
     return replace(usual, name=f"{listed.name}, else {usual.name}", groups=groups, skipped=Names(()))
 
 
-def _fbgemm(said: Fields) -> Checkpoint:
+def _fbgemm(config: Fields) -> Checkpoint:
     layout, scales = float8("channel", 32)
-    return replace(made(f"fbgemm fp8, {scales}", *layout), skipped=skipped(said))
+    return replace(made(f"fbgemm fp8, {scales}", *layout), skipped=skipped(config))
 
 
-def _eetq(said: Fields) -> Checkpoint:
+def _eetq(config: Fields) -> Checkpoint:
     layout = (stored(8, "the weight"), stored(16, "an fp16 scale of the row", tile=(1, 0)))
-    return replace(made("eetq int8, a scale a row", *layout), skipped=skipped(said))
+    return replace(made("eetq int8, one scale per row", *layout), skipped=skipped(config))
 
 
-def _mxfp4(said: Fields) -> Checkpoint:
+def _mxfp4(config: Fields) -> Checkpoint:
     """gpt-oss: experts alone."""
     found = made("mxfp4 of experts, group 32", *weight_format("mxfp4").stores)
-    return replace(found, quantises="experts", skipped=skipped(said))
+    return replace(found, quantises="experts", skipped=skipped(config))
 
 
-def _mxfp8(said: Fields) -> Checkpoint:
+def _mxfp8(config: Fields) -> Checkpoint:
     layout = (stored(8, "the weight"), stored(8, "a shared exponent", tile=(1, 32)))
-    return replace(made("mxfp8, group 32", *layout), skipped=skipped(said))
+    return replace(made("mxfp8, group 32", *layout), skipped=skipped(config))
 
 
-def _nvfp4(said: Fields) -> Checkpoint:
-    return replace(made("nvfp4, group 16", *weight_format("nvfp4").stores), skipped=skipped(said))
+def _nvfp4(config: Fields) -> Checkpoint:
+    return replace(made("nvfp4, group 16", *weight_format("nvfp4").stores), skipped=skipped(config))
 
 
-def _hqq(said: Fields) -> Checkpoint:
+def _hqq(config: Fields) -> Checkpoint:
     """A scale and a zero of 16 bits for each group; settings are for all layers, or for each by its name."""
-    inner = said.get("quant_config") or said.get("dynamic_config") or {}
-    left = Names(words(said.get("skip_modules")))
+    inner = config.get("quant_config") or config.get("dynamic_config") or {}
+    left = Names(words(config.get("skip_modules")))
     if inner and "weight_quant_params" not in inner:
         rules = hqq_rules(inner)
         return Checkpoint(f"hqq {told(*rules)}, by layer", rules, left)
-    usual = Group(hqq_layout(inner.get("weight_quant_params") or said.get("weights") or {}))
+    usual = Group(hqq_layout(inner.get("weight_quant_params") or config.get("weights") or {}))
     return Checkpoint(f"hqq {told(usual)}", (usual,), left)
 
 
-def _quanto(said: Fields) -> Checkpoint:
+def _quanto(config: Fields) -> Checkpoint:
     """Rows of int8 and float8 have a scale; groups of 128 of int4 and int2 a scale and a shift."""
-    kind = str(said.get("weights", "int8")).removeprefix("q")
+    kind = str(config.get("weights", "int8")).removeprefix("q")
     layouts = {
         "int8": (stored(8, "the weight"), stored(16, "a scale of the row", tile=(1, 0))),
         "float8": (stored(8, "the weight"), stored(16, "a scale of the row", tile=(1, 0))),
@@ -191,17 +191,17 @@ def _quanto(said: Fields) -> Checkpoint:
     }
     if kind not in layouts:
         return Checkpoint(f"quanto {kind}", unknown=f"quanto has no weight format {kind}")
-    return replace(made(f"quanto {kind}", *layouts[kind]), skipped=skipped(said))
+    return replace(made(f"quanto {kind}", *layouts[kind]), skipped=skipped(config))
 
 
-def _torchao(said: Fields) -> Checkpoint:
+def _torchao(config: Fields) -> Checkpoint:
     """The config by its name: `int4_weight_only`, or the class that newer files write."""
-    asked = said.get("quant_type")
+    asked = config.get("quant_type")
     inner: Fields = asked.get("default", asked) if isinstance(asked, dict) else {"_type": str(asked)}
     kind = str(inner.get("_type", "")).lower().replace("_", "")
-    data: Fields = inner.get("_data") or said.get("quant_type_kwargs") or {}
+    data: Fields = inner.get("_data") or config.get("quant_type_kwargs") or {}
     group = number(data, "group_size", 128)
-    left = skipped(said)
+    left = skipped(config)
     if "int4" in kind:
         return replace(made(f"torchao int4, {grouped(group)}", tiled(4, group, 32)), skipped=left)
     if "int8" in kind or "float8" in kind:
@@ -211,10 +211,10 @@ def _torchao(said: Fields) -> Checkpoint:
     return Checkpoint(f"torchao {asked}", unknown=f"archcalc does not know how torchao stores {kind or 'them'}")
 
 
-def _aqlm(said: Fields) -> Checkpoint:
+def _aqlm(config: Fields) -> Checkpoint:
     """Codes into books that every matrix has for itself, and a scale for each group of rows."""
-    books, bits = number(said, "num_codebooks", 1, least=1), number(said, "nbits_per_codebook", 16)
-    into, out = number(said, "in_group_size", 8, least=1), number(said, "out_group_size", 1, least=1)
+    books, bits = number(config, "num_codebooks", 1, least=1), number(config, "nbits_per_codebook", 16)
+    into, out = number(config, "in_group_size", 8, least=1), number(config, "out_group_size", 1, least=1)
     code = 8 * -(-bits // 8)
     layout = (
         stored(books * code, "codes", tile=(out, into)),
@@ -222,19 +222,19 @@ def _aqlm(said: Fields) -> Checkpoint:
         stored(16, "an fp16 scale", tile=(out, 0)),
     )
     found = made(f"aqlm, {books} × {bits} bits for {into * out} weights", *layout)
-    return replace(found, skipped=Names(words(said.get("linear_weights_not_to_quantize"))))
+    return replace(found, skipped=Names(words(config.get("linear_weights_not_to_quantize"))))
 
 
-def _bitnet(said: Fields) -> Checkpoint:
+def _bitnet(config: Fields) -> Checkpoint:
     layout = (stored(2, "a ternary weight"), stored(16, "a scale of the matrix", tile=(0, 0)))
-    return replace(made("bitnet, 2 bits", *layout), skipped=skipped(said))
+    return replace(made("bitnet, 2 bits", *layout), skipped=skipped(config))
 
 
-def _gguf(said: Fields) -> Checkpoint:
+def _gguf(config: Fields) -> Checkpoint:
     """What `show` prints of a GGUF file."""
     from archcalc.storage.quantization_config.gguf_formats import gguf
 
-    return gguf(said)
+    return gguf(config)
 
 
 METHODS: dict[str, Callable[[Fields], Checkpoint | None]] = {

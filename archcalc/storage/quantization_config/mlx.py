@@ -20,32 +20,32 @@ _SCALES = {"affine": 32, "mxfp4": 8, "mxfp8": 8, "nvfp4": 8}  # bits beside each
 _WIDTHS = {"mxfp4": (4, 32), "mxfp8": (8, 32), "nvfp4": (4, 16)}  # bits and group where the mode fixes them
 
 
-def is_mlx(said: Fields) -> bool:
+def is_mlx(config: Fields) -> bool:
     """Bits and a group for all, and beside them nothing but modules by their names."""
-    own = {name: asked for name, asked in said.items() if name not in SETTINGS}
-    return {"bits", "group_size"} <= said.keys() and all(
+    own = {name: asked for name, asked in config.items() if name not in SETTINGS}
+    return {"bits", "group_size"} <= config.keys() and all(
         isinstance(asked, dict) or (isinstance(asked, bool) and "." in name) for name, asked in own.items()
     )
 
 
-def mlx(said: Fields) -> Checkpoint:
-    usual = _group(said, said)
+def mlx(config: Fields) -> Checkpoint:
+    usual = _group(config, config)
     if usual is None:
-        mode = str(said.get("mode"))
+        mode = str(config.get("mode"))
         return Checkpoint(f"mlx {mode}", unknown=f"archcalc does not know how MLX stores {mode}")
-    own = {name: asked for name, asked in said.items() if name not in SETTINGS}
-    rules = [_group(said, asked, name) for name, asked in own.items() if isinstance(asked, dict)]
+    own = {name: asked for name, asked in config.items() if name not in SETTINGS}
+    rules = [_group(config, asked, name) for name, asked in own.items() if isinstance(asked, dict)]
     kept = Names(tuple(name for name, asked in own.items() if asked is False))
     groups = (*(rule for rule in rules if rule), usual)
     return Checkpoint(f"mlx {told(*groups)}", groups, kept, quantises=EVERY, head=True)
 
 
-def _group(said: Fields, asked: Fields, name: str = "") -> Group | None:
+def _group(config: Fields, asked: Fields, name: str = "") -> Group | None:
     """A module's own settings, else everybody's."""
-    mode = str(asked.get("mode") or said.get("mode") or "affine")
+    mode = str(asked.get("mode") or config.get("mode") or "affine")
     if mode not in _SCALES:
         return None
-    bits, size = _WIDTHS.get(mode, (number(said, "bits", 4), number(said, "group_size", 64, least=1)))
+    bits, size = _WIDTHS.get(mode, (number(config, "bits", 4), number(config, "group_size", 64, least=1)))
     bits, size = number(asked, "bits", bits), number(asked, "group_size", size, least=1)
     targets: dict[str, Any] = {"targets": Names((name,))} if name else {}
     return Group(_format(mode, bits, size), **targets, whole=size)

@@ -20,10 +20,10 @@ _SMOOTHING = stored(16, "a factor of each input", tile=(0, 1))  # AWQ's pre_quan
 Layout = tuple[str, tuple[Stored, ...]]
 
 
-def modelopt(said: Fields) -> Checkpoint:
+def modelopt(config: Fields) -> Checkpoint:
     """As config.json has it, or hf_quant_config.json, whose fields stand under `quantization`."""
-    inner = said.get("quantization")
-    asked: Fields = {**said, **inner} if isinstance(inner, dict) else said
+    inner = config.get("quantization")
+    asked: Fields = {**config, **inner} if isinstance(inner, dict) else config
     algorithm = _algorithm(asked)
     if asked.get("quantized_layers"):
         return _by_layer(asked, algorithm)
@@ -101,4 +101,4 @@ def _awq(algorithm: str, group: int) -> Layout:
 
 def _int8(algorithm: str) -> Layout:
     smoothing = (_SMOOTHING, _INPUTS) if "SQ" in algorithm else ()
-    return "int8, a scale a row", (stored(8, "the weight"), stored(32, "a scale of the row", tile=(1, 0)), *smoothing)
+    return "int8, one scale per row", (stored(8, "the weight"), stored(32, "a scale of the row", tile=(1, 0)), *smoothing)

@@ -14,9 +14,11 @@ _STRATEGIES = {"per_tensor": "tensor", "per_channel": "channel"}
 _INTEGERS = {"int4": 4, "uint4": 4, "int8": 8, "uint8": 8}
 
 
-def quark(said: Fields) -> Checkpoint:
-    own = said.get("layer_quant_config") or {}
-    asked = [(Names((name,)), scheme) for name, scheme in own.items()] + [(None, said.get("global_quant_config") or {})]
+def quark(config: Fields) -> Checkpoint:
+    own = config.get("layer_quant_config") or {}
+    asked = [(Names((name,)), scheme) for name, scheme in own.items()] + [
+        (None, config.get("global_quant_config") or {})
+    ]
     groups, told = [], []
     for targets, scheme in asked:
         name, stores = _weights(scheme.get("weight"))
@@ -25,7 +27,7 @@ def quark(said: Fields) -> Checkpoint:
         made = layout(*stores, *_inputs(scheme.get("input_tensors")))
         groups.append(Group(made, targets) if targets else Group(made))
         told.append(name)
-    left = skipped(said)
+    left = skipped(config)
     return Checkpoint(f"quark {' and '.join(dict.fromkeys(told))}", tuple(groups), left, head=bool(left.listed))
 
 

@@ -13,7 +13,7 @@ from archcalc.core.ir import Param
 
 
 def save_inputs(is_quantised: Callable[[Param], bool]) -> Pass:
-    """Products with a quantised matrix save what they read, wherever a gradient goes through them."""
+    """Products with a quantised matrix save their input whenever a gradient flows through them."""
 
     def change(schedule: Schedule) -> None:
         for step in schedule.steps():

@@ -8,7 +8,7 @@ from archcalc.core.recomputation import is_recomputed, results
 
 
 def checkpoint(recompute: str) -> Pass:
-    """Save what enters each region that `recompute` names, and of its results those that are not computed again."""
+    """Save the inputs of each checkpointed region, and those of its results that are not recomputed."""
 
     def change(schedule: Schedule) -> None:
         for group in schedule.groups():

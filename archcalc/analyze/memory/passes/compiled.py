@@ -1,4 +1,4 @@
-"""Blocks that torch.compile makes kernels of: elementwise work is fused, and done again rather than kept.
+"""torch.compile on blocks: elementwise ops are fused, and recomputed in the backward pass rather than saved.
 
 A tensor exists only where a kernel cannot take another in: what matrix products and attention read and write, what
 enters a block and what leaves it, statistics of norms and random masks. What the backward pass needs and does not find
@@ -17,7 +17,7 @@ WHOLE = frozenset({"upcast", "normalised"})  # what a norm computed step by step
 
 
 def compile_blocks(schedule: Schedule) -> None:
-    """Let go of what is fused, and keep what it is computed from."""
+    """Free fused results, and save the tensors they are recomputed from."""
     readers: dict[Cell, set[Step]] = {}
     for step in schedule.steps():
         for cell in step.reads:
@@ -83,7 +83,7 @@ class _Fusing:
             self.maker[made] = step
 
     def _sources(self, cell: Cell) -> Iterator[Cell]:
-        """What it can be computed from, or it itself."""
+        """The tensors from which it can be recomputed, or the tensor itself."""
         if cell in self.exists or cell not in self.maker:
             yield cell
             return

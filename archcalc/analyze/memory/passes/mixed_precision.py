@@ -1,4 +1,4 @@
-"""Passes for products that are computed in narrower numbers than what enters them: autocast, and fp8.
+"""Passes for matrix products in a narrower dtype than their inputs: autocast, and fp8.
 
 Autocast computes matrix products in 16 bits and norms, softmax and losses in fp32; anything else in the wider of its
 inputs. A product saves a narrow copy of each factor of its own, and an fp32 op a wide copy of what was narrow. In fp8 a
@@ -18,7 +18,7 @@ from archcalc.core.precision import Policy
 
 
 def autocast(but: frozenset[str] = frozenset()) -> Pass:
-    """fp32 weights, 16-bit products. Cells come measured in 16 bits, and are widened where PyTorch widens.
+    """fp32 weights, 16-bit products. Cells start with 16-bit sizes, and become fp32 where autocast uses fp32.
 
     `but` are kinds that a device computes in 16 bits although CUDA does not."""
     in_fp32 = frozenset(name for name, kind in KINDS.items() if kind.autocast == "fp32") - but
@@ -67,7 +67,7 @@ class _Autocast:
                 self.wide.add(cell)
 
     def _as_computed(self, cell: Cell, step: Step) -> Cell:
-        """The copy that is saved in the place of a tensor of another width."""
+        """The cast copy that is saved instead of a tensor of another dtype."""
         if cell.tensor.role != "act" or cell in step.makes:
             return cell
         size = self.schedule.bytes[cell]
