@@ -294,5 +294,5 @@ def _rows(module: Module, above: Count) -> Iterator[Row]:
 def _tied(module: Module) -> Iterator[Param]:
     """Parameters of another module that this one computes with."""
     used = {tensor: None for op in module.ops for tensor in op.inputs if isinstance(tensor, Param)}
-    own = module.parent if module.is_section else module  # a section computes with what it is a stretch of
+    own = module.parent if module.is_section else module  # a section uses the parameters of its parent
     return (param for param in used if param.owner is not own)

@@ -153,9 +153,7 @@ KINDS = {
     ),
     "mask": Kind("minus infinity where a position must not be seen", each(1), all_but_first),
     "scan": Kind("decayed and added to, one position after the other", each(2), decay_and_states, own_kernel=True),
-    "kernel": Kind(
-        "a stretch that one kernel computes; its FLOPs are those of its inside", none, both, own_kernel=True
-    ),
+    "kernel": Kind("ops that one fused kernel computes; its FLOPs are those of the ops", none, both, own_kernel=True),
     "solve": Kind("a triangular system", substitution, system_and_solution, products=outer_product, own_kernel=True),
     "dropout": Kind("random zeros while training", each(2), made_beside, beside=_MASK),
     "rotate": Kind("rotary position encoding, by tables of cosines and sines", each(3), all_but_first),

@@ -57,7 +57,7 @@ class Workload:
 
     @property
     def keeps_cache(self) -> bool:
-        """Keys and values are kept for later tokens."""
+        """Whether keys and values are cached for later tokens."""
         return self.mode in ("prefill", "decode")
 
 

@@ -152,7 +152,7 @@ def _starred(word: str) -> str:
 
 
 def _is_row(raw: str) -> bool:
-    """No alternatives at the top, to which what stands before would not belong."""
+    """Whether it has no top-level alternatives, which a prefix would not apply to."""
     try:
         return len(parsed(raw).inner) == 1
     except (NotRegular, Unsupported):

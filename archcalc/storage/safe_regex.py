@@ -99,7 +99,7 @@ class Matching:
     seen: dict[tuple[int, int], bool] = field(default_factory=dict)  # what looking ahead found, by place
 
     def begins(self, program: Program, start: int = 0) -> bool:
-        """Whether some stretch from here on is described."""
+        """Whether some substring from here on matches."""
         states, place = frozenset({0}), start
         while states:
             states = self.step(program, states, place)

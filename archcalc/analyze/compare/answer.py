@@ -294,6 +294,6 @@ def _imported(models: Sequence[tuple[str, Model]]) -> list[str]:
 
 
 def _notes_of(label: str, model: Model) -> tuple[str, ...]:
-    """A file goes by its own name, so what it was read as is said first."""
+    """A file is labelled by its own name, so the note on how it was read comes first."""
     notes = model.document.notes
     return (*((model.name,) if notes and model.name != label else ()), *notes)

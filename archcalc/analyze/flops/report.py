@@ -193,7 +193,7 @@ class FlopsReport(Report):
         return (int(amounts.forward), *back)
 
     def _shown(self) -> Iterator[tuple[Row, int]]:
-        """Layers with products, and how deep they stand."""
+        """Layers with matrix products, and their depth in the tree."""
         for row, depth in outline(self.rows, lambda row: row.amounts.total):
             if row.amounts.forward and depth < self.depth:
                 yield row, depth

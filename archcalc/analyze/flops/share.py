@@ -49,7 +49,7 @@ class Share:
     fused_qkv: bool = False
 
     def op(self, op: Op) -> Op:
-        """The op with its sizes on one GPU; its inputs stand in the same order."""
+        """The op with its sizes on one GPU; its inputs keep their order."""
         if self.plan.gpus == self.plan.dp:
             return op
         whole = _keys(op)

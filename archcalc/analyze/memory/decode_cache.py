@@ -81,7 +81,7 @@ def keeps_cache(root: Module) -> bool:
 
 
 def _appended(module: Module, times: int = 1) -> Iterator[tuple[Tensor, Module, int]]:
-    """Every tensor that is kept, with its module and how often, in the order of computation."""
+    """Every cached tensor, with its module and number of runs, in the order of computation."""
     times *= int(module.runs)
     for item in module.body if times else ():
         if isinstance(item, Module):

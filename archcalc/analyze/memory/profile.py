@@ -61,7 +61,7 @@ class Levels:
     parts: dict[str, int]
     instants: list[Instant] = field(default_factory=list)
     number: int = 0
-    known: dict[Module, Module] = field(default_factory=dict)  # the stretch of every module that was met
+    known: dict[Module, Module] = field(default_factory=dict)  # the block or top-level module of each module seen
 
     def __post_init__(self) -> None:
         self.number = sum(self.parts.values())

@@ -91,7 +91,7 @@ class MemoryReport(Report):
         if self.timeline:
             over = (Column("timeline", "name"), *SIZE, Column("of the peak", "share"))
             return [Table(over, tuple(self._timeline_lines()))]
-        labels = ("weights", "states", "kept") if self.mode == "train" else ("weights", "cache")
+        labels = ("weights", "states", "saved") if self.mode == "train" else ("weights", "cache")
         wide = (Column(label, "bytes", spare=True) for label in labels)
         columns = (Column("layer", "name"), Column("×", "times"), *SIZE, *wide, Column("share", "share"))
         return [Table(columns, tuple(self._layer_lines()))]

@@ -1,4 +1,4 @@
-"""The memory of each layer: its weights and what is kept for them, what its ops keep for the backward pass, its cache.
+"""The memory of each layer: weights, gradients, optimizer states, activations saved for backward, and KV cache.
 
 Every layer is counted in all its copies, on one GPU. Gradients are included, although they may not
 exist at the peak of the step.

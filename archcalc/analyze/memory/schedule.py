@@ -250,7 +250,7 @@ class Unrolling:
 
 
 def _savers(nodes: list[Node]) -> Iterator[tuple[Cell, int]]:
-    """What is recomputed is not saved by those who need it, only what enters it, and some of its results."""
+    """The tensors of a checkpointed region are not saved, only its inputs and some of its results."""
     for node in nodes:
         if isinstance(node, Step):
             yield from ((cell, node.number) for cell in node.saves)

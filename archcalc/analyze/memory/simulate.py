@@ -183,7 +183,7 @@ class _Simulation:
                 self._compute_again(node, passing, node.op in done)
 
     def _compute_again(self, step: Step, passing: set[Cell], done: bool) -> None:
-        """An op whose result was kept makes nothing, and is still the last to read what it reads."""
+        """An op whose result was saved is not recomputed, but its inputs may be freed after it."""
         if not done:
             self._compute(step, lambda cell: cell not in passing)
             return

@@ -35,7 +35,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Keeping:
-    """How parameters are kept."""
+    """How parameters are stored."""
 
     plan: Plan
     format: WeightStorage
@@ -57,7 +57,7 @@ class Keeping:
         return whole if elements == size else -(-whole * elements // size)
 
     def quantised(self, param: Param) -> bool:
-        """Whether it is kept in fewer bits than it is computed with, and dequantised for its products."""
+        """Whether it is stored quantised, and dequantised for its matrix products."""
         return self.format.is_quantised and self.format.holds(Place(param, 1)) and not self.trained(param)
 
     def trained_beside(self, param: Param) -> bool:
@@ -87,7 +87,7 @@ class Keeping:
 
 @dataclass(frozen=True)
 class ParameterMemory:
-    """Every parameter with what is kept for it, in the order of the tree, and the sums on one GPU."""
+    """Every parameter with its weights, gradients and optimizer states, in the order of the tree, and their sums."""
 
     plan: Plan
     held: tuple[Held, ...]

@@ -47,7 +47,7 @@ def _integers(asked: Fields, bits: int, strategy: str, group: int) -> tuple[str,
     beside = 16 + (0 if asked.get("symmetric", True) else bits)
     shape = (stored(128, "the shape", tile=(0, 0)),) if bits < 8 else ()
     index = (stored(32, "the group of an input", tile=(0, 1)),) if asked.get("actorder") == "group" else ()
-    told = {"tensor": "a scale a matrix", "channel": "one scale per row", "group": f"group {group}"}[strategy]
+    told = {"tensor": "one scale per matrix", "channel": "one scale per row", "group": f"group {group}"}[strategy]
     stores = (stored(bits, "the weight"), stored(beside, "scale and zero", tile=tile), *shape, *index)
     return f"int{bits}, {told}", stores
 

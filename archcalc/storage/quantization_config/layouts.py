@@ -16,7 +16,7 @@ GROUP = 8  # numbers: every group of a checkpoint is some of them, 16 to 1,024 i
 
 
 def made(name: str, *stores: Stored | tuple[Stored, ...]) -> Checkpoint:
-    """Every linear layer kept in the same way."""
+    """Every linear layer stored in the same format."""
     return Checkpoint(name, (Group(layout(*stores)),))
 
 
@@ -48,7 +48,7 @@ def float8(strategy: str, bits: int, block: Any = None) -> tuple[tuple[Stored, .
     if block and not all(isinstance(side, int) and side > 0 for side in (rows, columns)):
         raise ValueError(f"blocks of {rows} × {columns}")
     tiles = {"tensor": (0, 0), "channel": (1, 0), "block": (int(rows), int(columns))}
-    told = {"tensor": "a scale a matrix", "channel": "one scale per row", "block": f"blocks of {rows} × {columns}"}
+    told = {"tensor": "one scale per matrix", "channel": "one scale per row", "block": f"blocks of {rows} × {columns}"}
     return (stored(8, "the weight"), stored(bits, "a scale", tile=tiles[strategy])), told[strategy]
 
 

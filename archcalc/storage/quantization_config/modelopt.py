@@ -101,4 +101,8 @@ def _awq(algorithm: str, group: int) -> Layout:
 
 def _int8(algorithm: str) -> Layout:
     smoothing = (_SMOOTHING, _INPUTS) if "SQ" in algorithm else ()
-    return "int8, one scale per row", (stored(8, "the weight"), stored(32, "a scale of the row", tile=(1, 0)), *smoothing)
+    return "int8, one scale per row", (
+        stored(8, "the weight"),
+        stored(32, "a scale of the row", tile=(1, 0)),
+        *smoothing,
+    )

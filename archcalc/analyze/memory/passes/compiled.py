@@ -30,7 +30,7 @@ def compile_blocks(schedule: Schedule) -> None:
 
 
 def compile_loss(width: int) -> Pass:
-    """Logits are kept as they are, with two numbers for each row, and nothing of their size is made."""
+    """Logits are saved with two numbers per row, and no other tensor of their size is made."""
 
     def change(schedule: Schedule) -> None:
         for step in schedule.steps():
