@@ -13,10 +13,10 @@ _NO = ("0", "false", "no", "off")
 
 
 def wanted() -> bool:
-    said = {name: os.environ.get(name, "") for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR")}
-    if said["NO_COLOR"] or said["FORCE_COLOR"].lower() in _NO:
+    environment = {name: os.environ.get(name, "") for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "CLICOLOR")}
+    if environment["NO_COLOR"] or environment["FORCE_COLOR"].lower() in _NO:
         return False
-    if said["FORCE_COLOR"] or said["CLICOLOR_FORCE"] not in ("", "0"):
+    if environment["FORCE_COLOR"] or environment["CLICOLOR_FORCE"] not in ("", "0"):
         return True
-    plain = said["CLICOLOR"] == "0" or os.environ.get("TERM") == "dumb"
+    plain = environment["CLICOLOR"] == "0" or os.environ.get("TERM") == "dumb"
     return not plain and bool(sys.stdout) and sys.stdout.isatty()

@@ -125,13 +125,13 @@ class Lazy:
 
 def merged(base: N, nearer: N) -> N:
     """Merge two specs: `nearer` wins, field by field in mappings; a new `kind` drops fields only the old kind had."""
-    said = {name: getattr(base, name) for name in base.model_fields_set}
+    values = {name: getattr(base, name) for name in base.model_fields_set}
     for name in nearer.model_fields_set:
-        said[name] = _merged_value(said.get(name), getattr(nearer, name))
-    allowed = base.fields_of.get(str(said.get("kind")))
-    if allowed is not None and said.get("kind") != getattr(base, "kind", None):
-        said = {name: value for name, value in said.items() if name in allowed | {"kind"} | nearer.model_fields_set}
-    return type(base).model_construct(_fields_set=set(said), **said)
+        values[name] = _merged_value(values.get(name), getattr(nearer, name))
+    allowed = base.fields_of.get(str(values.get("kind")))
+    if allowed is not None and values.get("kind") != getattr(base, "kind", None):
+        values = {name: value for name, value in values.items() if name in allowed | {"kind"} | nearer.model_fields_set}
+    return type(base).model_construct(_fields_set=set(values), **values)
 
 
 def _merged_value(base: Any, nearer: Any) -> Any:

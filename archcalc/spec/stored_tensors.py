@@ -24,9 +24,9 @@ class Stored:
     def written(self) -> str:
         """As the spec has it."""
         usual = BITS.get(self.format)
-        said = f"{self.format} [{', '.join(map(str, self.shape))}]"
-        said = said if usual and self.bytes == bytes_of(self.shape, usual) else f"{said} {self.bytes} bytes"
-        return said if self.weights is None else f"{said} of {self.weights} weights"
+        text = f"{self.format} [{', '.join(map(str, self.shape))}]"
+        text = text if usual and self.bytes == bytes_of(self.shape, usual) else f"{text} {self.bytes} bytes"
+        return text if self.weights is None else f"{text} of {self.weights} weights"
 
 
 LARGEST = 2**63  # numbers or bytes of a tensor: offsets in files are 64 bits wide
@@ -57,9 +57,9 @@ _WRITTEN = re.compile(
 
 
 @lru_cache(4096)  # most tensors of a file are written alike
-def read(said: str) -> Stored | None:
+def read(text: str) -> Stored | None:
     """Parse a tensor's notation; None if the text is no tensor."""
-    match = _WRITTEN.fullmatch(said)
+    match = _WRITTEN.fullmatch(text)
     if not match or not (match[3] or match[1] in BITS):
         return None
     shape = tuple(int(size) for size in match[2].replace(" ", "").split(",") if size)

@@ -27,19 +27,19 @@ _OTHER_WORDS = frozenset({"y", "n", "yes", "no", "on", "off"})  # booleans to re
 
 def to_yaml(spec: Node, order: Iterable[str] = (), comments: Iterable[str] = ()) -> str:
     """The fields that were set, those in `order` first, as in the source file."""
-    said = _plain(spec)
-    keys = [*(key for key in order if key in said), *(key for key in said if key not in set(order))]
-    return "".join([*(f"# {visible(words)}\n" for words in comments), *(_field(key, said[key]) for key in keys)])
+    fields = _plain(spec)
+    keys = [*(key for key in order if key in fields), *(key for key in fields if key not in set(order))]
+    return "".join([*(f"# {visible(words)}\n" for words in comments), *(_field(key, fields[key]) for key in keys)])
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Node):
-        said = {
+        fields = {
             name: _plain(getattr(value, name))
             for name in type(value).model_fields
             if name in value.model_fields_set and getattr(value, name) is not None
         }
-        return said[value.main] if list(said) == [value.main] else said
+        return fields[value.main] if list(fields) == [value.main] else fields
     if isinstance(value, tuple | list):
         items = [_plain(item) for item in value]
         return items[0] if len(items) == 1 and isinstance(value[0], Node) else items

@@ -66,23 +66,23 @@ def _spelled(name: str) -> str:
 
 
 def _read(file: Path) -> Format:
-    said = read(file.read_bytes(), f"format {file.stem}").data
-    own = {name: said[name] for name in FIELDS if name in said}
-    if "like" in said:
-        return replace(uniform_format(said["like"]), **own, others=tuple(map(_other, said.get("others", ()))))
-    instead = uniform_format(said["instead"]) if "instead" in said else None
-    return Format(stores=tuple(map(_stored, said["stores"])), **own, instead=instead)
+    entry = read(file.read_bytes(), f"format {file.stem}").data
+    own = {name: entry[name] for name in FIELDS if name in entry}
+    if "like" in entry:
+        return replace(uniform_format(entry["like"]), **own, others=tuple(map(_other, entry.get("others", ()))))
+    instead = uniform_format(entry["instead"]) if "instead" in entry else None
+    return Format(stores=tuple(map(_stored, entry["stores"])), **own, instead=instead)
 
 
-def _stored(said: dict[str, Any]) -> Stored:
-    tile = said.get("tile")
-    return Stored(**{**said, "tile": (tile[0], tile[1]) if tile else None})
+def _stored(entry: dict[str, Any]) -> Stored:
+    tile = entry.get("tile")
+    return Stored(**{**entry, "tile": (tile[0], tile[1]) if tile else None})
 
 
-def _other(said: dict[str, Any]) -> Other:
-    when = said.get("when", "")
+def _other(entry: dict[str, Any]) -> Other:
+    when = entry.get("when", "")
     words = tuple(word.strip() for word in when.split(",")) if when else ()
-    return Other(tuple(said["layers"]), uniform_format(said["as"]), said.get("in", ""), words)
+    return Other(tuple(entry["layers"]), uniform_format(entry["as"]), entry.get("in", ""), words)
 
 
 def names() -> tuple[str, ...]:
