@@ -1,4 +1,4 @@
-"""AFMoE (Trinity): gates on what attention finds, windows in most blocks, which alone have positions; experts."""
+"""AFMoE (Trinity): MoE with gated attention outputs; most blocks use sliding windows, and only those use RoPE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ALBERT: BERT with narrow embeddings, and blocks that share their weights."""
+"""ALBERT: BERT with factorised embeddings, and blocks that share their weights."""
 
 from __future__ import annotations
 

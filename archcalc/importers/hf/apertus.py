@@ -1,4 +1,4 @@
-"""Apertus: Llama with norms on queries and keys, and a plain FFN whose activation is learned."""
+"""Apertus: Llama with QK norm, and a non-gated FFN with a learned activation (xIELU)."""
 
 from __future__ import annotations
 

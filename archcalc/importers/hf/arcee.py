@@ -1,4 +1,4 @@
-"""Arcee, and Cosmos 3 Edge's text model: Llama with a plain FFN."""
+"""Arcee, and the text model of Cosmos 3 Edge: Llama with a non-gated FFN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Aria's text model: experts in every block beside shared ones."""
+"""Text model of Aria: routed and shared experts in every block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A.X K1: latent attention, dense blocks first, then experts beside shared ones, with a norm on what they answer."""
+"""A.X K1: multi-head latent attention (MLA), dense blocks first, then MoE blocks with a norm on the expert output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ling 3.0: delta nets like Kimi's, now and then latent attention with a gate for each head; experts."""
+"""Ling 3.0: MoE with Kimi Delta Attention, and some multi-head latent attention (MLA) with a gate for each head."""
 
 from __future__ import annotations
 

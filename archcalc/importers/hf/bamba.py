@@ -1,4 +1,4 @@
-"""Bamba: Mamba 2 with some attention, an FFN in every block."""
+"""Bamba: Mamba 2 layers with a few attention layers, and an FFN in every block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BART, PLBART and MVP: norms behind the branches and on the embedding, positions with two rows in front."""
+"""BART, PLBART and MVP: post-norm, a norm after the embedding, learned positions offset by two rows."""
 
 from __future__ import annotations
 

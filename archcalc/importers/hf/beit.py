@@ -1,4 +1,4 @@
-"""BEiT: ViT with relative positions and scaled branches, which names the visual word of every hidden patch."""
+"""BEiT: ViT with relative position bias and layer scale, pretrained to predict visual tokens of masked patches."""
 
 from __future__ import annotations
 

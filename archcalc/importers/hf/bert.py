@@ -1,4 +1,4 @@
-"""BERT and ERNIE: norms behind the branches, token types, a pooler; ERNIE may know the task of a text too."""
+"""BERT and ERNIE: post-norm, token type embeddings, a pooler; ERNIE has optional task type embeddings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BERT for generation: no token types, and a head that is the token table and a bias."""
+"""BertGeneration: BERT without token types; its head is the tied token embedding plus a bias."""
 
 from __future__ import annotations
 

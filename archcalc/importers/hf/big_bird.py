@@ -1,4 +1,4 @@
-"""BigBird: BERT whose attention may look at blocks of the text only; the same parameters either way."""
+"""BigBird: BERT with optional block-sparse attention, which changes no parameters."""
 
 from __future__ import annotations
 

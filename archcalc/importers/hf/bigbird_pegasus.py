@@ -1,4 +1,4 @@
-"""BigBird-Pegasus: BART with norms in front of the branches, whose encoder may look at blocks of a text only."""
+"""BigBird-Pegasus: pre-norm BART with optional block-sparse attention in its encoder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BioGPT: a pre-norm decoder with biases everywhere, and two rows in front of its positions."""
+"""BioGPT: a pre-norm decoder with biases everywhere and learned positions offset by two rows."""
 
 from __future__ import annotations
 

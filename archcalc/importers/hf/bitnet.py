@@ -1,4 +1,4 @@
-"""BitNet: Llama with one more norm in front of each projection out; its weights of three values are not told here."""
+"""BitNet: Llama with an extra norm before each output projection; its ternary weight format is not imported here."""
 
 from __future__ import annotations
 

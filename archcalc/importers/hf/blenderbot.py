@@ -1,4 +1,4 @@
-"""Blenderbot: BART with norms in front of the branches, and none on the embedding."""
+"""Blenderbot: pre-norm BART without a norm after the embedding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blenderbot Small: BART whose positions have no rows in front."""
+"""Blenderbot Small: BART whose learned positions have no offset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BLOOM: ALiBi, a norm on the embedding, an FFN four times as wide as the model."""
+"""BLOOM: ALiBi, a norm after the embedding, an FFN of four times hidden_size."""
 
 from __future__ import annotations
 

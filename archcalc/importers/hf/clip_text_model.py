@@ -1,4 +1,4 @@
-"""CLIP's encoder of texts, where a token sees only what stands before it."""
+"""Text encoder of CLIP: a transformer with a causal mask."""
 
 from __future__ import annotations
 

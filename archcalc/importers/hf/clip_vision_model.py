@@ -1,4 +1,4 @@
-"""CLIP's encoder of images: a ViT behind a norm, whose last norm stands on the class token alone."""
+"""Vision encoder of CLIP: a ViT with a norm before the blocks and a final norm on the class token only."""
 
 from __future__ import annotations
 

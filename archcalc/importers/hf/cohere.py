@@ -1,4 +1,4 @@
-"""Command R: parallel branches behind one norm, a layer norm without bias."""
+"""Command R: attention and FFN in parallel after one LayerNorm without bias."""
 
 from __future__ import annotations
 

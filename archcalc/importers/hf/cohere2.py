@@ -1,4 +1,4 @@
-"""Command R7B and Command A: Command R with windows in most blocks; those that look at everything have no positions."""
+"""Command R7B and Command A: Command R with sliding windows in most blocks; full-attention blocks have no RoPE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command A with experts: branches beside each other behind one norm, dense blocks first, windows in most blocks."""
+"""Command A MoE: attention and FFN in parallel after one norm, dense blocks first, sliding windows in most blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CTRL: sinusoidal positions, a plain FFN, biases everywhere, also on the head."""
+"""CTRL: sinusoidal positions, a non-gated FFN, biases everywhere, also on the LM head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code World Model: Llama with windows in three of four blocks."""
+"""Code World Model: Llama with sliding-window attention in three of four blocks."""
 
 from __future__ import annotations
 

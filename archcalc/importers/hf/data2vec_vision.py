@@ -1,4 +1,4 @@
-"""data2vec's encoder of images: BEiT's."""
+"""Vision encoder of data2vec: the same architecture as BEiT."""
 
 from __future__ import annotations
 

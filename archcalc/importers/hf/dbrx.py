@@ -1,4 +1,4 @@
-"""DBRX: layer norms without bias, experts in every block, and fields in two groups of their own."""
+"""DBRX: MoE in every block, LayerNorm without bias; its config nests attn_config and ffn_config."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DeBERTa, the first: content and position apart, attention without a bias on its keys."""
+"""DeBERTa v1: disentangled attention, whose key projection has no bias."""
 
 from __future__ import annotations
 

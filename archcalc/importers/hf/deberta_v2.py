@@ -1,4 +1,4 @@
-"""DeBERTa v2 and v3: content and position apart, buckets of distances, perhaps a convolution beside the first block."""
+"""DeBERTa v2 and v3: disentangled attention, bucketed relative positions, optional convolution in the first block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DeepSeek V2: latent attention, dense blocks first, then experts beside shared ones."""
+"""DeepSeek V2: multi-head latent attention (MLA), dense blocks first, then MoE with routed and shared experts."""
 
 from __future__ import annotations
 

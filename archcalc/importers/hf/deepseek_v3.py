@@ -1,4 +1,4 @@
-"""DeepSeek V3, R1 and Kimi K2: latent attention, dense blocks first, then experts beside shared ones."""
+"""DeepSeek V3, R1 and Kimi K2: multi-head latent attention (MLA), dense blocks first, then MoE with shared experts."""
 
 from __future__ import annotations
 

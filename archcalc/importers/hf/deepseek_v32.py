@@ -1,4 +1,4 @@
-"""DeepSeek V3.2: latent attention that looks only where an indexer points, behind it experts."""
+"""DeepSeek V3.2: MoE with multi-head latent attention (MLA) that is sparse: an indexer selects the top-k tokens."""
 
 from __future__ import annotations
 

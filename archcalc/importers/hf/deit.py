@@ -1,4 +1,4 @@
-"""DeiT: ViT with a second token beside the class token, which learns from a teacher."""
+"""DeiT: ViT with a distillation token beside the class token."""
 
 from __future__ import annotations
 

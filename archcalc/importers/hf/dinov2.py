@@ -1,4 +1,4 @@
-"""DINOv2: ViT with scaled branches, whose class token and averaged patches are classified together."""
+"""DINOv2: ViT with layer scale; its classifier takes the class token and the mean of the patches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DINOv2 with registers, and TIPS v2's encoder of images: further tokens that take part, and are thrown away."""
+"""DINOv2 with registers, and the vision encoder of TIPS v2: extra register tokens, dropped from the output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DINOv3: rotary positions on patches, biases one by one, registers, scaled branches."""
+"""DINOv3: RoPE on patches, separate switches for each bias, register tokens, layer scale."""
 
 from __future__ import annotations
 

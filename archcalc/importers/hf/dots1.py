@@ -1,4 +1,4 @@
-"""dots.llm1: norms on queries and keys, dense blocks first, then experts beside shared ones."""
+"""dots.llm1: QK norm, dense blocks first, then MoE blocks with routed and shared experts."""
 
 from __future__ import annotations
 

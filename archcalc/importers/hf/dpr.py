@@ -1,4 +1,4 @@
-"""DPR: a BERT that sums a text up, as it is or projected; or a reader that finds an answer in it."""
+"""DPR: a BERT encoder with an optional projection, or a reader that extracts answer spans."""
 
 from __future__ import annotations
 

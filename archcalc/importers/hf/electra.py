@@ -1,4 +1,4 @@
-"""ELECTRA: BERT with embeddings that may be narrower, which tells of every token whether it was replaced."""
+"""ELECTRA: BERT with embeddings that may be narrower; its discriminator predicts which tokens were replaced."""
 
 from __future__ import annotations
 

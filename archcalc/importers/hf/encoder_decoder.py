@@ -1,4 +1,4 @@
-"""Any encoder of text before any decoder: two configs in one, each read by its own translator."""
+"""EncoderDecoder: any text encoder with any decoder; each half's config is read by its own translator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ERNIE 4.5 with experts: biases everywhere or nowhere, the head included."""
+"""ERNIE 4.5 MoE: biases everywhere or nowhere, the LM head included."""
 
 from __future__ import annotations
 

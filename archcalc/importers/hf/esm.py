@@ -1,4 +1,4 @@
-"""ESM-2 and ESM-1b: pre-norm encoders of proteins, with learned or rotary positions."""
+"""ESM-2 and ESM-1b: pre-norm protein language models with learned or rotary positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EuroBERT: Llama that sees the whole text."""
+"""EuroBERT: Llama with bidirectional attention."""
 
 from __future__ import annotations
 

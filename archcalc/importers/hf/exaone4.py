@@ -1,4 +1,4 @@
-"""EXAONE 4: norms behind the branches and on queries and keys; blocks without a window have no positions."""
+"""EXAONE 4: norms after each sublayer and QK norm; full-attention blocks have no RoPE where others have a window."""
 
 from __future__ import annotations
 

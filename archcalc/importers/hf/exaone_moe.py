@@ -1,4 +1,4 @@
-"""EXAONE with experts: norms on queries and keys, windows in most blocks, which alone have positions."""
+"""EXAONE MoE: QK norm; most blocks use sliding windows, and only those use RoPE."""
 
 from __future__ import annotations
 

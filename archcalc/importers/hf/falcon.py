@@ -1,4 +1,4 @@
-"""Falcon: one key-value head or groups, parallel branches behind one norm or two, RoPE or ALiBi."""
+"""Falcon: multi-query or grouped-query attention, parallel sublayers after one or two norms, RoPE or ALiBi."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Falcon-H1: attention and Mamba 2 side by side in every block, then an FFN."""
+"""Falcon-H1: attention and Mamba 2 in parallel in every block, then an FFN."""
 
 from __future__ import annotations
 

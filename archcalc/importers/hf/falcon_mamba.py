@@ -1,4 +1,4 @@
-"""Falcon Mamba: Mamba with norms without weights inside its layers."""
+"""Falcon Mamba: Mamba with additional weightless RMS norms on B, C and dt."""
 
 from __future__ import annotations
 

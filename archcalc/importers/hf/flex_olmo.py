@@ -1,4 +1,4 @@
-"""FlexOlmo: OLMo 2 with experts in every block."""
+"""FlexOlmo: OLMo 2 with MoE in every block."""
 
 from __future__ import annotations
 

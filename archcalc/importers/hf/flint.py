@@ -1,4 +1,4 @@
-"""Flint: sinks in attention, norms on queries and keys, windows between full blocks, experts in some blocks."""
+"""Flint: attention sinks, QK norm, sliding windows in most blocks, MoE in some blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FSMT, fairseq's translators: a vocabulary for each language, sinusoids kept as parameters."""
+"""FSMT (fairseq translation models): a vocabulary for each language, sinusoidal positions stored as parameters."""
 
 from __future__ import annotations
 

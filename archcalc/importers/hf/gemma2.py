@@ -1,4 +1,4 @@
-"""Gemma 2: norms before and behind each branch, local and full attention in turns, capped scores."""
+"""Gemma 2: norms before and after each sublayer, alternating sliding-window and full attention, logit soft-capping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gemma 3's text model, and EmbeddingGemma: five local blocks to a full one, positions with a base for each kind."""
+"""Text model of Gemma 3, and EmbeddingGemma: five sliding-window blocks to one full block, with separate RoPE bases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GLM: biases on q, k and v only, half of each head rotated."""
+"""GLM: biases on q, k and v only, RoPE on half of each head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GLM-4, and the text models of GLM-OCR and GLM-Image: biases on q, k and v, norms before and behind each branch."""
+"""GLM-4, and the text models of GLM-OCR and GLM-Image: biases on q, k and v, norms before and after each sublayer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GLM-4.5: biases on q, k and v, dense blocks first, then experts beside a shared one."""
+"""GLM-4.5: biases on q, k and v, dense blocks first, then MoE blocks with routed experts and a shared expert."""
 
 from __future__ import annotations
 

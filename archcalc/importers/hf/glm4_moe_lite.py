@@ -1,4 +1,4 @@
-"""GLM-4.7 Flash: latent attention, one dense block, then experts beside shared ones."""
+"""GLM-4.7 Flash: multi-head latent attention (MLA), one dense block, then MoE blocks with routed and shared experts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GLM-4V's text model: biases on q, k and v always, norms before and behind each branch."""
+"""Text model of GLM-4V: biases on q, k and v, norms before and after each sublayer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GLM-5: DeepSeek V3.2, but blocks may look where an earlier block's indexer points."""
+"""GLM-5: DeepSeek V3.2 whose blocks may reuse the top-k token selection of an earlier block's indexer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoder of sound in GLM-ASR: Whisper's, with rotary positions and perhaps fewer key-value heads."""
+"""Audio encoder of GLM-ASR: Whisper's encoder with RoPE and optional grouped-query attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GPT-2 and GPT-SW3: learned positions, a plain FFN, biases everywhere."""
+"""GPT-2 and GPT-SW3: learned positions, a non-gated FFN, biases everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""StarCoder (GPT BigCode): GPT-2 that can do with one key-value head."""
+"""StarCoder (GPT BigCode): GPT-2 with optional multi-query attention (one KV head)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GPT-Neo: GPT-2 with local blocks, and with biases on attention's output alone."""
+"""GPT-Neo: GPT-2 with alternating local attention; in attention only the output projection has a bias."""
 
 from __future__ import annotations
 

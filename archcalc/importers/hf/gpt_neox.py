@@ -1,4 +1,4 @@
-"""GPT-NeoX and Pythia: parallel branches, each behind a norm of its own."""
+"""GPT-NeoX and Pythia: attention and FFN in parallel, each with its own input norm."""
 
 from __future__ import annotations
 

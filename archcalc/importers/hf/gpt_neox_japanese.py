@@ -1,4 +1,4 @@
-"""GPT-NeoX Japanese: one branch after the other, no biases but one, on the output of the last block's attention."""
+"""GPT-NeoX Japanese: sequential attention and FFN; the only bias is on the attention output of the last block."""
 
 from __future__ import annotations
 

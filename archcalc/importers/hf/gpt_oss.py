@@ -1,4 +1,4 @@
-"""gpt-oss: sinks in attention, local and full blocks in turns, experts and router with biases."""
+"""gpt-oss: attention sinks, alternating sliding-window and full attention, MoE with biases on experts and router."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GPT-J and CodeGen: parallel branches behind one norm, attention without bias, a head with one."""
+"""GPT-J and CodeGen: attention and FFN in parallel after one norm, no biases in attention, a bias on the LM head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Granite with experts in every block."""
+"""Granite MoE: experts in every block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Granite with experts, sinks and windows; RoPE has a base for each block, and 0 means none."""
+"""Granite MoE with attention sinks and sliding windows; each block has its RoPE base, where 0 means no RoPE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Granite 4: Mamba 2 with some attention; an FFN in every block, beside experts where there are any."""
+"""Granite 4: Mamba 2 layers with a few attention layers; a shared FFN in every block, plus experts in MoE models."""
 
 from __future__ import annotations
 

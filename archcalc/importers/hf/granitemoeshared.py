@@ -1,4 +1,4 @@
-"""Granite with experts in every block, beside a shared one."""
+"""Granite MoE with a shared expert: routed experts and one shared expert in every block."""
 
 from __future__ import annotations
 

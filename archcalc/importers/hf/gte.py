@@ -1,4 +1,4 @@
-"""GTE: BERT with rotary positions and a gated FFN, whose bias stands behind the last of its layers."""
+"""GTE: BERT with rotary positions and a gated FFN that has a bias only on its down projection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Helium: Llama whose attention has no bias on its output."""
+"""Helium: Llama whose attention output projection has no bias."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hunyuan without experts: Llama with norms on queries and keys."""
+"""Hunyuan dense: Llama with QK norm."""
 
 from __future__ import annotations
 

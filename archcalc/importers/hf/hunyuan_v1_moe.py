@@ -1,4 +1,4 @@
-"""Hunyuan with experts: norms on queries and keys, experts in every block beside a shared one."""
+"""Hunyuan MoE: QK norm, routed experts and a shared expert in every block."""
 
 from __future__ import annotations
 

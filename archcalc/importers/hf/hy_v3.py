@@ -1,4 +1,4 @@
-"""Hunyuan 3: norms on queries and keys, one dense block, then experts beside shared ones."""
+"""Hunyuan 3: QK norm, one dense block first, then MoE blocks with routed and shared experts."""
 
 from __future__ import annotations
 

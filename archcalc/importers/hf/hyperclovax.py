@@ -1,4 +1,4 @@
-"""HyperCLOVA X: Llama, perhaps with norms behind the branches too."""
+"""HyperCLOVA X: Llama with optional extra norms after attention and FFN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoder of images in Idefics 3 and SmolVLM: SigLIP's, without a head."""
+"""Vision encoder of Idefics 3 and SmolVLM: SigLIP's vision encoder without the pooling head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""I-JEPA: ViT without a class token, whose patches are averaged."""
+"""I-JEPA: ViT without a class token; its patches are mean-pooled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ImageGPT: a GPT-2 of pixels, with RMS norms."""
+"""ImageGPT: GPT-2 over pixels, with RMS norms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoder of images in InternVL and Qianfan-OCR: a ViT with scaled branches, perhaps without a last norm."""
+"""Vision encoder of InternVL and Qianfan-OCR: a ViT with layer scale, with or without a final norm."""
 
 from __future__ import annotations
 

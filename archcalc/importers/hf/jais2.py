@@ -1,4 +1,4 @@
-"""Jais 2: Llama with a plain FFN and layer norms."""
+"""Jais 2: Llama with a non-gated FFN and LayerNorm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jamba: Mamba with some attention, experts in some blocks, no positions."""
+"""Jamba: Mamba layers with a few attention layers, MoE in some blocks, no position embeddings."""
 
 from __future__ import annotations
 

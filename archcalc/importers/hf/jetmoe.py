@@ -1,4 +1,4 @@
-"""JetMoE: experts in attention too, each with queries and an output projection of its own."""
+"""JetMoE: MoE in attention as well; each attention expert has its own query and output projections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kimi Linear: Kimi's delta nets, now and then latent attention without positions; experts behind dense blocks."""
+"""Kimi Linear: Kimi Delta Attention with some multi-head latent attention without RoPE; dense blocks, then MoE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kolibri 1: norms before and behind each branch, windows in most blocks (which alone have positions), experts."""
+"""Kolibri 1: MoE with norms before and after each sublayer; most blocks use a sliding window, and only those use RoPE."""
 
 from __future__ import annotations
 

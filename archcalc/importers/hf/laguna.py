@@ -1,4 +1,4 @@
-"""Laguna: gates on what attention finds, blocks with different numbers of heads, a router with frozen corrections."""
+"""Laguna: MoE with gated attention outputs, head counts that vary by block, a router with frozen correction biases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LayoutLM: a BERT that also reads where a word stands on a page, from tables of its own."""
+"""LayoutLM: BERT with additional 2-D position embeddings for the bounding box of each word."""
 
 from __future__ import annotations
 

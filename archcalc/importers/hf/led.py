@@ -1,4 +1,4 @@
-"""LED: BART with Longformer's attention in its encoder, and tables of positions of two lengths."""
+"""LED: BART with Longformer attention in its encoder; encoder and decoder position tables differ in length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LFM2: short gated convolutions with some attention between them."""
+"""LFM2: short gated convolutions with a few attention layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LFM2 with experts behind dense blocks: short gated convolutions with some attention between them."""
+"""LFM2 MoE: short gated convolutions with a few attention layers; dense blocks first, then MoE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Llama, Mistral, Granite, Gemma, Phi 3, ERNIE 4.5 and others that differ in which biases and windows they may have."""
+"""Llama, Mistral, Granite, Gemma, Phi 3, ERNIE 4.5 and others that differ only in biases and sliding windows."""
 
 from __future__ import annotations
 

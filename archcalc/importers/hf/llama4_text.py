@@ -1,4 +1,4 @@
-"""Llama 4's text model: experts beside a shared one in some blocks, chunked attention with RoPE in most."""
+"""Text model of Llama 4: routed experts and a shared expert in some blocks, chunked attention with RoPE in most."""
 
 from __future__ import annotations
 

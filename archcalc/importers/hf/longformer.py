@@ -1,4 +1,4 @@
-"""Longformer: RoBERTa whose tokens see a window, with second projections for those that see everything."""
+"""Longformer: RoBERTa with sliding-window attention, and second q, k, v projections for global attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LongT5: T5 whose encoder looks at a part of a long text."""
+"""LongT5: T5 whose encoder uses local or transient-global attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""M2M-100 and NLLB: BART with norms in front of the branches, and sinusoidal positions."""
+"""M2M-100 and NLLB: pre-norm BART with sinusoidal positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mamba: blocks of one selective state-space layer each, no attention."""
+"""Mamba: each block is one selective state-space layer; no attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mamba 2: blocks of one state-space layer with heads each, no attention."""
+"""Mamba 2: each block is one multi-head state-space (SSD) layer; no attention."""
 
 from __future__ import annotations
 

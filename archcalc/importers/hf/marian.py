@@ -1,4 +1,4 @@
-"""Marian's translators: BART with sinusoidal positions kept as parameters, perhaps a vocabulary for each side."""
+"""Marian translation models: BART with sinusoidal positions stored as parameters, optional separate vocabularies."""
 
 from __future__ import annotations
 

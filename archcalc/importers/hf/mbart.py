@@ -1,4 +1,4 @@
-"""mBART: BART with norms in front of the branches."""
+"""mBART: pre-norm BART."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Megatron-BERT: BERT with norms in front of the branches, and none on the embedding."""
+"""Megatron-BERT: pre-norm BERT without a norm after the embedding."""
 
 from __future__ import annotations
 

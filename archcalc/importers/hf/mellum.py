@@ -1,4 +1,4 @@
-"""Mellum: norms on queries and keys, windows whose positions have a base of their own, experts."""
+"""Mellum: MoE with QK norm; sliding-window blocks have their own RoPE base."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MiMo-V2-Flash: local blocks with sinks and twice the key-value heads, values of a width of their own, experts."""
+"""MiMo-V2-Flash: MoE; sliding-window blocks have attention sinks and twice the KV heads; v_head_dim is separate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MiniCPM 3: latent attention without experts; values are as wide as a plain head, unless the file says otherwise."""
+"""MiniCPM 3: dense model with multi-head latent attention (MLA); v_head_dim defaults to hidden_size / heads."""
 
 from __future__ import annotations
 

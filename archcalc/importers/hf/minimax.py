@@ -1,4 +1,4 @@
-"""MiniMax-01: lightning attention and softmax attention in turns, experts in every block, norms on what was added."""
+"""MiniMax-01: alternating lightning and softmax attention, MoE in every block, residuals taken after the norm."""
 
 from __future__ import annotations
 

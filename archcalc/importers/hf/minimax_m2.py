@@ -1,4 +1,4 @@
-"""MiniMax-M2: norms over all queries and all keys, experts in every block, a router steered by a correction."""
+"""MiniMax-M2: QK norm over all heads together, MoE in every block, a router with a score-correction bias."""
 
 from __future__ import annotations
 

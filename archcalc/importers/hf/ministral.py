@@ -1,4 +1,4 @@
-"""Ministral: Llama with windows in the blocks that the file lists, or in all."""
+"""Ministral: Llama with sliding-window attention in the blocks that layer_types lists, or in all of them."""
 
 from __future__ import annotations
 

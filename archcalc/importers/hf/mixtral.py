@@ -1,4 +1,4 @@
-"""Mixtral: experts in every block, perhaps windows."""
+"""Mixtral: MoE in every block, optional sliding-window attention."""
 
 from __future__ import annotations
 

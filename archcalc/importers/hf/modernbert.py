@@ -1,4 +1,4 @@
-"""ModernBERT: a gated FFN, local and full attention in turns, no norm in front of the first block."""
+"""ModernBERT: a gated FFN, alternating sliding-window and full attention, no attention norm in the first block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ModernBERT that looks back only: windows are half as wide as its encoder's."""
+"""ModernBERT decoder: causal ModernBERT whose sliding windows are half as wide as the encoder's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MPNet: BERT without token types, with T5's relative positions beside its own."""
+"""MPNet: BERT without token types, with T5's relative position bias in addition to learned positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MPT: ALiBi, no bias anywhere, an FFN four times as wide as the model."""
+"""MPT: ALiBi, no biases, an FFN of four times hidden_size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""mT5: T5 v1.1 for many languages."""
+"""mT5: multilingual T5 v1.1."""
 
 from __future__ import annotations
 

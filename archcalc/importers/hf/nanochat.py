@@ -1,4 +1,4 @@
-"""nanochat: Llama with a plain FFN, norms without weights, on queries, keys and the embedding too."""
+"""nanochat: Llama with a non-gated FFN and weightless norms, also on queries, keys and the embedding."""
 
 from __future__ import annotations
 

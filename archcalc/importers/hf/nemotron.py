@@ -1,4 +1,4 @@
-"""Nemotron: a plain FFN of squared ReLUs, layer norms, half of each head rotated."""
+"""Nemotron: a non-gated FFN with squared ReLU, LayerNorm, RoPE on half of each head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nemotron-H: one part a block (Mamba 2, attention, FFN or experts), each behind one norm."""
+"""Nemotron-H: each block is one sublayer (Mamba 2, attention, FFN or MoE) with one norm before it."""
 
 from __future__ import annotations
 

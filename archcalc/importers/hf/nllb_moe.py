@@ -1,4 +1,4 @@
-"""NLLB-MoE: M2M-100 with a mixture of experts in every few blocks, two for each token."""
+"""NLLB-MoE: M2M-100 with MoE blocks at a fixed interval, which route each token to two experts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OLMo: Llama with layer norms that have no weights."""
+"""OLMo: Llama with non-parametric LayerNorm."""
 
 from __future__ import annotations
 

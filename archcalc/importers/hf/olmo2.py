@@ -1,4 +1,4 @@
-"""OLMo 2: norms behind the branches, and over all queries and all keys."""
+"""OLMo 2: norms after each sublayer, and QK norm over all heads together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OLMo 3: OLMo 2 with windows in three of four blocks."""
+"""OLMo 3: OLMo 2 with sliding-window attention in three of four blocks."""
 
 from __future__ import annotations
 

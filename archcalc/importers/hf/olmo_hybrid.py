@@ -1,4 +1,4 @@
-"""OLMo Hybrid: gated delta nets behind their norms, and every fourth block attention as in OLMo 2, norms behind it."""
+"""OLMo Hybrid: pre-norm Gated DeltaNet blocks; every fourth block is post-norm attention as in OLMo 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OLMoE: norms over all queries and all keys, experts in every block."""
+"""OLMoE: QK norm over all heads together, MoE in every block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first GPT: norms behind the branches, a plain FFN, biases everywhere."""
+"""OpenAI GPT (GPT-1): post-norm, a non-gated FFN, biases everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OPT: positions with two rows in front, pre- or post-norm, tokens that may be narrower than the model."""
+"""OPT: learned positions offset by two rows, pre- or post-norm, token embeddings that may be narrower than the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pegasus: BART with norms in front of the branches, and sinusoidal positions that are kept as parameters."""
+"""Pegasus: pre-norm BART with sinusoidal positions stored as parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Persimmon: a plain FFN, layer norms on queries and keys too, biases everywhere but in the head."""
+"""Persimmon: a non-gated FFN, LayerNorm also on queries and keys, biases everywhere except on the LM head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phi 1 and 2: parallel branches behind one layer norm, biases everywhere, in the head too."""
+"""Phi 1 and 2: attention and FFN in parallel after one LayerNorm, biases everywhere, also on the LM head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phi with experts in every block: layer norms, perhaps a bias on the head."""
+"""Phi MoE: experts in every block, LayerNorm, optional bias on the LM head."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pixio: ViT with several class tokens, and an FFN whose width is a multiple of the model's."""
+"""Pixio: ViT with several class tokens, and an FFN width given as a multiple of hidden_size."""
 
 from __future__ import annotations
 

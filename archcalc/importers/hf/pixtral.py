@@ -1,4 +1,4 @@
-"""Pixtral's encoder of images: patches of any image, rotated; Llama's blocks, without a norm behind them."""
+"""Vision encoder of Pixtral: Llama blocks with 2-D RoPE over patches of images of any shape, without a final norm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Qwen 2, and Qwen 2.5 Omni's text model: biases on q, k and v always, perhaps windows in later blocks."""
+"""Qwen 2, and the text model of Qwen 2.5 Omni: biases on q, k and v, optional sliding windows in later blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encoder of sound in Qwen2-Audio and Audio Flamingo 3: Whisper's, averaged two by two."""
+"""Audio encoder of Qwen2-Audio and Audio Flamingo 3: Whisper's encoder, then average pooling with stride two."""
 
 from __future__ import annotations
 

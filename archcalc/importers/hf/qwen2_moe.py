@@ -1,4 +1,4 @@
-"""Qwen 2 with experts beside a shared one, which has a gate; which blocks are dense is a rule of two fields."""
+"""Qwen 2 MoE: routed experts and a gated shared expert; decoder_sparse_step and mlp_only_layers choose dense blocks."""
 
 from __future__ import annotations
 

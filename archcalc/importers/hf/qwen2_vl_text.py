@@ -1,4 +1,4 @@
-"""The text models of Qwen 2 and 2.5 VL: Qwen 2, whose heads divide the width of the model."""
+"""Text models of Qwen 2 VL and 2.5 VL: Qwen 2 whose head size is hidden_size / heads."""
 
 from __future__ import annotations
 

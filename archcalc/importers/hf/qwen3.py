@@ -1,4 +1,4 @@
-"""Qwen 3: norms on queries and keys, perhaps windows in later blocks."""
+"""Qwen 3: QK norm, optional sliding windows in later blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Qwen 3.5's text model with experts in every block: gated delta nets in three of four blocks, gated attention else."""
+"""Text model of Qwen 3.5 MoE: Gated DeltaNet in three of four blocks, gated attention in the fourth; MoE in all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Qwen 3.5's text model without experts: gated delta nets in three of four blocks, gated attention in the fourth."""
+"""Text model of dense Qwen 3.5: Gated DeltaNet in three of four blocks, gated attention in the fourth."""
 
 from __future__ import annotations
 

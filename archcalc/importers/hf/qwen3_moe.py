@@ -1,4 +1,4 @@
-"""Qwen 3 with experts, also as a part of others: norms on queries and keys; dense blocks by a rule of two fields."""
+"""Qwen 3 MoE, also inside multimodal models: QK norm; decoder_sparse_step and mlp_only_layers choose dense blocks."""
 
 from __future__ import annotations
 

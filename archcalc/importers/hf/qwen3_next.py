@@ -1,4 +1,4 @@
-"""Qwen3-Next: gated delta nets in three of four blocks, gated attention in the fourth; experts."""
+"""Qwen3-Next: MoE with Gated DeltaNet in three of four blocks and gated attention in the fourth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Qwen 3 VL's text model: Qwen 3 without windows."""
+"""Text model of Qwen 3 VL: Qwen 3 without sliding windows."""
 
 from __future__ import annotations
 

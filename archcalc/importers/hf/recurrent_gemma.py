@@ -1,4 +1,4 @@
-"""RecurrentGemma: gated linear recurrences, with local attention in every third block."""
+"""RecurrentGemma (Griffin): RG-LRU recurrent blocks, with local attention in every third block."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RemBERT: BERT with narrow tables going in, and a wider one coming out."""
+"""RemBERT: BERT with a narrow input embedding and a wider, untied output embedding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RoBERTa, XLM-RoBERTa, CamemBERT, data2vec and I-BERT: BERT whose positions start behind padding's row."""
+"""RoBERTa, XLM-RoBERTa, CamemBERT, data2vec and I-BERT: BERT whose position ids start after the padding index."""
 
 from __future__ import annotations
 

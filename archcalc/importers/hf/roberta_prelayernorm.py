@@ -1,4 +1,4 @@
-"""RoBERTa with norms in front of the branches."""
+"""RoBERTa-PreLayerNorm: pre-norm RoBERTa."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RoCBert: BERT that also reads how a character looks and sounds, from tables joined to that of tokens."""
+"""RoCBert: BERT with additional glyph and pronunciation embeddings, concatenated with the token embedding."""
 
 from __future__ import annotations
 

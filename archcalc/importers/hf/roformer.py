@@ -1,4 +1,4 @@
-"""RoFormer: BERT with rotary positions, whose angles are kept as a table."""
+"""RoFormer: BERT with rotary position embeddings, whose sines and cosines are stored as a table."""
 
 from __future__ import annotations
 

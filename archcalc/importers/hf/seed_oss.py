@@ -1,4 +1,4 @@
-"""Seed-OSS: Llama with a switch of its own for the bias of attention's output."""
+"""Seed-OSS: Llama with a separate config switch for the bias of the attention output projection."""
 
 from __future__ import annotations
 

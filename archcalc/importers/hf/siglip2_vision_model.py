@@ -1,4 +1,4 @@
-"""SigLIP 2's encoder of images of any shape: it is given patches, and knows how many there may be."""
+"""Vision encoder of SigLIP 2 (NaFlex): takes patches of images of any shape, up to num_patches."""
 
 from __future__ import annotations
 

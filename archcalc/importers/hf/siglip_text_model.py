@@ -1,4 +1,4 @@
-"""SigLIP's encoder of texts: all tokens see each other, and the last one is projected."""
+"""Text encoder of SigLIP: bidirectional attention; the last token is pooled and projected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SigLIP's encoder of images: a ViT without a class token, pooled by attention from one learned query."""
+"""Vision encoder of SigLIP: a ViT without a class token, with attention pooling from one learned query."""
 
 from __future__ import annotations
 

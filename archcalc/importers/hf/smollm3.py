@@ -1,4 +1,4 @@
-"""SmolLM3: Llama, but every fourth block has no positions."""
+"""SmolLM3: Llama without position embeddings (NoPE) in every fourth block."""
 
 from __future__ import annotations
 

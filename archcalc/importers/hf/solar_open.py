@@ -1,4 +1,4 @@
-"""Solar Open: biases on q, k and v, experts in every block beside a shared one."""
+"""Solar Open: biases on q, k and v, routed experts and a shared expert in every block."""
 
 from __future__ import annotations
 

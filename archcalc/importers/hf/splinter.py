@@ -1,4 +1,4 @@
-"""Splinter's bare encoder: a BERT without pooler."""
+"""Splinter's bare encoder: BERT without a pooler."""
 
 from __future__ import annotations
 

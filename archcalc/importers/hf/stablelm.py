@@ -1,4 +1,4 @@
-"""StableLM: layer norms with bias, biases on q, k and v by choice, parallel branches by choice."""
+"""StableLM: LayerNorm with bias, optional biases on q, k and v, optional parallel attention and FFN."""
 
 from __future__ import annotations
 

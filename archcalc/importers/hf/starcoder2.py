@@ -1,4 +1,4 @@
-"""StarCoder 2: a plain FFN, layer norms, biases everywhere or nowhere."""
+"""StarCoder 2: a non-gated FFN, LayerNorm, biases everywhere or nowhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Switch Transformers: T5 with a mixture of experts, one for each token, in every few blocks."""
+"""Switch Transformers: T5 with MoE blocks at a fixed interval, which route each token to one expert."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""T5 and T5 v1.1: an encoder-decoder with relative positions and one token table."""
+"""T5 and T5 v1.1: an encoder-decoder with relative position bias and one shared token embedding."""
 
 from __future__ import annotations
 

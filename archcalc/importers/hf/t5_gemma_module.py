@@ -1,4 +1,4 @@
-"""One half of a T5Gemma, which is no model by itself."""
+"""Encoder or decoder half of T5Gemma, which is not a model by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""T5Gemma: Gemma 2's blocks as an encoder, and as a decoder that looks at it; each has a config of its own."""
+"""T5Gemma: an encoder-decoder of Gemma 2 blocks with cross-attention; encoder and decoder have their own configs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TAPAS: a BERT that also reads where in a table a word stands, from tables of its own."""
+"""TAPAS: BERT with additional embeddings for a token's row, column and rank in a table."""
 
 from __future__ import annotations
 

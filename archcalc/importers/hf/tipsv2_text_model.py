@@ -1,4 +1,4 @@
-"""TIPS v2's encoder of texts: sinusoidal positions."""
+"""Text encoder of TIPS v2: sinusoidal positions."""
 
 from __future__ import annotations
 

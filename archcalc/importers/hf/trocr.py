@@ -1,4 +1,4 @@
-"""TrOCR's decoder: BART's, with cross-attention to an image that another model read."""
+"""Decoder of TrOCR: BART's decoder with cross-attention to the output of a vision encoder."""
 
 from __future__ import annotations
 

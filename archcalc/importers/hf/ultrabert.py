@@ -1,4 +1,4 @@
-"""UltraBERT: Llama that sees the whole text, by windows in some blocks, whose positions have a base of their own."""
+"""UltraBERT: Llama with bidirectional attention; some blocks use sliding windows with their own RoPE base."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""UMT5: mT5 with a table of relative positions in every block."""
+"""UMT5: mT5 with a relative position bias table in every block."""
 
 from __future__ import annotations
 

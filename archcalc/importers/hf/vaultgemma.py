@@ -1,4 +1,4 @@
-"""VaultGemma: Gemma 2 without the norms behind the branches."""
+"""VaultGemma: Gemma 2 without the norms after attention and FFN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ViT: an encoder of image patches with a class token."""
+"""ViT: a vision encoder over image patches with a class token."""
 
 from __future__ import annotations
 

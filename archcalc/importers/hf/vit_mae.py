@@ -1,4 +1,4 @@
-"""ViT MAE: the encoder that is left once a ViT has learned to draw the patches that were hidden from it."""
+"""ViT MAE: the encoder of a masked autoencoder; its pretraining decoder is left out."""
 
 from __future__ import annotations
 

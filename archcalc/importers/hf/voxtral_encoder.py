@@ -1,4 +1,4 @@
-"""The encoder of sound in Voxtral and MOSS: Whisper's."""
+"""Audio encoder of Voxtral and MOSS: the same as Whisper's encoder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whisper: an encoder of sound behind two convolutions, a decoder of text; keys have no bias."""
+"""Whisper: an audio encoder after two convolutions and a text decoder; key projections have no bias."""
 
 from __future__ import annotations
 

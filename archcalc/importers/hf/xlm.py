@@ -1,4 +1,4 @@
-"""XLM and FlauBERT: BERTs that may know their language, with a plain head."""
+"""XLM and FlauBERT: BERT-like encoders with optional language embeddings and a plain linear LM head."""
 
 from __future__ import annotations
 

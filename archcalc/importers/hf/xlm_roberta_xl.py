@@ -1,4 +1,4 @@
-"""XLM-RoBERTa XL: RoBERTa with norms in front of the branches, and none on the embedding."""
+"""XLM-RoBERTa XL: pre-norm RoBERTa without a norm after the embedding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""YOSO and MRA: RoBERTas whose attention is approximated, with the parameters of the full one."""
+"""YOSO and MRA: RoBERTa with approximate attention, which has the same parameters as full attention."""
 
 from __future__ import annotations
 

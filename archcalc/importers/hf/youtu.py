@@ -1,4 +1,4 @@
-"""Youtu-LLM: latent attention without experts."""
+"""Youtu-LLM: dense model with multi-head latent attention (MLA)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the translators of Hugging Face configs share; the families themselves are the files one folder up."""
+"""Code shared by the translators of Hugging Face configs; each family has its own file one folder up."""

@@ -1,4 +1,4 @@
-"""Attentions that differ from block to block: a word for each kind, and what it says differently."""
+"""Attention that differs from block to block: a name for each kind, and the options that kind changes."""
 
 from __future__ import annotations
 

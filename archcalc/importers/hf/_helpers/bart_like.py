@@ -1,4 +1,4 @@
-"""Encoder-decoders built like BART: one token table for both stacks. Families say where norms stand, and positions."""
+"""Encoder-decoders built like BART: one shared token embedding. Families set norm placement and positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BEiT's encoder: relative positions, perhaps scaled branches, a norm behind averaged patches in place of the last."""
+"""BEiT's encoder: relative position bias, optional layer scale, a norm on the mean-pooled patches as the final norm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Encoders built like BERT: sizes, the stack and the heads that most of them share. Families say what differs."""
+"""Encoders built like BERT: their shared sizes, blocks and heads. Families set only what differs."""
 
 from __future__ import annotations
 

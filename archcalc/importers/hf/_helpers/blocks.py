@@ -1,4 +1,4 @@
-"""What most decoders share: pre-RMSNorm, RoPE, a gated FFN, no bias. Translators start from it and say what differs."""
+"""Defaults of most decoders: pre-RMSNorm, RoPE, a gated FFN, no bias. Translators change only what differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Towers of CLIP and SigLIP: pre-norm encoders of images or of texts."""
+"""CLIP and SigLIP towers: pre-norm vision or text encoders."""
 
 from __future__ import annotations
 

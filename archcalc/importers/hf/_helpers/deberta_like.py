@@ -1,4 +1,4 @@
-"""What DeBERTa and its heirs share: positions apart from content, narrow embeddings, a head that may not fit its table.
+"""Shared by the DeBERTa family: disentangled attention, narrow embeddings, a head that may not fit its embedding.
 
 Most of their fields are declared by no class, and matter.
 """

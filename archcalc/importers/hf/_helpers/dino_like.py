@@ -1,4 +1,4 @@
-"""DINOv2's encoder: a ViT with scaled branches and an FFN that may be gated."""
+"""DINOv2's encoder: a ViT with layer scale and an optional gated FFN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dropout of a config: one rate on branches and embedding, and another one on attention's weights where it differs.
+"""Dropout of a config: one rate for sublayers and embedding, and another for attention weights where it differs.
 
 It changes no parameter and no FLOP, but training keeps a mask wherever the rate is not zero.
 """

@@ -1,4 +1,4 @@
-"""Models whose queries, keys and values a GGUF file keeps in one matrix, for which llama.cpp's mixtures have a rule."""
+"""Models whose GGUF files store q, k and v as one fused matrix, which llama.cpp's quantisation mixes single out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decoders built like Gemma 2: scores that may be capped, a gated FFN of GELUs."""
+"""Decoders built like Gemma 2: optional attention logit soft-capping, a GELU-gated FFN."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decoders built like GPT-2 and fairseq's: plain FFNs, biases everywhere, perhaps cross-attention."""
+"""Decoders built like GPT-2 and fairseq's: non-gated FFNs, biases everywhere, optional cross-attention."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Granite with sinks and windows, dense or with experts; RoPE may have a base for each block."""
+"""Granite with attention sinks and sliding windows, dense or MoE; each block may have its own RoPE base."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands behind the last block, by the task of the class that `architectures` names."""
+"""The output head after the last block, chosen by the task of the class in `architectures`."""
 
 from __future__ import annotations
 

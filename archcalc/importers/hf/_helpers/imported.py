@@ -1,4 +1,4 @@
-"""A config.json to a spec: the right translator, its fields, and what a reader must know about them."""
+"""Turns a config.json into a spec: picks the translator, checks its fields, and collects the notes for the user."""
 
 from __future__ import annotations
 

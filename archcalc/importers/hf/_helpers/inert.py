@@ -1,4 +1,4 @@
-"""Keys of a config that change no parameter, shape or cost, each with the reason why.
+"""Config keys that change no parameter, shape or cost, each with the reason.
 
 `presets/hf/inert.json` has those that are inert for every model type, by their whole name or by how they end. A family
 adds its own as a mapping from a reason to keys; the sentences below are reasons that many families share.

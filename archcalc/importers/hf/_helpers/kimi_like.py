@@ -1,4 +1,4 @@
-"""Decoders with Kimi's delta nets, now and then latent attention, and experts."""
+"""Decoders with Kimi Delta Attention, some multi-head latent attention (MLA), and MoE."""
 
 from __future__ import annotations
 

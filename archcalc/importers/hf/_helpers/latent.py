@@ -1,4 +1,4 @@
-"""DeepSeek's latent attention, its experts, and the decoders that have them."""
+"""DeepSeek's multi-head latent attention (MLA), its experts, and the decoders built from them."""
 
 from __future__ import annotations
 

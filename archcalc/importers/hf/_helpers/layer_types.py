@@ -1,4 +1,4 @@
-"""Kinds of layers, one for each block: what a file lists, what a class takes otherwise, the stack that they make."""
+"""The layer type of each block: from the file or the class default, and the stack built from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LFM2's blocks: short gated convolutions, and attention with norms on queries and keys."""
+"""LFM2's blocks: short gated convolutions, and attention with QK norm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decoders built like Llama: families say which biases and norms they have."""
+"""Decoders built like Llama: families set only their biases and norms."""
 
 from __future__ import annotations
 

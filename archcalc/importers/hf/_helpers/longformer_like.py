@@ -1,4 +1,4 @@
-"""Longformer's attention: a window, and second projections for tokens that see everything."""
+"""Longformer's attention: a sliding window, and second projections for tokens with global attention."""
 
 from __future__ import annotations
 

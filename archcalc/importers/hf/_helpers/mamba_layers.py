@@ -1,4 +1,4 @@
-"""State-space layers: Mamba's, and Mamba 2's as Bamba and its heirs name their fields."""
+"""State-space layers: Mamba, and Mamba 2 with the config fields of Bamba and its successors."""
 
 from __future__ import annotations
 

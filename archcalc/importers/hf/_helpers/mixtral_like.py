@@ -1,4 +1,4 @@
-"""Decoders built like Mixtral: experts in every block."""
+"""Decoders built like Mixtral: MoE in every block."""
 
 from __future__ import annotations
 

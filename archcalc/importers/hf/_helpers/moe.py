@@ -1,4 +1,4 @@
-"""What translators of mixtures of experts share: the experts, and which blocks have them."""
+"""Shared by mixture-of-experts translators: the experts, and which blocks have them."""
 
 from __future__ import annotations
 

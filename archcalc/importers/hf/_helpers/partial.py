@@ -1,4 +1,4 @@
-"""What a translator leaves out of the model that a config describes: encoders of images and sounds, further heads."""
+"""Parts of a model that a translator does not count: vision and audio encoders, further heads."""
 
 from __future__ import annotations
 

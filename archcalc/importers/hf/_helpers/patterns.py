@@ -1,4 +1,4 @@
-"""One line for each block, and the shortest way to write them: `[2 × rglru ffn, attention ffn]`, 26 blocks."""
+"""Writes a list of blocks, one line each, as the shortest repeating pattern: `[2 × rglru ffn, attention ffn]`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Qwen 2, 3 and 3.5 share: windows in later blocks, experts by a rule of two fields, gated delta nets."""
+"""Shared by Qwen 2, 3 and 3.5: sliding windows in later blocks, the choice of MoE blocks, Gated DeltaNet."""
 
 from __future__ import annotations
 

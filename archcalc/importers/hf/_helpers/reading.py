@@ -1,4 +1,4 @@
-"""A config.json as its class in transformers reads it: aliases, raw defaults, and a record of what was read.
+"""Reads a config.json as its class in transformers does: aliases, class defaults, and a record of the keys read.
 
 A file leaves defaults out, spells fields in old and new ways, and may say things that nothing reads. So every value is
 asked for by name, never guessed; what was given and not asked for is refused or noted in the end.

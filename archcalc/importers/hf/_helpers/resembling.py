@@ -1,4 +1,4 @@
-"""What a config of an unknown type is like: by the class it names and the fields it has, not by letters of its name."""
+"""Finds the known model type that an unknown config resembles, by its class name and its fields, not by spelling."""
 
 from __future__ import annotations
 

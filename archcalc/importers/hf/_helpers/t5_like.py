@@ -1,4 +1,4 @@
-"""T5 and its heirs: relative positions, one token table for encoder and decoder, RMS norms, no biases.
+"""The T5 family: relative position bias, one token embedding for encoder and decoder, RMS norms, no biases.
 
 Whether the head is that table too, a config says by `tie_word_embeddings`: T5 v1.1, Flan-T5, mT5 and UMT5 say false,
 and their checkpoints hold a head of their own. transformers 5 ties the head of a class that it builds without weights,

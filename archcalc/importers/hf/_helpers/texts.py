@@ -1,4 +1,4 @@
-"""The language model inside a config that describes more: images, sounds, speech. Only that is counted, and said so."""
+"""Finds the language model inside a multimodal config. Only that part is counted, with a note that says so."""
 
 from __future__ import annotations
 

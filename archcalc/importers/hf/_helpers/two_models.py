@@ -1,4 +1,4 @@
-"""Any encoder before any decoder: two configs in one, each read by its own translator."""
+"""Any encoder with any decoder: two configs in one, each read by its own translator."""
 
 from __future__ import annotations
 

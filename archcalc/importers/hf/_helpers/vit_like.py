@@ -1,4 +1,4 @@
-"""Encoders of images built like ViT: patches, a class token, pre-norm blocks. Families say what differs."""
+"""Vision encoders built like ViT: patches, a class token, pre-norm blocks. Families set only what differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a class of transformers keeps its weights, where archcalc has them in other pieces; `verify` asks its family."""
+"""How a transformers class stores its weights where archcalc splits them differently; used by `verify`."""
 
 from __future__ import annotations
 

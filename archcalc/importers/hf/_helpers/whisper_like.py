@@ -1,4 +1,4 @@
-"""Whisper's encoder: two convolutions over sound, sinusoids kept as a table, keys without bias."""
+"""Whisper's encoder: two convolutions over the audio, sinusoidal positions stored as a table, keys without bias."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that are spelled in many ways: activations, number formats, RoPE."""
+"""Config values that have several spellings: activations, number formats, RoPE."""
 
 from __future__ import annotations
 
