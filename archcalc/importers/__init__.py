@@ -1,1 +1,1 @@
-"""From files that others write to a spec: Hugging Face configs, safetensors and GGUF headers, the Hub."""
+"""Turns files of other projects into a spec: Hugging Face configs, safetensors and GGUF headers, the Hub."""

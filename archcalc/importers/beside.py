@@ -1,4 +1,4 @@
-"""Small files beside config.json that say how the weights are stored, taken into the config: files by name → config.
+"""Merges the quantisation files beside config.json into the config.
 
 ModelOpt writes hf_quant_config.json, AutoGPTQ wrote quantize_config.json, AutoAWQ quant_config.json. Where config.json
 says it too, that goes first, as in vLLM.

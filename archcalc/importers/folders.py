@@ -1,4 +1,4 @@
-"""A folder as a model: what describes it, with the weights that lie beside it."""
+"""Reads a folder as a model: its config or other description, and the weights beside it."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def document(folder: Path, trace: bool) -> Document:
     if weights := weight_names.chosen(names):
         return files.of_tensors(read(folder / weights), str(folder / weights))
     hint = "give a folder with a config.json or weights, or the file that describes the model"
-    raise InputError(weight_names.unread(names) or "this folder holds no model", hint)
+    raise InputError(weight_names.unread(names) or "this folder contains no model", hint)
 
 
 def described(config: Path, shown: str, trace: bool) -> Document:
-    """A config, or what stands for one, with all that lies beside it."""
+    """A config.json or its equivalent, with the files beside it."""
     names = _names(config.parent)
     wanted = beside.NAMES if config.name == CONFIG else ()
     held = {name: files.text(config.parent / name) for name in wanted if name in names}
@@ -53,8 +53,8 @@ def described(config: Path, shown: str, trace: bool) -> Document:
 
 
 def by_config_alone(found: Document, why: str) -> Document:
-    """With a note why weights were not read, where there are some."""
-    found.file_notes = (*found.file_notes, *([f"{why}; bytes are as the config says"] if why else []))
+    """Adds a note that says why the weights were not read, if there are any."""
+    found.file_notes = (*found.file_notes, *([f"{why}; bytes are computed from the config"] if why else []))
     return found
 
 
@@ -63,7 +63,7 @@ def _names(folder: Path) -> set[str]:
 
 
 def _tensors_alone(weights: Path, error: InputError) -> Document:
-    """A model that archcalc does not read, by the tensors that it has."""
+    """The tensor list of a model whose config archcalc cannot import."""
     try:
         tensors = read(weights)
     except InputError:
@@ -76,16 +76,16 @@ def tensors_alone(tensors: safetensors.Tensors, shown: str, name: str, error: In
 
 
 def _with_weights(found: Document, weights: Path) -> Document:
-    """Weights that are not all here leave the config's word; a damaged file is a mistake."""
+    """With incomplete weights the config alone is used; a damaged file is an error."""
     if words := _absent(weights):
         return by_config_alone(found, words)
     return files.with_weights(found, read(weights), weights.name)
 
 
 def _absent(weights: Path) -> str:
-    """Why weights cannot be read here, where that is no damage: shards that were not fetched."""
+    """Why weights cannot be read although they are not damaged: shards that were not downloaded."""
     if safetensors.is_pointer(weights):
-        return f"{weights.name} is a pointer of Git LFS, not the weights"
+        return f"{weights.name} is a Git LFS pointer, not the weights"
     if not weight_names.is_index(weights.name):
         return ""
     index = files.index_in(weights)
@@ -98,7 +98,7 @@ def _absent(weights: Path) -> str:
 
 
 def not_all(index: Mapping[str, Any], name: str, gone: int) -> str:
-    """Words for an index of whose shards some cannot be read."""
+    """A sentence about an index some of whose shards are missing."""
     metadata = index.get("metadata")
     total = metadata.get("total_size") if isinstance(metadata, dict) else None
     size = f", {total:,} bytes in all" if isinstance(total, int) and not isinstance(total, bool) else ""
@@ -106,7 +106,7 @@ def not_all(index: Mapping[str, Any], name: str, gone: int) -> str:
 
 
 def read(weights: Path) -> safetensors.Tensors:
-    """All tensors of a file, of an index, or of the shards that belong to one without an index."""
+    """All tensors of a file, of an index, or of all shards where there is no index."""
     try:
         if weight_names.is_index(weights.name):
             return safetensors.sharded(files.index_in(weights), weights.parent)

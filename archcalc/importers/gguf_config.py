@@ -29,13 +29,13 @@ NEXT = "nextn."  # tensors of a layer that predicts one token further
 
 @cache
 def table() -> Fields:
-    """Every architecture that is read, and the fields that all of them share."""
+    """The table of all known architectures, and the fields that they share."""
     file = data_root() / "gguf" / "architectures.yaml"
     return yaml_reader.read(file.read_bytes(), "GGUF architectures").data
 
 
 class Facts:
-    """What a header tells, asked for by the words of the table."""
+    """Looks up a header's metadata and tensors by the expressions of the table."""
 
     def __init__(self, header: gguf.Header) -> None:
         self.header = header
@@ -43,23 +43,23 @@ class Facts:
 
     @cached_property
     def entry(self) -> Fields:
-        """What the table says of the architecture: the first way of building it that fits the file; or nothing."""
+        """The table's entry for the architecture: the first variant that fits the file, or None."""
         ways = table()["architectures"].get(self.architecture, [])
         return next((way for way in ways if self.value(way.get("when", True))), {})
 
     @cached_property
     def layers(self) -> list[dict[str, Stored]]:
-        """The tensors of each layer by what they are called in it; those that predict further tokens stand apart."""
+        """The tensors of each layer by their name within it, without multi-token prediction layers."""
         return [tensors for _, tensors in self._numbered if not _predicts_further(tensors)]
 
     @cached_property
     def further(self) -> list[int]:
-        """The numbers of layers that predict further tokens."""
+        """The indices of multi-token prediction layers."""
         return [number for number, tensors in self._numbered if _predicts_further(tensors)]
 
     @cached_property
     def has_two_stacks(self) -> bool:
-        """Whether layers are called after an encoder or a decoder."""
+        """Whether layer names contain an encoder or decoder prefix."""
         return any(name.startswith(("enc.", "dec.")) for name in self.header.tensors)
 
     @cached_property
@@ -71,11 +71,11 @@ class Facts:
         return sorted(found.items())
 
     def raw(self, key: str) -> Any:
-        """A fact of this architecture, as it stands in the file."""
+        """A metadata value of this architecture, as written in the file."""
         return self.header.facts.get(f"{self.architecture}.{key}")
 
     def fact(self, key: str) -> Any:
-        """A fact; of a list with a number for each layer the only one, where layers without any say 0."""
+        """A metadata value; for a list with one number per layer, the only value that is not 0."""
         found = self.raw(key)
         if not isinstance(found, list):
             return found
@@ -85,11 +85,11 @@ class Facts:
         return several[0] if len(several) == 1 else found
 
     def tensor(self, name: str) -> Stored | None:
-        """One of the model's own tensors, or that of the first layer that has one of this name."""
+        """A tensor of the model, or of the first layer that has one of this name."""
         return self.header.tensors.get(name) or next((one[name] for one in self.layers if name in one), None)
 
     def value(self, said: Any) -> Any:
-        """What an entry of the table stands for; None where the file does not tell."""
+        """The value of a table entry; None if the file does not contain it."""
         if isinstance(said, dict):
             (kind, inner), *more = said.items()
             return _KINDS[kind](self, inner, dict(more))
@@ -101,7 +101,7 @@ class Facts:
         return found
 
     def _computed(self, words: list[str]) -> Any:
-        """`a - b * c`, from left to right; nothing where one of them is not told."""
+        """Evaluates `a - b * c` from left to right; None if one of them is missing."""
         found = self._word(words[0])
         for sign, word in zip(words[1::2], words[2::2], strict=True):
             other = self._word(word)
@@ -123,19 +123,19 @@ class Facts:
         return len(self.layers) if word == "layers" else self.fact(word)
 
     def _by_layer(self, words: dict[str, str], _: Fields) -> list[str] | None:
-        """A word for each layer: that of the first tensor in the list that the layer has."""
+        """One word per layer: the word of the first listed tensor that the layer has."""
         found = [next((word for name, word in words.items() if name in layer), None) for layer in self.layers]
         return None if None in found else found  # type: ignore[return-value]
 
     def _by_flag(self, key: str, words: Fields) -> list[str] | None:
-        """A word for each layer, of a list of truths in the header."""
+        """One word per layer, from a list of booleans in the header."""
         flags = self.raw(key)
         if not isinstance(flags, list) or len(flags) < len(self.layers):
             return None
         return [words["yes" if flag else "no"] for flag in flags[: len(self.layers)]]
 
     def _each(self, key: str, _: Fields) -> Any:
-        """A number for each layer, if layers differ in it."""
+        """One number per layer, if layers differ."""
         found = self.raw(key)
         return found[: len(self.layers)] if isinstance(found, list) and len(set(found)) > 1 else None
 
@@ -147,7 +147,7 @@ class Facts:
         return words["yes"] if found else words["no"]
 
     def _first(self, name: str, _: Fields) -> int:
-        """The first layer that has a tensor; as many as there are, where none has it."""
+        """The index of the first layer that has a tensor; the number of layers if none has it."""
         return next(self._with(name), len(self.layers))
 
     def _which(self, name: str, _: Fields) -> list[int]:
@@ -155,7 +155,7 @@ class Facts:
         return list(self._with(name))
 
     def _period(self, name: str, _: Fields) -> int:
-        """How many layers lie between two that have a tensor; all of them, where a single one has it."""
+        """The interval between layers that have a tensor; the number of layers if only one has it."""
         first, *later = *self._with(name), None
         return later[0] - first if later and later[0] else len(self.layers) + 1
 
@@ -163,7 +163,7 @@ class Facts:
         return (number for number, layer in enumerate(self.layers) if name in layer)
 
     def _group(self, inner: Fields, _: Fields) -> Fields:
-        """Fields that the config keeps in a mapping of their own."""
+        """Fields that the config has in a nested mapping."""
         return {name: found for name, said in inner.items() if (found := self.value(said)) is not None}
 
 
@@ -181,7 +181,7 @@ _KINDS: dict[str, Callable[[Facts, Any, Fields], Any]] = {
 
 
 def config(facts: Facts) -> Fields:
-    """The config.json that a file stands for, of an architecture in the table."""
+    """The config.json equivalent to a file whose architecture is in the table."""
     entry, shared = facts.entry, table()
     model_type = entry["type"]
     about = described(model_type)
@@ -200,7 +200,7 @@ def config(facts: Facts) -> Fields:
 
 
 def _writes_text(classes: dict[str, str]) -> str:
-    """The class with the head of a language model, as nearly all files hold one."""
+    """The causal LM class, since nearly all files contain a language model."""
     return next((name for name, task in classes.items() if task == "causal"), next(iter(classes)))
 
 
@@ -209,5 +209,5 @@ def _predicts_further(tensors: dict[str, Stored]) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """A header with anything else in the place of a size does not tell it."""
+    """A header value of any other type is treated as missing."""
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -49,7 +49,7 @@ _NAMES = {  # of a matrix by what it does: the tensors that hold it, or else tho
 
 @dataclass(frozen=True)
 class FileWeights:
-    """What `archcalc.storage.format.Format` is for a format, this is for a file."""
+    """The counterpart of `archcalc.storage.format.Format` for a file of mixed formats."""
 
     tensors: Mapping[str, Stored]
     taken: Mapping[Key, int] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class FileWeights:
 
     @property
     def note(self) -> str:
-        """What a reader of bytes must know."""
+        """The note about the format that a user needs to interpret the bytes."""
         return f"the weights are stored as {self.name}"
 
     @cached_property
@@ -81,20 +81,20 @@ class FileWeights:
         return True
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
-        """Bytes of all copies on one GPU."""
+        """Bytes of all copies of a parameter on one GPU."""
         whole = int(place.param.size)
         taken = self.taken.get(_key(place.param), place.copies * whole * self._each)
         return int(Fraction(taken) * plan.size(place.param) / whole)
 
     @cached_property
     def _each(self) -> Fraction:
-        """Bytes of a number, for what the file does not have, such as an adapter."""
+        """Bytes per number for tensors that are not in the file, such as an adapter."""
         numbers = sum(stored.elements for stored in self.tensors.values())
         return Fraction(sum(stored.bytes for stored in self.tensors.values()), max(numbers, 1))
 
 
 def file_weights(root: Module, header: Header) -> FileWeights:
-    """Every tensor of the file, shared out among the parameters of the spec."""
+    """Assigns every tensor of the file to parameters of the spec."""
     spec: dict[Group, list[Place]] = defaultdict(list)
     for place in places(root):
         for group in groups_of(place, header):
@@ -116,7 +116,7 @@ def file_weights(root: Module, header: Header) -> FileWeights:
 
 
 def _owners(here: list[Place], tensors: dict[str, Stored]) -> dict[str, list[Place]]:
-    """The parameters that each tensor holds; for those that none was found for, the tensors that are left."""
+    """The parameters stored in each tensor; parameters without a match share the remaining tensors."""
     owners: dict[str, list[Place]] = {name: [] for name in tensors}
     left = [place for place in here if not _claim(place, tensors, owners)]
     free: dict[int, list[str]] = defaultdict(list)
@@ -131,13 +131,13 @@ def _owners(here: list[Place], tensors: dict[str, Stored]) -> dict[str, list[Pla
 
 
 def _format(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> str:
-    """That of the tensors which hold a parameter."""
+    """The format of the tensors that store a parameter."""
     held = {stored.format for name, stored in tensors.items() if place in owners[name]}
     return held.pop() if len(held) == 1 else SEVERAL
 
 
 def _claim(place: Place, tensors: dict[str, Stored], owners: dict[str, list[Place]]) -> bool:
-    """Enter a parameter as an owner of the tensors that are called after it, if there are any."""
+    """Assign to a parameter the tensors with a matching name, if there are any."""
     for names in _called(place):
         found = [name for name in tensors if _own_name(name) in names]
         for name in (one for one in found if one.endswith(".weight")):
@@ -153,7 +153,7 @@ def _own_name(tensor: str) -> str:
 
 
 def _called(place: Place) -> Iterator[set[str]]:
-    """What the tensors of a matrix may be called, the likeliest first."""
+    """The possible tensor names of a matrix, most likely first."""
     role = place.role
     before = "cross_" if role in CROSS else ""
     for names in _NAMES.get(role.plain, ()):
@@ -161,7 +161,7 @@ def _called(place: Place) -> Iterator[set[str]]:
 
 
 def _behind(role: Role) -> str:
-    """Experts are stacked in one tensor; the one that every token visits has its own."""
+    """Routed experts are stacked in one tensor; the shared expert has its own."""
     if role.is_expert:
         return "_exps"
     return "_shexp" if role in SHARED else ""
@@ -174,7 +174,7 @@ def _divided(taken: int, owners: list[Place]) -> Iterator[tuple[Place, Fraction]
 
 
 def _whole(taken: dict[Key, Fraction]) -> dict[Key, int]:
-    """Whole bytes with the same sum: what is cut off one goes to the next."""
+    """Rounds to whole bytes with the same sum, carrying each remainder to the next."""
     found, before = {}, Fraction(0)
     for key, share in taken.items():
         found[key] = int(before + share) - int(before)
@@ -183,7 +183,7 @@ def _whole(taken: dict[Key, Fraction]) -> dict[Key, int]:
 
 
 def _known(formats: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
-    """Of those parameters that are kept in one format in every layer, though perhaps not in the same."""
+    """Formats of parameters that use one format per layer, though it may differ between layers."""
     return {path: dict(layers) for path, layers in formats.items() if SEVERAL not in layers}
 
 

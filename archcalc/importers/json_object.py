@@ -12,11 +12,11 @@ _MARK = b"\xef\xbb\xbf"  # a byte-order mark, which editors on Windows write
 
 
 def json_object(raw: bytes, shown: str) -> dict[str, Any] | None:
-    """None for what is not JSON; a file that is called .json must be."""
+    """None for a file that is not JSON; a file named .json must be valid JSON."""
     if raw.removeprefix(_MARK).lstrip()[:1] != b"{":
         return None
     if len(raw) > MAX_JSON:
-        raise InputError(f"more than {MAX_JSON:,} bytes are too long for a config", "download it again")
+        raise InputError(f"more than {MAX_JSON:,} bytes is too long for a config", "download it again")
     try:
         said = json.loads(raw, object_pairs_hook=_unambiguous)
     except json.JSONDecodeError as reason:
@@ -29,7 +29,7 @@ def json_object(raw: bytes, shown: str) -> dict[str, Any] | None:
 
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """JSON lets a key stand twice, and readers choose one of its values."""
+    """JSON allows a repeated key, and parsers then pick one of its values; refuse that."""
     found = dict(pairs)
     twice = [key for key, value in pairs if found[key] != value and value == value]
     if twice:

@@ -1,4 +1,4 @@
-"""JSON files of other libraries, known by their fields, and answered in words: what it is, and what to give instead."""
+"""Recognises JSON files of other libraries by their fields, and says what the file is and what to give instead."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Other:
 
 
 def recognised(said: Said) -> Other | None:
-    """None for a config of transformers, a spec, and whatever else is not known."""
+    """None for a transformers config, a spec, or an unknown file."""
     return next((found for kind in _KINDS if (found := kind(said))), None)
 
 
 def _diffusers(said: Said) -> Other | None:
-    """A pipeline lists its parts as pairs of a library and a class; a part has a class of its own."""
+    """A pipeline lists its components as [library, class] pairs; a component has `_class_name`."""
     name = said.get("_class_name")
     if not isinstance(name, str):
         return None
@@ -35,7 +35,7 @@ def _diffusers(said: Said) -> Other | None:
     if "Scheduler" in name:
         return Other(f"this describes a diffusers scheduler ({name:.60}), which has no weights", _GIVE_CONFIG)
     return Other(
-        f"this describes a diffusers model ({name:.60}), whose classes archcalc does not read",
+        f"this describes a diffusers model ({name:.60}); archcalc does not import diffusers classes",
         _COUNT_WEIGHTS,
         "_class_name",
     )
@@ -82,8 +82,8 @@ def _beside_a_model(said: Said) -> Other | None:
     return None
 
 
-_COUNT_WEIGHTS = "give its weights in safetensors, or the folder that holds them: these are counted"
-_GIVE_CONFIG = "give the model's config.json, or the folder that holds it"
+_COUNT_WEIGHTS = "give its safetensors weights, or the folder that contains them: archcalc counts those"
+_GIVE_CONFIG = "give the model's config.json, or the folder that contains it"
 _BESIDE = {
     "a tokenizer's config": {"tokenizer_class", "added_tokens_decoder", "model_max_length"},
     "a tokenizer": {"added_tokens", "pre_tokenizer"},

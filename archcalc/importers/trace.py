@@ -1,4 +1,4 @@
-"""A config that no translator reads, built by transformers on torch's meta device: its tensors, and nothing more."""
+"""Builds a config that no translator reads with transformers on torch's meta device, and lists its tensors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ENVIRONMENT = {  # the process that builds needs neither a network nor a GPU, a
 
 
 def document(said: dict[str, Any], shown: str, why: str) -> Document:
-    """`why` says what kept archcalc from reading the config itself."""
+    """`why` is the reason that archcalc cannot import the config itself."""
     for name in ("torch", "transformers"):
         if find_spec(name) is None:
             raise MissingExtra(f"{name}, which --trace builds the model with,", "trace")
@@ -50,7 +50,7 @@ def document(said: dict[str, Any], shown: str, why: str) -> Document:
 
 
 def _parameters(listed: dict[str, Any]) -> dict[str, Stored]:
-    """All of them are parameters: those that are called like a buffer or a scale of other files say so."""
+    """All of them are parameters; a name that looks like a buffer or a scale is marked as a parameter explicitly."""
     found = {name: Stored(_FORMATS.get(kind, kind), tuple(shape), size) for name, (kind, shape, size) in listed.items()}
     used = uses(found)
     named_otherwise = [name for name, stored in found.items() if used[name].weights != stored.elements]
@@ -58,7 +58,7 @@ def _parameters(listed: dict[str, Any]) -> dict[str, Stored]:
 
 
 def _answer(asked: dict[str, Any]) -> dict[str, Any]:
-    """Of a process of its own, which is ended after a while, on Ctrl-C, and where it takes too much memory."""
+    """Runs a child process, which is ended after a time limit, on Ctrl-C, or when it uses too much memory."""
     command = [sys.executable, "-P", "-m", "archcalc.importers.meta.child"]
     given = json.dumps(asked).encode()
     try:
@@ -86,7 +86,7 @@ def _checked(ran: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
 
 
 def _environment() -> dict[str, str]:
-    """Modules are found where this process finds them, but never in the current folder, which may be a stranger's."""
+    """The child imports modules from the same paths, but never from the current folder, which may be untrusted."""
     import archcalc
 
     home, here = str(Path(archcalc.__file__).parent.parent), str(Path.cwd())

@@ -1,4 +1,4 @@
-"""Files of weights by their names: which of them are read, and what is said of the others. Pickles are never opened."""
+"""Weight files by name: which formats are read, and the error for the others. Pickles are never opened."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from archcalc.core.errors import InputError
 INDEX = "model.safetensors.index.json"
 _INDEX = re.compile(r".+\.safetensors\.index(\.\w+)?\.json")
 SHARD = re.compile(r"(.+)-([0-9]{5})-of-([0-9]{5})(.*)\.safetensors")
-_TAKES = "can run a program when it is opened, so archcalc never does"
-_CONVERT = "give weights in safetensors, or the model's config.json"
+_TAKES = "can run code when it is opened, so archcalc never opens it"
+_CONVERT = "give the safetensors weights, or the model's config.json"
 _KINDS = {
-    re.compile(r".+\.(bin|pt|pth|ckpt|pkl|pickle|th)"): f"a pickle of PyTorch, which {_TAKES}",
+    re.compile(r".+\.(bin|pt|pth|ckpt|pkl|pickle|th)"): f"a PyTorch pickle, which {_TAKES}",
     re.compile(r".+\.(h5|keras)"): "weights of Keras",
     re.compile(r".+\.msgpack"): "weights of Flax",
     re.compile(r".+\.(onnx|ort|tflite|pb|mlmodel|engine|plan|pdparams|nemo|npz|npy|ot)"): "weights of another library",
@@ -31,7 +31,7 @@ def is_index(name: str) -> bool:
 
 
 def chosen(names: Collection[str]) -> str | None:
-    """The weights, of all names in a folder or at the top of a repository; None where there are none, or several."""
+    """The weight file among the names in a folder or repository; None if there is none or more than one."""
     found = sorted(name for name in names if name.endswith(".safetensors") or is_index(name))
     for usual in (INDEX, "model.safetensors", "diffusion_pytorch_model.safetensors.index.json"):
         if usual in found:
@@ -55,7 +55,7 @@ def parts(name: str, names: Collection[str]) -> list[str]:
 
 
 def _model(name: str) -> str:
-    """What all shards of a model and their index are called by."""
+    """The name that all shards of a model and their index share."""
     shard = SHARD.fullmatch(name)
     if shard:
         return f"{shard[1]}{shard[4]}"
@@ -66,10 +66,10 @@ def _model(name: str) -> str:
 
 
 def unread(names: Collection[str]) -> str:
-    """Words for weights that lie there and are not read; nothing where there are none."""
+    """A sentence about weight files that are present but not read; empty if there are none."""
     tensors = sorted(name for name in names if name.endswith(".safetensors"))
     if tensors:
-        return f"several files of weights lie here ({_listed(tensors)})"
+        return f"there are several weight files here ({_listed(tensors)})"
     for name in sorted(names):
         if what := kind(name):
             return f"{name} is {what}"
@@ -77,7 +77,7 @@ def unread(names: Collection[str]) -> str:
 
 
 def kind(name: str, start: bytes = b"") -> str:
-    """What weights are, by their name and first bytes; nothing for what may be read."""
+    """The kind of an unreadable weight file, by its name and first bytes; empty for one that can be read."""
     if start.startswith(b"\x80") and start[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
         return f"a pickle, which {_TAKES}"
     magic = next((words for opening, words in _MAGIC.items() if start.startswith(opening)), "")
@@ -85,16 +85,16 @@ def kind(name: str, start: bytes = b"") -> str:
 
 
 def check(name: str, start: bytes) -> None:
-    """Refuse weights that are not read, in words."""
+    """Raise an error for a weight file in a format that is not read."""
     check_fetched(start)
     if what := kind(name, start):
         raise InputError(f"this is {what}", _CONVERT)
 
 
 def check_fetched(start: bytes) -> None:
-    """A pointer of Git LFS stands for a file, and is not it."""
+    """Raise an error for a Git LFS pointer file."""
     if start.startswith(POINTER):
-        raise InputError("this is a pointer of Git LFS, not the file itself", "run `git lfs pull` in its folder")
+        raise InputError("this is a Git LFS pointer, not the file itself", "run `git lfs pull` in its folder")
 
 
 def of_shards(listed: Collection[str]) -> None:

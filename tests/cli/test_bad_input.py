@@ -174,7 +174,7 @@ def test_a_folder(run: Run, write: Write, tmp_path: Path) -> None:
     """A checkpoint has its config.json; another folder is refused."""
     write(GOOD)
     answer = run("params", str(tmp_path))
-    assert (answer.code, "this folder holds no model" in answer.err) == (2, True)
+    assert (answer.code, "this folder contains no model" in answer.err) == (2, True)
 
 
 def test_a_missing_file(run: Run, write: Write) -> None:

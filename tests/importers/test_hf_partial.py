@@ -134,7 +134,7 @@ def test_heads_for_further_tokens_are_left_out(key: str, layers: int, words: str
 
 def test_a_class_that_skips_further_heads_says_so() -> None:
     """Qwen3-Next's config does not count them, though its files hold them."""
-    note = "a checkpoint may hold multi-token prediction, which transformers does not load: not counted"
+    note = "the checkpoint may contain multi-token prediction layers, which transformers does not load: not counted"
     said = {"model_type": "qwen3_next", "num_hidden_layers": 4}
     assert note in archcalc.load(said).document.notes
     assert note not in archcalc.load({**said, "num_nextn_predict_layers": 0}).document.notes

@@ -31,7 +31,9 @@ def hint(model_type: str, said: dict[str, Any], name: str = "OwnForCausalLM", **
 def test_fields_tell_what_it_is_like(said: dict[str, Any], like: str) -> None:
     """Whatever it is called: `bert_own` has nothing of a BERT."""
     for model_type in ("own", "bert_own", "gemma17"):
-        assert f"the closest that is read is {like}, by the fields " in hint(model_type, {**said, "rms_norm_eps": 1e-6})
+        assert f"the closest supported type is {like}, by the fields " in hint(
+            model_type, {**said, "rms_norm_eps": 1e-6}
+        )
 
 
 def test_fields_that_it_does_not_share_are_named() -> None:

@@ -178,7 +178,7 @@ def test_of_several_files_one_must_be_named(run: Run, write: Write) -> None:
     write(file(WEIGHTS), "b.safetensors")
     answer = run("params", ".")
     assert answer.code == 2
-    assert "several files of weights lie here (a.safetensors, b.safetensors)" in answer.err
+    assert "there are several weight files here (a.safetensors, b.safetensors)" in answer.err
     write(json.dumps(CONFIG), "config.json")
     assert "bytes are as the config says" in " ".join(run("params", ".").out.split())
 

@@ -1,4 +1,4 @@
-"""Hugging Face config.json to a spec: one small translator for each family of model types.
+"""Translates a Hugging Face config.json to a spec: one small translator for each family of model types.
 
 A translator is a file here with
 
@@ -34,14 +34,14 @@ _PLAIN = re.compile(r"[\w.-]{1,100}")  # a file of the folder
 
 @cache
 def translators() -> dict[str, ModuleType]:
-    """Every model type that can be read, and the file that reads it."""
+    """All supported model types, and the module that translates each."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     return {model_type: module for module in modules for model_type in getattr(module, "TYPES", ())}
 
 
 def translator(model_type: str) -> ModuleType | None:
-    """The file that the type's defaults name, which spares loading the others; None for a type that is not read."""
+    """The module that the type's defaults name, so that others need not load; None for an unsupported type."""
     file = data_root() / "hf" / f"{model_type}.json" if _PLAIN.fullmatch(model_type) else None
     if file is None or not file.is_file():
         return None

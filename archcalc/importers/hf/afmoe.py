@@ -39,7 +39,7 @@ def _experts(c: Config) -> Fields:
 
 
 def _kinds(c: Config) -> list[Fields]:
-    """Only local blocks have positions."""
+    """Only sliding-window blocks have RoPE."""
     local, free = window(c), {"position": "none"}
     layers = layer_types(c, every(c, c.size("global_attn_every_n_layers")))
     return [local if layer == SLIDING else free for layer in layers]

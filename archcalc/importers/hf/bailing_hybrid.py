@@ -35,7 +35,7 @@ def _latent(c: Config) -> Fields:
 
 
 def _delta(c: Config) -> Fields:
-    """Sizes that the class derives from attention's, unless a file that it wrote has them."""
+    """Sizes that the class derives from the attention sizes, unless the file has them."""
     return {
         "kind": "kda",
         "heads": c.size_or("linear_num_heads", c.size("num_attention_heads")),

@@ -34,13 +34,13 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _visual_words(c: Config) -> Fields:
-    """Of every patch, which of so many visual words it is."""
+    """The masked-image head: a visual token of the vocabulary for each patch."""
     normed = {} if c.flag("use_mean_pooling") else {"norm": True}
     return heads.classifier(c.size("vocab_size"), pool="patches", **normed)
 
 
 def _backbone(c: Config) -> Any:
-    """The patches' last features; convolutions behind them are not counted."""
+    """The backbone's patch features; the convolutions after them are not counted."""
     if c.flag("add_fpn"):
         raise c.refused("add_fpn")
     return backbone(c)

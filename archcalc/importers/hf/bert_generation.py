@@ -26,6 +26,6 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _head(c: Config, task: str) -> Any:
-    """Untied, the class keeps a second bias."""
+    """When untied, the class has a second bias."""
     head = heads.of_decoder(c, task, bias=True)
     return {"kind": "lm", "bias": "twice"} if task == "causal" and head["kind"] == "lm" else head

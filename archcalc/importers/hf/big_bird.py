@@ -17,7 +17,7 @@ INERT = {
 
 def translate(c: Config, task: str) -> Fields:
     if c.text("attention_type") != "original_full":
-        c.notes.append("block-sparse attention is counted as full attention, as the class computes short texts")
+        c.notes.append("block-sparse attention is counted as full attention, which the class uses for short sequences")
     return {
         **bert_like.encoder(c),
         "attention": {"bias": biased(qkv=c.flag("use_bias"), o=True)},
@@ -29,7 +29,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _head(c: Config, task: str) -> Fields:
-    """Every class pools, whether or not its head asks for it."""
+    """Every class has the pooler, whether or not its head uses it."""
     if task == "answer":
         raise heads.refuse(c, task)
     found: Fields = bert_like.head(c, task, {"hidden": c.size("hidden_size"), "act": "gelu"})

@@ -13,7 +13,7 @@ INERT = {**bart_like.INERT, inert.APPROXIMATE: "block_size num_random_blocks"}
 
 def translate(c: Config, task: str) -> Fields:
     if c.text("attention_type") != "original_full":
-        c.notes.append("block-sparse attention is counted as full attention, as the class computes short texts")
+        c.notes.append("block-sparse attention is counted as full attention, which the class uses for short sequences")
     attention, position = {"bias": c.flag("use_bias")}, bart_like.learned(c)
     head = bart_like.head(c, task, causal=lambda: "lm")  # a decoder alone is never tied
     return bart_like.bart_like(c, task, attention=attention, position=position, head=head)

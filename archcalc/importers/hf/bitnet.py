@@ -12,6 +12,8 @@ INERT: dict[str, str] = {}
 
 def translate(c: Config, task: str) -> Fields:
     if head_dim(c) * c.size("num_attention_heads") != c.size("hidden_size"):
-        raise c.refused("head_dim", "the class norms hidden_size numbers of all heads, so that such a model cannot run")
+        raise c.refused(
+            "head_dim", "the class normalises hidden_size outputs of all heads together, so such a model cannot run"
+        )
     attention = {"bias": c.flag("attention_bias"), "out_norm": True}
     return decoder(c, task, attention=attention, ffn=ffn(c, inner_norm=True))

@@ -46,7 +46,7 @@ def _experts(c: Config) -> Fields:
 
 
 def _kinds(c: Config, parts: list[str], first: int) -> list[Fields]:
-    """Blocks that look at everything have no positions, unless they are dense and all of those look so."""
+    """Full-attention blocks have no RoPE, unless they are dense and all dense blocks use full attention."""
     early, later = c.size("prefix_dense_sliding_window_pattern"), c.size("sliding_window_pattern")
     numbers = [(block + 1, early) if block < first else (block - first + 1, later) for block in range(len(parts))]
     layers = layer_types(c, [SLIDING if number % period else FULL for number, period in numbers])

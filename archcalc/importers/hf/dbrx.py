@@ -51,7 +51,7 @@ def _experts(c: Config, said: Fields) -> Fields:
 
 
 def _split(name: str, shape: Shape, named: Shapes) -> list[Shape] | None:
-    """All experts stand one above the other in one matrix."""
+    """The class stacks all experts in one matrix."""
     block, found, _ = name.partition(".experts.mlp.")
     if not found:
         return None

@@ -29,5 +29,7 @@ def translate(c: Config, task: str) -> Fields:
 
 def _relative(c: Config, length: int) -> list[Fields]:
     if c.flag("relative_attention") and c.given("pos_att_type"):
-        c.notes.append("of texts shorter than the table the class projects fewer distances; all are counted")
+        c.notes.append(
+            "for sequences shorter than the relative position table the class projects fewer positions; all are counted"
+        )
     return deberta_like.relative(c, length, projects=True)

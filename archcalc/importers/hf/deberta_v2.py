@@ -22,7 +22,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _own(c: Config) -> Fields:
-    """A convolution beside the first block; the norm of relative positions stands there even where these do not."""
+    """An optional convolution in the first block; the relative position norm exists even without relative attention."""
     blocks, d_model = c.size("num_hidden_layers"), c.size("hidden_size")
     kernel, groups = c.given("conv_kernel_size") or 0, c.given("conv_groups") or 1
     c.skip("conv_act")
@@ -36,7 +36,7 @@ def _own(c: Config) -> Fields:
 
 def _check_head_size(c: Config, usual: int) -> None:
     if c.size_or("attention_head_size", usual) != usual:
-        why = "the output projection reads hidden_size numbers, so that such a model can be built, but not run"
+        why = "the output projection takes hidden_size inputs, so such a model can be built but not run"
         raise c.refused("attention_head_size", why)
 
 

@@ -32,7 +32,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _head(c: Config, task: str) -> Any:
-    """Of a text it tells the class behind a layer of its own."""
+    """Sequence classification has its own dense layer before the classifier."""
     c.skip("tie_word_embeddings")
     hidden = {"hidden": c.size("hidden_size"), "act": "gelu"}
     table: heads.Table = {
@@ -47,7 +47,7 @@ def _head(c: Config, task: str) -> Any:
 
 
 def _summary(c: Config) -> Fields:
-    """A text is summed up by a dense layer of its own, unless that is switched off."""
+    """The sequence summary has its own dense layer, unless it is switched off."""
     if c.given("summary_proj_to_labels"):
         raise c.refused("summary_proj_to_labels")
     return {"hidden": c.size("hidden_size")} if c.flag("summary_use_proj") else {}

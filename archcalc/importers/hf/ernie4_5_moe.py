@@ -31,7 +31,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _sparse(c: Config) -> list[bool]:
-    """From one block to another, each so-many-th."""
+    """MoE in every `moe_layer_interval`-th block between the start and end index."""
     first, last, step = c.get("moe_layer_start_index"), c.get("moe_layer_end_index"), c.size("moe_layer_interval")
     blocks = c.size("num_hidden_layers")
     last = blocks - 1 if last == -1 else last

@@ -18,7 +18,7 @@ INERT = {
 def translate(c: Config, task: str) -> Fields:
     d_model, number = c.given("n_embed") or c.size("hidden_size"), c.size("num_attention_heads")
     if "head_dim" in c.said:
-        raise c.refused("head_dim", "the class computes it, and fails where a file names it")
+        raise c.refused("head_dim", "the class computes it, and fails if the file gives it")
     c.skip("hidden_size", "max_position_embeddings", "rope_parameters", "rope_theta", "rope_scaling")
     return decoder(
         c,
@@ -39,12 +39,14 @@ def _kv_heads(c: Config, heads: int) -> int:
     if not c.flag("new_decoder_architecture"):
         return 1 if one else heads
     if groups < heads:
-        c.notes.append(f"transformers caches Falcon's keys and values for all {heads} heads; {groups} are counted")
+        c.notes.append(
+            f"transformers caches keys and values for all {heads} heads of Falcon; {groups} KV heads are counted"
+        )
     return groups
 
 
 def _parallel(c: Config) -> str | None:
-    """Two norms if they are asked for, or unsaid in the new architecture."""
+    """Two norms if the file asks for them, which is the default of the new decoder architecture."""
     norms = c.given("num_ln_in_parallel_attn") or (2 if c.flag("new_decoder_architecture") else 1)
     if not c.flag("parallel_attn"):
         return None

@@ -33,7 +33,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _mamba(c: Config) -> Fields:
-    """The norm behind the gate can be left out; where it is there, it is one for each group."""
+    """The gated norm is optional; it normalises each group separately."""
     sides = [side for side, key in (("in", "mamba_proj_bias"), ("out", "projectors_bias")) if c.flag(key)]
     fields = bamba_layer(c)
     normed = {"norm_groups": fields["groups"]} if c.flag("mamba_rms_norm") else {"gate_norm": False}

@@ -28,7 +28,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _parts(c: Config) -> list[str]:
-    """Experts in each `decoder_sparse_step`-th block, but not in `mlp_only_layers`, which are usually the first two."""
+    """MoE in every `decoder_sparse_step`-th block, except in `mlp_only_layers`, by default the first two."""
     said, step = c.get("mlp_only_layers"), c.size("decoder_sparse_step")
     dense = [0, 1] if said is None else said
     blocks = range(c.size("num_hidden_layers"))
@@ -36,7 +36,7 @@ def _parts(c: Config) -> list[str]:
 
 
 def _usual(c: Config) -> list[str]:
-    """The first two blocks and the last look at everything, and of those between every fourth."""
+    """Full attention in the first two blocks, the last, and every fourth in between."""
     blocks = range(c.size("num_hidden_layers"))
     whole = [block < 2 or block % 4 == 1 or block == len(blocks) - 1 for block in blocks]
     return [FULL if looks else SLIDING for looks in whole]

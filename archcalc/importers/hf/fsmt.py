@@ -21,7 +21,9 @@ def translate(c: Config, task: str) -> Fields:
     heads.only(c, task, "base", "seq2seq")
     tied, vocabularies = c.flag("tie_word_embeddings"), {c.size("src_vocab_size"), c.size("tgt_vocab_size")}
     if tied and len(vocabularies) > 1:
-        raise c.refused("tie_word_embeddings", "one table for two vocabularies: such a model cannot run")
+        raise c.refused(
+            "tie_word_embeddings", "one shared embedding for two different vocabularies: such a model cannot run"
+        )
     padding = c.get("pad_token_id")
     length = c.size("max_position_embeddings") + padding + 1  # rows in front, up to that of padding, are used by none
     return {

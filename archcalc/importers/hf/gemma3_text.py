@@ -33,5 +33,5 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _both_ways(said: Fields) -> Fields:
-    """EmbeddingGemma sees what comes later too, half a window on each side: an encoder, which keeps no cache."""
+    """EmbeddingGemma is bidirectional, with half a window on each side: an encoder without a KV cache."""
     return {"encoder" if name == "decoder" else name: value for name, value in said.items()}

@@ -25,12 +25,12 @@ def _have_their_own(c: Config) -> list[bool]:
     if said is None:
         said = _usual(c)
     if len(said) != len(blocks) or not set(said) <= {"full", "shared"}:
-        raise c.refused("indexer_types", f"it must say full or shared for each of {len(blocks)} blocks")
+        raise c.refused("indexer_types", f"it must be a list of full or shared for each of {len(blocks)} blocks")
     return [word == "full" for word in said]
 
 
 def _usual(c: Config) -> list[str]:
-    """From a block on, each so-many-th has an indexer of its own; all of those before have."""
+    """All blocks up to an offset have their own indexer; after it, every `index_topk_freq`-th does."""
     every, later = max(c.given("index_topk_freq") or 1, 1), c.given("index_skip_topk_offset")
     first = 2 if later is None else later
     blocks = range(c.size("num_hidden_layers"))

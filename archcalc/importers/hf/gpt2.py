@@ -23,7 +23,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _two_heads(c: Config) -> Fields:
-    """A language model that also gives a text one number, by which to choose; it may give a vector instead."""
+    """The double-heads class: an LM head and a multiple-choice head with one score per sequence."""
     kind = heads.of_decoder(c, "causal")
     classes = 1 if c.given("summary_proj_to_labels") else c.size("n_embd")
     pool = {"first": "class", "mean": "mean"}.get(c.text("summary_type"), "last")

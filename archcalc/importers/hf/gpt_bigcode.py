@@ -19,5 +19,5 @@ INERT = {
 def translate(c: Config, task: str) -> Fields:
     one = c.flag("multi_query")
     if one and c.flag("add_cross_attention"):
-        raise c.refused("add_cross_attention", "the class has no cross-attention with multi_query")
+        raise c.refused("add_cross_attention", "the class does not support cross-attention with multi_query")
     return gpt2_like(c, task, kv_heads=1 if one else c.size("n_head"))

@@ -37,14 +37,16 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _layers(c: Config) -> list[str]:
-    """`[[["global", "local"], 12]]`: what comes in turn, and how often; a list of all layers is set last, and wins."""
+    """`[[["global", "local"], 12]]`: a pattern and its repetitions; a list of all layers takes precedence."""
     said = c.get("attention_types") or _USUAL_TYPES
     try:
         layers = c.words("attention_layers") or [kind for kinds, times in said for _ in range(times) for kind in kinds]
     except (TypeError, ValueError):
         raise c.wrong("attention_types", 'a list such as [[["global", "local"], 12]]') from None
     if len(layers) != c.size("num_layers") or not set(layers) <= {"global", "local"}:
-        raise c.refused("attention_types", f"it must name num_layers = {c.get('num_layers')} layers, global or local")
+        raise c.refused(
+            "attention_types", f"it must give global or local for each of num_layers = {c.get('num_layers')} layers"
+        )
     if "local" in layers:
-        c.notes.append("transformers caches all positions of GPT-Neo's local blocks: --kv-rule full counts them so")
+        c.notes.append("transformers caches all positions in GPT-Neo's local attention: --kv-rule full counts that")
     return [SLIDING if layer == "local" else FULL for layer in layers]

@@ -13,6 +13,6 @@ INERT: dict[str, str] = {}
 
 def translate(c: Config, task: str) -> Fields:
     if head_dim(c) * c.size("num_attention_heads") != c.size("hidden_size"):
-        why = "the class gives out hidden_size numbers of all heads, so that such a model cannot run"
+        why = "the class expects all heads together to have hidden_size outputs, so such a model cannot run"
         raise c.refused("head_dim", why)
     return llama_like(c, task, out_bias=False)

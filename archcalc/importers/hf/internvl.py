@@ -19,7 +19,7 @@ def translate(c: Config, task: str) -> Fields:
     heads.only(c, task, "base")
     kind = {"layer_norm": "layer", "rms_norm": "rms"}.get(c.text("norm_type"))
     if kind is None or (kind == "rms" and not c.flag("use_mean_pooling")):
-        raise c.refused("norm_type", "a last norm of another kind than the blocks' is not counted")
+        raise c.refused("norm_type", "a final norm of another kind than the norm of the blocks is not supported")
     normed = {"qk_norm": {"over": "all", "kind": "rms"}} if c.flag("use_qk_norm") else {}
     last = {"final": False} if c.flag("use_mean_pooling") else {}
     mask = {"mask": True} if c.flag("use_mask_token") else {}

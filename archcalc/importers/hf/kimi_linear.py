@@ -25,7 +25,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _linear(c: Config) -> Fields:
-    """What the checkpoint says of its delta nets, in a mapping of their own."""
+    """The Kimi Delta Attention options, which the config nests in a mapping."""
     said = c.given("linear_attn_config") or {}
     if not isinstance(said, dict):
         raise c.wrong("linear_attn_config", "fields such as head_dim")
@@ -33,13 +33,13 @@ def _linear(c: Config) -> Fields:
 
 
 def _usual(c: Config) -> list[str]:
-    """Blocks that the checkpoint names, counted from 1, or every fourth one but the first."""
+    """The full-attention blocks that the config lists, counted from 1; by default every fourth one but the first."""
     blocks, said = range(c.size("num_hidden_layers")), _linear(c)
     if "full_attn_layers" not in said or "kda_layers" not in said:
         return [FULL if block and block % 4 == 0 else LINEAR for block in blocks]
     attend, linear = said["full_attn_layers"], said["kda_layers"]
     if sorted((*attend, *linear)) != [block + 1 for block in blocks]:
-        raise c.refused("linear_attn_config", "it must name every block once, as full_attn_layers or kda_layers")
+        raise c.refused("linear_attn_config", "it must list every block once, in full_attn_layers or kda_layers")
     return [FULL if block + 1 in attend else LINEAR for block in blocks]
 
 

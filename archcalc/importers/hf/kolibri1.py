@@ -1,4 +1,4 @@
-"""Kolibri 1: MoE with norms before and after each sublayer; most blocks use a sliding window, and only those use RoPE."""
+"""Kolibri 1: MoE with norms before and after each sublayer; most blocks have a sliding window, and only those RoPE."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _gate(c: Config) -> str:
-    """One number for each head, or as wide as they are whatever else the file says."""
+    """One gate per head, or one per channel for any other value in the file."""
     return "head" if c.get("gating") in (True, "per-head") else "own"
 
 
@@ -41,7 +41,7 @@ def _experts(c: Config) -> Fields:
 
 
 def _kinds(c: Config) -> list[Fields]:
-    """Local blocks turn whole heads, by a base of their own; blocks may differ in how many heads they have."""
+    """Sliding-window blocks rotate whole heads with their own RoPE base; head counts may differ by block."""
     local: Fields = {**window(c), "position": rope(c, head_dim(c), layer=SLIDING)}
     layers = layer_types(c, full(c))
     kinds = [local if layer == SLIDING else {} for layer in layers]
@@ -49,7 +49,7 @@ def _kinds(c: Config) -> list[Fields]:
 
 
 def _heads(c: Config) -> list[Fields]:
-    """What a block says of its heads, where it has another number of them."""
+    """The attention options of a block with a different number of heads."""
     usual, blocks = c.size("num_attention_heads"), c.size("num_hidden_layers")
     rest = {"kv_heads": kv_heads(c), "head_dim": head_dim(c)}
     numbers = c.get("num_attention_heads_per_layer") or [usual] * blocks

@@ -24,12 +24,12 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _tables(c: Config) -> list[int]:
-    """Left and right are told by one table, above and below by another, then height and width."""
+    """One table for left and right x, one for upper and lower y, then height and width."""
     return [c.count("type_vocab_size"), *[c.size("max_2d_position_embeddings")] * 4]
 
 
 def _head(c: Config, task: str) -> Fields:
-    """Every class pools, whether or not its head asks for it."""
+    """Every class has the pooler, whether or not its head uses it."""
     c.skip("tie_word_embeddings")
     table: heads.Table = {
         "base": bert_like.pooled,

@@ -38,7 +38,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _width(c: Config) -> int:
-    """Two thirds of what the file says, rounded up, unless that is switched off."""
+    """Two thirds of the width in the file, rounded up, unless that is switched off."""
     width = c.size_or("block_ff_dim", c.size("intermediate_size"))
     if not c.flag("block_auto_adjust_ff_dim"):
         return width
@@ -48,7 +48,7 @@ def _width(c: Config) -> int:
 
 
 def _head(c: Config, task: str) -> Any:
-    """`tie_embedding` of older files wins."""
+    """`tie_embedding` of older files takes precedence."""
     if task != "causal" or c.given("tie_embedding") is None:
         return heads.of_decoder(c, task)
     c.skip("tie_word_embeddings")

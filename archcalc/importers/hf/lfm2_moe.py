@@ -46,7 +46,7 @@ def _experts(c: Config) -> Fields:
 
 
 def _head(c: Config, task: str) -> Any:
-    """`tie_embedding` of older files wins."""
+    """`tie_embedding` of older files takes precedence."""
     if task != "causal" or c.given("tie_embedding") is None:
         return heads.of_decoder(c, task)
     c.skip("tie_word_embeddings")

@@ -75,7 +75,7 @@ def _experts(c: Config) -> Fields:
 
 
 def unused_flops(module: Any, config: Any, flops: int) -> int:
-    """The class takes every token through all experts, and multiplies by zero what it did not choose."""
+    """The class computes all experts for every token, and multiplies the unselected ones by zero."""
     if type(module).__name__ != "Llama4TextExperts":
         return 0
     experts, chosen = int(module.num_experts), int(config.num_experts_per_tok)

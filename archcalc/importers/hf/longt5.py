@@ -19,10 +19,12 @@ INERT = {
 
 
 def translate(c: Config, task: str) -> Fields:
-    """Its checkpoints hold the token table alone, whatever the config says."""
+    """Its checkpoints contain one tied token embedding, whatever the config says."""
     if c.text("encoder_attention_type") != "local":
-        raise c.refused("encoder_attention_type", "global tokens that are made of the others are not counted")
-    c.notes.append("the encoder's local attention, computed block by block, is counted as full attention")
+        raise c.refused("encoder_attention_type", "transient-global tokens are not counted")
+    c.notes.append("the encoder's blocked local attention is counted as full attention")
     if task == "seq2seq" and c.given("tie_word_embeddings") is False:
-        c.notes.append("tie_word_embeddings is false, but LongT5's checkpoints hold one table: that is counted")
+        c.notes.append(
+            "tie_word_embeddings is false, but LongT5 checkpoints contain one tied embedding: that is counted"
+        )
     return t5_like.t5_like(c, task, "tied")

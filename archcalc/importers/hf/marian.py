@@ -27,7 +27,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _shares(c: Config) -> bool:
-    """Both sides may share one table."""
+    """Encoder and decoder may share one embedding."""
     return c.flag("share_encoder_decoder_embeddings")
 
 
@@ -36,12 +36,12 @@ def _tables(c: Config) -> Fields:
 
 
 def _decoder_vocab(c: Config, task: str) -> int:
-    """The decoder may have a vocabulary of its own, unless its table is the encoder's."""
+    """The decoder may have its own vocabulary, unless it shares the encoder's embedding."""
     vocab, tied = c.size("vocab_size"), c.flag("tie_word_embeddings")
     own = c.size_or("decoder_vocab_size", vocab)
     return vocab if _shares(c) and tied and task != "causal" else own
 
 
 def _head_of(vocab: int, head: Any) -> Any:
-    """An untied head keeps vocab_size, whatever the decoder reads."""
+    """An untied head has vocab_size rows, whatever the decoder's vocabulary."""
     return {"kind": "lm", "vocab": vocab} if head == "lm" else head

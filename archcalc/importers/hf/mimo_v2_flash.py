@@ -36,7 +36,7 @@ def _experts(c: Config) -> Fields:
 
 
 def _kinds(c: Config) -> list[Fields]:
-    """The first block and every sixth look at everything."""
+    """Full attention in the first block and every sixth."""
     usual = [FULL, *every(c, 6)[1:]]
     wide = c.given("sliding_window_size")
     local = {

@@ -23,8 +23,8 @@ _MIXERS = {FULL: "attention", LINEAR: "lightning"}
 
 
 def translate(c: Config, task: str) -> Fields:
-    """Every block starts with a norm that its residual goes through too: that of the sum before it, or the embedding's.
-    So norms stand behind each sum, the last of them being the class's final one."""
+    """The residual is taken after each input norm, so every norm acts on the previous residual sum or on the embedding.
+    That is a norm after each sum, and the last is the class's final norm."""
     mixers = [_MIXERS[layer] for layer in layer_types(c, first_of_every(c, 2, other=LINEAR), known=HYBRID)]
     c.skip("sliding_window", "block_size")
     return decoder(
@@ -40,5 +40,5 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _lightning(c: Config) -> Fields:
-    c.notes.append("decay rates, which the class stores in buffers as large as a chunk, are not counted")
+    c.notes.append("lightning attention's decay buffers, which have the size of a chunk, are not counted")
     return {"head_dim": head_dim(c), "act": activation(c), "chunk": c.size("block_size")}

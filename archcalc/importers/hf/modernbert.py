@@ -45,7 +45,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _words(c: Config, layers: list[str]) -> tuple[list[str], Fields]:
-    """The first block goes without its norm: the embedding has one already."""
+    """The first block has no attention norm, since the embedding already has one."""
     theta = local_theta(c, older="local_rope_theta")
     local = {"window": c.size("local_attention"), "position": {"kind": "rope", "theta": theta}}
     words = ["local" if layer == SLIDING else "attention" for layer in layers]
@@ -55,7 +55,7 @@ def _words(c: Config, layers: list[str]) -> tuple[list[str], Fields]:
 
 
 def _head(c: Config, task: str) -> Any:
-    """A dense layer and a norm stand in front of every head."""
+    """A dense layer and a norm come before every head."""
     kind, bias = heads.tied_or_own(c), c.flag("decoder_bias")
     dense = {"transform": True, "transform_bias": c.flag("classifier_bias")}
     pool = "mean" if c.given("classifier_pooling") == "mean" else "class"

@@ -39,7 +39,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _kinds(c: Config, each: int) -> list[Fields]:
-    """The first block goes without its norm: the embedding has one already."""
+    """The first block has no attention norm, since the embedding already has one."""
     layers = layer_types(c, first_of_every(c, c.given("global_attn_every_n_layers") or 3))
     position = rope(c, each, layer=SLIDING)
     local = {"window": max(c.size("local_attention") // 2, 1), "position": position}
@@ -49,7 +49,7 @@ def _kinds(c: Config, each: int) -> list[Fields]:
 
 
 def _head(c: Config, task: str) -> Any:
-    """A dense layer and a norm stand in front of a language model's head and a sequence's."""
+    """A dense layer and a norm come before the LM head and the sequence classifier."""
     biased = c.flag("classifier_bias")
     dense = {"transform": True, "transform_bias": biased}
     if task == "causal":

@@ -91,7 +91,7 @@ def _experts(c: Config) -> Fields:
 
 
 def _mamba(c: Config) -> Fields:
-    """Channels are normalised by the groups that share B and C; names with mamba_ in front are set last, and win."""
+    """The gated norm works on the groups that share B and C; keys with the prefix mamba_ take precedence."""
     last = {key: f"mamba_{other}" for key, other in _SET_LAST.items() if f"mamba_{other}" in c.said}
     groups = c.size(last.get("n_groups", "n_groups"))
     c.skip(*_SET_LAST)

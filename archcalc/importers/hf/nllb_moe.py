@@ -50,7 +50,7 @@ def _stack(c: Config, name: str, mixers: str, act: str) -> Fields:
 
 
 def _experts(c: Config, width: int, act: str) -> Fields:
-    """The router takes two."""
+    """The router selects two experts."""
     number, bias = c.size("num_experts"), c.flag("router_bias")
     fields = {"experts": number, "top": min(2, number), "width": width, "act": act, "gated": False, "bias": True}
     return {**fields, **({"router_bias": True} if bias else {})}

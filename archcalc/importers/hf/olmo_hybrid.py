@@ -30,7 +30,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _attention(c: Config) -> Fields:
-    """Norms stand behind the branches of blocks with attention."""
+    """Attention blocks have their norms after the sublayers."""
     behind = {"kind": "rms", "place": "out"}
     attention = {"bias": c.flag("attention_bias"), "qk_norm": "all", "norm": behind}
     return {"attention": attention, "variants": {"behind": {"like": "ffn", "norm": behind}}}

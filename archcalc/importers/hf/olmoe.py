@@ -24,9 +24,9 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _qk_norm(c: Config) -> Any:
-    """The class sizes its norms by hidden_size, whatever the heads are."""
+    """The class sizes its QK norms by hidden_size, whatever the head size."""
     if head_dim(c) * c.size("num_attention_heads") == c.size("hidden_size"):
         return "all"
     widths = [c.size("hidden_size"), even_heads(c) * kv_heads(c)]
-    c.notes.append("norms on queries and keys are not as wide as those: this model can be built, but not run")
+    c.notes.append("QK norms have a different size than queries or keys: this model can be built but not run")
     return {"over": "all", "width": widths}

@@ -1,4 +1,4 @@
-"""OPT: learned positions offset by two rows, pre- or post-norm, token embeddings that may be narrower than the model."""
+"""OPT: learned positions offset by two rows, pre- or post-norm, an embedding that may be narrower than hidden_size."""
 
 from __future__ import annotations
 

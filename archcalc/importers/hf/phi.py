@@ -25,8 +25,10 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _qk_norm(c: Config) -> Fields:
-    """As wide as heads are without a head_dim of their own; with one the model is built, and cannot run."""
+    """The norms have the default head size; with another head_dim the model can be built but not run."""
     if head_dim(c) == even_heads(c):
         return {"qk_norm": "head"}
-    c.notes.append(f"norms of {even_heads(c)} numbers on heads of {head_dim(c)}: this model can be built, but not run")
+    c.notes.append(
+        f"QK norms of size {even_heads(c)} on heads of size {head_dim(c)}: this model can be built but not run"
+    )
     return {"qk_norm": {"over": "head", "width": even_heads(c)}}

@@ -28,9 +28,9 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _experts(c: Config) -> Fields:
-    """The router takes two, whatever the file says."""
+    """The router always selects two experts, whatever the file says."""
     number, width = c.size("num_local_experts"), c.size("intermediate_size")
     if c.get("num_experts_per_tok") == 2:
         return mixture(c, number, width)
-    c.notes.append("num_experts_per_tok is not read by transformers' PhiMoE: its router always takes two")
+    c.notes.append("transformers' PhiMoE ignores num_experts_per_tok: its router always selects two experts")
     return {"experts": number, "top": min(2, number), "width": width, "act": activation(c)}

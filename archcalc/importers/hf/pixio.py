@@ -31,5 +31,5 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _second_norm(d_model: int) -> Fields:
-    """The backbone has a norm of its own behind the model's."""
+    """The backbone has another norm after the model's final norm."""
     return {"norm_weight": [d_model], "norm_bias": [d_model]}

@@ -19,7 +19,7 @@ def translate(c: Config, task: str) -> Fields:
     heads.only(c, task, "base")
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     c.skip("head_dim")
-    c.notes.append("the class puts all images of a batch into one sequence; each is counted by itself")
+    c.notes.append("the class concatenates all images of a batch into one sequence; each image is counted separately")
     return {
         "d_model": d_model,
         "heads": number,

@@ -16,5 +16,5 @@ INERT = {
 
 def translate(c: Config, task: str) -> Fields:
     heads.only(c, task, "base")
-    c.notes.append("after the last block positions are averaged in pairs, which is not counted")
+    c.notes.append("average pooling with stride two after the last block is not counted")
     return sound_encoder(c)

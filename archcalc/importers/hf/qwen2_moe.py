@@ -32,6 +32,6 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _usual(c: Config, slides: bool) -> list[str]:
-    """Windows in every other block, up to one of them."""
+    """Sliding windows in every other block, up to max_window_layers."""
     last, blocks = c.get("max_window_layers"), range(c.size("num_hidden_layers"))
     return [SLIDING if slides and block % 2 == 0 and block < last else FULL for block in blocks]

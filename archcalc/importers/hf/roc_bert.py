@@ -29,18 +29,18 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _tables(c: Config) -> tuple[Fields, Fields]:
-    """Those that are read beside the tokens', and those that are kept only: switched off, or to be added if given."""
+    """The embedding tables that the forward pass uses, and those that are stored but unused."""
     tables = {name: [c.size(f"{name}_vocab_size"), c.size(f"{name}_embed_dim")] for name in ("shape", "pronunciation")}
     joins, there = c.flag("concat_input"), {name for name in tables if c.flag(f"enable_{name}")}
     if joins and not there:
-        raise c.refused("concat_input", "there is nothing to join to the tokens")
+        raise c.refused("concat_input", "there is no other embedding to concatenate with the token embedding")
     if there and not joins:
-        c.notes.append("tables of shapes and pronunciations are counted, but not read")
+        c.notes.append("glyph and pronunciation embeddings are counted as parameters, but not used in the forward pass")
     read = {name: sizes for name, sizes in tables.items() if joins and name in there}
     return read, {f"{name}_embed": sizes for name, sizes in tables.items() if name not in read}
 
 
 def _head(c: Config, task: str) -> Any:
-    """Pre-training pools for a loss of its own, which nothing here computes."""
+    """The pooler of the pretraining class is used only for its contrastive loss, which is not counted."""
     pretraining = {"pretraining": lambda: {**bert_like.language(c), "beside": bert_like.pooled()}}
     return bert_like.head(c, task, bert_like.POOLER, pretraining)

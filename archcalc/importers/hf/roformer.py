@@ -22,7 +22,10 @@ def translate(c: Config, task: str) -> Fields:
     width = c.size_or("embedding_size", d_model)
     narrow = {"width": width} if width != d_model else {}
     if d_model // number % 2:
-        raise c.refused("num_attention_heads", "rotary positions turn pairs of numbers: such a model cannot run")
+        raise c.refused(
+            "num_attention_heads",
+            "RoPE rotates pairs of numbers, so the head size must be even: such a model cannot run",
+        )
     return {
         **bert_like.encoder(c),
         "norm": bert_like.POST_NORM,

@@ -21,7 +21,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _patches(c: Config) -> Fields:
-    """A square of patches is counted."""
+    """Counts a square image of num_patches patches."""
     number, side = c.size("num_patches"), c.size("patch_size")
     rows = isqrt(number)
     if rows * rows != number:

@@ -42,7 +42,7 @@ _WORDS = {  # by whether a block has a window, and whether it has positions
 
 
 def _rotated(c: Config) -> list[int]:
-    """One number a block: 1 with RoPE, 0 without."""
+    """One number per block: 1 with RoPE, 0 without."""
     blocks, said = c.size("num_hidden_layers"), c.get("no_rope_layers")
     if said is None:
         every = c.size("no_rope_layer_interval")

@@ -50,7 +50,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _parts(c: Config, name: str, blocks: int, declared: int) -> list[str]:
-    """Experts in the second block of every few, in all where a few is one; so does the class count."""
+    """MoE in the second block of every sparse step, or in all blocks if the step is 1, as in the class."""
     sparse = c.count(f"num_sparse_{name}_layers")
     derived = declared // sparse if sparse else declared
     step = derived if c.given(f"{name}_sparse_step") is None else c.given(f"{name}_sparse_step")

@@ -12,6 +12,6 @@ INERT = t5_like.INERT
 
 
 def translate(c: Config, task: str) -> Fields:
-    """T5 alone keeps a checkpoint's untied head in another key too, which tells v1.1 from the first."""
+    """Only T5 configs also record an untied head in another key, which tells v1.1 from the original."""
     overwritten = c.given("scale_decoder_outputs") is False
     return t5_like.t5_like(c, task, t5_like.head_of_checkpoint(c, task, overwritten=overwritten))

@@ -15,4 +15,6 @@ INERT = {
 
 
 def translate(c: Config, task: str) -> Fields:
-    raise c.refused("is_decoder", "it is one half of a t5gemma: put it there, as encoder or as decoder")
+    raise c.refused(
+        "is_decoder", "it is one half of a t5gemma config: give that config, with this one as encoder or decoder"
+    )

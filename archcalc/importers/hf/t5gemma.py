@@ -32,7 +32,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _read(c: Config, name: str) -> Fields:
-    """One stack as a model of its own. Windows of an encoder lie on both sides."""
+    """One half as a separate model. Sliding windows of the encoder extend to both sides."""
     inner = Config("t5_gemma_module", c.get(name) or {})
     cap, window = inner.get("attn_logit_softcapping"), inner.get("sliding_window")
     capped: Fields = {"softcap": float(cap)} if cap else {}
@@ -60,7 +60,7 @@ def _read(c: Config, name: str) -> Fields:
 
 
 def _stack(fields: Fields, name: str) -> Fields:
-    """What a model says beside its blocks, said of this stack alone."""
+    """Moves the model-level fields into this stack."""
     blocks = fields.pop(name)
     return {**fields, **(blocks if isinstance(blocks, dict) else {"blocks": blocks})}
 

@@ -18,6 +18,6 @@ INERT = {
 def translate(c: Config, task: str) -> Fields:
     heads.only(c, task, "base")
     c.skip(*(key for key in c.defaults if key.startswith("decoder_")), "norm_pix_loss", "mask_ratio")
-    c.notes.append("mask_ratio hides a share of the patches from the encoder: counted as if none were hidden")
+    c.notes.append("mask_ratio removes a share of the patches in pretraining: counted with all patches")
     bias = biased(qkv=c.flag("qkv_bias"), o=True)
     return image_encoder(c, bias=bias, ffn=plain_ffn(c), embedding=patches(c), head="none")

@@ -53,7 +53,7 @@ def translate(c: Config, task: str) -> Fields:
 
 
 def _listening(c: Config, encoder: Fields) -> Fields:
-    """The encoder alone, and what it heard: every position projected, the mean of them classified."""
+    """Audio classification: the encoder alone, a projection of every position, and a classifier on their mean."""
     return {
         "d_model": c.size("d_model"),
         "attention": {"bias": ["q", "v", "o"]},

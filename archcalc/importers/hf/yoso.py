@@ -24,7 +24,7 @@ INERT = {
 def translate(c: Config, task: str) -> Fields:
     if c.given("conv_window"):
         raise c.refused("conv_window")
-    c.notes.append("approximate attention of this class is counted as full attention")
+    c.notes.append("the approximate attention of this class is counted as full attention")
     fields = bert_like.encoder(c)
     return {
         **fields,

@@ -37,7 +37,7 @@ def _asked(wanted: Repository, trace: bool) -> Document:
 
 
 def _described(remote: Remote) -> dict[str, bytes]:
-    """What describes the model, as config.json, with what lies beside it; nothing where nothing does."""
+    """The model's config.json or its equivalent, with the files beside it; None if there is none."""
     for name in folders.DESCRIBING:
         raw = remote.whole(name, MAX_JSON)
         if raw is not None:
@@ -49,7 +49,7 @@ def _described(remote: Remote) -> dict[str, bytes]:
 
 
 def _of_config(remote: Remote, held: dict[str, bytes], trace: bool) -> Document:
-    """As of a folder: a config that is not read leaves the tensors, and weights that are not there a note."""
+    """As for a folder: if the config cannot be imported, the tensors are listed; missing weights become a note."""
     try:
         found = files.of_files(held, f"{remote.repository.shown}/{beside.CONFIG}", trace=trace)
     except InputError as error:
@@ -84,7 +84,7 @@ def _of_weights(remote: Remote) -> Document:
         return files.of_tensors(tensors, remote.repository.shown)
     hint = "archcalc reads config.json and safetensors headers"
     if any(name.endswith(".gguf") for name in remote.names):
-        hint = "it holds GGUF files: download one, and name that file"
+        hint = "it contains GGUF files: download one, and give that file"
     raise InputError(f"{remote.repository.name} has neither a config.json nor safetensors", hint)
 
 
@@ -93,7 +93,7 @@ def _without_network(wanted: Repository, error: Unreachable, trace: bool) -> Doc
     if folder is None:
         raise error
     found = files.of_path(folder, str(folder), trace=trace)
-    note = f"{error.fact}: read from the cache of huggingface_hub, commit {folder.name[:8]}"
+    note = f"{error.fact}: read from the huggingface_hub cache, commit {folder.name[:8]}"
     found.file_notes = (*found.file_notes, note)
     return found
 
@@ -101,6 +101,6 @@ def _without_network(wanted: Repository, error: Unreachable, trace: bool) -> Doc
 def _cached(wanted: Repository, trace: bool) -> Document:
     folder = cache.snapshot(wanted)
     if folder is None:
-        fact = "HF_HUB_OFFLINE is set, and the cache of huggingface_hub does not hold this repository"
+        fact = "HF_HUB_OFFLINE is set, and this repository is not in the huggingface_hub cache"
         raise InputError(fact, "unset HF_HUB_OFFLINE, or download it first")
     return files.of_path(folder, str(folder), trace=trace)

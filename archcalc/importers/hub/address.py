@@ -1,4 +1,4 @@
-"""Which repository is meant: `hf:owner/name[@revision]`, or the address of its page on the Hub."""
+"""Parses a repository's name: `hf:owner/name[@revision]`, or the URL of its page on the Hub."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Repository:
 
 
 def repository(written: str) -> Repository:
-    """Of either way of writing it."""
+    """Parses both notations."""
     name, revision = _of_name(written) if written.startswith("hf:") else _of_url(written)
     whole = _NAME.fullmatch(name) and ".." not in name
     if not whole or (revision and (not _REVISION.fullmatch(revision) or ".." in revision)):
@@ -58,7 +58,7 @@ def _of_name(written: str) -> tuple[str, str]:
 
 
 def _of_url(written: str) -> tuple[str, str]:
-    """A page of the Hub: the repository's own, its tree at a revision, or one of the files that are read of it."""
+    """Parses a Hub URL: the repository's page, its tree at a revision, or one of the files that archcalc reads."""
     try:
         parts = urlsplit(written if "://" in written else f"https://{written}")
         known = (*_HOSTS, urlsplit(endpoint()).hostname)
@@ -75,12 +75,15 @@ def _of_url(written: str) -> tuple[str, str]:
 
 
 def _revision(written: str, behind: list[str], rest: list[str]) -> str:
-    """What stands behind `tree` or `blob`: a revision, and a file at the top of the repository."""
+    """Parses what follows `tree` or `blob`: a revision, and a file at the top level of the repository."""
     if not rest:
         return ""
     file = behind[1] if len(behind) == 2 else ""
     if rest[0] not in _VIEWS or not behind or len(behind) > 2 or (file and not _is_read(file)):
-        raise InputError(f"{written} leads into a repository", f"only its top is read: {_HINT}; or download the file")
+        raise InputError(
+            f"{written} points into a subfolder of a repository",
+            f"archcalc reads only its top level: {_HINT}; or download the file",
+        )
     return behind[0]
 
 

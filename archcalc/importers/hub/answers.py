@@ -1,4 +1,4 @@
-"""What a status of the Hub means, and what to do about it."""
+"""Error messages for the Hub's HTTP statuses, each with what to do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def body(found: Answer, repository: Repository, *, token: bool) -> bytes | None:
 
 
 def told(found: Answer, repository: Repository, code: str, *, token: bool) -> InputError:
-    """One sentence for each of what can be done."""
+    """The error for each known status."""
     status = found.status
     if code == "GatedRepo":
         fact, hint = _gated(repository, token=token)
@@ -29,7 +29,7 @@ def told(found: Answer, repository: Repository, code: str, *, token: bool) -> In
     elif code == "DisabledRepo":
         fact, hint = "this repository has been disabled", f"see {repository.page}"
     elif status == 401 and token and code != "RepoNotFound":
-        fact, hint = "the Hub does not accept the token", "log in with `hf auth login`, or set HF_TOKEN anew"
+        fact, hint = "the Hub does not accept the token", "log in with `hf auth login`, or set HF_TOKEN again"
     elif status in (401, 404):
         fact, hint = "there is no such repository, or it is private", _spelling(token=token)
     else:
@@ -52,13 +52,13 @@ def _spelling(*, token: bool) -> str:
 
 def _refused(found: Answer) -> tuple[str, str]:
     if found.status == 403:
-        return "the Hub refuses to show this repository", "check what the token may read: HF_TOKEN, `hf auth login`"
+        return "the Hub denies access to this repository", "check what the token may read: HF_TOKEN, `hf auth login`"
     if found.status == 429:
         after = found.headers.get("retry-after", "")
         wait = f"wait {after} s" if after.isascii() and after.isdigit() and len(after) < 6 else "wait some minutes"
-        return "the Hub was asked too often", f"{wait}; with HF_TOKEN set it allows more"
+        return "the Hub's rate limit is reached", f"{wait}; with HF_TOKEN set it allows more"
     if found.status == 451:
         return "the repository may not be shown for legal reasons", "the Hub says no more"
     if found.status >= 500:
         return "the Hub has a fault", "try again later"
-    return "the Hub gives an answer that archcalc does not know", "check HF_ENDPOINT and proxies"
+    return "the Hub sent an answer that archcalc does not understand", "check HF_ENDPOINT and proxies"

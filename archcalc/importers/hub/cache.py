@@ -35,7 +35,7 @@ def snapshot(repository: Repository) -> Path | None:
 
 
 def keep(repository: Repository, commit: str, files: dict[str, bytes]) -> None:
-    """A revision that is known by another commit stays so: other programs may hold its weights."""
+    """An existing ref to another commit is kept: other programs may have cached its weights."""
     home = _home(repository)
     if home is None or not COMMIT.fullmatch(commit):
         return
@@ -53,7 +53,7 @@ def _home(repository: Repository) -> Path | None:
 
 
 def _write(file: Path, raw: bytes) -> None:
-    """At once or not at all; what is there stays."""
+    """Writes atomically; an existing file is kept."""
     if file.exists():
         return
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A repository as the Hub serves it, at one commit: which files it has, a small one whole, the start of a large one."""
+"""A Hub repository at one commit: its file list, whole small files, and the first bytes of large ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RANGE = re.compile(r"bytes 0-\d{1,18}/(\d{1,18})", re.ASCII)
 
 
 class Start(NamedTuple):
-    """The first bytes of a file, and the length of all of it where the Hub tells it."""
+    """The first bytes of a file, and its whole length if the Hub reports it."""
 
     raw: bytes
     size: int | None
@@ -49,7 +49,7 @@ class Remote:
         return found
 
     def ask(self, name: str, most: int) -> Question:
-        """For the first bytes, at most so many. It is under way when this returns."""
+        """Starts a request for at most that many first bytes, and returns without waiting."""
         return Question(self._url(name), most=most, cut=True, token=self.token, span=f"0-{most - 1}")
 
     def start(self, question: Question) -> Start | None:
@@ -77,7 +77,7 @@ class Remote:
 
 
 def _length(found: Answer) -> int | None:
-    """Behind the stroke in `bytes 0-99999/123456`, or that of an answer that ignores the range."""
+    """The total in `Content-Range: bytes 0-99999/123456`, or the length of an answer that ignores the range."""
     if found.status == 200:
         told = found.headers.get("content-length", "")
         return int(told) if re.fullmatch(r"[0-9]{1,18}", told) else None

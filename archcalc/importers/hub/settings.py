@@ -39,11 +39,11 @@ def _is_true(name: str) -> bool:
 
 
 def token() -> str:
-    """HF_TOKEN, or the one that `hf auth login` keeps; empty without one."""
+    """HF_TOKEN, or the token stored by `hf auth login`; empty if there is none."""
     given = os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN") or ""
     found = given.strip() or ("" if _is_true("HF_HUB_DISABLE_IMPLICIT_TOKEN") else _kept_token())
     if not re.fullmatch(r"[\x21-\x7e]*", found):
-        raise InputError("HF_TOKEN has characters that no token has", "copy the token again")
+        raise InputError("HF_TOKEN contains characters that a token cannot have", "copy the token again")
     return found
 
 
@@ -57,7 +57,7 @@ def _kept_token() -> str:
 
 
 def cache() -> Path | None:
-    """Where repositories are kept; None for a user without a home."""
+    """The folder of the cache; None for a user without a home folder."""
     written = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
     if written:
         return Path(written)

@@ -1,4 +1,4 @@
-"""One question to a server, with an end to everything: connecting, silence, slowness, redirects, length.
+"""One HTTP request with limits on everything: connecting, waiting, total time, redirects, length.
 
 The question is asked in a thread of its own, since neither a name that is looked up nor a header that arrives byte by
 byte can be interrupted. A thread that is no longer waited for ends with its connection, or with the process.
@@ -34,7 +34,7 @@ _CHECK = "check the connection, HF_ENDPOINT and proxies"
 
 
 class Unreachable(InputError):
-    """Nobody answered, or not to the end: what was asked may be known from before."""
+    """The server did not answer, or not completely; the cache may still have the file."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"the Hub cannot be reached: {why}", _CHECK)
@@ -42,7 +42,7 @@ class Unreachable(InputError):
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, whatever its status."""
+    """A response, whatever its status."""
 
     status: int
     headers: Mapping[str, str]  # by names in lower case; of redirects too, where the last answer does not have them
@@ -50,7 +50,7 @@ class Answer:
 
 
 class Question:
-    """Starts to ask at once; `answer` waits for it. Many can be under way."""
+    """Starts the request at once; `answer` waits for it. Many requests can run at a time."""
 
     def __init__(self, url: str, *, most: int, cut: bool = False, token: str = "", span: str = "") -> None:
         self.url, self.most, self.cut = url, most, cut
@@ -64,7 +64,7 @@ class Question:
         threading.Thread(target=self._run, daemon=True).start()
 
     def answer(self) -> Answer:
-        """Raises an Unreachable, or an InputError for an answer that nobody could use."""
+        """Raises Unreachable, or InputError for an unusable answer."""
         while not self.done.wait(max(0.0, self.until - time.monotonic())):
             if time.monotonic() >= self.until:
                 self._give_up()
@@ -134,7 +134,7 @@ class Question:
 
 
 def _opener(question: Question) -> OpenerDirector:
-    """http and https alone, by the proxies of the environment; redirects and statuses are looked at here."""
+    """Allows http and https only, through the environment's proxies; redirects and statuses are handled here."""
 
     class Plain(http.client.HTTPConnection):
         def connect(self) -> None:
@@ -179,11 +179,13 @@ def _host(url: str) -> str:
 
 
 def _moved(url: str, location: str) -> str:
-    """Never to another kind of address, nor from an encrypted one to one that is not."""
+    """Follows a redirect only to http or https, and never from https to http."""
     found = urljoin(url, location)
     before, after = urlsplit(url).scheme, urlsplit(found).scheme
     if after not in ("http", "https") or (before, after) == ("https", "http") or not urlsplit(found).netloc:
-        raise InputError(f"the Hub redirects to {location}, which is not followed", "check HF_ENDPOINT and proxies")
+        raise InputError(
+            f"the Hub redirects to {location}; archcalc does not follow that", "check HF_ENDPOINT and proxies"
+        )
     return found
 
 

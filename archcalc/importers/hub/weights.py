@@ -1,4 +1,4 @@
-"""Headers of a repository's weights, by range requests: checked as those of a file are. Weights are never fetched."""
+"""Reads the safetensors headers of a repository by range requests; weights are never downloaded."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from archcalc.importers.hub.web import Question
 FIRST = 100_000  # bytes: the whole header of most files
 AT_ONCE = 8
 MOST_SHARDS = 2000
-_DAMAGED = "the file in the repository is damaged; its owner can mend it"
+_DAMAGED = "the file in the repository is damaged; its owner can fix it"
 
 
 class NotAll(InputError):
-    """An index names shards that the repository does not have."""
+    """Raised when an index lists shards that the repository does not have."""
 
 
 def tensors(remote: Remote) -> safetensors.Tensors | None:
@@ -61,7 +61,7 @@ def _headers(remote: Remote, names: Sequence[str]) -> dict[str, safetensors.Tens
 
 
 def _asked(remote: Remote, names: Sequence[str]) -> Iterator[tuple[str, Question]]:
-    """Some are under way at a time."""
+    """A few requests run at a time."""
     waiting: deque[tuple[str, Question]] = deque()
     for name in names:
         waiting.append((name, remote.ask(name, FIRST)))
@@ -71,7 +71,7 @@ def _asked(remote: Remote, names: Sequence[str]) -> Iterator[tuple[str, Question
 
 
 def _whole(remote: Remote, name: str, start: Start) -> Start:
-    """With all of a header that is longer than most."""
+    """Requests the rest of a header that is longer than the first request."""
     length = 8 + int.from_bytes(start.raw[:8], "little")
     if not FIRST <= len(start.raw) < length <= 8 + safetensors.LONGEST:
         return start

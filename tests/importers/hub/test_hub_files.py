@@ -75,7 +75,9 @@ def test_shards_are_joined_as_their_index_says(hub: type[Hub]) -> None:
     assert any("as the config says" in note for note in (*model.document.notes, *model.document.file_notes))
     del hub.answers["part-1.safetensors"]
     noted = archcalc.load("hf:owner/name").document.file_notes
-    assert any(note.startswith("1 of the ") and "are not here; bytes are as the config says" in note for note in noted)
+    assert any(
+        note.startswith("1 of the ") and "are not here; bytes are computed from the config" in note for note in noted
+    )
     hub.answers["model.safetensors.index.json"] = (200, {}, b'{"weight_map": {"a": "../../x.safetensors"}}')
     assert "not beside it" in refused()
     many = {"weight_map": {f"t{index}": f"{index}.safetensors" for index in range(3000)}}

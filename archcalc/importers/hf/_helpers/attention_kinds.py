@@ -7,7 +7,7 @@ from archcalc.importers.hf._helpers.patterns import stack
 
 
 def attentions(blocks: list[Fields], parts: list[str]) -> Fields:
-    """The stack and its variants. `blocks` is what each block's attention says beyond the usual one."""
+    """The stack and its variants. `blocks` are the attention options in which each block differs from the default."""
     words: dict[str, str] = {}
     variants: Fields = {}
     lines = []
@@ -21,7 +21,7 @@ def attentions(blocks: list[Fields], parts: list[str]) -> Fields:
 
 
 def _word(said: Fields, taken: Fields) -> str:
-    """`local`, `chunked`, `free` of positions, or by the number of its heads; numbered where that is taken."""
+    """`local`, `chunked`, `free` (without positions) or a name with the head count; numbered if already taken."""
     if not said:
         return "attention"
     seen = [word for key, word in (("window", "local"), ("chunk", "chunked")) if key in said]

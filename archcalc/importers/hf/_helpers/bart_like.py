@@ -70,7 +70,7 @@ def sinusoidal(c: Config, **more: Any) -> Fields:
 
 
 def head(c: Config, task: str, causal: Callable[[], Any] | None = None) -> Any:
-    """`causal` makes the head of a decoder alone, where that is not the usual one."""
+    """`causal` builds the head of the decoder-only class, if it differs from the default."""
     labels = heads.labels(c)
     c.skip("tie_word_embeddings")
     table: heads.Table = {

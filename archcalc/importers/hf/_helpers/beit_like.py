@@ -32,12 +32,12 @@ def _position(c: Config) -> Any:
 
 
 def averaged() -> Fields:
-    """A bare model that averages its patches, and norms the mean."""
+    """The bare model, which mean-pools its patches and normalises the mean."""
     return {"kind": "none", "pool": "mean", "norm": True}
 
 
 def classes(c: Config) -> Any:
-    """Of the class token, or of the mean; the norm of the mean stays where there are no classes."""
+    """A classifier on the class token or on the mean; the norm of the mean exists even without classes."""
     if not c.flag("use_mean_pooling"):
         return classes_of_image(c, "class")
     found = classes_of_image(c, "mean", norm=True)

@@ -17,12 +17,12 @@ MOST_PADDING = 1024  # rows in front of a table of positions that a file may ask
 
 
 def pooled() -> Fields:
-    """A bare model that pools its first token."""
+    """The bare model, with a pooler on the first token."""
     return {"kind": "none", **POOLER}
 
 
 def encoder(c: Config) -> Fields:
-    """Sizes, a plain FFN, and a table of positions."""
+    """Sizes, a non-gated FFN, and learned positions."""
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     return {
         "vocab": c.size("vocab_size"),
@@ -35,7 +35,7 @@ def encoder(c: Config) -> Fields:
 
 
 def positions_behind_padding(c: Config) -> Fields:
-    """RoBERTa counts from the row behind that of padding, so that the rows up to there are used by no token."""
+    """RoBERTa's position ids start after padding_idx, so the rows up to there are never used."""
     rows, padding = c.size("max_position_embeddings"), c.given("pad_token_id")
     if not isinstance(padding, int) or not 0 <= padding < min(rows - 1, MOST_PADDING):
         return {"kind": "learned", "length": rows}
@@ -43,7 +43,7 @@ def positions_behind_padding(c: Config) -> Fields:
 
 
 def blocks(c: Config) -> Fields:
-    """Blocks that see the whole text; as a decoder only what stands before, and perhaps what another model read."""
+    """Bidirectional blocks; with is_decoder they are causal, with optional cross-attention."""
     causal = c.flag("is_decoder")
     crossed = causal and c.flag("add_cross_attention")
     line = "attention cross ffn" if crossed else "attention ffn"
@@ -53,29 +53,29 @@ def blocks(c: Config) -> Fields:
 
 
 def typed(c: Config, **more: Any) -> Fields:
-    """An embedding of tokens and token types behind a norm."""
+    """An embedding of tokens and token types, followed by a norm."""
     return {"norm": True, "types": c.count("type_vocab_size"), **more}
 
 
 def language(c: Config, *, twice: bool = True) -> Fields:
-    """A dense layer and a norm, then the token table again with a bias; `twice`: untied classes keep a second bias."""
+    """The masked-LM head: dense layer, norm, tied decoder with bias; `twice`: untied classes have a second bias."""
     if c.flag("tie_word_embeddings"):
         return {"kind": "tied", "bias": True, "transform": True}
     return {"kind": "lm", "bias": "twice" if twice else True, "transform": True}
 
 
 def language_and_pair(c: Config, classes: int = 2) -> Fields:
-    """BERT's pre-training: hidden tokens, and whether the second text follows the first."""
+    """BERT's pretraining heads: masked LM and next-sentence prediction."""
     return {**language(c), "beside": pair(classes)}
 
 
 def pair(classes: int) -> Fields:
-    """Of two texts: does one follow the other?"""
+    """The next-sentence prediction head."""
     return heads.classifier(classes, pool="class", **POOLER)
 
 
 def classifiers(c: Config, dense: Fields, choice: Fields = POOLER) -> heads.Table:
-    """Of a sequence, behind `dense`; of each token; of the ends of an answer; of one of several texts."""
+    """Heads for sequence classification (with `dense`), token classification, question answering, multiple choice."""
     return {
         "sequence": lambda: heads.classifier(heads.labels(c), pool="class", **dense),
         "token": lambda: heads.classifier(heads.labels(c)),
@@ -86,7 +86,7 @@ def classifiers(c: Config, dense: Fields, choice: Fields = POOLER) -> heads.Tabl
 
 
 def head(c: Config, task: str, dense: Fields, own: heads.Table | None = None) -> Any:
-    """The table that most families share, with what a family has differently in `own`."""
+    """The heads that most families share, with a family's own ones in `own`."""
     c.skip("tie_word_embeddings")
     language_models = {"masked": lambda: language(c), "causal": lambda: language(c)}
     table = {"base": pooled, **language_models, "pretraining": lambda: language_and_pair(c), **classifiers(c, dense)}
@@ -96,7 +96,7 @@ def head(c: Config, task: str, dense: Fields, own: heads.Table | None = None) ->
 def rotary_head(
     c: Config, task: str, dense: Fields, *, twice: bool = True, base: Callable[[], Any] = heads.none
 ) -> Any:
-    """Heads of BERTs with rotary positions: tied unless the file says otherwise, though not every class declares so."""
+    """Heads of BERT models with RoPE: tied unless the file says otherwise, though not every class declares that."""
     c.skip("tie_word_embeddings")
     table = {"base": base, "masked": lambda: _tied_unless_said(c, twice), **classifiers(c, dense)}
     return heads.for_task(c, task, table)
@@ -109,7 +109,7 @@ def _tied_unless_said(c: Config, twice: bool) -> Fields:
 
 
 def llama_encoder(c: Config) -> Fields:
-    """Llama's sizes, for classes that see the whole text."""
+    """Llama's sizes, for classes with bidirectional attention."""
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("hidden_size"),

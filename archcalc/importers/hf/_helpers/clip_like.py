@@ -21,11 +21,11 @@ def tower(c: Config) -> Fields:
 
 
 def image_tower(c: Config, embedding: Fields) -> Fields:
-    """SigLIP's: learned positions and a last norm."""
+    """SigLIP's vision encoder: learned positions and a final norm."""
     return {**tower(c), "embedding": embedding, "position": "learned", "encoder": c.size("num_hidden_layers")}
 
 
 def of_images(c: Config, task: str) -> Any:
-    """SigLIP pools by attention from one learned query, unless that is switched off."""
+    """SigLIP's attention pooling head with one learned query, unless it is switched off."""
     heads.only(c, task, "base")
     return "none" if c.given("vision_use_head") is False else {"kind": "none", "pool": "probe"}

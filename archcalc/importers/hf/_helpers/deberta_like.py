@@ -13,7 +13,7 @@ from archcalc.importers.hf._helpers.reading import Config
 
 
 def deberta(c: Config, task: str, sizes: Fields, relative: list[Fields], **own: Any) -> Fields:
-    """`sizes` as BERT has them, its `relative` positions, and what a generation has of its `own`."""
+    """`sizes` as in BERT, `relative` position options, and the version's `own` fields."""
     d_model = c.size("hidden_size")
     width = c.size_or("embedding_size", d_model)
     narrow = {"width": width, "project": "sum"} if width != d_model else {}
@@ -45,13 +45,15 @@ def _head(c: Config, task: str) -> Any:
     c.skip("tie_word_embeddings")
     legacy, pooled = c.flag("legacy"), c.given("pooler_hidden_size")
     if task in ("sequence", "choice") and pooled not in (None, c.size("hidden_size")):
-        raise c.refused("pooler_hidden_size", "the class pools hidden_size numbers, so that such a model cannot run")
+        raise c.refused(
+            "pooler_hidden_size", "the pooler of the class takes hidden_size inputs, so such a model cannot run"
+        )
     table = {"base": heads.none, "masked": lambda: _language(c, legacy), **bert_like.classifiers(c, bert_like.POOLER)}
     return heads.for_task(c, task, table)
 
 
 def _language(c: Config, legacy: bool) -> Any:
-    """The newer head is as wide as the model, and tied to a table that may be narrower."""
+    """The newer head has hidden_size inputs, and is tied to an embedding that may be narrower."""
     if legacy:
         return bert_like.language(c)
     return "none" if _narrow(c) else {"kind": "tied", "bias": True, "transform": True}
@@ -62,10 +64,12 @@ def _narrow(c: Config) -> bool:
 
 
 def _unfit_head(c: Config, task: str) -> Fields:
-    """A head that is not as wide as the table that it is tied to is kept, and cannot run."""
+    """A tied head whose width differs from the embedding: stored separately, and unable to run."""
     if task != "masked" or c.flag("legacy") or not _narrow(c):
         return {}
-    c.notes.append("the head is not as wide as the token table that it is tied to: this can be built, but not run")
+    c.notes.append(
+        "the head's width differs from the token embedding that it is tied to: this can be built but not run"
+    )
     width = c.size("hidden_size")
     dense = {"head_dense_weight": [width, width], "head_dense_bias": [width]}
     norm = {"head_norm_weight": [width], "head_norm_bias": [width]}

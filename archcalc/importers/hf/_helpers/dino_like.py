@@ -33,7 +33,7 @@ def dino_like(c: Config, task: str, embedding: Fields) -> Fields:
 
 
 def _ffn(c: Config) -> Fields:
-    """Gated, it has two thirds of the width, rounded up to eight."""
+    """A gated FFN has two thirds of the width, rounded up to a multiple of eight."""
     width, act = int(c.size("hidden_size") * c.get("mlp_ratio")), activation(c)
     if not c.flag("use_swiglu_ffn"):
         return {"width": width, "act": act}

@@ -14,14 +14,14 @@ _MIXERS = {FULL: "attention", LINEAR: "delta"}
 
 
 def mixers(c: Config, usual: list[str]) -> list[str]:
-    """Attention or a delta net, for each block."""
+    """Attention or Kimi Delta Attention for each block."""
     return [_MIXERS[layer] for layer in layer_types(c, usual, known=HYBRID)]
 
 
 def kimi(
     c: Config, task: str, mixers: list[str], parts: list[str], *, attention: Fields, delta: Fields, **more: Any
 ) -> Fields:
-    """`attention` and `delta` are left out where no block has them."""
+    """`attention` and `delta` are omitted if no block has them."""
     fields = {
         "kv_heads": None,
         "head_dim": None,
@@ -34,9 +34,9 @@ def kimi(
 
 
 def _own_head(c: Config, task: str) -> Any:
-    """The class never ties its head to the token table."""
+    """The class never ties its head to the token embedding."""
     if c.flag("tie_word_embeddings"):
-        c.notes.append("tie_word_embeddings is true, but transformers' Kimi Linear has a head of its own always")
+        c.notes.append("tie_word_embeddings is true, but Kimi Linear in transformers always has an untied head")
     return "lm" if task == "causal" else heads.of_decoder(c, task)
 
 

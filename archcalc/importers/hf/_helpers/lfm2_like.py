@@ -16,6 +16,6 @@ def conv_mixers(c: Config, usual: list[str]) -> list[str]:
 
 
 def convolutions(c: Config, mixers: list[str]) -> Fields:
-    """Both, where a block has them."""
+    """The options of both, each only if a block has it."""
     kernel = {"kind": "gated", "kernel": c.size("conv_L_cache"), "bias": c.flag("conv_bias")}
     return where_used(mixers, attention=lambda: {"qk_norm": "head"}, conv=lambda: kernel)

@@ -11,7 +11,7 @@ from archcalc.importers.hf._helpers.reading import Config
 def llama_like(
     c: Config, task: str, *, out_bias: bool | None = None, gated: bool = True, qk_norm: str = "", **more: Any
 ) -> Fields:
-    """`out_bias` of attention's output, where that does not go with the others; `more` is what a family adds."""
+    """`out_bias` is that of the output projection, if it differs; `more` are the fields that a family adds."""
     bias = c.flag("attention_bias") or c.flag("use_bias")
     out = bias if out_bias is None else out_bias
     wide = ffn(c, bias=c.flag("mlp_bias") or c.flag("use_bias"), gated=gated)

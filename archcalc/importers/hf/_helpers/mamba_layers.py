@@ -20,7 +20,7 @@ INERT_IN_FIRST_MAMBA = {
 
 
 def mamba_model(c: Config, task: str, layer: Fields) -> Fields:
-    """Blocks of one layer each, no attention."""
+    """A model whose blocks are one Mamba layer each, without attention."""
     return {
         "vocab": c.size("vocab_size"),
         "d_model": c.size("hidden_size"),
@@ -33,7 +33,7 @@ def mamba_model(c: Config, task: str, layer: Fields) -> Fields:
 
 
 def first_mamba(c: Config) -> Fields:
-    """A file's intermediate_size wins over expand × hidden_size."""
+    """intermediate_size in the file takes precedence over expand × hidden_size."""
     width, rank = c.size("hidden_size"), c.get("time_step_rank")
     return {
         "inner": c.size_or("intermediate_size", int(c.get("expand") * width)),

@@ -18,7 +18,7 @@ _KEYS = (
 def mixture(
     c: Config, experts: int, width: int, *, shared: int = 0, shared_bias: bool = False, per_token: str = "", **more: Any
 ) -> Fields:
-    """`experts` of them, each `width` wide, beside one for all tokens that is `shared` wide."""
+    """`experts` routed experts of width `width`, and a shared expert of width `shared`."""
     act = activation(c)
     fields: Fields = {"experts": experts, "top": top(c, experts, per_token or "num_experts_per_tok"), "width": width}
     more |= {"out_bias": True} if shared_bias and not shared else {}  # of a shared expert that is there, and 0 wide
@@ -27,14 +27,14 @@ def mixture(
 
 
 def first_dense(c: Config, key: str = "first_k_dense_replace") -> list[str]:
-    """Dense blocks first, and experts in all others."""
+    """Dense blocks first, then MoE in all others."""
     blocks = c.size("num_hidden_layers")
     dense = min(c.count(key), blocks)
     return ["ffn"] * dense + ["moe"] * (blocks - dense)
 
 
 def one_dense_first(c: Config) -> list[str]:
-    """One dense block, and experts in all others."""
+    """One dense block, then MoE in all others."""
     return ["ffn"] + ["moe"] * (c.size("num_hidden_layers") - 1)
 
 
@@ -43,17 +43,17 @@ def all_sparse(c: Config) -> list[str]:
 
 
 def listed(c: Config, otherwise: list[str]) -> list[str]:
-    """`mlp_layer_types` of the file: dense or sparse for each block, or what the class makes of other fields."""
+    """`mlp_layer_types` of the file (dense or sparse for each block), or the class default from other fields."""
     said, blocks = c.words("mlp_layer_types"), c.size("num_hidden_layers")
     if said is None:
         return otherwise
     if len(said) != blocks or not set(said) <= set(_PARTS):
-        raise c.refused("mlp_layer_types", f"it must say dense or sparse for each of {blocks} blocks")
+        raise c.refused("mlp_layer_types", f"it must be a list of dense or sparse for each of {blocks} blocks")
     return [_PARTS[word] for word in said]
 
 
 def used(c: Config, parts: list[str], experts: Any, dense: Any = None) -> Fields:
-    """`ffn` and `moe`, each made only where a block has one; `experts` and `dense` make them."""
+    """`ffn` and `moe`, each only if a block has one; `dense` and `experts` build them."""
     fields = {"ffn": (dense or (lambda: ffn(c)))() if "ffn" in parts else None}
     fields["moe"] = experts() if "moe" in parts else None
     c.skip("hidden_act", *(key for key in _KEYS if c.named(key) in c.declared))

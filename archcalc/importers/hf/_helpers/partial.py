@@ -34,15 +34,15 @@ def scope(c: Config, text: Text | None, fields: dict[str, Any]) -> dict[str, Any
 
 
 def _perhaps(c: Config) -> list[str]:
-    """Qwen3-Next's files hold such heads, and its config does not say so."""
+    """Qwen3-Next checkpoints contain multi-token prediction layers, which the config does not mention."""
     skipped = json.loads((data_root() / "hf" / "unloaded.json").read_text(encoding="utf-8")).get(c.type)
     if not skipped or any(key in c.spelled for key in MTP):
         return []
-    return ["a checkpoint may hold multi-token prediction, which transformers does not load: not counted"]
+    return ["the checkpoint may contain multi-token prediction layers, which transformers does not load: not counted"]
 
 
 def untied(fields: dict[str, Any]) -> list[str]:
-    """Where transformers 5 builds more tables than the files of earlier versions hold."""
+    """Notes that transformers 5 builds more embeddings than checkpoints of earlier versions contain."""
     embedding = fields.get("embedding")
     if not (isinstance(embedding, dict) and embedding.get("spare")):
         return []
@@ -53,14 +53,14 @@ def untied(fields: dict[str, Any]) -> list[str]:
 
 
 def untraced(said: dict[str, Any]) -> dict[str, Any]:
-    """The same of a model that transformers builds."""
+    """The same for a model that transformers builds."""
     inner = said.get("text_config")
     further = _further(said) or _further(inner if isinstance(inner, dict) else {})
     return {"scope": {"part": "main model", "of": said.get("model_type"), "left_out": further}} if further else {}
 
 
 def _further(said: dict[str, Any]) -> list[str]:
-    """Heads that predict further tokens: transformers builds none, and skips their tensors in a checkpoint."""
+    """Multi-token prediction layers: transformers does not build them, and skips their tensors in a checkpoint."""
     layers = next((said[key] for key in MTP if _is_some(said.get(key))), 0)
     several = "layer" if layers == 1 else "layers"
     return [f"multi-token prediction ({layers} {several})"] if layers else []

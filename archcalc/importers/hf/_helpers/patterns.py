@@ -9,7 +9,7 @@ LONGEST_PERIOD = 16
 
 
 def stack(lines: list[str], usual: str = "attention ffn") -> Any:
-    """What stands behind `decoder:`: a number of blocks if all are the usual ones, else blocks and their pattern."""
+    """The value of `decoder:`: a number if all blocks are the default ones, else blocks and their pattern."""
     if set(lines) == {usual}:
         return len(lines)
     period = _period(lines)
@@ -19,7 +19,7 @@ def stack(lines: list[str], usual: str = "attention ffn") -> Any:
 
 
 def written(lines: list[str]) -> list[Any]:
-    """A pattern for exactly these blocks: a start of its own, a period, an end of its own, whichever is shortest."""
+    """The shortest pattern for exactly these blocks: a prefix, a repeated period and a suffix."""
     best: list[Any] = runs(lines)
     for start in range(min(len(lines), LONGEST_PERIOD)):
         rest = lines[start:]
@@ -40,7 +40,7 @@ def runs(lines: list[str]) -> list[Any]:
 
 
 def _period(lines: list[str]) -> list[str] | None:
-    """The shortest start that gives all lines when it is repeated and cut."""
+    """The shortest prefix that gives all lines when it is repeated and truncated."""
     for length in range(1, min(len(lines), LONGEST_PERIOD) + 1):
         if all(line == lines[index % length] for index, line in enumerate(lines)):
             return lines[:length]

@@ -21,7 +21,7 @@ _MIXERS = {LINEAR: "delta", FULL: "attention"}
 
 
 def qwen_windows(c: Config) -> Fields:
-    """Windows from one block on, where they are switched on."""
+    """Sliding windows from block max_window_layers on, if switched on."""
     window = c.given("sliding_window") if c.flag("use_sliding_window") else None
     usual = sliding_from(c, c.get("max_window_layers"), slides=window is not None)
     return sliding(c, layer_types(c, usual), window)
@@ -33,27 +33,27 @@ def plain_experts(c: Config) -> Fields:
 
 
 def gated_experts(c: Config) -> Fields:
-    """Beside a shared expert, which a number of its own gates."""
+    """Routed experts, and a shared expert with a scalar gate."""
     experts, shared = plain_experts(c), c.count("shared_expert_intermediate_size")
     return {**experts, "shared": {"width": shared, "act": activation(c)}, "shared_gate": True}
 
 
 def sparse_parts(c: Config, experts: int) -> list[str]:
-    """Experts in each `decoder_sparse_step`-th block, but in none of `mlp_only_layers`."""
+    """MoE in every `decoder_sparse_step`-th block, except in `mlp_only_layers`."""
     step, dense = c.size("decoder_sparse_step"), c.get("mlp_only_layers") or []
     blocks = range(c.size("num_hidden_layers"))
     return ["moe" if block not in dense and experts > 0 and (block + 1) % step == 0 else "ffn" for block in blocks]
 
 
 def dense_and_sparse(c: Config, parts: list[str], moe: Fields) -> Fields:
-    """An FFN and experts, where a block has them."""
+    """The FFN and the MoE, each only if a block has it."""
     fields = where_used(parts, ffn=lambda: ffn(c), moe=lambda: moe)
     c.skip("intermediate_size", "hidden_act", *_OF_EXPERTS)
     return fields
 
 
 def delta_decoder(c: Config, task: str, parts: list[str], moe: Fields | None = None) -> Fields:
-    """Gated delta nets and gated attention; behind them `parts`, which are an FFN or `moe`."""
+    """Gated DeltaNet and gated attention, each followed by one of `parts`: `ffn` or `moe`."""
     mixers = _mixers(c)
     fields = decoder(
         c,

@@ -31,14 +31,14 @@ MERE = ("max_position_embeddings", "tie_word_embeddings", "pretraining_tp", "voc
 
 
 def unknown_type(said: Said) -> InputError:
-    """A model type that no translator reads: the closest that one does, and whether transformers has it."""
+    """The error for an unsupported model type: the closest supported one, and whether transformers has it."""
     model_type = said.get("model_type")
     if not isinstance(model_type, str):
         like = of_class(said) or "llama"
         return InputError(
             "this config names no model_type", f'add it, such as `"model_type": "{like}"`', field="model_type"
         )
-    fact = f"archcalc reads no model_type {model_type}"
+    fact = f"archcalc does not support model_type {model_type}"
     return InputError(fact, f"{_closest(said)}; {_traced(said, model_type)}", field="model_type")
 
 
@@ -74,24 +74,24 @@ def of_class(said: Said) -> str | None:
 
 def _closest(said: Said) -> str:
     if like := of_class(said):
-        return f"the closest that is read is {like}, whose class {said['architectures'][0]} it names"
+        return f"the closest supported type is {like}, whose class {said['architectures'][0]} the config names"
     like, shared, others = _by_fields(said)
     if like:
-        return f"the closest that is read is {like}, by the fields {', '.join(shared)}{_caution(said, like, others)}"
+        return f"the closest supported type is {like}, by the fields {', '.join(shared)}{_caution(said, like, others)}"
     task, plain = _kind(said)
     if task in ("causal", "") or "text_config" in said:
         return "neither its class nor its fields are like one that is read"
-    return f"the closest that is read is {plain}"
+    return f"the closest supported type is {plain}"
 
 
 def _kind(said: Said) -> tuple[str, str]:
-    """What the class is for, and the plainest type for that; a config without a class is taken to write text."""
+    """The class's task, and the plainest type for it; a config without a class is taken as a causal LM."""
     named = str(said.get("architectures") or "CausalLM")
     return next((kind for word, kind in KINDS.items() if word in named), ("", ""))
 
 
 def _caution(said: Said, like: str, others: list[str]) -> str:
-    """What else it has, and how it is counted as the other, unless transformers knows that it is something else."""
+    """Its other fields, and how to count it as the similar type, unless transformers has it as a separate type."""
     unlike = f" (but {like} has no {', '.join(others)})" if others else ""
     if said["model_type"] in built_by_transformers():
         return unlike
@@ -102,12 +102,12 @@ def _traced(said: Said, model_type: str) -> str:
     if model_type in built_by_transformers():
         return "`params --trace` counts this one with transformers, if that is installed"
     if "auto_map" in said:
-        return "its class is code of its repository (auto_map), which archcalc never runs"
-    return "transformers has no such type, so that --trace does not count it either"
+        return "its class is custom code in its repository (auto_map), which archcalc never runs"
+    return "transformers has no such type, so --trace cannot count it either"
 
 
 def _by_fields(said: Said) -> tuple[str, list[str], list[str]]:
-    """The type that has most of the fields, rare ones counting more; what they share, and what they do not."""
+    """The type that shares most fields, weighted by rarity; the shared fields, and those that are not shared."""
     told = frozenset(key for key in said if _tells(key))
     task, plain = _kind(said)
     ranked = {like: _overlap(told, fields) for like, fields in _for_task(task).items()}
@@ -127,24 +127,24 @@ def _overlap(told: frozenset[str], fields: frozenset[str]) -> float:
 
 
 def _for_task(task: str) -> dict[str, frozenset[str]]:
-    """Types that are for the same and stand alone: what writes text is not like an encoder, nor like a part."""
+    """Complete models for the same task: a causal LM is not similar to an encoder or to a part of a model."""
     alone = {like: module for like, module in translators().items() if not like.endswith(PARTS)}
     return {like: _declared()[like] for like, module in alone.items() if task == module.USUAL}
 
 
 def _weight(keys: frozenset[str]) -> float:
-    """A field that no type has tells that all of them differ."""
+    """A field that no type has makes all of them differ."""
     return sum(_rarity().get(key, UNSEEN) for key in keys)
 
 
 def _tells(key: str) -> bool:
-    """Whether a field is about the architecture; those of RoPE are read everywhere, and declared here and there."""
+    """Whether a field describes the architecture; RoPE fields are read everywhere but not always declared."""
     return not (is_inert(key) or key.startswith(("rope_", "_")) or key in MERE)
 
 
 @cache
 def _declared() -> dict[str, frozenset[str]]:
-    """By type, the fields of its class that matter, by every name they go by."""
+    """For each type the architecture fields of its class, under all of their aliases."""
     known = {like: described(like) for like in translators()}
     return {
         like: frozenset(
@@ -163,7 +163,7 @@ def _rarity() -> dict[str, float]:
 
 @cache
 def _types_by_class() -> dict[str, str]:
-    """Classes that one type alone has."""
+    """Class names that belong to exactly one type."""
     found = [(name, like) for like in translators() for name in described(like)["classes"]]
     often = Counter(name for name, _ in found)
     return {name: like for name, like in found if often[name] == 1}

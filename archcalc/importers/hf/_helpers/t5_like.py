@@ -23,16 +23,16 @@ INERT = {
 }
 
 UNTOLD = (
-    "transformers 5 writes tie_word_embeddings: true whatever the checkpoint holds: the head is counted as the token"
+    "transformers 5 writes tie_word_embeddings: true whatever the checkpoint contains: the head is counted as the token"
     " table, and a checkpoint with an lm_head.weight of its own has that besides"
 )
 _OLDER_VERSIONS = ("", "0", "1", "2", "3", "4")
 
 
 def t5_like(c: Config, task: str, language_head: str, **positions: Any) -> Fields:
-    """`language_head` is tied or lm; `positions` say more of the relative positions."""
+    """`language_head` is tied or lm; `positions` are further options of the relative position bias."""
     if c.given("quantization_config"):
-        c.notes.append("transformers leaves T5's wo as it is where it quantises; it is counted as the rest is")
+        c.notes.append("transformers does not quantise T5's wo; it is counted as quantised like the rest")
     both, decodes = task not in ("encoder", "token"), c.flag("is_decoder")
     buckets = c.size("relative_attention_num_buckets")
     stacks = {"embedding": {"shared": True}, **_stacks(c)} if both else {"embedding": None, **_one_stack(c, decodes)}
@@ -55,7 +55,7 @@ def _stacks(c: Config) -> Fields:
 
 
 def _one_stack(c: Config, decodes: bool) -> Fields:
-    """An encoder; but built as a decoder's where the file says so."""
+    """The encoder-only class; built like a decoder if is_decoder is set."""
     blocks = c.size("num_layers")
     c.size_or("num_decoder_layers", blocks)
     if not decodes:

@@ -20,7 +20,7 @@ _BESIDE = ("vision_config", "audio_config", "text_config", "architectures", "mod
 
 @dataclass(frozen=True)
 class Text:
-    """What is read in the place of the whole config, what it is counted as, and the words for both."""
+    """The text config to read instead of the whole config, the class to count it as, and the notes about both."""
 
     said: Said
     task: str
@@ -32,7 +32,7 @@ class Text:
 
 
 def text_of(said: Said) -> Text | None:
-    """None for a config that is a language model, or an encoder, as a whole."""
+    """None for a config that is entirely a language model or an encoder."""
     outer, inner = said.get("model_type"), said.get("text_config")
     about = known().get(outer, {}) if isinstance(outer, str) else {}
     if about is None:
@@ -51,7 +51,7 @@ def text_of(said: Said) -> Text | None:
         {**shared, **inner, **tie, "model_type": model_type, "architectures": None},
         _task(said),
         f"text model of {outer}",
-        f"{outer} reads more than text: its text_config ({model_type}) alone is counted, the rest of the model is not",
+        f"{outer} is multimodal: only its text_config ({model_type}) is counted, the rest of the model is not",
         _others(said),
         str(outer),
         bool(about),
@@ -62,7 +62,7 @@ _ENCODERS = {"vision_config": "vision encoder and projector", "audio_config": "a
 
 
 def _others(said: Said) -> tuple[str, ...]:
-    """By the configs beside text_config; a file that leaves them to their defaults may name none."""
+    """Lists the configs beside text_config; a file that relies on defaults may have none."""
     keys = [key for key, value in said.items() if key.endswith("_config") and isinstance(value, dict)]
     others = [key for key in keys if key not in ("text_config", "quantization_config", "compression_config")]
     return tuple(_ENCODERS.get(key, f"what {key} describes") for key in others) or ("all that is not text",)
@@ -70,18 +70,18 @@ def _others(said: Said) -> tuple[str, ...]:
 
 @cache
 def known() -> dict[str, Said | None]:
-    """Types that hold a language model, as `tools/hf_texts.py` found them; None: one that archcalc cannot read."""
+    """Model types that contain a language model, as `tools/hf_texts.py` found them; None for an unsupported one."""
     found: dict[str, Said | None] = json.loads((data_root() / "hf" / "texts.json").read_text(encoding="utf-8"))
     return found
 
 
 def _flat(said: Said) -> Said:
-    """Older files say the language model's fields at the top, beside a vision_config."""
+    """Older files have the language model's fields at the top level, beside a vision_config."""
     return {key: value for key, value in said.items() if key not in _BESIDE}
 
 
 def _type_of(inner: Said, outer: Any, about: Said) -> str:
-    """Some classes take their own text config whatever the file calls it."""
+    """Some classes always use their own text config class, whatever model_type the file gives."""
     if about and (about["fixed"] or not inner.get("model_type")):
         return str(about["text"])
     found = readable_type({**inner, "model_type": str(inner.get("model_type") or f"{outer}_text")})
@@ -90,15 +90,15 @@ def _type_of(inner: Said, outer: Any, about: Said) -> str:
 
 
 def _check_generates(model_type: str, outer: Any) -> None:
-    """A text encoder beside an image encoder is no model of its own."""
+    """Refuses a text encoder beside a vision encoder, which is not a language model."""
     module = translator(model_type)
     if module is not None and module.USUAL != "causal":
-        fact = f"{outer} is more than its text_config ({model_type}), which writes no text by itself"
+        fact = f"{outer} is more than its text_config ({model_type}), which is not a language model by itself"
         raise InputError(fact, "--trace counts it with transformers, if that is installed", field="model_type")
 
 
 def _tied(said: Said, inner: Said, about: Said) -> bool | None:
-    """Who says whether the head is the token table: the outer config, the inner one, or either of them."""
+    """Which config decides whether the head is tied: the outer one, the inner one, or either."""
     key = "tie_word_embeddings"
     own, its = said.get(key), inner.get(key)
     rule = about.get("tie", "first")
@@ -112,7 +112,7 @@ def _tied(said: Said, inner: Said, about: Said) -> bool | None:
 
 
 def _task(said: Said) -> str:
-    """A bare model has no head; what else generates text has one. Others are not counted."""
+    """A bare model has no head; generation classes have an LM head. Other heads are not counted."""
     named = said.get("architectures")
     name = named[0] if isinstance(named, list) and named and isinstance(named[0], str) else ""
     if name.endswith("Model"):

@@ -15,7 +15,7 @@ _LISTENER = {"is_decoder": True, "add_cross_attention": True}
 
 
 def two_models(c: Config, task: str, usual_encoder: str) -> Fields:
-    """`usual_encoder` is the type of an encoder that the file leaves out."""
+    """`usual_encoder` is the default encoder type if the file gives none."""
     heads.only(c, task, "seq2seq")
     c.skip("tie_word_embeddings")
     first = _read(c, "encoder", "base", {"model_type": usual_encoder})
@@ -33,7 +33,7 @@ def two_models(c: Config, task: str, usual_encoder: str) -> Fields:
 def _read(c: Config, name: str, task: str, usual: Fields) -> Fields:
     said = c.get(name) if c.get(name) is not None else usual
     if not isinstance(said, dict) or not isinstance(said.get("model_type"), str):
-        raise c.wrong(name, "a config of its own, with its model_type")
+        raise c.wrong(name, "a nested config with its model_type")
     module = translator(said["model_type"])
     if module is None:
         raise unknown_type(said)
@@ -48,14 +48,14 @@ def _check(c: Config, first: Fields, second: Fields) -> None:
     if "encoder" not in first or "decoder" not in second or not second.get("cross"):
         raise c.refused("decoder", "it must be a decoder that has cross-attention, and the encoder none")
     if second["cross"]["memory"] != first["d_model"]:
-        hint = "a projection from the one width to the other is not counted; --trace counts it with transformers"
+        hint = "a projection between different hidden sizes is not supported; --trace counts it with transformers"
         raise c.refused("encoder", hint)
     if first.get("variants") or second.get("variants"):
         raise c.refused("decoder")
 
 
 def _stack(fields: Fields, name: str) -> Fields:
-    """All that a model says, said of one stack."""
+    """Moves all fields of a model into one stack."""
     stack: Any = fields[name]
     own = {key: value for key, value in fields.items() if key not in _WHOLE and value is not None}
     said = dict(stack) if isinstance(stack, dict) else {"blocks": stack}
@@ -65,7 +65,7 @@ def _stack(fields: Fields, name: str) -> Fields:
 
 
 def _spare(c: Config, first: Fields) -> Fields:
-    """A pooler that the encoder has by itself; nobody reads it here."""
+    """The encoder's pooler, which is unused in an encoder-decoder."""
     head, spare = first.get("head"), dict(first.get("spare") or {})
     pooler = head.get("pooler") if isinstance(head, dict) else None
     if isinstance(head, dict) and not pooler:

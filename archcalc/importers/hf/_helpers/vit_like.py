@@ -18,7 +18,7 @@ VIT_INERT = {
 
 
 def image_encoder(c: Config, *, bias: Any, **more: Any) -> Fields:
-    """`bias` of attention; `more` is what a family adds or has differently."""
+    """`bias` is that of attention; `more` are the fields that a family adds or changes."""
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     if "head_dim" not in more:
         more["head_dim"] = c.size_or("head_dim", d_model // number)  # no class declares it, and most of them read it
@@ -37,11 +37,13 @@ def plain_ffn(c: Config) -> Fields:
 
 
 def patches(c: Config, **more: Any) -> Fields:
-    """An image, cut into patches; where it does not divide, the classes leave out the rest."""
+    """The patch embedding; if the image is not a multiple of the patch size, the classes ignore the rest."""
     patch = _sides(c, "patch_size")
     image = [side // step * step for side, step in zip(_sides(c, "image_size"), patch, strict=True)]
     if image != _sides(c, "image_size"):
-        c.notes.append("the image is not a whole number of patches: the rest at its edges is not read")
+        c.notes.append(
+            "the image size is not a multiple of the patch size: the pixels left over at its edges are ignored"
+        )
     sizes = {"image": _square(image), "patch": _square(patch), "channels": c.size("num_channels")}
     return {"kind": "patches", **sizes, **more}
 
@@ -59,23 +61,23 @@ def _sides(c: Config, key: str) -> list[int]:
 
 
 def pooled(c: Config) -> Fields:
-    """A bare model with a dense layer on its class token."""
+    """The bare model, with a pooler on its class token."""
     c.skip("pooler_output_size")
     width, d_model = c.given("pooler_output_size") or c.size("hidden_size"), c.size("hidden_size")
     return {"kind": "none", "pooler": width if width != d_model else True}
 
 
 def classes_of_image(c: Config, pool: str, **more: Any) -> Any:
-    """A linear layer, left out where there are no classes."""
+    """A linear classifier, omitted if there are no classes."""
     number = heads.labels(c)
     return heads.classifier(number, pool=pool, **more) if number else "none"
 
 
 def backbone(c: Config) -> Any:
-    """The patches' last features, as an image again or in a row."""
+    """The backbone's output: patch features as a feature map or as a sequence."""
     return {"kind": "none", "pool": "patches"} if c.flag("reshape_hidden_states") else "none"
 
 
 def hidden_pixels(c: Config) -> Fields:
-    """Of every patch its pixels."""
+    """The masked-image head: the pixels of each patch."""
     return heads.classifier(c.size("encoder_stride") ** 2 * c.size("num_channels"), pool="patches")

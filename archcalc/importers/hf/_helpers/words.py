@@ -26,13 +26,13 @@ _PRECISIONS = {"float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat1
 
 
 def activation(c: Config, key: str = "hidden_act", word: str = "") -> str:
-    """The spec's word. Some activations of transformers have parameters (prelu, xielu): none of them here."""
+    """The activation's name in a spec. Activations with parameters (prelu, xielu) are not accepted here."""
     found = word or c.text(key)
     if found in _NEAREST:
         c.notes.append(f"{found} is counted as {_NEAREST[found]}: the same parameters")
         return _NEAREST[found]
     if found not in _ACTIVATIONS:
-        raise c.refused(key, f"activations that can be counted: {', '.join(sorted((*_ACTIVATIONS, *_NEAREST)))}")
+        raise c.refused(key, f"supported activations: {', '.join(sorted((*_ACTIVATIONS, *_NEAREST)))}")
     return _ACTIVATIONS[found]
 
 
@@ -41,7 +41,7 @@ def precision(c: Config) -> str | None:
     said = c.given("dtype") or c.given("torch_dtype")
     found = _PRECISIONS.get(str(said).removeprefix("torch."))
     if said and said != "auto" and not found:
-        c.notes.append(f"dtype {said!s:.40} is not read: archcalc knows {', '.join(_PRECISIONS)}")
+        c.notes.append(f"dtype {said!s:.40} is unknown and ignored: archcalc knows {', '.join(_PRECISIONS)}")
     return found
 
 
@@ -54,7 +54,7 @@ def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = Non
     share = _first(*shares, usual.get("partial_rotary_factor", 1.0))
     scaling = said.get("rope_type", said.get("type", "default"))
     if scaling not in ("default", None):
-        c.notes.append(f"RoPE is scaled ({scaling}): the angles change, parameters and costs do not")
+        c.notes.append(f"RoPE is scaled ({scaling}): this changes the angles, but no parameters or costs")
     position: Fields = {"kind": "rope", "theta": _above_zero(base)}
     if longest := c.size_or("max_position_embeddings", 0):
         position["length"] = longest
@@ -69,7 +69,7 @@ def rope(c: Config, width: int, *, layer: str = "", fraction: float | None = Non
 
 
 def local_theta(c: Config, older: str = "rope_local_base_freq") -> float:
-    """Local blocks may have a RoPE base of their own, which older files have under another key."""
+    """Sliding-window blocks may have their own RoPE base, which older files give under another key."""
     said = c.given("rope_parameters") or {}
     if not isinstance(said, dict):
         raise c.wrong("rope_parameters", "fields such as rope_theta")
@@ -78,7 +78,7 @@ def local_theta(c: Config, older: str = "rope_local_base_freq") -> float:
 
 
 def rope_of(c: Config, rotated: int, width: int, length: int) -> Fields:
-    """Rotary positions on the first `rotated` numbers of each head, for classes that have no RoPE parameters."""
+    """RoPE on the first `rotated` numbers of each head, for classes without RoPE parameters."""
     if rotated < width:
         return {"kind": "rope", "length": length, "fraction": _even(c, rotated, width) / width}
     return {"kind": "rope", "length": length} if width % 2 == 0 else _not_even(c, width)
@@ -109,11 +109,13 @@ def _first(*values: Any) -> Any:
 
 def _even(c: Config, rotated: int, width: int) -> int:
     if rotated % 2 or not rotated:
-        c.notes.append(f"RoPE would turn {rotated} of {width} numbers, no whole number of pairs: this cannot run")
+        c.notes.append(
+            f"RoPE would rotate {rotated} of {width} numbers, which is not an even number: this model cannot run"
+        )
     return min(rotated + rotated % 2 or 2, width - width % 2)
 
 
 def _not_even(c: Config, width: int) -> Fields:
-    cannot = "this model can be built, but not run" if width > 1 else "counted without it"
-    c.notes.append(f"RoPE turns pairs, and head_dim {width} is odd: {cannot}")
+    cannot = "this model can be built but not run" if width > 1 else "counted without it"
+    c.notes.append(f"RoPE rotates pairs of numbers, and head_dim {width} is odd: {cannot}")
     return {"kind": "none"}
