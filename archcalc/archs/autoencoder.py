@@ -24,7 +24,7 @@ _EVERY = frozenset(ModelSpec.model_fields)
 
 
 class Spec(ModelSpec):
-    """An autoencoder as people write it."""
+    """An autoencoder's fields as written in a spec."""
 
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
         "linear": _EVERY - {"seq"} | {"input", "hidden", "bias"},
@@ -50,12 +50,12 @@ class Autoencoder:
 
     @property
     def lengths(self) -> dict[str, Longest]:
-        """A tree is as large as its sentence is long; a linear autoencoder reads one vector at a time."""
+        """The size of a tree depends on the sentence length; a linear autoencoder takes one vector at a time."""
         return {"seq": Longest()} if self.kind == "recursive" else {}
 
 
 def resolve(spec: Spec) -> Autoencoder:
-    """Fill in what the spec leaves out, or say what is missing."""
+    """Fills in defaults, or raises an error for what is missing."""
     if spec.kind is None:
         fields: list[Path] = [("kind",), ("family",)]
         raise InputError("kind is missing", "write `kind: linear` or `kind: recursive`", fields=fields)
@@ -91,7 +91,7 @@ def _check_linear(spec: Spec) -> None:
 
 
 def _check_tree(model: Autoencoder, words: int | None) -> None:
-    """A parent goes where a child went before; only a tree of a single merge, over two words, never asks for that."""
+    """A parent becomes a child of the next merge, so widths must match unless the tree has a single merge."""
     if words == 1:
         hint = f"use a seq of {ONE_MERGE} or more"
         raise InputError("one word has no neighbour to merge with", hint, fields=[("seq",)])
@@ -129,7 +129,7 @@ def _recursive(root: Module, model: Autoencoder, work: Workload) -> None:
     m = root["merge"]
     m.calls = seq.size - Count(1)
     parent = Merge(model.hidden, model.classes, model.bias).run(m, words, work)
-    root.record("view", parent, name="root", note="what is left: the last parent")
+    root.record("view", parent, name="root", note="the root: the last parent")
     classifies = "; the classifier reads every parent" if model.classes else ""
     merges = f"{m.calls:,} {'merge' if m.calls == 1 else 'merges'}"
     text = f"{seq.size:,} words take {merges}{classifies}"

@@ -9,7 +9,7 @@ LEARNED = {"xielu": ("alpha_p", "alpha_n")}  # those with numbers of their own, 
 
 
 def activated(m: Module, x: Tensor, act: str) -> Tensor:
-    """What is learned stands in a module of its own."""
+    """A learned activation is a separate module."""
     if act not in LEARNED:
         return m.record(act, x, note=act)
     numbers = [m["act"].param(name, Dim.of("one", 1)) for name in LEARNED[act]]

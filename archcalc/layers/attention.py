@@ -1,6 +1,6 @@
 """Multi-head attention; with fewer key-value heads it is grouped-query, with one multi-query attention.
 
-With a cache, keys and values are kept for the tokens to come. What comes between queries, keys and values is
+With a cache, keys and values are kept for the tokens to come. The computation on queries, keys and values is
 `attention_core`.
 """
 
@@ -34,7 +34,7 @@ _TWO = Dim.of("query_and_gate", 2, copies=True)
 
 @dataclass(frozen=True)
 class Inputs:
-    """What attention reads besides its input x."""
+    """The inputs of attention besides x."""
 
     work: Workload
     memory: Tensor | None = None  # the encoder's output, where attention looks at that and not at x
@@ -81,23 +81,23 @@ class Heads:
         return k, linear(m["v"], memory, out, bias="v" in self.bias, role=roles["v"])
 
     def concatenated(self, m: Module, found: Tensor) -> Tensor:
-        """What all heads found, side by side."""
+        """The outputs of all heads, concatenated."""
         batch, _, seq, _ = found.dims
         joined = axes(batch, seq, (self.head, self.value))
         return m.record("view", found, to=joined, name="concat", note="heads concatenated")
 
     def keep_global(self, m: Module, d_model: Dim) -> None:
-        """Longformer's second projections, for tokens that look at all others: kept, where no token does."""
+        """Longformer's second projections, for tokens with global attention: stored, and unused if there are none."""
         outs = {"q": (self.head, self.key), "k": (self.kv_head, self.key), "v": (self.kv_head, self.value)}
         for name, out in outs.items():
             unread = m[f"{name}_global"]
-            unread.title = unread.term = f"{name} of global tokens (stored, never read)"
+            unread.title = unread.term = f"{name} of global tokens (stored, never used)"
             unread.param("weight", out, d_model, role=Role.LINEAR)
             if name in self.bias:
                 unread.param("bias", out, role=Role.BIAS)
 
     def describe(self, m: Module, d_model: Dim) -> None:
-        """The shares a textbook asks for: all heads together, and one head's part of each projection."""
+        """Parameter counts as in textbooks: all heads together, and one head's part of each projection."""
         projections = [m[name] for name in ("q", "k", "v")]
         m.parts.append(Part("heads", total(total(p.elements for p in one.params.values()) for one in projections)))
         for one in projections:
@@ -139,28 +139,28 @@ class Attention(Heads):
         return self._answer(m, found, expert_weights, x.dims[-1])
 
     def _queries(self, m: Module, x: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Queries, twice as wide where a gate comes with them; and the weights of the experts that made them."""
+        """Queries, twice as wide if they include a gate; and the router weights of query experts."""
         if self.routed:
             return self.routed.queries(m, x, (self.head, self.key))
         out = (self.head, _TWO, self.key) if self.gate == "query" else (self.head, self.key)
         return linear(m["q"], x, out, bias="q" in self.bias, role=self.roles["q"]), None
 
     def _gate_of_queries(self, m: Module, q: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Queries and their gate are copied apart, as their heads lie between each other."""
+        """Splits queries and gate with a copy, since they are interleaved by head."""
         if self.gate != "query":
             return q, None
         each = (*q.axes[:2], (self.head, self.key))
         return m.record("copy", q, to=each), m.record("copy", q, to=each)
 
     def _gate(self, m: Module, x: Tensor) -> Tensor | None:
-        """A gate of its own projection: as wide as what is looked up, or one number for each head."""
+        """A gate with its own projection: one number per output channel, or one per head."""
         outs = {"own": (self.head, self.value), "head": (self.head,)}
         if self.gate not in outs:
             return None
         return linear(m["gate"], x, outs[self.gate], bias=False, role=Role.ATTENTION_GATE)
 
     def _by_head(self, m: Module, q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(batch, heads, positions, width), behind the norms of queries and keys."""
+        """(batch, heads, positions, width), after QK norm."""
         if self.qk_norm:
             q, k = self.qk_norm.joined(m["q_norm"], q), self.qk_norm.joined(m["k_norm"], k)
             q = self.qk_norm.split(m["q_norm"], q.seen_as(*_rows(q), self.head, self.key))
@@ -196,7 +196,7 @@ class Attention(Heads):
         return norm(m["out_norm"], found, self.out_norm) if self.out_norm else found
 
     def _answer(self, m: Module, found: Tensor, expert_weights: Tensor | None, d_model: Dim) -> Tensor:
-        """Projected back to the width of the model, by the experts that asked where there are such."""
+        """The output projection to d_model, by the selected experts if there are query experts."""
         if self.routed and expert_weights:
             return self.routed.answers(m, found, expert_weights, d_model, bias="o" in self.bias)
         if self.gate != "query" and self.value == self.key:
@@ -216,7 +216,7 @@ def _heads_first(x: Tensor, head: Dim, width: Dim) -> Tensor:
 
 
 def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Sight = EVERYTHING) -> Dim:
-    """Keys are seen along an axis of their own, even where a sequence looks at itself, and behind what is cached."""
+    """Keys get a separate sequence axis, even in self-attention, appended to the cached positions."""
     seq = memory.dims[1]
     if seq.name != x.dims[1].name:
         return seq
@@ -226,7 +226,7 @@ def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Si
 
 
 def kept(m: Module, t: Tensor, past: Dim, work: Workload, sight: Sight) -> Tensor:
-    """Keys or values along `past`, kept for the tokens to come if there is a cache: all of them, or a window."""
+    """Keys or values along `past`, stored in the KV cache if there is one: all positions, or a window."""
     batch, head, _, each = t.dims
     if not work.keeps_cache:
         return t.seen_as(batch, head, past, each)
@@ -235,7 +235,7 @@ def kept(m: Module, t: Tensor, past: Dim, work: Workload, sight: Sight) -> Tenso
 
 
 def rotated(m: Module, x: Tensor, name: str, rotation: Rotation) -> Tensor:
-    """Queries or keys turned by their position, the first of each head's numbers where not all of them are."""
+    """RoPE on queries or keys; with partial RoPE, on the first numbers of each head."""
     whole, width = x.dims[-1].size, rotation[0].dims[-1].size
     note = f"by position, {width} of {whole}" if width != whole else "by position"
     return m.record("rotate", x, *rotation, name=f"{name}_rotated", note=note)

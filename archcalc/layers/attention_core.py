@@ -18,12 +18,12 @@ from archcalc.spec.workload import Workload
 INPUT = "input"  # softmax is computed in the number format of its input
 BENT = Assumption(
     Topic.ATTENTION,
-    "flash attention with ALiBi, sinks or softcaps: as FlashAttention's kernel has them; PyTorch's own does not",
+    "flash attention with ALiBi, sinks or softcaps: FlashAttention's kernel supports them, PyTorch's own does not",
     "flash",
 )
 UNEVEN = Assumption(
     Topic.ATTENTION,
-    "flash attention with values of another width than keys: as FlashAttention 3 has it; PyTorch's own does not",
+    "flash attention with values of another width than keys: FlashAttention 3 supports it, PyTorch's own does not",
     "flash",
 )
 EAGERLY = "eager attention, which stores the scores of all positions"
@@ -36,7 +36,7 @@ EAGER = Assumption(
 
 @dataclass(frozen=True)
 class Core:
-    """Attention's core: what needs no parameters, can be recomputed alone, and is one kernel in flash attention."""
+    """Attention's core: has no parameters, can be recomputed alone, and is one kernel in flash attention."""
 
     m: Module
     work: Workload
@@ -51,11 +51,11 @@ class Core:
     softmax: str = INPUT  # the number format that eager attention computes it in
 
     def run(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """What the queries find, as the workload asks for it: by a flash kernel, or step by step."""
+        """The attention output, by a flash kernel or eagerly, as the workload says."""
         return self.flash(q, k, v) if self.work.attention == "flash" else self.eager(q, k, v)
 
     def eager(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """softmax(q·k / √head_dim + bias)·v, with keys and values shown to all heads of their group."""
+        """softmax(q·k / √head_dim + bias)·v, with keys and values broadcast to all heads of their group."""
         m, (batch, head, seq, each), past = self.m, q.dims, k.dims[2]
         m.whole_sequence = self._bent or EAGERLY
         if k.dims[1] != head:
@@ -72,7 +72,7 @@ class Core:
         return m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)
 
     def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        """The same in one kernel, if there is one; it reads keys and values of a group where they are."""
+        """The same in one flash kernel, if one supports it; it does not copy the keys and values of a group."""
         if self.bias:
             self.m.work_notes.append(EAGER)
             return self.eager(q, k, v)
@@ -89,7 +89,7 @@ class Core:
         return not (self.chosen or any(self._kernel_notes(k, v)))
 
     def _kernel_notes(self, k: Tensor, v: Tensor) -> list[Assumption]:
-        """Which other kernel is meant, where PyTorch's own does not compute it."""
+        """A note naming the other kernel, if PyTorch's own does not support it."""
         uneven = k.dims[3].size != v.dims[3].size
         bent = self.softcap or self.sinks or self.alibi
         return [note for note, holds in ((BENT, bent), (UNEVEN, uneven)) if holds]
@@ -103,7 +103,7 @@ class Core:
         return self.m.record("scale", self.m.record("tanh", self.m.record("scale", scores)))
 
     def _beside_sinks(self, scores: Tensor) -> Tensor:
-        """Softmax with one more score for each head, whose weight is then left out."""
+        """Softmax with an attention sink: one more score per head, whose weight is dropped."""
         assert self.sinks
         *rows, past = scores.dims
         wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
@@ -112,13 +112,13 @@ class Core:
 
     @property
     def _bent(self) -> str:
-        """What every score goes through before softmax; sinks are added behind it, from its logsumexp."""
+        """The steps on each score before softmax; sinks are applied after it, from its logsumexp."""
         found = {"a softcap on the scores": self.softcap, "ALiBi": self.alibi, "a bias on the scores": bool(self.bias)}
         return next((what for what, is_there in found.items() if is_there), "")
 
     @property
     def seen(self) -> Seen | None:
-        """Position i sees i + 1 of them: half of the square and half of its diagonal, or less of it in a window."""
+        """The unmasked share: position i attends to i + 1 positions, or fewer in a window."""
         if not (self.mask and self.sight.hides):
             return None
         *_, seq, past = (dim.size for dim in self.mask.dims)

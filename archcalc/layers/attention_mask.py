@@ -1,4 +1,4 @@
-"""What a position looks at: every position, those up to itself, a window around or before it, its own chunk.
+"""The attention mask: bidirectional, causal, a sliding window, or a chunk.
 
 Attention computes all scores and masks some, so a narrower sight changes what a cache has to keep and how many
 (query, key) pairs count, but not the products that eager attention does.
@@ -15,7 +15,7 @@ from archcalc.core.positions import Positions
 
 @dataclass(frozen=True)
 class Sight:
-    """`window` counts the position itself; where later positions are seen too, half of it lies on each side."""
+    """`window` includes the position itself; without a causal mask, half of it lies on each side."""
 
     causal: bool = False
     window: int | None = None
@@ -27,14 +27,14 @@ class Sight:
         return self.causal or bool(self.window or self.chunk)
 
     def kept(self, past: Dim) -> Dim:
-        """The positions that the next one may still need: exactly the window, or the chunk, or all of them."""
+        """The positions that the KV cache must keep for the next token: the window, the chunk, or all of them."""
         widest, name = self.window or self.chunk, "window" if self.window else "chunk"
         if not widest or widest > past.size:
             return past
         return Dim(past.name, Count.named(name, widest), positions=Positions.WINDOW)
 
     def pairs(self, length: Count) -> Count:
-        """(query, key) pairs that a mask leaves: position i sees i + 1, in a window of w no more than w."""
+        """Unmasked (query, key) pairs: position i attends to i + 1 positions, and at most w in a window of w."""
         if self.chunk:
             whole, rest = divmod(int(length), self.chunk)
             return Count(whole * int(_triangle(self.chunk)) + int(_triangle(rest)))

@@ -1,4 +1,4 @@
-"""Autoencoders: a code, and what it is rebuilt into; for two neighbours at once, up a tree, the recursive one."""
+"""Autoencoders: an encoder and a decoder; the recursive one merges two neighbours at a time, up a tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from archcalc.spec.workload import Workload
 
 
 def linear_autoencoder(m: Module, x: Tensor, hidden: Dim, *, bias: bool) -> Tensor:
-    """x̂ = W2·W1·x: `hidden` numbers stand for the whole input."""
+    """x̂ = W2·W1·x, with a code of `hidden` numbers."""
     code = linear(m["encoder"], x, hidden, bias=bias)
     return linear(m["decoder"], code, x.axes[-1], bias=bias)
 
@@ -56,7 +56,7 @@ class Merge:
 
 
 def _losses(m: Module, children: Tensor, rebuilt: Tensor, logits: Tensor | None) -> None:
-    """Of every merge: how badly the parent remembers its children, and how badly it is classified."""
+    """The loss of every merge: reconstruction error and classification error."""
     loss = m.as_region(Region.LOSS)
     loss.record("squared_error", rebuilt, children, to=())
     if logits:

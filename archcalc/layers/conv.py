@@ -1,4 +1,4 @@
-"""Convolutions along the sequence: a window onto a few neighbouring positions, then a contraction."""
+"""Convolutions along the sequence: a view of neighbouring positions, then a contraction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONVOLUTION = "a convolution along the sequence"
 
 
 def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload) -> Tensor:
-    """Every channel by itself, over the position and `kernel - 1` before it, which are kept for the next token."""
+    """A causal depthwise convolution over `kernel` positions; the last `kernel - 1` are cached for the next token."""
     m.work_notes.append(PADDING)
     m.whole_sequence = CONVOLUTION
     batch, seq, *channels = x.dims
@@ -33,7 +33,7 @@ def causal_conv(m: Module, x: Tensor, kernel: int, *, bias: bool, work: Workload
 
 @dataclass(frozen=True)
 class Convolution:
-    """act(conv(x)) over a position and as many before it as behind it."""
+    """act(conv(x)), centred: as many positions before as after."""
 
     spec_kind: ClassVar[str] = "conv"
     kernel: int
@@ -45,12 +45,12 @@ class Convolution:
         return activated(m, conv(m, x, d_model, self.kernel, groups=self.groups, seq=seq), self.act)
 
     def within(self, d_model: int) -> Convolution:
-        """In a small model: as many groups as divide both widths."""
+        """In a small model, a number of groups that divides both widths."""
         return replace(self, groups=math.gcd(self.groups, d_model))
 
 
 def conv(m: Module, x: Tensor, out: Dim, kernel: int, *, groups: int = 1, seq: Dim) -> Tensor:
-    """`groups` bundles of channels apart, over windows of `kernel` positions; `seq` is how many windows there are."""
+    """A grouped convolution over `kernel` positions; `seq` is the number of output positions."""
     m.whole_sequence = CONVOLUTION
     batch, _, channels = x.dims
     group, into = Dim.of("groups", groups, copies=True), Dim.of("channels_in", channels.size // groups)

@@ -1,4 +1,4 @@
-"""The gated delta net: a matrix for each head that maps keys to values; every token decays it and corrects one entry.
+"""Gated DeltaNet: a state matrix for each head, updated for every token by the gated delta rule.
 
     S_t = α_t S_{t-1} + β_t k_t (v_t − k_tᵀ α_t S_{t-1})ᵀ        o_t = S_tᵀ q_t
 
@@ -34,7 +34,7 @@ class Delta:
     chunk: int
 
     def made_small(self, original: Delta) -> Delta:
-        """A few heads of values for each of keys, and values as wide as keys or not."""
+        """Several value heads per key head; the width of values may differ from that of keys."""
         v_dim = like(self.v_dim, self.head_dim, original.v_dim, original.head_dim)
         return replace(self, v_heads=self.heads * min(original.v_heads // original.heads, TWICE), v_dim=v_dim)
 
@@ -94,7 +94,7 @@ class Delta:
     def _corrected(
         self, m: Module, q: Tensor, k: Tensor, values: Tensor, rate: Tensor, decay: Tensor, work: Workload
     ) -> Tensor:
-        """What queries find in the matrices, which keys and values correct at their rate."""
+        """The output: queries applied to the state matrices, which keys and values update by the delta rule."""
         values, corrected = m.record("multiply", values, rate), m.record("multiply", k, rate)
         look_up = self._one_step if work.decodes else self._in_chunks
         found, state = look_up(m, q, k, corrected, values, decay)
@@ -107,7 +107,7 @@ class Delta:
         return heads_of(self.heads) if self.heads != self.v_heads else self.head
 
     def _for_every_head(self, m: Module, x: Tensor) -> Tensor:
-        """Queries and keys, each made one long, shown to all value heads of their group."""
+        """L2-normalised queries and keys, broadcast to all value heads of their group."""
         batch, seq, head, each = x.dims
         unit = m.record("rms_norm", x)
         return unit if head == self.head else m.record("repeat", unit, to=axes(batch, seq, self.head, each))
@@ -151,7 +151,7 @@ class Delta:
     def _handed_on(
         self, m: Module, chunks: Dim, reads: Tensor, new_values: Tensor, k: Tensor, fades: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """One chunk after the other: the matrix before it, and what is written of what that one did not know."""
+        """One chunk after the other: the state before it, and the values corrected by what that state predicts."""
         batch, head, _, place, key = reads.dims
         one, to = (batch, head, place), axes(batch, head, key, self.value)
         state = m.record("zeros", to=to)

@@ -13,7 +13,7 @@ def heads_of(number: int) -> Dim:
 
 
 def kv_heads_of(number: int) -> Dim:
-    """Heads that keep keys and values; of fewer than GPUs, several GPUs keep the same one."""
+    """KV heads; with fewer heads than GPUs, several GPUs store copies of the same head."""
     return Dim.of("kv_heads", number, copies=True, split=OR_COPIED)
 
 
@@ -23,10 +23,10 @@ def ffn_of(width: int) -> Dim:
 
 
 def vocab_of(rows: int) -> Dim:
-    """Rows of a token table or scores over the vocabulary."""
+    """Rows of a token embedding, or logits over the vocabulary."""
     return Dim.of("vocab", rows, split=LAST_SHORTER)
 
 
 def sequence_of(name: str, length: int) -> Dim:
-    """The tokens that are read: `seq`, or `src_seq` and `tgt_seq`."""
+    """The input tokens: `seq`, or `src_seq` and `tgt_seq`."""
     return Dim.of(name, length, positions=Positions.SEQUENCE)

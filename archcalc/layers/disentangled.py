@@ -1,4 +1,4 @@
-"""Disentangled attention (DeBERTa): a vector for every distance, which queries and keys look at apart from words.
+"""Disentangled attention (DeBERTa): separate content and relative-position scores, one vector per relative distance.
 
     score(i, j) = q_i·k_j + q_i·key(distance) + k_j·query(distance)
 
@@ -31,7 +31,7 @@ def distance_table(m: Module, d_model: Dim, buckets: int, *, normed: bool, read:
 
 @dataclass(frozen=True)
 class Disentangled:
-    """What distances add to the scores. They are projected on their own (`project`), or by what projects words."""
+    """The content-to-position and position-to-content scores; `project`: positions have their own projections."""
 
     terms: tuple[str, ...]
     project: tuple[str, ...]
@@ -44,7 +44,7 @@ class Disentangled:
         return scores[0] if len(scores) == 1 else m.record("add", *scores)
 
     def _scores(self, m: Module, content: Tensor, table: Tensor, distances: Tensor, name: str) -> Tensor:
-        """Of queries or keys with every distance there is, then looked up for each pair of positions."""
+        """Scores of queries or keys with all relative positions, gathered for each pair of positions."""
         batch, head, _, each = content.dims
         rows = table.dims[0]
         projected = self._projected(m, name, table, (head, each))
@@ -54,7 +54,7 @@ class Disentangled:
         return m.record("scale", found)
 
     def _projected(self, m: Module, name: str, table: Tensor, out: Axis) -> Tensor:
-        """A projection of its own has a bias where that of words has one."""
+        """A separate position projection has a bias if the content projection has one."""
         if name in self.project:
             return linear(m[f"position_{name}"], table, out, bias="bias" in m[name].params)
         weight, bias = m[name].params["weight"], m[name].params.get("bias")

@@ -7,5 +7,5 @@ from archcalc.spec.workload import Workload
 
 
 def dropped(m: Module, x: Tensor, rate: float, work: Workload) -> Tensor:
-    """x with some of its elements at zero, where the spec says so and a training step asks for it."""
+    """x after dropout, if the spec has dropout and the workload is a training step."""
     return m.record("dropout", x) if rate and work.trains else x

@@ -20,7 +20,7 @@ def look_up(m: Module, ids: Tensor, table: Param, *, bias: bool = False) -> Tens
 
 
 def join_tables(m: Module, x: Tensor, tables: tuple[tuple[int, int], ...]) -> Tensor:
-    """Rows of other tables beside those of tokens, all together projected to the width of these."""
+    """Rows of other tables concatenated with the token embedding, and projected to its width."""
     batch, seq, d_model = x.dims
     found, width = [x], d_model.size
     for number, (rows, wide) in enumerate(tables, start=1):
@@ -33,7 +33,7 @@ def join_tables(m: Module, x: Tensor, tables: tuple[tuple[int, int], ...]) -> Te
 
 
 def add_learned_positions(m: Module, x: Tensor, length: int, offset: int) -> Tensor:
-    """`offset` rows in front are kept and read by nothing."""
+    """The first `offset` rows are stored but never used."""
     _, seq, d_model = x.dims
     rows = Dim.of("positions", length + offset)
     table = m.param("weight", rows, d_model, role=Role.POSITION_TABLE)
@@ -42,7 +42,7 @@ def add_learned_positions(m: Module, x: Tensor, length: int, offset: int) -> Ten
 
 
 def add_sinusoids(m: Module, x: Tensor, length: int | None, *, stored: bool) -> Tensor:
-    """Computed, not learned: a table of `length` rows where that is given, a frozen parameter if `stored`."""
+    """Sinusoidal positions: a table of `length` rows if given, a frozen parameter if `stored`."""
     _, seq, d_model = x.dims
     if length is None:
         return m.record("add", x)
@@ -63,7 +63,7 @@ def add_types(m: Module, x: Tensor, types: int) -> Tensor:
 
 
 def relative_bias(m: Module, heads: int, buckets: int, distances: Tensor) -> Tensor:
-    """A learned number for each head and bucket of distances, added to the scores; the table is made once."""
+    """A learned bias for each head and distance bucket, added to the scores."""
     head, rows = heads_of(heads), Dim.of("buckets", buckets)
     table = m.params.get("weight") or m.param("weight", rows, head, role=Role.POSITION_TABLE)
     found = m.record("lookup", distances, table, to=axes(*distances.dims, head), select=(rows,))

@@ -15,7 +15,7 @@ from archcalc.spec.workload import Workload
 
 
 class FfnRoles(NamedTuple):
-    """What the matrices of a feed-forward layer are; without a gate there is none for it."""
+    """The matrices of a feed-forward layer; the gate matrix exists only if it is gated."""
 
     gate: Role
     up: Role
@@ -29,7 +29,7 @@ SHARED = FfnRoles(Role.SHARED_GATE, Role.SHARED_UP, Role.SHARED_DOWN)
 
 @dataclass(frozen=True)
 class Ffn:
-    """A feed-forward layer: of a block, as an expert, or beside the experts."""
+    """A feed-forward layer: in a dense block, as an expert, or as a shared expert."""
 
     spec_kind: ClassVar[str] = "ffn"
     width: int

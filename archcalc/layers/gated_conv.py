@@ -1,6 +1,6 @@
 """A short convolution between two gates (LFM2): out(c ∗ conv(b ∗ v)), with b, c and v from one projection.
 
-Every channel is convolved by itself, over a position and a few before it: what a token leaves behind does not grow.
+A depthwise causal convolution: its cache does not grow with the sequence.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ PEEPING = ("update_gate", "forget_gate", "output_gate")  # the gates of an LSTM 
 
 @dataclass(frozen=True)
 class Gates:
-    """The gates of one step of a cell, each computed when it is asked for."""
+    """The gates of one step of a cell, each computed on first use."""
 
     m: Module
     cell: Cell
@@ -51,20 +51,20 @@ class Gates:
         return Dim.of("hidden", self.cell.hidden)
 
     def sums(self, name: str) -> Tensor:
-        """What goes into the gate's σ or tanh."""
+        """The gate's pre-activation, before σ or tanh."""
         raise NotImplementedError
 
     def gate(self, name: str, *, sees: Tensor | None = None) -> Tensor:
-        """The gate, which through a peephole sees the cell as well."""
+        """The gate; a peephole connection adds the cell state."""
         raise NotImplementedError
 
     def candidate_after(self, reset: Tensor) -> Tensor:
-        """A GRU's candidate, which sees as much of the state before as the reset gate lets through."""
+        """A GRU's candidate state, with the reset gate applied to the previous state."""
         raise NotImplementedError
 
 
 class OnPaper(Gates):
-    """A matrix for each gate over the state before and the input, joined. A gate is a module of its own."""
+    """One matrix per gate over the concatenated previous state and input. Each gate is a separate module."""
 
     @cached_property
     def _joined(self) -> Tensor:
@@ -79,7 +79,7 @@ class OnPaper(Gates):
         return linear(self._home(name), self._joined, self.hidden)
 
     def _home(self, name: str) -> Module:
-        """A plain RNN has one sum only, which needs no name."""
+        """A plain RNN has only one pre-activation, which needs no name."""
         return self.m[name] if self.cell.kind != "rnn" else self.m
 
     def gate(self, name: str, *, sees: Tensor | None = None) -> Tensor:
@@ -104,7 +104,7 @@ class Sums:
 
 
 class Stacked(Gates):
-    """All gates in two matrices, one for the input and one for the state before."""
+    """All gates in two matrices, one for the input and one for the previous state."""
 
     @property
     def _gates(self) -> Dim:
@@ -134,7 +134,7 @@ class Stacked(Gates):
         return self.m.record("concat", *self.inputs, to=to, name="joined", note=note)
 
     def _product(self, name: str, x: Tensor) -> Tensor:
-        """PyTorch keeps the axis of outputs first, Keras that of inputs."""
+        """PyTorch stores the output axis first, Keras the input axis."""
         into = x.dims[-1]
         elements = into.size * self._gates.size * self.hidden.size
         axes_kept = (into, self._stack) if self.cell.biases == "keras" else (self._stack, into)
@@ -161,7 +161,7 @@ class Stacked(Gates):
         return {"two": 2, "keras": of_keras, "none": 0}[self.cell.biases]
 
     def _describe(self, into: Count, before: Count) -> None:
-        """Each gate's share of the stacked tensors, which a textbook asks for."""
+        """Each gate's slice of the stacked tensors, as a textbook lists them."""
         if self.cell.kind == "rnn":
             return
         width = self.hidden.size
@@ -201,7 +201,7 @@ class Stacked(Gates):
 
 
 def _symbol(tensor: Tensor) -> str:
-    """What comes in, as on paper: x, the context of attention, or the h̃ that is fed back."""
+    """The inputs in textbook notation: x, the attention context, or the h̃ of input feeding."""
     return {"context": "c", "fed": "h̃⟨t−1⟩"}.get(tensor.dims[-1].name, "x⟨t⟩")
 
 

@@ -1,8 +1,8 @@
-"""An indexer (DeepSeek-V3.2): a small attention that only chooses which positions the large one looks at.
+"""The indexer of sparse attention (DeepSeek-V3.2): selects the top-k positions that attention attends to.
 
     score = Σ over heads of weight · relu(query · key); of all positions the `top` with the highest scores are chosen
 
-Nothing is learned through a choice: its weights get no gradient from the model's loss, and are counted as frozen.
+The selection has no gradient: its weights get none from the model's loss, and are counted as frozen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from archcalc.layers.norm import norm
 
 DENSE = Assumption(
     Topic.ATTENTION,
-    "scores of sparse attention are counted for all positions, as transformers computes them before it hides some",
+    "scores of sparse attention are counted for all positions, since transformers computes all and then masks",
 )
 
 
@@ -30,7 +30,7 @@ class Indexer:
     top: int
 
     def run(self, m: Module, x: Tensor, squeezed: Tensor, past: Dim, inputs: Inputs) -> Tensor:
-        """The places of the chosen positions. Queries come from `squeezed` ones, keys are kept beside attention's."""
+        """The indices of the selected positions. Queries come from latent ones; keys have their own cache."""
         m.work_notes.append(DENSE)
         m.whole_sequence = "an index over all positions"
         x, squeezed = x.detached(), squeezed.detached()
@@ -56,7 +56,7 @@ class Indexer:
         return q, k.seen_as(batch, past, each)
 
     def _scores(self, m: Module, x: Tensor, q: Tensor, k: Tensor) -> Tensor:
-        """One for each query and position: those of all heads, weighted and added up."""
+        """One score per query and position: the weighted sum over all heads."""
         batch, head, seq, each = q.dims
         past = k.dims[1]
         scores = m.record("contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="index_scores")

@@ -1,4 +1,4 @@
-"""Kimi delta attention: a delta net whose matrices forget at a rate of its own in every channel of a key.
+"""Kimi Delta Attention (KDA): Gated DeltaNet with a separate decay for every key channel.
 
 It is the gated delta net with a vector α for each head (Kimi Linear, arXiv:2510.26692). That vector, and the gate on
 what was looked up, come from projections that may be squeezed to the width of one head.
@@ -22,7 +22,7 @@ from archcalc.spec.workload import Workload
 
 @dataclass(frozen=True)
 class KimiDelta(Delta):
-    """As many heads of keys as of values."""
+    """The number of key heads equals that of value heads."""
 
     spec_kind: ClassVar[str] = "kda"
     squeeze: bool = True
@@ -63,7 +63,7 @@ class KimiDelta(Delta):
     def _in_chunks(
         self, m: Module, q: Tensor, k: Tensor, corrected: Tensor, values: Tensor, decay: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Decays are put on queries and keys, since they differ from channel to channel of what is summed."""
+        """Decays are applied to queries and keys, since they differ by channel."""
         batch, seq, head, key = q.dims
         value, chunks = self.value, Dim("chunks", (seq.size + self.chunk - 1) // self.chunk)
         place, other = Dim.of("chunk", self.chunk), Dim.of("other", self.chunk)

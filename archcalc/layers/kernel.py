@@ -1,4 +1,4 @@
-"""Kernel attention: a similarity φ(q)·φ(k) in the place of softmax, so that no query has to meet every key.
+"""Kernel (linear) attention: a similarity φ(q)·φ(k) instead of softmax, linear in the sequence length.
 
     softmax   Σ_m exp(q_n·k_m) v_m / Σ_m exp(q_n·k_m)      every query meets every key
     kernel    φ(q_n)·(Σ_m φ(k_m) v_mᵀ) / φ(q_n)·Σ_m φ(k_m)  the sums over m are taken once
@@ -31,14 +31,14 @@ FEATURES = ("softmax", "poly2", "elu", "relu")
 
 
 def feature_width(feature: str, head_dim: int) -> Count:
-    """How many features φ makes of a head."""
+    """The number of features of φ for one head."""
     width = Count(head_dim)
     return (width + 1) * (width + 2) // 2 if feature == "poly2" else width
 
 
 @dataclass(frozen=True)
 class KernelAttention(Heads):
-    """Like `Attention`, with a feature map in the place of scores and softmax."""
+    """Like `Attention`, with a feature map instead of scores and softmax."""
 
     feature: str = "elu"
     causal: bool = False
@@ -121,7 +121,7 @@ class Kernel:
         return f"{what}, summed so far" if self.causal else f"{what}, summed over positions"
 
     def _kept(self, m: Module, total: Tensor) -> Tensor:
-        """What a decode step adds to what is kept, and keeps."""
+        """The update of the cached sums in a decode step."""
         total = m.record("add", total) if self.work.decodes else total
         return self.m.record("append", total) if self.work.keeps_cache else total
 

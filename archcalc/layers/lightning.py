@@ -1,4 +1,4 @@
-"""Lightning attention: no softmax, and every head forgets at a fixed rate of its own (MiniMax-01, arXiv:2501.08313).
+"""Lightning attention: linear attention with a fixed decay rate for each head (MiniMax-01, arXiv:2501.08313).
 
     S_t = λ S_{t-1} + k_t v_tᵀ        o_t = S_tᵀ q_t
 
@@ -75,7 +75,7 @@ class Lightning:
         return m.record("contract", q, state, to=v.axes, over=(self.key,)), state
 
     def _in_chunks(self, m: Module, q: Tensor, k: Tensor, v: Tensor, batch: Dim, seq: Dim) -> tuple[Tensor, Tensor]:
-        """First what every chunk leaves behind it, then what its positions look up."""
+        """First the state after every chunk, then the outputs of its positions."""
         pieces = [Piece(self, batch, *length) for length in self._lengths(int(seq.size))]
         state = m.record("zeros", to=axes(batch, self.head, self.key, self.value))
         for piece in pieces:
@@ -86,7 +86,7 @@ class Lightning:
         return m.record("concat", *found, to=axes(batch, seq, self.head, self.value)), state
 
     def _lengths(self, length: int) -> Iterator[tuple[str, int, int]]:
-        """Whole chunks and how many there are, then what is left over."""
+        """The number of whole chunks, then the remainder."""
         whole, rest = divmod(length, self.chunk)
         yield from [("chunk", self.chunk, whole)] if whole else []
         yield from [("rest", rest, 1)] if rest else []
@@ -94,7 +94,7 @@ class Lightning:
 
 @dataclass(frozen=True)
 class Piece:
-    """Chunks of one length, computed beside each other."""
+    """Chunks of one length, computed in parallel."""
 
     layer: Lightning
     batch: Dim
@@ -119,13 +119,13 @@ class Piece:
         return self.batch, self.layer.head, self.chunks
 
     def left(self, m: Module, k: Tensor, v: Tensor) -> Tensor:
-        """What each chunk adds to the matrix, as old as it is at the chunk's end."""
+        """What each chunk adds to the state, decayed to the end of the chunk."""
         k, v = k.seen_as(*self.each, self.other, self.layer.key), v.seen_as(*self.each, self.other, self.layer.value)
         aged = m.record("multiply", k, self._decays(m, self.other))
         return m.record("contract", aged, v, to=axes(*self.each, self.layer.key, self.layer.value), over=(self.other,))
 
     def handed_on(self, m: Module, state: Tensor, left: Tensor) -> Tensor:
-        """The matrix behind these chunks: from one to the next it fades, and is added to."""
+        """The state after these chunks: decayed and added to from one to the next."""
         step = m.section(self.name)
         step.calls = self.chunks.size
         after = step.record("add", step.record("multiply", state, self._decays(step)), left.seen_as(*state.dims))
@@ -133,7 +133,7 @@ class Piece:
         return after
 
     def looked_up(self, m: Module, q: Tensor, k: Tensor, v: Tensor, states: Tensor) -> Tensor:
-        """Within a chunk every position looks back at the others, and before it at the matrix."""
+        """Causal attention within a chunk, plus the contribution of the state before it."""
         q, k = q.seen_as(*self.each, self.place, self.layer.key), k.seen_as(*self.each, self.other, self.layer.key)
         v, states = (
             v.seen_as(*self.each, self.other, self.layer.value),
@@ -147,5 +147,5 @@ class Piece:
         return m.record("add", before, within)
 
     def _decays(self, m: Module, *dims: Dim) -> Tensor:
-        """How much is left of something so many positions later, for each head."""
+        """The decay factor after that many positions, for each head."""
         return m.record("constant", to=axes(self.layer.head, *dims))

@@ -1,4 +1,4 @@
-"""The linear layer, and what it is made of: a contraction over the input's last axis."""
+"""The linear layer: a contraction over the input's last axis, plus a bias."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def linear(
     trainable: bool = True,
     role: Role = Role.LINEAR,
 ) -> Tensor:
-    """y = x·W + b. The input's last axis is summed away; a merged one, such as concatenated heads, as a whole."""
+    """y = x·W + b. It contracts the input's last axis; a merged axis, such as concatenated heads, as a whole."""
     into = x.axes[-1]
     axis = (out,) if isinstance(out, Dim) else out
     elements = width_of(into) * product(dim.size for dim in axis)
@@ -30,12 +30,12 @@ def contract(m: Module, x: Tensor, weight: Param, *, out: Axis) -> Tensor:
 
 
 def one_each(m: Module, name: str, dim: Dim) -> Param:
-    """A learned number for each head, written as so many numbers and not as so many copies of one."""
+    """A learned vector with one number per head, shown as one vector rather than copies of a number."""
     return m.param(name, dim, elements=Count.named(dim.name, dim.size))
 
 
 def width_of(axis: Axis) -> Count:
-    """A merged axis as the one number that people write: 768, not 4 × 192."""
+    """A merged axis as one number: 768, not 4 × 192."""
     if len(axis) == 1:
         return axis[0].size
     return Count.named("·".join(dim.name for dim in axis), product(dim.size for dim in axis))

@@ -1,4 +1,4 @@
-"""A cache whose sizes are known though what is computed is not: keys, values and states that some layers keep."""
+"""A cache of known size without a known forward pass: keys, values and recurrent states of some layers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Kept(Node):
 
 
 def keep(root: Module, cache: tuple[Kept, ...], work: Workload) -> None:
-    """Record it, for a workload that keeps a cache."""
+    """Records it, for a workload with a cache."""
     if not cache or not work.keeps_cache:
         return
     m = root.child(_unused("cache", root), title="KV cache")

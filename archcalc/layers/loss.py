@@ -1,4 +1,4 @@
-"""What training minimises, recorded in a section of its own: it has no row among the model's layers."""
+"""The training loss, recorded in a separate section: it is not a row among the model's layers."""
 
 from __future__ import annotations
 

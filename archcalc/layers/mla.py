@@ -1,4 +1,4 @@
-"""Multi-head latent attention (DeepSeek-V2): keys and values of all heads from one narrow vector, which is all that is
+"""Multi-head latent attention (DeepSeek-V2): keys and values of all heads from one latent vector, which is all that is
 cached, together with one rotated key that the heads share.
 
     latent = norm(x · W_down)            kv_rank wide;   key, value = latent · W_up, for every head
@@ -27,7 +27,7 @@ from archcalc.layers.norm import norm
 
 ABSORBED = Assumption(
     Topic.ATTENTION,
-    "a decode step of latent attention puts W_up on the query and the answer, not on every cached position",
+    "a decode step of latent attention absorbs W_up into the query and the output, not into every cached position",
 )
 
 
@@ -41,7 +41,7 @@ class Widths:
     value: int
 
     def made_small(self, original: Widths) -> Widths:
-        """Values stay as wide as keys, or not."""
+        """Whether values have the width of keys is preserved in a small model."""
         keys, original_keys = self.nope + self.rope, original.nope + original.rope
         return replace(self, value=like(self.value, keys, original.value, original_keys))
 
@@ -64,7 +64,7 @@ class Widths:
 
 @dataclass(frozen=True)
 class LatentAttention:
-    """As `Attention`, with queries, keys and values that come from narrow vectors."""
+    """As `Attention`, with queries, keys and values from latent vectors."""
 
     widths: Widths
     bias: bool  # of the projections down and out; those up have none
@@ -95,7 +95,7 @@ class LatentAttention:
         return m.record("multiply", found, m.record("sigmoid", gate))
 
     def _queries(self, m: Module, x: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
-        """Of all heads, and what they were made of."""
+        """The queries of all heads, and the latent vector they come from."""
         batch, seq, _ = x.dims
         widths = self.widths
         if widths.q_rank:
@@ -107,7 +107,7 @@ class LatentAttention:
         return _rotated(m, q.seen_as(batch, widths.head, seq, widths.query), inputs), x
 
     def _core(self, m: Module, x: Tensor, squeezed: Tensor, inputs: Inputs) -> Core:
-        """It looks everywhere, or where an indexer points: a kernel is told the places, else all others are masked."""
+        """Dense, or sparse by an indexer: a sparse kernel reads the selected positions, eager attention masks."""
         work = inputs.work
         core = Core(m.as_region(Region.CORE), work, inputs.mask, None, self.dropout, self.sight, softmax=self.softmax)
         if not self.indexer:
@@ -119,7 +119,7 @@ class LatentAttention:
         return replace(core, mask=m.record("hide", chosen, to=axes(*x.dims[:2], past)))
 
     def _cached(self, m: Module, x: Tensor, inputs: Inputs) -> tuple[Tensor, Tensor]:
-        """The latent vector and the rotated key of every position that can be looked at."""
+        """The latent vector and the rotated key of every position that can be attended to."""
         batch, seq, _ = x.dims
         rank, rope = Dim.of("kv_rank", self.widths.kv_rank), Dim.of("rope_dim", self.widths.rope)
         down = linear(m["kv_down"], x, self.widths.down, bias=self.bias, role=Role.ATTENTION_KV_DOWN)
@@ -141,7 +141,7 @@ class LatentAttention:
         return key, value
 
     def _absorbed(self, m: Module, core: Core, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
-        """Scores against the latent vectors themselves; all heads look at the same ones."""
+        """Absorbed attention: scores against the latent vectors, which all heads share."""
         m.work_notes.append(ABSORBED)
         up = self._weight_up(m, latent.dims[2])
         scores = self._scores_on_latent(core.m, up, q, latent, shared_key)
@@ -150,7 +150,7 @@ class LatentAttention:
         return self._values_of_latent(core.m, up, core.weights(scores), latent)
 
     def _scores_on_latent(self, m: Module, up: Param, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:
-        """(q · W_up) · latent, and the rotated share of the query on the rotated key."""
+        """(q · W_up) · latent, plus the rotated part of the query on the rotated key."""
         batch, head, seq, _ = q.dims
         _, past, rank = latent.dims
         nope, rope = Dim.of("nope_dim", self.widths.nope), shared_key.dims[2]

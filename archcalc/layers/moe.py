@@ -1,4 +1,4 @@
-"""A mixture of experts: a router sends every token to `top` of many feed-forward layers, and weighs their answers.
+"""A mixture of experts: a router sends every token to `top` of the experts, and sums their outputs by weight.
 
 Only what the chosen experts compute is counted: `top` experts for each token, none of them idle and no token dropped.
 """
@@ -38,7 +38,7 @@ class Mixture:
     out_bias: bool = False  # on the answer of all experts together
 
     def made_small(self, original: Mixture) -> Mixture:
-        """A token visits as many experts, or all."""
+        """In a small model a token is routed to the same number of experts, or to all."""
         return replace(self, top=min(original.top, self.experts))
 
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
@@ -76,7 +76,7 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Experts:
-    """All experts, their weights stacked along a dim of their own, of which every token meets `top`."""
+    """All experts, with weights stacked along an expert dim; every token uses `top` of them."""
 
     m: Module
     mixture: Mixture
@@ -95,13 +95,13 @@ class Experts:
         return self.m.record("sum", weighed, to=x.axes, over=(self._top,))
 
     def in_order(self, x: Tensor, width: Dim, name: str = "") -> Tensor:
-        """Tokens sorted by the experts that they visit, or back where they were: a copy, and the places of all rows."""
+        """Permutes tokens by expert, or back: a copy, and the row indices."""
         tokens = tuple(axis for axis in x.axes[:-1] if axis != (self._top,))
         places = self.m.record("order", to=(*tokens, (self._top,)))
         return self.m.record("gather", x, places, to=(*places.axes, (width,)), name=name)
 
     def _describe(self) -> None:
-        """The share that is counted `experts` times, and of which a token meets `top`."""
+        """The expert dim: `experts` in the parameters, `top` per token."""
         layers = [param.dims[1:] for child in self.m.children for param in child.params.values()]
         one = total(product(dim.size for dim in reversed(dims)) for dims in layers)
         self.m.parts.append(Part("one_expert", one))
@@ -111,7 +111,7 @@ class Experts:
         return Dim.of("top", self.mixture.top)
 
     def linear(self, name: str, x: Tensor, out: Dim, role: Role) -> Tensor:
-        """A linear layer for each expert: a product with the weights of the chosen ones."""
+        """A linear layer per expert: a product with the weights of the selected experts."""
         m, expert, into = self.m[name], Dim.of("experts", self.mixture.experts, copies=True), x.dims[-1]
         met = Count(self.mixture.top) * into.size * out.size
         elements = expert.size * into.size * out.size

@@ -1,4 +1,4 @@
-"""A stretch that one kernel computes: recorded op by op, stored as a whole."""
+"""A fused kernel: its ops are recorded one by one, but it saves tensors for backward as a whole."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module, Region
 from archcalc.spec.workload import Workload
 
-TRAINED = "it saves what it reads, and computes its inside again in the backward pass"
-FUSED = "it stores no state for each position, which PyTorch op by op would"
+TRAINED = "it saves its inputs, and recomputes intermediates in the backward pass"
+FUSED = "it does not save a state for each position, as PyTorch without a fused kernel would"
 
 
 def kernel(m: Module, work: Workload, name: str) -> Module:
-    """Where the ops of the kernel of that name are recorded. It stores nothing but what it reads and writes."""
+    """Records the ops of a fused kernel, which saves only its inputs and outputs."""
     saved = TRAINED if work.trains else FUSED
     m.memory_notes.append(Assumption(Topic.KERNEL, f"assumes a fused kernel ({name}): {saved}", name))
-    m.whole_sequence = "a state that is handed from one position to the next"
+    m.whole_sequence = "a state that is passed from one position to the next"
     return m.as_region(Region.KERNEL)

@@ -1,4 +1,4 @@
-"""Images as sequences: cut into patches, each flattened and projected, with learned tokens in front.
+"""The patch embedding of vision transformers: patches are flattened and projected, after learned tokens.
 
 The projection is PyTorch's convolution whose stride is its kernel, so its weight keeps the convolution's four axes.
 """
@@ -88,12 +88,12 @@ def learned_vectors(m: Module, number: int, d_model: Dim) -> Param:
 
 
 def put_in_front(m: Module, x: Tensor, number: int, to: Dim) -> Tensor:
-    """Learned vectors beside what the image gave."""
+    """Learned tokens (class token, registers) concatenated with the patches."""
     batch, _, d_model = x.dims
     return m.record("concat", learned_vectors(m, number, d_model), x, to=axes(batch, to, d_model))
 
 
 def add_table(m: Module, x: Tensor) -> Tensor:
-    """A learned position for each row: all of them are used, so that nothing is looked up."""
+    """A learned position for each row; all rows are used, so there is no lookup."""
     _, placed, d_model = x.dims
     return m.record("add", x, m.param("weight", placed, d_model, role=Role.POSITION_TABLE))

@@ -1,4 +1,4 @@
-"""Norms on queries and keys, so that their scores cannot grow.
+"""QK norm: normalises queries and keys, so that attention scores stay bounded.
 
 head    each head alone, all with one vector of head_dim weights (Qwen 3, Gemma 3)
 heads   each head alone, every one with weights of its own (Cohere, StableLM)
@@ -34,13 +34,13 @@ class QKNorm:
         return self.affine and self.bias and self.kind == "layer"
 
     def joined(self, m: Module, x: Tensor) -> Tensor:
-        """On heads that are still one vector: batch, seq, (heads, head_dim)."""
+        """The norm over all heads together: batch, seq, (heads, head_dim)."""
         if self.width and self.over == "all":
             return self._of_another_width(m, x)
         return norm(m, x, self.kind, bias=self.bias, affine=self.affine) if self.over == "all" else x
 
     def split(self, m: Module, x: Tensor) -> Tensor:
-        """On heads apart: batch, seq, heads, head_dim."""
+        """The norm over each head: batch, seq, heads, head_dim."""
         if self.width and self.over == "head":
             return self._of_another_width(m, x)
         if self.over == "head":
@@ -48,7 +48,7 @@ class QKNorm:
         return self._each_its_own(m, x) if self.over == "heads" else x
 
     def _of_another_width(self, m: Module, x: Tensor) -> Tensor:
-        """Weights that a class makes and cannot use: such a model is built, and does not run."""
+        """Norm weights of a size that does not fit: such a model can be built but not run."""
         width = Dim.of("norm_width", self.width[0 if m.name == "q_norm" else -1])
         weights = (m.param("weight", width, role=Role.NORM),) if self.affine else ()
         biases = (m.param("bias", width, role=Role.NORM),) if self._has_bias else ()

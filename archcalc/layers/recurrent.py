@@ -30,13 +30,13 @@ class Cell:
 
     @property
     def kept(self) -> tuple[Dim, ...]:
-        """The widths of what a step hands to the next one: h, and an LSTM's c."""
+        """The widths of the state passed to the next step: h, and an LSTM's c."""
         hidden = Dim.of("hidden", self.hidden)
         state = Dim.of("projection", self.projection) if self.projection else hidden
         return (state, hidden) if self.kind == "lstm" else (state,)
 
     def zeros(self, m: Module, batch: Dim) -> State:
-        """What the first step finds."""
+        """The initial state."""
         return tuple(m.record("zeros", to=axes(batch, width)) for width in self.kept)
 
     def step(self, m: Module, inputs: tuple[Tensor, ...], before: State) -> State:

@@ -1,4 +1,4 @@
-"""Attention of a decoder's state over an encoder's: how well each of them answers, and the mix of them all.
+"""Attention of a recurrent decoder over the encoder's states: scores, weights and context.
 
     dot        qᵀk                   no parameters; needs states of one width
     general    qᵀW k                 a matrix between them
@@ -27,14 +27,14 @@ class Score:
     normed: bool = False  # v = g·v/‖v‖, and a bias inside the tanh
 
     def over(self, m: Module, states: Tensor) -> Memory:
-        """What of the encoder's states can be computed before the decoder starts, once."""
+        """The part of the encoder's keys that can be computed once, before the decoder starts."""
         if self.kind != "additive":
             return Memory(self, states, states)
         width = Dim.of("width", self.width)
         return Memory(self, linear(m.child("keys", title="attention keys"), states, width, bias=self.bias), states)
 
     def scores(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
-        """A number for each of the encoder's positions."""
+        """One score for each encoder position."""
         kinds = {"dot": self._dot, "general": self._general, "additive": self._additive, "concat": self._concat}
         return kinds[self.kind](m, query, keys)
 
@@ -79,14 +79,14 @@ def _of_length_one(m: Module, v: Tensor, width: Dim) -> Tensor:
 
 @dataclass(frozen=True)
 class Memory:
-    """What a decoder looks at: the encoder's states, and the keys made of them."""
+    """The memory of the decoder: the encoder's states, and the keys projected from them."""
 
     score: Score
     keys: Tensor
     states: Tensor
 
     def attend(self, m: Module, query: Tensor) -> Tensor:
-        """The context: the encoder's states, each weighted by how well it answers the query."""
+        """The context vector: the encoder's states weighted by their attention weights."""
         batch, seq, key = self.states.dims
         query = query.seen_as(batch, Dim("query", query.dims[-1].size))
         scores = self.score.scores(m, query, self.keys)
@@ -96,7 +96,7 @@ class Memory:
         return context.seen_as(batch, Dim("context", key.size))
 
     def keep(self, m: Module) -> None:
-        """What every decode step looks at again."""
+        """The cached encoder states and keys that every decode step reads."""
         for tensor in dict.fromkeys((self.states, self.keys)):
             m.record("append", tensor)
 

@@ -1,4 +1,4 @@
-"""The recurrent block of Griffin: a real-gated linear recurrent unit (RG-LRU) behind a short convolution, gated.
+"""The recurrent block of Griffin: a real-gated linear recurrent unit (RG-LRU) after a short convolution, with a gate.
 
     a_t = exp(−8 softplus(Λ) ∗ r_t)        h_t = a_t ∗ h_{t-1} + √(1 − a_t²) ∗ (i_t ∗ x_t)
 
@@ -38,7 +38,7 @@ class RecurrentUnit:
         return linear(m["out"], m.record("multiply", y, gate), d_model)
 
     def _scanned(self, m: Module, u: Tensor, work: Workload) -> Tensor:
-        m.whole_sequence = "a state that is handed from one position to the next"
+        m.whole_sequence = "a state that is passed from one position to the next"
         batch, _, width = u.dims
         takes_in = m.record("sigmoid", self._by_head(m["input_gate"], u))
         forgets = m.record("sigmoid", self._by_head(m["recurrent_gate"], u))

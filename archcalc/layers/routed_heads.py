@@ -1,4 +1,4 @@
-"""Experts for queries (JetMoE's mixture of attention heads, arXiv:2404.07413): each token's queries are made by some of
+"""Experts for queries (JetMoE's mixture of attention heads, arXiv:2404.07413): each token's queries come from some of
 many projections, and what they look up is projected back by the same experts. Keys and values are everybody's.
 """
 
@@ -19,11 +19,11 @@ class RoutedHeads:
     top: int
 
     def made_small(self, original: RoutedHeads) -> RoutedHeads:
-        """A token visits as many experts, or all."""
+        """In a small model a token is routed to the same number of experts, or to all."""
         return replace(self, top=min(original.top, self.experts))
 
     def queries(self, m: Module, x: Tensor, out: Axis) -> tuple[Tensor, Tensor]:
-        """All heads of the experts that a token visits, one beside the other; and the weights of these experts."""
+        """All heads of the experts that a token is routed to, concatenated; and the weights of these experts."""
         weights = self._mixture.route(m["router"], x)
         routed = Experts(m["experts"], self._mixture)
         by_expert = routed.in_order(x, x.dims[-1], name="routed")
@@ -31,7 +31,7 @@ class RoutedHeads:
         return routed.in_order(made, self._width(out)).seen_as(*x.dims[:2], out), weights
 
     def answers(self, m: Module, looked_up: Tensor, weights: Tensor, d_model: Dim, *, bias: bool) -> Tensor:
-        """Projected by the expert that asked, weighed and added up."""
+        """The output projection of the selected experts, weighted and summed."""
         m, (batch, seq, out) = m["experts_out"], looked_up.axes
         routed, width = Experts(m, self._mixture), self._width(out)
         apart = looked_up.seen_as(*batch, *seq, Dim.of("top", self.top), width)
@@ -42,7 +42,7 @@ class RoutedHeads:
         return m.record("add", found, m.param("bias", d_model, role=Role.BIAS)) if bias else found
 
     def _width(self, out: Axis) -> Dim:
-        """Of one expert's heads together."""
+        """The width of all heads of one expert together."""
         heads, each = out
         number = heads.size // self.top
         return Dim("expert_heads", number * each.size, split=Split((Piece(number, each.size),)))

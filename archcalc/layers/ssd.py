@@ -38,7 +38,7 @@ class Mamba2:
     norm_groups: int  # of channels that are normalised each by itself behind the gate; 0: nothing is
 
     def made_small(self, original: Mamba2) -> Mamba2:
-        """Groups of heads and channels stay groups, and divide them."""
+        """In a small model, groups still divide heads and channels."""
         groups, norm_groups = (
             self.heads if number == original.heads else min(number, TWICE)
             for number in (original.groups, original.norm_groups)
@@ -61,7 +61,7 @@ class Mamba2:
 
     @property
     def _widths(self) -> tuple[Dim, Dim, Dim]:
-        """Channels by heads, B and C by groups, of which a single one is copied, as in vLLM (mamba/mamba_mixer2.py)."""
+        """Splits channels by heads, B and C by groups; one group is replicated, as in vLLM (mamba/mamba_mixer2.py)."""
         channels, groups = Piece(self.heads, self.each.size), Count.named("groups", self.groups)
         shared, each = Piece(self.groups, self.state, Remainder.ONE_COPIED), Piece(self.heads)
         inner = Dim.of("inner", self.inner, split=joined(channels))
@@ -135,7 +135,7 @@ class Mamba2:
         return m.record("copy", found, to=axes(batch, seq, head, each), note="without the padding"), last
 
     def _handed_on(self, m: Module, b: Tensor, values: Tensor, passed: Tensor) -> tuple[Tensor, Tensor]:
-        """The state before each chunk: what all earlier chunks left, each decayed by what lies between."""
+        """The state before each chunk: the decayed sum of all earlier chunks."""
         batch, chunks, other, head, each = values.dims
         to_come = m.record("exp", m.record("subtract", passed)).seen_as(batch, chunks, other, head)
         made = axes(batch, chunks, head, each, self.states)

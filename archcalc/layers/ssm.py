@@ -1,4 +1,4 @@
-"""Mamba: a state for every channel that decays and takes in at rates which the token itself decides.
+"""Mamba: a selective state-space layer, with step size, B and C computed from each token.
 
     h_t = exp(Δ_t A) ∗ h_{t-1} + Δ_t B_t ∗ u_t        y_t = C_t · h_t + D ∗ u_t
 
@@ -66,7 +66,7 @@ class Mamba:
         return m.record("contract", states, c, to=u.axes, over=(state,))
 
     def _selected(self, m: Module, u: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Δ, B and C of every token, Δ by way of a narrow vector."""
+        """Δ, B and C of every token; Δ has a low-rank projection."""
         batch, seq, inner = u.dims
         rank, state = Dim.of("dt_rank", self.dt_rank), self.states
         three = Dim("dt_b_c", rank.size + 2 * Count(state.size))

@@ -59,7 +59,7 @@ def test_each_counts_what_it_adds(run: Run, write: Write, model: str, change: st
     [
         (TEXT, "head.beside={kind: lm}", "a second head must be a classifier"),
         (TEXT, "head.beside={kind: classifier, classes: 2, pool: patches}", "there are no patches to classify"),
-        (TEXT, "head={kind: tied, transform: 48}", "a tied head reads the table's 64 numbers, not 48"),
+        (TEXT, "head={kind: tied, transform: 48}", "a tied head takes the embedding's 64 numbers, not 48"),
         (TEXT, "ffn.bias=[up]", "expected true, false or a list of in, out"),
         (TEXT, "embedding.types=[2, -1]", "expected a number from 0"),
         (

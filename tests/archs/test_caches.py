@@ -116,5 +116,5 @@ def test_latent_attention_says_how_a_decode_step_is_computed() -> None:
         usual(kv_heads=None, attention=MLA, moe={**NARROW, "shared": WIDTH}, decoder=blocks("attention moe"), ffn=None)
     )
     decode, prefill = (work_notes_of(model.build(asked(model, CONTEXT, mode))) for mode in ("decode", "prefill"))
-    assert any("puts W_up on the query" in str(note) for note in decode)
-    assert not any("puts W_up on the query" in str(note) for note in prefill)
+    assert any("absorbs W_up into the query" in str(note) for note in decode)
+    assert not any("absorbs W_up into the query" in str(note) for note in prefill)

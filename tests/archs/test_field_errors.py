@@ -41,7 +41,7 @@ ATTENTION = [
     (stack("attention cross ffn"), "cross-attention needs an encoder"),
 ]
 BLOCKS = [
-    (DECODER + "parallel: shared\nnorm: {place: post}", "parallel parts have their norm in front"),
+    (DECODER + "parallel: shared\nnorm: {place: post}", "parallel parts are pre-norm"),
     (DECODER + "parallel: shared\nattention: {norm: rms}", "parts that share a norm have different ones"),
     (DECODER + "parallel: both", "'both' is not one of shared, separate"),
     (DECODER + "layer_scale: 1", "expected true or false"),
@@ -81,7 +81,7 @@ POSITIONS = [
 ]
 ENDS = [
     (DECODER + "embedding: {project: sum}", "project without a width to project from"),
-    (DECODER + "embedding: {width: 20}\nhead: tied", "the table is 20 wide, and the model 48"),
+    (DECODER + "embedding: {width: 20}\nhead: tied", "the embedding is 20 wide, and the model 48"),
     (DECODER + "embedding: {mels: 3}", "tokens has no mels"),
     (DECODER + "embedding: {kind: audio}", "a decoder reads tokens, not audio"),
     (SIZES + "encoder: {blocks: 2, embedding: {kind: audio, strides: [1]}}", "2 kernels, but 1 strides"),

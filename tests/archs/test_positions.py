@@ -247,5 +247,5 @@ head: none
 """
     answer = run("params", write(text))
     assert answer.code == 2
-    assert "one relative table for the stack, but attentions of 2 and 4 heads" in answer.err
+    assert "one relative position table for the stack, but attention layers with 2 and 4 heads" in answer.err
     assert run("params", write(text.replace("buckets: 8", "buckets: 8, per: block"))).code == 0

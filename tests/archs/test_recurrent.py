@@ -222,7 +222,7 @@ def test_the_working_by_names() -> None:
 
 def test_the_convention_is_said_under_every_report(run: Run) -> None:
     """Whoever compares with another count sees first what is counted."""
-    assert "two biases a gate, as PyTorch and cuDNN keep them (biases: two)" in run("params", "sentiment-lstm").out
+    assert "two biases per gate, as in PyTorch and cuDNN (biases: two)" in run("params", "sentiment-lstm").out
     assert "one bias a gate, as on paper" in run("shapes", "sentiment-lstm", "--set", "biases=one").out
 
 

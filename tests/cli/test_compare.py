@@ -285,7 +285,7 @@ SEES = {
 def test_what_an_import_leaves_out_is_said_of_its_model(run: Run, write: Write) -> None:
     """As `params` of the file says it, with the letter that the model goes by; of all models it is said once."""
     file = write(json.dumps(SEES), "config.json")
-    alone = "qwen2_vl reads more than text: its text_config (qwen2_vl_text) alone is counted"
+    alone = "qwen2_vl is multimodal: only its text_config (qwen2_vl_text) is counted"
     assumptions = texts(run("compare", "gpt2", file, "--format", "json").json)
     assert "B: text model of qwen2_vl" in assumptions
     assert any(words.startswith(f"B: {alone}") for words in assumptions)

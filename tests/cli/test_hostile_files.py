@@ -60,7 +60,7 @@ def test_a_value_is_told_by_the_name_that_the_file_has(
 
 def test_a_dtype_that_is_not_known_is_said(run: Run, write: Write) -> None:
     answer = run("params", write(json.dumps({**LLAMA, "torch_dtype": "float9"}), "config.json"))
-    assert "dtype float9 is not read: archcalc knows" in answer.out
+    assert "dtype float9 is unknown and ignored: archcalc knows" in answer.out
 
 
 def test_a_key_with_two_values_is_refused(run: Run, write: Write) -> None:

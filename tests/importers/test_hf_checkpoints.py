@@ -67,9 +67,9 @@ def test_longt5_has_one_table_whatever_its_config_says() -> None:
 def test_a_config_that_transformers_5_wrote_does_not_tell_and_that_is_said(said: dict[str, Any]) -> None:
     """It ties every T5 of a config that it reads, and writes that down."""
     config = file(**{"model_type": "t5", **SIZES, "transformers_version": "5.2.0", "tie_word_embeddings": True, **said})
-    assert any("whatever the checkpoint holds" in str(note) for note in load(config).params().assumptions)
+    assert any("whatever the checkpoint contains" in str(note) for note in load(config).params().assumptions)
     older = load({**config, "transformers_version": "4.57.0", "scale_decoder_outputs": True})
-    assert not any("whatever the checkpoint holds" in str(note) for note in older.params().assumptions)
+    assert not any("whatever the checkpoint contains" in str(note) for note in older.params().assumptions)
 
 
 @pytest.mark.parametrize("model_type", ["t5", "mt5", "umt5"])

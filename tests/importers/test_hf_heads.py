@@ -86,7 +86,7 @@ def test_what_nothing_reads_is_counted_and_named(run: Run, write: Write) -> None
     """DeBERTa keeps a norm for relative positions that it does not have."""
     said = {**TEXT, "model_type": "deberta-v2", "architectures": ["DebertaV2Model"], "norm_rel_ebd": "layer_norm"}
     answer = run("params", write(json.dumps(said), "config.json"))
-    assert "spare (stored, never read)" in answer.out
+    assert "spare (stored, never used)" in answer.out
     assert total(run, write, **said) == BERT + 2 * D
 
 

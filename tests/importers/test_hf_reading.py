@@ -128,13 +128,13 @@ def test_a_model_can_be_changed_as_any_spec(run: Run, write: Write) -> None:
 @pytest.mark.parametrize(
     ("changes", "fact", "hint"),
     [
-        ({"model_type": "llamma"}, "archcalc reads no model_type llamma", "the closest that is read is llama"),
-        ({"model_type": "zz", "architectures": ["ZzForMaskedLM"]}, "no model_type zz", "closest that is read is bert"),
+        ({"model_type": "llamma"}, "archcalc does not support model_type llamma", "closest supported type is llama"),
+        ({"model_type": "zz", "architectures": ["ZzForMaskedLM"]}, "support model_type zz", "closest supported type is bert"),
         ({"model_type": ...}, "this config names no model_type", '"model_type": "llama"'),
         ({"architectures": ["LlamaForKaraoke"]}, "LlamaForKaraoke is not a class", "LlamaForCausalLM"),
         ({"hidden_size": "64"}, "hidden_size: expected a whole number from 1 to", ""),
         ({"num_hidden_layers": 10**11}, "num_hidden_layers: expected a whole number from 1 to 100,000", ""),
-        ({"hidden_act": "prelu"}, "hidden_act", "activations that can be counted"),
+        ({"hidden_act": "prelu"}, "hidden_act", "supported activations"),
         ({"per_layer_config": {"0": {"num_key_value_heads": 1}}}, "per_layer_config", "--trace"),
         ({**DEBERTA, "pooler_hidden_size": 3}, "pooler_hidden_size", "such a model cannot run"),
     ],
@@ -170,7 +170,7 @@ def test_the_text_part_of_a_larger_model_is_counted_and_labelled(run: Run, write
     outer = {"model_type": "llava", "architectures": ["LlavaForConditionalGeneration"], "text_config": inner}
     answer = run("params", write(json.dumps({**outer, "vision_config": {"hidden_size": 8}}), "config.json"))
     assert f"{2 * TABLE + BLOCKS:,}" in answer.out
-    assert "llava reads more than text: its text_config (llama) alone is counted" in " ".join(answer.out.split())
+    assert "llava is multimodal: only its text_config (llama) is counted" in " ".join(answer.out.split())
     assert answer.out.startswith("text model of llava")
 
 

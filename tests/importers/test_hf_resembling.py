@@ -42,7 +42,7 @@ def test_fields_that_it_does_not_share_are_named() -> None:
 
 def test_a_class_tells_more_than_fields() -> None:
     told = hint("own", GROUPED, "DeepseekV3ForCausalLM")
-    assert "the closest that is read is deepseek_v3, whose class DeepseekV3ForCausalLM it names" in told
+    assert "the closest supported type is deepseek_v3, whose class DeepseekV3ForCausalLM the config names" in told
 
 
 def test_what_is_like_nothing_is_compared_with_nothing() -> None:
@@ -53,7 +53,7 @@ def test_what_is_like_nothing_is_compared_with_nothing() -> None:
 def test_trace_is_offered_only_where_it_helps() -> None:
     """Types of transformers, and no others; code of a repository is never run."""
     assert "`params --trace` counts this one" in hint("convbert", {})
-    assert "--trace does not count it either" in hint("internlm2", GROUPED)
+    assert "--trace cannot count it either" in hint("internlm2", GROUPED)
     assert "which archcalc never runs" in hint("internlm2", GROUPED, auto_map={"AutoModel": "own.Own"})
 
 
@@ -70,7 +70,7 @@ def test_a_type_of_a_repository_is_read_by_its_class() -> None:
     model = archcalc.load({**own, "auto_map": {"AutoConfig": "configuration_own.OwnConfig"}})
     assert model.params().total == known.params().total
     assert "model_type own is read as llama, whose class LlamaForCausalLM the config names" in model.document.notes
-    with pytest.raises(InputError, match="archcalc reads no model_type own"):
+    with pytest.raises(InputError, match="archcalc does not support model_type own"):
         archcalc.load(own)
 
 
@@ -78,5 +78,5 @@ def test_a_type_of_a_repository_is_read_by_its_class() -> None:
 def test_a_type_of_a_repository_that_says_other_things_is_refused(changes: dict[str, Any]) -> None:
     """Its config class may have other defaults and other fields: phi-msft counts its layers as n_layer."""
     said = {**GROUPED, "model_type": "own", "architectures": ["LlamaForCausalLM"], "auto_map": {}, **changes}
-    with pytest.raises(InputError, match="archcalc reads no model_type own"):
+    with pytest.raises(InputError, match="archcalc does not support model_type own"):
         archcalc.load({key: value for key, value in said.items() if value is not ...})

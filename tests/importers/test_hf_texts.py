@@ -66,8 +66,8 @@ def test_older_files_say_it_at_the_top(run: Run, write: Write) -> None:
     ("said", "reason"),
     [
         ({"model_type": "grounding-dino", "text_config": {"model_type": "bert"}}, "grounding-dino"),
-        ({"model_type": "ovis2", "text_config": {"model_type": "qwen2"}}, "archcalc reads no model_type ovis2"),
-        ({"model_type": "of_ones_own", "text_config": {"model_type": "bert"}}, "writes no text by itself"),
+        ({"model_type": "ovis2", "text_config": {"model_type": "qwen2"}}, "archcalc does not support model_type ovis2"),
+        ({"model_type": "of_ones_own", "text_config": {"model_type": "bert"}}, "is not a language model by itself"),
         (
             {"model_type": "gemma3", "architectures": ["Gemma3ForSequenceClassification"], "text_config": {}},
             "the head of Gemma3ForSequenceClassification is not counted",

@@ -94,7 +94,7 @@ class Loud:
     [
         ("pytorch_model.bin", pickle.dumps(Loud()), "a pickle"),
         ("consolidated.00.pth", b"PK\x03\x04" + bytes(100), "a zip archive, as PyTorch pickles are"),
-        ("model.ckpt", b"no magic at all", "a pickle of PyTorch"),
+        ("model.ckpt", b"no magic at all", "a PyTorch pickle"),
         ("weights", pickle.dumps([1, 2, 3]), "a pickle"),
         ("tf_model.h5", b"\x89HDF\r\n\x1a\n", "weights of Keras"),
         ("flax_model.msgpack", b"\x81\xa1a\x01", "weights of Flax"),
@@ -102,7 +102,7 @@ class Loud:
         (
             "model.safetensors",
             b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
-            "pointer of Git LFS",
+            "Git LFS pointer",
         ),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_config_beside_pickles_is_read_and_they_are_named(run: Run, write: Wri
     write(pickle.dumps(Loud()), "pytorch_model.bin")
     out = " ".join(run("params", ".").out.split())
     assert f"{COUNTED:,}" in out
-    assert "pytorch_model.bin is a pickle of PyTorch" in out
+    assert "pytorch_model.bin is a PyTorch pickle" in out
 
 
 def test_an_index_of_pickles_is_answered_in_words(run: Run, write: Write) -> None:
@@ -180,7 +180,7 @@ def test_of_several_files_one_must_be_named(run: Run, write: Write) -> None:
     assert answer.code == 2
     assert "there are several weight files here (a.safetensors, b.safetensors)" in answer.err
     write(json.dumps(CONFIG), "config.json")
-    assert "bytes are as the config says" in " ".join(run("params", ".").out.split())
+    assert "bytes are computed from the config" in " ".join(run("params", ".").out.split())
 
 
 def test_shards_that_were_not_fetched_leave_the_config(run: Run, write: Write) -> None:

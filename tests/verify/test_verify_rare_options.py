@@ -51,7 +51,7 @@ RARE: dict[str, tuple[Spec, tuple[str, str]]] = {
         {"encoder": 2, "attention": {"window": 3}, "head": {"kind": "none", "pool": "probe"}},
         ("eager", "core"),
     ),
-    "positions that an indexer chooses": ({**INDEXED, "decoder": 2}, ("eager", "ops")),
+    "positions that an indexer selects": ({**INDEXED, "decoder": 2}, ("eager", "ops")),
     "positions that an indexer tells a kernel": ({**INDEXED, "decoder": 2}, ("flash", "block")),
     "experts op by op": ({"moe": EXPERTS, "decoder": {"pattern": ["attention moe", "ffn"]}}, ("flash", "ops")),
     "a kernel that PyTorch lacks, op by op": ({"attention": {"sinks": True}, "decoder": 2}, ("flash", "ops")),
@@ -85,7 +85,7 @@ def test_a_gate_on_queries_is_as_wide_as_values() -> None:
 def test_a_stack_has_one_table_of_positions(all_of_them: Spec, local: Spec) -> None:
     """Attentions that want different ones would each read a table that is not theirs."""
     variants = {"local": {"like": "attention", **local}}
-    with pytest.raises(InputError, match="attentions that want different ones"):
+    with pytest.raises(InputError, match="attention layers with different position settings"):
         archcalc.load({**SMALL, "position": all_of_them, "variants": variants, "decoder": TWO_KINDS})
 
 

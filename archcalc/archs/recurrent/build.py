@@ -1,4 +1,4 @@
-"""The forward pass of a recurrent net: embeddings, layers, head, and attention where a decoder looks at an encoder."""
+"""The forward pass of a recurrent net: embeddings, layers, head, and attention from decoder to encoder."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from archcalc.layers.loss import cross_entropy
 from archcalc.spec.workload import Workload
 
 _BIASES = {
-    "one": "one bias a gate, as on paper (biases: one); PyTorch and cuDNN keep two",
-    "two": "two biases a gate, as PyTorch and cuDNN keep them (biases: two)",
-    "keras": "one bias a gate, as Keras keeps it (biases: keras)",
-    "keras gru": "two biases a gate, as Keras' GRU keeps them with reset_after (biases: keras)",
+    "one": "one bias per gate, as in textbooks (biases: one); PyTorch and cuDNN have two",
+    "two": "two biases per gate, as in PyTorch and cuDNN (biases: two)",
+    "keras": "one bias per gate, as in Keras (biases: keras)",
+    "keras gru": "two biases per gate, as in Keras' GRU with reset_after (biases: keras)",
     "none": "no biases in the recurrent layers (biases: none)",
 }
 _ORDERS = {
@@ -31,7 +31,7 @@ _ORDERS = {
 
 
 def build(model: Recurrent, work: Workload) -> Module:
-    """The tree that every number is read from."""
+    """Builds the module tree that all numbers come from."""
     root = Module("model")
     root.notes += _conventions(model)
     batch = Dim.of("batch", work.batch)
@@ -47,7 +47,7 @@ def build(model: Recurrent, work: Workload) -> Module:
 
 
 def _conventions(model: Recurrent) -> tuple[Assumption, ...]:
-    """What two people may mean differently by the same words."""
+    """Notes on conventions that differ between textbooks and libraries."""
     keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]
     biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
     orders = [_ORDERS[model.attention.when]] if model.attention else []
@@ -64,7 +64,7 @@ def _run_stack(
     encoded: Outcome | None,
     work: Workload,
 ) -> Outcome:
-    """One stack behind its embedding. In a decode step the encoder ran long before."""
+    """One stack after its embedding. In a decode step the encoder has already run."""
     first, asked = len(root.body), work.of_encoder() if stack.name == "encoder" else work
     x = _embedded(root, stack, batch, seq, tables)
     m = root if stack.name == ALONE else root.child(stack.name, group=ModuleGroup.BLOCKS)

@@ -1,4 +1,4 @@
-"""A decoder that looks at an encoder: one step holds all its layers and the attention, and is called for every token.
+"""A recurrent decoder with attention: one step has all layers and the attention, and is called for every token.
 
     before    h⟨t−1⟩ → α → c, then the first layer reads x and c
     between   the first layer's h⟨t⟩ → α → c, then the layers above read h and c
@@ -31,7 +31,7 @@ def run_decoder(
     *,
     from_zeros: bool,
 ) -> Outcome:
-    """Over a whole sequence of tokens; from zeros, or from where the encoder ended."""
+    """Over a whole sequence of tokens; from zeros, or from the encoder's last states."""
     batch, seq = x.dims[:2]
     memory = _memory(m, encoded, attention)
     if work.decodes and memory.keys is not memory.states:
@@ -80,7 +80,7 @@ def _step(
     fed: Tensor | None,
     work: Workload,
 ) -> tuple[Tensor, list[State]]:
-    """What comes out, and the state of every layer."""
+    """The output, and the state of every layer."""
     beside = memory.attend(m["attention"], before[-1][0]) if attention.when == "before" else fed
     out, after = x, []
     for one, state in zip(stack.each_layer, before, strict=True):

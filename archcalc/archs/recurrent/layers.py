@@ -18,7 +18,7 @@ STATES = ("hidden_state", "cell_state")
 
 @dataclass(frozen=True)
 class LastStates:
-    """Of equally wide layers, stacked as PyTorch's h_n and c_n are."""
+    """The states of layers of equal width, stacked like PyTorch's h_n and c_n."""
 
     first: int  # the lowest of these layers
     stacked: State
@@ -26,14 +26,14 @@ class LastStates:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a stack leaves behind: its outputs at every position, and its last states."""
+    """The results of a stack: its outputs at every position, and its last states."""
 
     outputs: Tensor
     top: Tensor  # the top layer's last h, in one direction
     states: tuple[LastStates, ...] = ()
 
     def last(self, m: Module) -> Tensor:
-        """The top layer's last h; of both directions, joined."""
+        """The top layer's last h, concatenated over both directions."""
         width = self.outputs.axes[-1]
         if len(width) == 1:
             return self.top
@@ -46,7 +46,7 @@ def cell_of(stack: ResolvedStack, layer: Layer) -> Cell:
 
 
 def run_layers(m: Module, x: Tensor, stack: ResolvedStack, work: Workload, start: Outcome | None = None) -> Outcome:
-    """Layer by layer, each over the whole sequence, from zeros or from where an encoder ended."""
+    """Layer by layer, each over the whole sequence, from zeros or from the encoder's last states."""
     ends: list[tuple[Layers, State]] = []
     for group in stack.layers:
         child = m.child(f"layer_{group.first}", repeat=Count.named("layers", group.times), group=ModuleGroup.BLOCKS)
@@ -89,7 +89,7 @@ def _run_layer(
 
 
 def run_cell(m: Module, cell: Cell, x: Tensor, seq: Dim, before: State) -> State:
-    """A step at every position; what one leaves, the next one finds."""
+    """One step per position; each passes its state to the next."""
     m.calls, m.region = seq.size, Region.STEP
     m.title = m.term = f"{cell.kind.upper()} step"
     after = cell.step(m, (at_position(m, x, seq),), before)
@@ -105,14 +105,14 @@ def at_position(m: Module, x: Tensor, seq: Dim) -> Tensor:
 
 
 def keep(m: Module, ended: tuple[LastStates, ...]) -> None:
-    """What a decode step leaves for the next token."""
+    """The state that a decode step caches for the next token."""
     for last in ended:
         for tensor in last.stacked:
             m.record("append", tensor)
 
 
 def last_states(m: Module, ends: list[tuple[Layers, State]], batch: Dim) -> tuple[LastStates, ...]:
-    """Equally wide layers together, in the order of the layers."""
+    """Groups layers of equal width, in order."""
     stacks: list[LastStates] = []
     for _, alike in groupby(ends, key=lambda end: end[0].layer.widths):
         groups, states = zip(*alike, strict=True)
@@ -131,7 +131,7 @@ def last_states(m: Module, ends: list[tuple[Layers, State]], batch: Dim) -> tupl
 
 
 def handed_over(m: Module, start: Outcome, group: Layers, cell: Cell) -> State:
-    """The encoder's last states of the same layers; of both directions, side by side."""
+    """The encoder's last states of the same layers, concatenated over both directions."""
     found = next(last for last in reversed(start.states) if last.first <= group.first)
     return tuple(_of_one_layer(m, stacked, width) for stacked, width in zip(found.stacked, cell.kept, strict=True))
 

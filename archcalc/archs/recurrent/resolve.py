@@ -80,7 +80,7 @@ def _pair(spec: Spec) -> Recurrent:
 
 
 def _contexts(attention: ResolvedAttention | None) -> dict[int, int]:
-    """What the first layer (1) and those above it (2) read beside their input."""
+    """The extra inputs of the first layer (1) and of those above it (2)."""
     if attention is None:
         return {}
     if attention.when == "after":
@@ -143,7 +143,7 @@ def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
 
 
 def _starts_from_encoder(scoped: ScopedStack, encoder: ResolvedStack, decoder: ResolvedStack, attends: bool) -> bool:
-    """Without attention the last states are all that the decoder learns of the source."""
+    """Without attention the last states are all the decoder gets from the source."""
     assert isinstance(scoped.scope, Decoder)
     start = scoped.scope.start or ("zeros" if attends else "encoder")
     if start == "zeros" and not attends:
@@ -159,14 +159,14 @@ def _check_handed_over(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
     fields: list[Path] = [("decoder", "start"), ("decoder",)]
     described = [f"{stack.depth} {stack.cell} layer{'s' if stack.depth > 1 else ''}" for stack in (encoder, decoder)]
     if described[0] != described[1]:
-        fact = f"{described[0]} cannot hand their last states to {described[1]}"
+        fact = f"{described[0]} cannot pass their last states to {described[1]}"
         raise InputError(fact, "make them equal, or use `start: zeros` and attention", fields=fields)
     for number in sorted({group.first for stack in (encoder, decoder) for group in stack.layers}):
         mine, other = encoder.layer(number), decoder.layer(number)
         if (mine.output, mine.hidden * mine.directions) != (other.output, other.hidden):
             fact = f"the encoder's last states are {mine.output} wide, the decoder's {other.output}"
             hint = f"use `decoder: {{hidden: {mine.hidden * mine.directions}}}`, or `start: zeros` and attention"
-            raise InputError(f"{fact}: they cannot be handed over", hint, fields=fields)
+            raise InputError(f"{fact}: they cannot be passed on", hint, fields=fields)
 
 
 def _head(spec: Spec, stack: ResolvedStack, width: int) -> Head:
@@ -176,7 +176,7 @@ def _head(spec: Spec, stack: ResolvedStack, width: int) -> Head:
         raise InputError("how many classes?", "write `head: {kind: classifier, classes: 2}`", fields=[("head",)])
     if head.kind == "tied" and stack.embedding != width:
         wide = f"the embedding is {stack.embedding} wide" if stack.embedding else "there is no embedding"
-        fact = f"a tied head reads with the embedding's table, but states are {width} wide and {wide}"
+        fact = f"a tied head uses the embedding table, but states are {width} wide and {wide}"
         hint = "give the last layer that width (`hidden: [1150, 1150, 400]`), a projection to it, or use `head: lm`"
         raise InputError(fact, hint, fields=[("head", "kind"), ("head",)])
     return head

@@ -1,7 +1,7 @@
-"""Recurrent nets as people write them.
+"""The fields of recurrent nets as written in a spec.
 
 One stack is written at the top; an `encoder` and a `decoder` make a sequence-to-sequence model, and `attention` joins
-them. What is said at the top holds for both, until one of them says otherwise.
+them. Fields at the top apply to both, unless one of them overrides them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Embedding(Node):
 
 
 class Scope(Node):
-    """What can be said of one stack of recurrent layers, or at the top for both."""
+    """Fields of one stack of recurrent layers, or at the top for both."""
 
     vocab: Size | None = None
     embedding: Embedding = Embedding()
@@ -78,7 +78,7 @@ class Decoder(Stack):
 
 
 class Attention(Node):
-    """How the decoder looks at the encoder's states.
+    """How the decoder attends to the encoder's states.
 
     score   dot: qᵀk; general: qᵀWk; additive: vᵀtanh(Wq + Uk); concat: vᵀtanh(W[q; k])
     when    before: h⟨t−1⟩ → α → c → h⟨t⟩; after: h⟨t⟩ → α → c → h̃⟨t⟩ = tanh(W_c[c; h⟨t⟩]);
@@ -95,7 +95,7 @@ class Attention(Node):
 
 
 class Head(Node):
-    """What turns states into answers. On paper z = W_y·a + b_y, so it has a bias unless told otherwise."""
+    """The output head. In textbooks z = W_y·a + b_y, so it has a bias by default."""
 
     main: ClassVar[str] = "kind"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {

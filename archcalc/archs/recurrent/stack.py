@@ -13,7 +13,7 @@ ALONE = "layers"  # the name of a stack that is neither encoder nor decoder
 
 @dataclass(frozen=True)
 class Layer:
-    """What a layer reads (x and, in some decoders, a context beside it), and what it keeps."""
+    """A layer's inputs (x and, in some decoders, a context), and its state."""
 
     input: int
     context: int
@@ -33,7 +33,7 @@ class Layer:
 
     @property
     def widths(self) -> tuple[int, int, int]:
-        """What its last states are shaped by."""
+        """What determines the shape of its last states."""
         return self.state, self.hidden, self.directions
 
 
@@ -74,7 +74,7 @@ class ResolvedStack:
 
     @property
     def looks_ahead(self) -> bool:
-        """A layer reads backwards too, so that no token can come after the last."""
+        """Whether a layer is bidirectional, which rules out decoding."""
         return any(group.layer.directions > 1 for group in self.layers)
 
     @property
@@ -89,7 +89,7 @@ class ResolvedStack:
 
 @dataclass(frozen=True)
 class ScopedStack:
-    """What the spec says of a stack: its own words over those at the top."""
+    """The fields of a stack: its own override those at the top."""
 
     name: str
     scope: Scope
@@ -126,7 +126,7 @@ def scoped_stack(spec: Spec, name: str) -> ScopedStack:
 
 
 def check(scoped: ScopedStack) -> None:
-    """What holds of a stack whatever stands around it."""
+    """Checks of a stack that do not depend on the rest of the model."""
     scope = scoped.scope
     if scope.cell is None:
         raise scoped.missing("cell", "say which: `cell: lstm`, `cell: gru` or `cell: rnn`")
@@ -139,7 +139,7 @@ def check(scoped: ScopedStack) -> None:
             raise InputError(fact, f"use `cell: lstm`, or take {feature} out", fields=scoped.places(feature))
     _check_projection(scoped)
     if scoped.name == "decoder" and scope.bidirectional:
-        hint = "write `bidirectional` under `encoder`; what stands at the top holds for both"
+        hint = "write `bidirectional` under `encoder`; fields at the top apply to both"
         raise InputError("a decoder is causal and cannot be bidirectional", hint, fields=scoped.places("bidirectional"))
 
 
@@ -164,7 +164,7 @@ def _check_projection(scoped: ScopedStack) -> None:
 
 
 def resolved(scoped: ScopedStack, contexts: dict[int, int] | None = None) -> ResolvedStack:
-    """`contexts` gives the width of what layers read beside x, by the first layer that does."""
+    """`contexts` maps the first layer with an extra input to that input's width."""
     scope = scoped.scope
     vocab, embedding, width = _input(scoped)
     stack = ResolvedStack(
@@ -188,12 +188,12 @@ def _input(scoped: ScopedStack) -> tuple[int | None, int | None, int]:
     """Tokens through a table, or vectors as they are."""
     scope = scoped.scope
     if scope.input and scope.embedding.width:
-        fact = "vectors come in, or tokens through an embedding, not both"
+        fact = "the input is vectors, or tokens through an embedding, not both"
         raise InputError(fact, "take input or embedding out", fields=scoped.places("input"))
     if scope.input:
         return scope.vocab, None, scope.input
     if scope.vocab is None:
-        hint = "give the number of tokens, such as `vocab: 20000`; where vectors come in, their width: `input: 8`"
+        hint = "give the number of tokens, such as `vocab: 20000`; for vector input, its width: `input: 8`"
         raise scoped.missing("vocab", hint)
     if scope.embedding.width is None:
         hint = "give the width of a token's vector: `embedding: 100`"
@@ -202,7 +202,7 @@ def _input(scoped: ScopedStack) -> tuple[int | None, int | None, int]:
 
 
 def _layers(scoped: ScopedStack, width: int, contexts: dict[int, int]) -> list[Layers]:
-    """Equal layers in a row are one group, so that a thousand of them are never written out."""
+    """Groups consecutive equal layers, so that large stacks stay small."""
     starts = _breaks(scoped)
     groups: list[Layers] = []
     for start, end in zip(starts, [*starts[1:], scoped.number + 1], strict=True):
@@ -215,7 +215,7 @@ def _layers(scoped: ScopedStack, width: int, contexts: dict[int, int]) -> list[L
 
 
 def _breaks(scoped: ScopedStack) -> list[int]:
-    """The layers, counted from 1, that may differ from the one below."""
+    """The layers, counted from 1, that may differ from the previous one."""
     every = range(1, scoped.number + 1)
     each = every if isinstance(scoped.scope.hidden, tuple) else (1, 2, 3, scoped.scope.residual or 1)
     return sorted({layer for layer in each if layer <= scoped.number})

@@ -47,7 +47,7 @@ def _keep_spare(root: Module, spare: dict[str, tuple[int, ...]]) -> None:
     """What a class builds and no forward pass reads."""
     for name, sizes in spare.items():
         m = root["spare"]
-        m.title = m.term = "spare (stored, never read)"
+        m.title = m.term = "spare (stored, never used)"
         m.param(name, *(Dim.of(f"axis_{axis}", size) for axis, size in enumerate(sizes)), role=Role.SPARE)
 
 
@@ -86,7 +86,7 @@ def _share(block: Module, item: Line, stack: ResolvedStack) -> None:
     if stack.distinct and block.parent and not block.parent.notes:
         blocks, distinct = blocks_of(stack.items), stack.distinct
         several = f"{distinct} {'set' if distinct == 1 else 'sets'} of weights for {blocks} blocks"
-        spare = f", {distinct - blocks} of them stored but never read" if distinct > blocks else ""
+        spare = f", {distinct - blocks} of them stored but never used" if distinct > blocks else ""
         block.parent.notes.append(Assumption(Topic.ARCHITECTURE, f"{stack.name}: {several}{spare}", distinct))
 
 

@@ -73,7 +73,7 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
 def _keep_spare(m: Module, stack: ResolvedStack, tables: dict[str, Param]) -> None:
     """BART keeps the table that encoder and decoder would share even where they do not."""
     if stack.embedding.spare and "spare" not in tables:
-        m["spare"].title = m["spare"].term = "spare table (stored, never read)"
+        m["spare"].title = m["spare"].term = "spare table (stored, never used)"
         tables["spare"] = token_table(m["spare"], *tables[stack.name if stack.name in tables else "shared"].dims)
 
 

@@ -1,4 +1,4 @@
-"""The head: what it may be behind tokens, and what behind an image."""
+"""Resolves the head: the kinds allowed for tokens, and for images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _IMAGE_HEAD = "write `head: {kind: classifier, classes: 1000, bias: true}`, or `
 
 
 def resolve(head: Head, stack: ResolvedStack) -> Head:
-    """The head behind `stack`, with every value filled in."""
+    """The head after `stack`, with every value filled in."""
     head.check_kind(head.kind, ("head",))
     if stack.patches or stack.audio:
         _check_no_tokens(head, stack, "an image" if stack.patches else "audio")
@@ -36,7 +36,7 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
 
 
 def _check_probe(head: Head, stack: ResolvedStack) -> None:
-    """It pools by itself."""
+    """Attention pooling (probe) excludes other pooling fields."""
     from archcalc.archs.transformer import probe
 
     probe.check(stack)
@@ -46,7 +46,7 @@ def _check_probe(head: Head, stack: ResolvedStack) -> None:
 
 
 def _check_pooling(head: OneHead, stack: ResolvedStack) -> None:
-    """Any pooling must find what it pools, and a head the states that it reads."""
+    """Checks that the positions to pool exist, and that the head's input has the right width."""
     if head.kind == "none" and head.pool:
         _pool(head, stack.patches)
     if head.kind == "none" and head.norm and (head.pool in (None, "probe") or head.pooler):
@@ -60,7 +60,7 @@ def _check_pooling(head: OneHead, stack: ResolvedStack) -> None:
 
 
 def _second(second: OneHead, stack: ResolvedStack) -> OneHead:
-    """A head beside the first: classes of what both read, or a pooler whose output nobody asks for."""
+    """The second head: a classifier on the same states, or a pooler whose output is unused."""
     second.check_kind(second.kind, ("head", "beside"))
     if second.pool == "probe":
         hint = "use another pool for the second head: class, mean or last"
@@ -75,7 +75,7 @@ def _second(second: OneHead, stack: ResolvedStack) -> OneHead:
 
 
 def _pool(head: OneHead, patches: Patches | None) -> str:
-    """Unsaid: an image is classified by its class token, or by the mean of its patches; of a text every token is."""
+    """By default an image is classified by its class token or the mean of its patches, a text at every token."""
     if head.pool == "patches" and not patches:
         hint = "use `pool: each`, or read an image: `embedding: {kind: patches}`"
         raise InputError("there are no patches to classify", hint, fields=[("head", "pool"), ("head",)])
@@ -98,16 +98,16 @@ def _pool(head: OneHead, patches: Patches | None) -> str:
 
 
 def _check_widths(head: Head, stack: ResolvedStack) -> None:
-    """A tied head computes with a table of the embedding's width."""
+    """Checks that a tied head has the width of the embedding."""
     if head.kind == "tied" and stack.tables.projects and stack.tables.project != "tokens" and not head.transform:
-        fact = f"the table is {stack.tables.width} wide, and the model {stack.d_model}"
-        hint = "add `transform: true`, which leads from one to the other, or `embedding: {project: tokens}`"
+        fact = f"the embedding is {stack.tables.width} wide, and the model {stack.d_model}"
+        hint = "add `transform: true`, which projects from one to the other, or `embedding: {project: tokens}`"
         raise InputError(fact, hint, fields=[("head",), ("embedding", "width")])
     if "transform_bias" in head.model_fields_set and not head.transform:
         fields: list[Path] = [("head", "transform_bias"), ("head",)]
         raise InputError("transform_bias without transform", "add `transform: true`, or take it out", fields=fields)
     if head.kind == "tied" and head.transform not in (False, True, stack.tables.width):
-        fact = f"a tied head reads the table's {stack.tables.width} numbers, not {head.transform}"
+        fact = f"a tied head takes the embedding's {stack.tables.width} numbers, not {head.transform}"
         hint = "use `transform: true`, or `kind: lm`, which is not tied"
         raise InputError(fact, hint, fields=[("head", "transform"), ("head",)])
     if head.transform and head.hidden:
@@ -115,7 +115,7 @@ def _check_widths(head: Head, stack: ResolvedStack) -> None:
 
 
 def _check_no_tokens(head: Head, stack: ResolvedStack, what: str) -> None:
-    """The usual heads are about tokens, which an image has only where it is given a vocabulary of them."""
+    """The default heads need tokens, which an image model has only with a vocabulary."""
     if head.kind == "tied":
         raise InputError(f"{what} has no token table that a head could be tied to", _IMAGE_HEAD, fields=[("head",)])
     if head.kind == "lm" and not (head.vocab or stack.vocab):

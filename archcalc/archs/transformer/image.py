@@ -1,4 +1,4 @@
-"""Embeddings of kind `patches`: from what is said of the image to how it is cut, or why it cannot be."""
+"""Embeddings of kind `patches`: resolves image and patch sizes, or raises an error."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _pair(sides: int | Sides) -> Sides:
 
 
 def _check_divides(around: Surroundings, field: str, image: Sides, patch: Sides) -> None:
-    """PyTorch would drop the rest of the image without a word."""
+    """PyTorch would silently drop the rest of the image."""
     for side, length, step in zip(("height", "width"), image, patch, strict=True):
         if length % step:
             which = field if image[0] == image[1] else f"{field} {side}"
@@ -62,7 +62,7 @@ def _check_divides(around: Surroundings, field: str, image: Sides, patch: Sides)
 
 
 def with_table(position: Position, cut: Patches, around: Surroundings) -> Position:
-    """A position table is as long as the image gives positions, a relative one as wide as its patches lie apart."""
+    """A learned position table has one row per position of the image; a relative one covers its patch distances."""
     if position.kind == "relative" and not position.buckets and not position.grid:
         return position.model_copy(update={"grid": cut.grid})
     keeps_table = position.kind == "learned" or (position.kind == "sinusoidal" and (position.stored or position.length))
@@ -71,7 +71,7 @@ def with_table(position: Position, cut: Patches, around: Surroundings) -> Positi
     if position.offset:
         raise InputError("every position of an image is used", "leave offset out", fields=around.places("position"))
     if position.length not in (None, cut.positions):
-        fact = f"a table of {position.length} positions, but the image gives {cut.positions}"
+        fact = f"a table of {position.length} positions, but the image has {cut.positions}"
         hint = f"leave length out: it follows from the image, {described(cut)}"
         raise InputError(fact, hint, fields=around.places("position", "length")[:2])
     return position.model_copy(update={"length": cut.positions})
@@ -86,11 +86,11 @@ def described(cut: Patches) -> str:
 
 
 def interpolated(cut: Patches) -> list[Assumption]:
-    """What becomes of a position table that was trained on another image."""
+    """A note on how a position table trained at another image size is interpolated."""
     if cut.pretrained is None or cut.pretrained == cut.image:
         return []
     old, new = grid(cut.pretrained, cut.patch), cut.grid
-    in_front = "the class token's row is kept" if cut.tokens == 1 else f"the {cut.tokens} rows in front are kept"
+    in_front = "the class token's row is kept" if cut.tokens == 1 else f"the {cut.tokens} rows before them are kept"
     text = (
         f"position table of {cut.positions:,} rows: of weights trained on {times(*cut.pretrained)} images, the "
         f"{times(*old)} = {old[0] * old[1]:,} patch rows are interpolated to {times(*new)} = {cut.number:,}"

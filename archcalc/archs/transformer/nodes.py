@@ -1,4 +1,4 @@
-"""Words of the spec that hold in many places: norms and position encodings."""
+"""Spec fields that are used in many places: norms and position encodings."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Literal
@@ -13,7 +13,7 @@ def _as_tuple(value: Any) -> Any:
 
 
 def flag_or(*words: str) -> Callable[[Any], Any]:
-    """Reads true, false, or a word that says more."""
+    """Accepts true, false, or one of the given words."""
 
     def read(value: Any) -> Any:
         if isinstance(value, bool) or value in words:
@@ -47,7 +47,7 @@ OwnProjections = Annotated[tuple[Literal["q", "k"], ...], BeforeValidator(_as_tu
 
 
 class Norm(Node):
-    """Normalisation: its kind, and where it stands: `pre` (before the branch), `post` (after the add), `out` (on the
+    """Normalisation: its kind, and its place: `pre` (before the branch), `post` (after the add), `out` (on the
     branch, before the add) or `sandwich` (pre and out)."""
 
     main: ClassVar[str] = "kind"
@@ -64,7 +64,7 @@ class Norm(Node):
 
 
 class Position(Node):
-    """How the model knows where a token stands."""
+    """The position encoding."""
 
     main: ClassVar[str] = "kind"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
@@ -91,7 +91,7 @@ class Position(Node):
 
 
 class _OneOrMore:
-    """In the schema too, one stands without brackets."""
+    """In the schema too, a single one needs no brackets."""
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
         several = handler(core_schema)

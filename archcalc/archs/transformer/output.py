@@ -1,4 +1,4 @@
-"""What stands behind the last block: the head, what leads to it, and a second one beside it."""
+"""The output head after the last block: pooling, transform, logits, and an optional second head."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run_head(
     """The logits of each head, and where the loss on them belongs."""
     head, stack = model.head, model.stacks[-1]
     if stack.tables.projects and stack.tables.project == "tokens":
-        out = root.child("projection", group=ModuleGroup.EMBEDDING, title="projection to the tables' width")
+        out = root.child("projection", group=ModuleGroup.EMBEDDING, title="projection to the embedding width")
         x = linear(out, x, stack.tables.dim, bias=stack.tables.project_bias)
     if head.kind == "none":
         if head.pool == "probe":
@@ -73,7 +73,7 @@ def _vocabulary(m: Module, x: Tensor, model: Transformer, tables: dict[str, Para
         logits = contract(m, x, tables[stack.name], out=(vocab,))
         logits = m.record("add", logits, m.param("bias", vocab, role=Role.BIAS)) if head.bias else logits
     if head.bias == "twice":
-        m["spare_bias"].title = m["spare_bias"].term = "spare bias (stored, never read)"
+        m["spare_bias"].title = m["spare_bias"].term = "spare bias (stored, never used)"
         m["spare_bias"].param("bias", vocab, role=Role.BIAS)
     return logits
 
@@ -93,7 +93,7 @@ def _classes(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> Tenso
 
 
 def _weighted(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
-    """What every block gives, and the embedding, each times a learned number, summed."""
+    """The learned weighted sum of the outputs of every block and of the embedding."""
     layers = Dim.of("layers", blocks_of(stack.items) + 1)
     every = m.record("concat", x, to=axes(layers, *x.dims), name="layers", note="of every block, and the embedding")
     weights = m.record("softmax", m.param("weight", layers))
@@ -101,20 +101,20 @@ def _weighted(m: Module, x: Tensor, stack: ResolvedStack) -> Tensor:
 
 
 def _pooler(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, *, trainable: bool = True) -> Tensor:
-    """A layer on the first position, as wide as the model unless its width is said."""
+    """A dense layer on the first position, of width d_model by default."""
     first = _pooled(m, x, head.pool or "class", stack)
     width = first.dims[-1].size if head.pooler is True else head.pooler
     return m.record("tanh", linear(m, first, Dim.of("pooled", width), trainable=trainable))
 
 
 def _unasked(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack) -> None:
-    """A pooler that is run, whose output is thrown away: nothing is kept for it, and no gradient comes back to it."""
+    """A pooler whose output is unused: nothing is saved for backward, and it gets no gradient."""
     m.notes.append(UNASKED)
     _pooler(m, x.detached(), head, stack, trainable=False)
 
 
 def _pooled(m: Module, x: Tensor, pool: str, stack: ResolvedStack) -> Tensor:
-    """One vector for each sequence: of one position, or the mean; of an image without what stands in front."""
+    """One vector per sequence: one position, or the mean; for an image the mean of the patches only."""
     if pool in ("each", "probe"):  # a probe has pooled already
         return x
     batch, _, d_model = x.dims
@@ -140,7 +140,7 @@ def _which(pool: str, stack: ResolvedStack) -> str:
 
 
 def _transformed(m: Module, x: Tensor, head: OneHead, stack: ResolvedStack, width: Dim) -> Tensor:
-    """A dense layer, an activation and a norm, as wide as the table that follows."""
+    """A dense layer, an activation and a norm, of the width of the embedding that follows."""
     out = width.renamed("hidden")
     hidden = linear(m["dense"], x, out, bias=head.transform_bias)
     hidden = activated(m, hidden, "gelu").seen_as(*x.axes[:-1], width)

@@ -55,7 +55,7 @@ Items = tuple[Line | Group, ...]
 
 
 def parse(pattern: Any) -> Items:
-    """Read a pattern as it stands in YAML. Raises ValueError with the reason."""
+    """Parses a pattern from YAML. Raises ValueError with the reason."""
     if not isinstance(pattern, list | tuple) or not pattern:
         raise ValueError("expected a list of blocks such as [local ffn, attention ffn]")
     return tuple(_item(item) for item in pattern)
@@ -83,13 +83,13 @@ def blocks_of(items: Items) -> int:
 
 
 def words_of(items: Items) -> set[str]:
-    """All words, those that stand beside each other also alone."""
+    """All part names, also each of those joined by `+`."""
     found = {word for item in items for word in (item.words if isinstance(item, Line) else words_of(item.items))}
     return found | {alone for word in found for alone in word.split(BESIDE)}
 
 
 def cycled(items: Items, blocks: int) -> Items:
-    """The pattern over and over until there are `blocks` blocks, the last round cut short where it must be."""
+    """Repeats the pattern until there are `blocks` blocks, truncating the last repetition."""
     rounds, rest = divmod(blocks, blocks_of(items))
     if len(items) == 1:
         return (*((replace(items[0], times=items[0].times * rounds),) if rounds else ()), *_first(items, rest))

@@ -41,7 +41,7 @@ class ResolvedStack:
     parts: dict[str, Part]  # by the words of the pattern
 
     def made_small(self, original: ResolvedStack) -> ResolvedStack:
-        """Tables stay as wide as the model, and groups of channels divide it."""
+        """In a small model, embedding widths follow d_model and groups divide channels."""
         as_wide = original.tables.width == original.d_model
         tables = replace(self.tables, width=self.d_model) if as_wide else self.tables
         parts = {word: part.within(self.d_model) for word, part in self.parts.items()}
@@ -80,7 +80,7 @@ class Transformer:
 
 
 def _longest(stack: ResolvedStack) -> Longest:
-    """A table ends; other positions go on, `length` being what the model was trained for. An image has its own."""
+    """A position table limits the length; for others `length` is the trained context. An image sets its own."""
     if stack.patches:
         made_of = f"it is the image's {image.described(stack.patches)}; change the image: --set image=384"
         return Longest(stack.patches.seq, hard=True, fixed=made_of)
@@ -153,27 +153,28 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
 
 
 def _check_one_table(parts: dict[str, Part], around: Surroundings) -> None:
-    """All attentions read the one that the stack has; a relative table has one column for each head."""
+    """A position table of the stack is shared by all its attention layers, so their heads must agree."""
     readers = [part for part in parts.values() if isinstance(part, AttentionPart)]
     tables = [(part, position) for part in readers for position in part.positions if positions.is_table(position)]
     heads = {part.heads for part, position in tables if position.kind == "relative"}
     if len(heads) > 1:
-        fact = f"one relative table for the stack, but attentions of {' and '.join(map(str, sorted(heads)))} heads"
+        counts = " and ".join(map(str, sorted(heads)))
+        fact = f"one relative position table for the stack, but attention layers with {counts} heads"
         hint = "give each block its own: `position: {kind: relative, buckets: 32, per: block}`"
         raise InputError(fact, hint, fields=around.places("position"))
     if len({(part.rotated, position) for part, position in tables}) > 1:
-        fact = "one table of positions for the stack, but attentions that want different ones"
-        hint = "let all attentions of the stack say the same of their positions"
+        fact = "one position table for the stack, but attention layers with different position settings"
+        hint = "give all attention layers of the stack the same position settings"
         raise InputError(fact, hint, fields=around.places("position"))
 
 
 def _check_parallel(parts: dict[str, Part], around: Surroundings) -> None:
-    """Branches that read the same x have their norm in front of them, and those that share it the same one."""
+    """Parallel sublayers are pre-norm, and those that share a norm must have the same one."""
     if not around.scope.parallel:
         return
     for part in parts.values():
         if part.norm.place != "pre":
-            fact = f"parallel parts have their norm in front, not `place: {part.norm.place}`"
+            fact = f"parallel parts are pre-norm, not `place: {part.norm.place}`"
             raise InputError(fact, "use `place: pre`, or leave parallel out", fields=around.places("parallel"))
     if around.scope.parallel == "shared" and len({part.norm for part in parts.values()}) > 1:
         hint = "use `parallel: separate`, or one norm for all"
@@ -202,7 +203,7 @@ def _part(word: str, around: Surroundings) -> Part:
 
 
 def _node_of(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[str, Node]:
-    """The slot that a word names, and what is said of it; a variant is another part and what it says differently."""
+    """The part that a pattern word names, and its fields; a variant is a part with overridden fields."""
     if word in around.scope.variants:
         return _variant(word, around, seen)
     if word not in SLOTS:
@@ -222,7 +223,7 @@ def _variant(word: str, around: Surroundings, seen: tuple[str, ...]) -> tuple[st
         raise InputError("`like` is missing", "write `like: attention` and what differs", fields=places)
     if word in seen:
         raise InputError(
-            f"a circle: {' is like '.join((*seen, word))}", "end the chain of `like` at a part", fields=places
+            f"circular reference: {' is like '.join((*seen, word))}", "end the chain of `like` at a part", fields=places
         )
     slot, base = _node_of(like, around, (*seen, word))
     return slot, merged(base, _read_variant(type(base), variant, places))
@@ -252,7 +253,7 @@ def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:
 
 
 def _liked(used: set[str], variants: dict[str, dict[str, Any]]) -> set[str]:
-    """What the variants in use are like, and what those are like in turn."""
+    """The variants that are used, and those they are derived from."""
     found: set[str] = set()
     waiting = [word for word in variants if word in used]
     while waiting:
@@ -263,7 +264,7 @@ def _liked(used: set[str], variants: dict[str, dict[str, Any]]) -> set[str]:
 
 
 def _check_read(decoder: ResolvedStack) -> None:
-    """An encoder that no block looks at is computed for nothing, and never trained."""
+    """Refuses an encoder that no decoder block attends to."""
     if not any(getattr(part, "cross", False) for part in decoder.parts.values()):
         hint = "name cross in the decoder's pattern, such as `attention cross ffn`, or take the encoder out"
         fields: list[Path] = [("decoder", "pattern"), ("encoder",)]
@@ -271,7 +272,7 @@ def _check_read(decoder: ResolvedStack) -> None:
 
 
 def _check_all_used(spec: Spec, stacks: list[ResolvedStack]) -> None:
-    """What is written and used by no block is a mistake, not a remark."""
+    """Refuses parts that are defined but used by no block."""
     used = {word for stack in stacks for word in stack.parts}
     scopes: list[tuple[Path, Any]] = [((), spec), (("encoder",), spec.encoder), (("decoder",), spec.decoder)]
     for path, scope in scopes:

@@ -1,4 +1,4 @@
-"""The Transformer as people write it.
+"""The fields of a Transformer as written in a spec.
 
 Which stacks are present says what the model is: `decoder` alone, `encoder` alone, or both. What is said at the top
 holds below (model, then encoder or decoder, then part) until something nearer says otherwise.
@@ -69,7 +69,7 @@ BiasOrTwo = Annotated[Any, BeforeValidator(flag_or("twice")), WithJsonSchema({"e
 
 
 class Embedding(Node):
-    """Token embeddings, or an image in patches. `bias` of tokens is the textbook's one-hot · W + b."""
+    """Token embeddings, or a patch embedding. `bias` of tokens is the textbook's one-hot · W + b."""
 
     main: ClassVar[str] = "bias"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
@@ -112,7 +112,7 @@ class Embedding(Node):
 
 
 class Scope(Node):
-    """What can be said for the model, for a stack, or for both at once."""
+    """Fields of the whole model, or of one stack."""
 
     vocab: Size | None = None
     d_model: Size | None = None
@@ -148,7 +148,7 @@ class Stack(Scope):
 
 
 class Mtp(Node):
-    """Blocks behind the last one that each predict one token further ahead."""
+    """Multi-token prediction: blocks after the last one that each predict one token further ahead."""
 
     main: ClassVar[str] = "blocks"
     blocks: Size | None = None
@@ -156,7 +156,7 @@ class Mtp(Node):
 
 
 class OneHead(Node):
-    """One answer made of the last hidden states."""
+    """One head on the last hidden states."""
 
     main: ClassVar[str] = "kind"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
@@ -190,7 +190,7 @@ class OneHead(Node):
 
 
 class Head(OneHead):
-    """What turns the last hidden states into answers."""
+    """The output heads on the last hidden states."""
 
     beside: OneHead | None = None  # a second answer from the same states
 

@@ -1,4 +1,4 @@
-"""How wide a stack's tables are, and what is projected where that is not the model's width; how audio comes in."""
+"""The widths of a stack's embedding tables and their projection to d_model; the audio input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tables:
-    """Of tokens, and of what is added to them before the projection."""
+    """The width of the token embedding, and of tables added to it before the projection."""
 
     width: int
     projects: bool
@@ -36,7 +36,7 @@ class Audio:
     strides: tuple[int, ...]
 
     def frames(self, positions: int, after: int = 0) -> int:
-        """How long the sequence is behind the first `after` convolutions, when `positions` come out in the end."""
+        """The sequence length after the first `after` convolutions, for `positions` at the end."""
         for stride in self.strides[after:]:
             positions *= stride
         return positions
@@ -53,7 +53,9 @@ def token_tables(around: Surroundings) -> Tables:
             raise InputError(fact, hint, fields=around.places("embedding", field)[:2])
     if embedding.joined and projects:
         hint = "leave joined or width out"
-        raise InputError("joined tables are projected already", hint, fields=around.places("embedding", "joined")[:2])
+        raise InputError(
+            "concatenated tables are already projected", hint, fields=around.places("embedding", "joined")[:2]
+        )
     bias = embedding.project_bias if embedding.project_bias is not None else embedding.project == "norm"
     return Tables(width, projects, embedding.project, bias)
 
@@ -64,7 +66,7 @@ def audio(around: Surroundings) -> Audio | None:
     if embedding.kind != "audio":
         return None
     if around.stack == "decoder":
-        hint = "put the sound under the encoder: `encoder: {embedding: {kind: audio, mels: 80}}`"
+        hint = "put the audio under the encoder: `encoder: {embedding: {kind: audio, mels: 80}}`"
         raise InputError("a decoder reads tokens, not audio", hint, fields=around.places("embedding"))
     if len(embedding.kernels) != len(embedding.strides):
         fact = f"{len(embedding.kernels)} kernels, but {len(embedding.strides)} strides"

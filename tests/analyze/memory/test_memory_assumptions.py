@@ -100,7 +100,7 @@ def test_every_attention_kernel_gathers_keys_under_context_parallelism() -> None
         ("llama-3-8b", "eager", "eager attention", "add --attention flash, or leave --cp out"),
         ("t5-small", "flash", "a bias on the scores", "leave --cp out"),
         ("bloom-560m", "flash", "ALiBi", "leave --cp out"),
-        ("recurrentgemma-2b", "flash", "a state that is handed", "leave --cp out"),
+        ("recurrentgemma-2b", "flash", "a state that is passed", "leave --cp out"),
     ],
 )
 def test_context_parallelism_is_refused_for_the_true_reason(

@@ -165,7 +165,7 @@ def test_the_flat_buffer_is_padded_to_twice_the_gpus() -> None:
         (
             "jamba-v0.1",
             {"mode": "train", "cp": 2, "attention": "flash"},
-            "has a state that is handed from one position",
+            "has a state that is passed from one position",
         ),
         ("gpt2", {"mode": "train", "zero": 2}, "ZeRO stage 2 shards over data-parallel GPUs"),
         ("gpt2", {"mode": "train", "dp": 2, "zero": 4}, "no ZeRO stage 4"),

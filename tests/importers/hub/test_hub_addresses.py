@@ -97,7 +97,7 @@ def test_without_a_network_the_cache_answers_and_says_so(hub: type[Hub], monkeyp
     model = archcalc.load("hf:owner/name")
     assert model.params().total == counted
     assert any(
-        "refuses the connection: read from the cache" in note
+        "refuses the connection: read from the huggingface_hub cache" in note
         for note in (*model.document.notes, *model.document.file_notes)
     )
     assert "refuses the connection" in refused("hf:owner/other")

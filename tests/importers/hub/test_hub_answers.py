@@ -21,14 +21,14 @@ import archcalc
         ((401, ""), "hf_old", "does not accept the token (401)", "hf auth login"),
         ((401, "GatedRepo"), "", "this repository is gated (401)", "accept its licence on http://127.0.0.1"),
         ((403, "GatedRepo"), "hf_mine", "the token's account has no access (403)", "accept its licence"),
-        ((403, ""), "", "refuses to show this repository (403)", "token"),
+        ((403, ""), "", "denies access to this repository (403)", "token"),
         ((404, "RepoNotFound"), "", "no such repository, or it is private (404)", "check the spelling"),
         ((404, "RevisionNotFound"), "", "it has no revision main (404)", "a branch, a tag or a commit"),
-        ((429, ""), "", "asked too often (429)", "wait 17 s"),
+        ((429, ""), "", "rate limit is reached (429)", "wait 17 s"),
         ((451, ""), "", "legal reasons (451)", ""),
         ((500, ""), "", "the Hub has a fault (500)", "try again later"),
         ((503, ""), "", "the Hub has a fault (503)", "try again later"),
-        ((418, ""), "", "does not know (418)", "HF_ENDPOINT"),
+        ((418, ""), "", "does not understand (418)", "HF_ENDPOINT"),
     ],
 )
 @pytest.mark.parametrize("where", ["list", "config.json", "model.safetensors"])
@@ -64,7 +64,7 @@ def test_redirects_have_an_end(hub: type[Hub], monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize("location", ["file:///etc/passwd", "ftp://host/x", "x:"])
 def test_a_redirect_out_of_the_web_is_not_followed(hub: type[Hub], location: str) -> None:
     hub.answers["list"] = (302, {"Location": location}, b"")
-    assert "which is not followed" in refused()
+    assert "archcalc does not follow that" in refused()
 
 
 def test_a_token_is_not_given_to_where_the_hub_leads(hub: type[Hub], monkeypatch: pytest.MonkeyPatch) -> None:
