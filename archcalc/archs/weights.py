@@ -1,4 +1,4 @@
-"""Tensors as a file of weights lists them: a tree made of their names, with no forward pass behind it.
+"""Tensors as a file of weights lists them: a tree built from their names, without a forward pass.
 
 `model.layers.0.mlp.up.weight` stands in the module `model.layers.0.mlp.up`. Numbered neighbours that hold the same are
 one module with a repeat, so that eighty layers are read as one.
@@ -84,14 +84,14 @@ def _doubts(used: dict[str, Use]) -> list[Assumption]:
         return []
     text = (
         f"not exact: {sum(unknown.values()):,} numbers are counted as they are stored, such as those of"
-        f" {next(iter(unknown))}: names and shapes do not tell how many weights each of them holds"
+        f" {next(iter(unknown))}: names and shapes do not show how many weights each of them contains"
     )
     return [Assumption(Topic.EXACTNESS, text)]
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """A tensor, and what it is for."""
+    """A tensor and its role."""
 
     stored: Stored
     use: Use
@@ -126,7 +126,7 @@ def _grow(m: Module, tree: Tree) -> None:
 
 
 def _folded(tree: Tree) -> Iterator[tuple[str, int, Any]]:
-    """Numbered neighbours that are equal as one, called by the first and the last number."""
+    """Folds equal numbered neighbours into one, named by the first and the last number."""
     ordered = sorted(tree.items(), key=lambda item: _number(item[0]))
     for _, same in groupby(ordered, key=lambda item: _alike(*item)):
         names = [name for name, _ in same]
@@ -134,12 +134,12 @@ def _folded(tree: Tree) -> Iterator[tuple[str, int, Any]]:
 
 
 def _number(name: str) -> int:
-    """Numbered modules behind the others, in the order of their numbers."""
+    """Numbered modules after the others, in numeric order."""
     return int(name) if _NUMBERED.fullmatch(name) else -1
 
 
 def _alike(name: str, inner: Any) -> tuple[str, Any]:
-    """Equal for what may be folded: numbered modules that hold the same."""
+    """A key that is equal for modules that can be folded: numbered, with the same content."""
     return ("", _frozen(inner)) if _number(name) >= 0 and isinstance(inner, dict) else (name, None)
 
 

@@ -1,4 +1,4 @@
-"""ALiBi: no encoding at all, but a penalty on each score that grows with distance, steeper in some heads."""
+"""ALiBi: a penalty on each attention score that grows linearly with distance, with a slope for each head."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def self_attention(normal: Normal, d: int) -> Callable[[Tensor], Tensor]:
 
 
 def permutation() -> Findings:
-    """f has no idea of order: reorder the inputs and the same outputs come in the new order."""
+    """Self-attention is permutation-equivariant: reordering the inputs reorders the outputs."""
     normal = gaussian(seed=5)
     f = self_attention(normal, d=4)
     x, e = normal(N, 4), normal(N, 4)  # inputs, and an encoding for each position

@@ -11,7 +11,7 @@ EXACT = 1e-10
 
 
 class Standing(StrEnum):
-    """What is said of a claim before it is measured."""
+    """The expected outcome of a claim."""
 
     RIGHT = "right"
     WRONG = "wrong"  # found in textbooks and lecture notes, and false

@@ -11,7 +11,7 @@ SIZES = ((128, 64, 1), (300, 512, 2), (7, 5, 3))  # input, hidden, layers
 
 
 def pair(inputs: int, hidden: int, layers: int = 1) -> tuple[nn.GRU, nn.LSTM]:
-    """Both on the meta device: shapes are all that is asked of them."""
+    """Both on the meta device, since only shapes are needed."""
     return nn.GRU(inputs, hidden, layers, device="meta"), nn.LSTM(inputs, hidden, layers, device="meta")
 
 

@@ -22,7 +22,7 @@ class RecursiveAutoencoder(nn.Module):
         self.classify = nn.Linear(d_p, d_c, dtype=torch.float64)
 
     def error(self, pair: Tensor) -> float:
-        """How badly the parent remembers its children."""
+        """The reconstruction error of the children from the parent."""
         return float(((self.rebuild(torch.tanh(self.merge(pair))) - pair) ** 2).sum())
 
 

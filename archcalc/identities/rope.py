@@ -1,4 +1,4 @@
-"""Rotary positions: queries and keys turned by an angle that grows with their position."""
+"""Rotary position embedding (RoPE): queries and keys rotated by an angle proportional to their position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A query between two keys gives the mean of their values, as long as neither key outweighs the other."""
+"""A query halfway between two keys gives the mean of their values, if both keys have equal norm."""
 
 from __future__ import annotations
 

@@ -178,12 +178,12 @@ class Attention(nn.Module):
         return new if cached is None else (k, v)
 
     def _in_window(self, whole: Tensor) -> Tensor:
-        """Where only a window is seen, no more than the window is kept."""
+        """A sliding-window layer caches only its window."""
         widest = self.part["sight"]["window"] or self.part["sight"]["chunk"]
         return whole[:, :, -widest:].clone() if widest and whole.shape[2] > widest else whole
 
     def _bias(self, given: dict[str, Tensor], q: Tensor, k: Tensor) -> Tensor | None:
-        """What relative positions and ALiBi add to the scores: the stack's table, the block's own, or both."""
+        """The bias that relative positions and ALiBi add to the scores: the stack's table, the block's, or both."""
         of_stack, distances = (given.get(f"{what} {self.part['name']}") for what in ("bias", "distances"))
         if distances is None:
             return of_stack
@@ -203,7 +203,7 @@ class Attention(nn.Module):
         return weights @ v
 
     def _weights(self, scores: Tensor) -> Tensor:
-        """Softmax; with sinks beside one more score for each head, whose weight is left out."""
+        """Softmax; attention sinks add one more score per head, whose weight is dropped."""
         if not self.part["sinks"]:
             return softmax(scores, self.part)
         sinks = self.sinks.view(1, -1, 1, 1).expand(*scores.shape[:3], 1)

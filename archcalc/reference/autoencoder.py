@@ -86,7 +86,7 @@ class Autoencoders(Family):
         return [torch.rand(batch, *lengths.values(), self.config["input"], device=device)]
 
     def loss(self, output: Any, given: list[Tensor]) -> Tensor:
-        """How badly the input is rebuilt; in a tree at every merge, and how badly the sentence's class is told."""
+        """The reconstruction loss; in a tree at every merge, plus the classification loss."""
         if self.config["kind"] == "linear":
             return nn.functional.mse_loss(output, given[0])
         errors = [nn.functional.mse_loss(*pair) for pair in zip(output.rebuilt, output.children, strict=True)]

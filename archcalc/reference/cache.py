@@ -1,4 +1,4 @@
-"""What the layers of a model keep for the next token."""
+"""The cache: tensors that layers keep for the next token."""
 
 from __future__ import annotations
 

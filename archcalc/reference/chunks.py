@@ -24,7 +24,7 @@ def passed_within(decay: Tensor, chunk: int) -> Tensor:
 
 
 def decays_between(passed: Tensor) -> Tensor:
-    """How much is left of each place at each later one; nothing comes from later ones."""
+    """The decay from each position to each later one; zero for earlier ones."""
     between = passed[..., :, None] - passed[..., None, :]
     later = torch.ones_like(between, dtype=torch.bool).triu(1)
     return torch.exp(between.masked_fill(later, -torch.inf))

@@ -1,4 +1,4 @@
-"""What all blocks of a stack read and none changes: masks, rotations, distances, biases on the scores."""
+"""Constants shared by all blocks of a stack: masks, RoPE tables, relative positions, score biases."""
 
 from __future__ import annotations
 

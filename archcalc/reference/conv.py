@@ -1,4 +1,4 @@
-"""The short causal convolution before a state: every channel by itself, over a position and the few before it."""
+"""The short causal depthwise convolution before a recurrent state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gated delta net in plain PyTorch: a matrix for each head, of which every token corrects one entry."""
+"""Gated DeltaNet in plain PyTorch: a state matrix per head, updated by the gated delta rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DeBERTa's disentangled attention: beside words, queries and keys look at a vector for every distance."""
+"""DeBERTa's disentangled attention in plain PyTorch: content scores plus relative-position scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What enters a Transformer's stack: tokens, an image in patches, or the frames of a sound."""
+"""The input of a Transformer's stack: token, patch or audio embeddings."""
 
 from __future__ import annotations
 

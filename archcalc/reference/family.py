@@ -1,4 +1,4 @@
-"""What `archcalc verify` asks of a family of models, and what is answered where nothing else is said."""
+"""The interface that `archcalc verify` uses for a family of models, with defaults."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ class Family:
         return ("forward", "backward", "saved")
 
     def decodes(self) -> bool:
-        """Whether it makes tokens one by one."""
+        """Whether it can decode token by token."""
         return False
 
     def decode_step(self, model: nn.Module, given: list[Tensor]) -> tuple[Callable[[], Tensor], Any]:
-        """Run all tokens but the last, then give out what runs the last one, and what it leaves for the next."""
+        """Runs all tokens but the last, then returns a function for the last one, and its cache."""
         raise NotImplementedError
 
     def kept_tensors(self, kept: Any) -> list[Tensor]:
-        """What a decode step leaves for the next one."""
+        """The cache after a decode step."""
         raise NotImplementedError
 
     def properties(self, model: nn.Module, given: list[Tensor]) -> dict[str, bool]:
-        """What must hold of the numbers themselves, on real data in double precision."""
+        """Checks on values, on real data in double precision."""
         with torch.no_grad():
             output = model(*given)
         found = output if isinstance(output, Tensor) else output.outputs

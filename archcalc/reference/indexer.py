@@ -1,4 +1,4 @@
-"""DeepSeek-V3.2's indexer in plain PyTorch: a small attention that only chooses where the large one looks."""
+"""DeepSeek-V3.2's indexer in plain PyTorch: selects the top-k positions that attention attends to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Keep = Callable[[Tensor], Tensor]
 
 
 class Indexer(nn.Module):
-    """score = Σ over heads of weight · relu(query · key); nothing is learned through a choice."""
+    """score = Σ over heads of weight · relu(query · key); the selection has no gradient."""
 
     def __init__(self, settings: Config, d_model: int, q_rank: int) -> None:
         super().__init__()
@@ -46,6 +46,6 @@ class Indexer(nn.Module):
 
 
 def unchosen(chosen: Tensor, past: int) -> Tensor:
-    """True where a position was not chosen: (batch, 1, seq, past)."""
+    """True where a position was not selected: (batch, 1, seq, past)."""
     marks = torch.ones(*chosen.shape[:2], past, dtype=torch.bool, device=chosen.device)
     return marks.scatter(-1, chosen, False)[:, None]

@@ -1,4 +1,4 @@
-"""Lightning attention in plain PyTorch: a matrix for each head, which forgets at a fixed rate."""
+"""Lightning attention in plain PyTorch: linear attention with a fixed decay rate per head."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Lightning(nn.Module):
 
 
 def rates(x: Tensor) -> Tensor:
-    """How fast each head forgets, (heads, 1, 1): a share of 2⁻⁸⁄ʰ, and so on to 2⁻⁸."""
+    """The decay rate of each head, (heads, 1, 1): a share of 2⁻⁸⁄ʰ, and so on to 2⁻⁸."""
     heads = x.shape[1]
     places = torch.arange(1, heads + 1, device=x.device, dtype=x.dtype)
     return (2 ** (-SLOWEST * places / heads))[:, None, None]
@@ -76,7 +76,7 @@ def _places(x: Tensor) -> Tensor:
 
 
 def _decays(x: Tensor, passed: Any) -> Tensor:
-    """How much is left of something so many places later, for each head and all chunks."""
+    """The decay factor after that many positions, for each head and all chunks."""
     return torch.exp(-rates(x)[:, None] * passed)
 
 

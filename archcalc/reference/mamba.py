@@ -1,4 +1,4 @@
-"""Mamba in plain PyTorch: a state for every channel that decays and takes in at rates which the token decides."""
+"""Mamba in plain PyTorch: a selective state-space layer, with step size, B and C computed from each token."""
 
 from __future__ import annotations
 

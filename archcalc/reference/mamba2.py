@@ -1,4 +1,4 @@
-"""Mamba-2 in plain PyTorch: one decay for each head, so that a chunk of positions is computed by matrix products."""
+"""Mamba-2 (SSD) in plain PyTorch: one decay per head, so that chunks are computed by matrix products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Multi-head latent attention in plain PyTorch: keys and values of all heads from one narrow vector."""
+"""Multi-head latent attention in plain PyTorch: keys and values of all heads from one latent vector."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def as_attention(part: Config) -> Config:
 
 
 class LatentAttention(nn.Module):
-    """A sequence is expanded to full keys and values; a single token looks at the narrow vectors themselves."""
+    """A sequence is expanded to full keys and values; a single token attends to the latent vectors (absorbed)."""
 
     def __init__(self, part: Config, d_model: int, memory_width: int, options: dict[str, str]) -> None:
         super().__init__()
@@ -146,7 +146,7 @@ class LatentAttention(nn.Module):
         return found
 
     def _absorbed(self, q: Tensor, latent: Tensor, shared_key: Tensor, chosen: Tensor | None) -> Tensor:
-        """The projection up is put on the query and on what was looked up, not on every cached position."""
+        """The up-projection is absorbed into the query and the output, instead of expanding every cached position."""
         up = self.kv_up.weight.view(self.heads, self.nope + self.value, -1)
         on_latent = q[..., : self.nope] @ up[:, : self.nope]
         scores = on_latent @ latent[:, None].mT + q[..., self.nope :] @ shared_key[:, None].mT

@@ -14,7 +14,7 @@ from archcalc.reference.selective import as_one_op
 
 
 class Mixture(nn.Module):
-    """A router, the experts, and an expert that every token visits."""
+    """A router, routed experts, and a shared expert."""
 
     def __init__(self, layer: Config, d_model: int) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Router(nn.Module):
 
 
 class Experts(nn.Module):
-    """Every expert on the tokens that chose it."""
+    """Every expert on the tokens routed to it."""
 
     def __init__(self, layer: Config, width: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Multi-token prediction in plain PyTorch: blocks behind the last one that each predict one token further ahead."""
+"""Multi-token prediction in plain PyTorch: blocks after the last one that each predict one token further ahead."""
 
 from __future__ import annotations
 

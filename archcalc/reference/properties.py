@@ -1,4 +1,4 @@
-"""What must hold of the numbers themselves: causal where it must be, the same token by token, blind to padding."""
+"""Checks on values: causality, decode equal to a full pass, and invariance to padding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recurrent decoder that looks at its encoder's outputs at every step."""
+"""A recurrent decoder with attention to the encoder's outputs at every step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from archcalc.reference.recurrent_scores import Scores
 
 
 class AttendingDecoder(nn.Module):
-    """A decoder whose every step holds all its layers and looks at the encoder's outputs."""
+    """A decoder whose every step runs all layers and attends to the encoder's outputs."""
 
     def __init__(self, stack: Config, config: Config) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ from archcalc.reference import Config
 
 
 class Scores(nn.Module):
-    """How well each of the encoder's states answers the decoder's, and the mix of them all."""
+    """Attention scores of the decoder's state with the encoder's states, and the context vector."""
 
     def __init__(self, settings: Config) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Griffin's recurrent block in plain PyTorch: a gated state for every channel (RG-LRU) behind a short convolution."""
+"""Griffin's recurrent block in plain PyTorch: a gated linear recurrence (RG-LRU) after a short convolution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention whose queries and output projections are experts', of which a token visits some; eager or by a kernel."""
+"""Attention with expert query and output projections (JetMoE), eager or by a flash kernel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Queries(nn.Module):
 
 
 class Answers(nn.Module):
-    """What was looked up, projected by the expert that asked, weighed and added up."""
+    """The output projection of the selected experts, weighted and summed."""
 
     def __init__(self, mixture: Config, d_model: int, width: int, bias: bool) -> None:
         super().__init__()

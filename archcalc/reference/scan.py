@@ -1,4 +1,4 @@
-"""States along a sequence, as kernels compute them: little is kept for the backward pass, the rest is made again."""
+"""Recurrent states as fused kernels compute them: only inputs are saved for backward, the rest is recomputed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Several = TypeVar("Several", bound=tuple[Tensor, ...])
 
 
 def as_kernel(compute: Callable[..., Several], *given: Tensor | None) -> Several:
-    """Keep what goes in, and compute the inside again going back, up to the last tensor that a gradient needs."""
+    """Saves the inputs, and recomputes the intermediates in the backward pass."""
     with as_one_op():
         if not torch.is_grad_enabled() or not any(one is not None and one.requires_grad for one in given):
             return compute(*given)

@@ -1,4 +1,4 @@
-"""Which positions an attention hides from which: later ones, those out of its window, those of other chunks."""
+"""Attention masks: causal, sliding window, chunk and padding."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from torch import Tensor
 
 
 def needs_mask(part: dict[str, Any]) -> bool:
-    """Whether some position hides from another."""
+    """Whether any position is masked."""
     sight = part["sight"]
     return part["feature"] == "softmax" and bool(sight["causal"] or sight["window"] or sight["chunk"])
 
 
 def hidden_from(part: dict[str, Any], given: dict[str, Tensor]) -> Tensor | None:
-    """True where a key must not be seen: by the stack's mask, or as padding."""
+    """True where a key is masked: by the stack's mask, or as padding."""
     padding = given.get("memory padding" if part.get("cross") else "own padding")
     mask = given.get(f"mask {part['name']}")
     if padding is None:
@@ -24,7 +24,7 @@ def hidden_from(part: dict[str, Any], given: dict[str, Tensor]) -> Tensor | None
 
 
 def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) -> Tensor:
-    """True where a query must not see a key: later ones, those out of its window, those of other chunks."""
+    """True where a key is masked for a query: later positions, outside of the window, other chunks."""
     places = torch.arange(length, device=device)
     query, key = places[:, None], places[None, :]
     hidden = query < key if sight["causal"] or sight["chunk"] else torch.zeros_like(query < key)

@@ -101,7 +101,7 @@ def _made(item: Config, stack: Config, memory_width: int, options: Any) -> nn.Mo
 
 
 def _names(items: list[Config]) -> list[str]:
-    """`blocks` where all are equal; else the parts' names, counted where the same line stands twice."""
+    """`blocks` if all are equal; else the parts' names, numbered if the same line occurs twice."""
     if len(items) == 1:
         return ["blocks"]
     names = ["-".join(item["words"]) if item["type"] == "line" else "period" for item in items]

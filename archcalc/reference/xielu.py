@@ -24,7 +24,7 @@ class Xielu(nn.Module):
 
 
 class Kernel(torch.autograd.Function):
-    """Nothing is kept but what goes in."""
+    """Only the input is saved for backward."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, alpha_p: Tensor, alpha_n: Tensor) -> Tensor:

@@ -1,1 +1,1 @@
-"""archcalc's numbers beside PyTorch's: every quantity that both know, on the same model."""
+"""Compares archcalc's numbers with PyTorch's on the same model."""

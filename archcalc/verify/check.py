@@ -1,4 +1,4 @@
-"""Compare a model with PyTorch: build it a second time in `archcalc.reference`, run it, set the numbers side by side.
+"""Compares a model with PyTorch: builds it again in `archcalc.reference`, runs it, and compares all numbers.
 
 Counts are taken on the meta device, where a model of any size runs without memory. The numbers themselves are checked
 on real data, by the model itself below 1 GiB, else by its small twin.
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 REALLY_RUN = 2**30  # bytes of fp32 weights; larger models are run as their small twin
 PRECISIONS = ("fp32", "bf16")
 SHORTENED = Assumption(
-    Topic.SCOPE, "parameters in full, everything else on one repetition of each stack, two where it repeats"
+    Topic.SCOPE, "parameters at full depth, everything else on one period of each stack, or two if it repeats"
 )
 SMALL_TWIN = Assumption(
-    Topic.SCOPE, "a small model of the same structure was compared, on sequences that its position tables allow"
+    Topic.SCOPE,
+    "a smaller model of the same structure was compared, at sequence lengths that its position tables allow",
 )
 NO_TOLERANCE = Assumption(Topic.EXACTNESS, "no tolerance: counts are equal to the last digit, or they differ")
 Progress = Callable[[int, int, str], None]
@@ -49,14 +50,14 @@ class Subject:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The resolved spec as plain values."""
+        """The resolved spec as plain Python values."""
         made = plain(self.model.resolved)
         assert isinstance(made, dict)
         return made
 
     @cached_property
     def reference(self) -> Family:
-        """The model's family in `archcalc.reference`, which has a module of that name."""
+        """The module of the model's family in `archcalc.reference`."""
         need_torch()
         family = self.model.spec.family
         if family == "weights":
@@ -66,7 +67,7 @@ class Subject:
         return made
 
     def built(self, device: str = "meta", dtype: str = "fp32", **options: str) -> Any:
-        """The reference model, untouched by any number of archcalc's."""
+        """The reference model, built without any number computed by archcalc."""
         import torch
 
         types = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
@@ -75,14 +76,14 @@ class Subject:
         return made.to(types[dtype])
 
     def inputs(self, built: Any, work: Workload | None = None) -> list[Any]:
-        """Random ids, images or vectors, on the device and in the precision of the model."""
+        """Random token ids, images or vectors, on the model's device and in its precision."""
         work, like = work or self.work, next(built.parameters())
         given = self.reference.inputs(work.batch, work.lengths, like.device)
         return [tensor.to(like.dtype) if tensor.is_floating_point() else tensor for tensor in given]
 
 
 def _reference_module(family: str) -> Any:
-    """The file of that name in `archcalc.reference`; a family that is new may have none yet."""
+    """The reference file of a family; a new family may not have one yet."""
     name = f"archcalc.reference.{family}"
     try:
         return importlib.import_module(name)
@@ -96,7 +97,7 @@ def _reference_module(family: str) -> Any:
 
 
 def need_torch() -> None:
-    """Say how PyTorch is installed, where it is not."""
+    """Raises an error that says how to install PyTorch, if it is missing."""
     try:
         import torch  # noqa: F401
     except ImportError:
@@ -133,7 +134,7 @@ def verify(
 
 
 def _twin(model: Model, work: Workload) -> Subject:
-    """The small twin, given no more than it can read: its image, sound and tables of positions are small too."""
+    """The small model, with inputs that fit it: its image, audio and position tables are small too."""
     small = twin(model)
     return Subject(small, within(small, work))
 
@@ -158,7 +159,7 @@ Step = tuple[str, Callable[[], list[Row]]]
 
 
 def ways(model: Model) -> list[tuple[str, str]]:
-    """How attention can be computed, and what can then be recomputed, in this model."""
+    """The attention implementations and recomputation options that this model supports."""
     reference = Subject(model, model.workload()).reference
     attentions = reference.attentions()
     every = [(attention, recompute) for attention in attentions for recompute in reference.recomputes(attention)]
@@ -177,7 +178,7 @@ def _steps(whole: Subject, subject: Subject, way: tuple[str, str] | None) -> Ite
 
 
 def _group(attention: str, recompute: str) -> str:
-    said = {"core": "attention's core recomputed", "block": "blocks recomputed", "ops": "blocks recomputed op by op"}
+    said = {"core": "attention core recomputed", "block": "blocks recomputed", "ops": "blocks recomputed op by op"}
     how = (f"{attention} attention" if attention else "", said.get(recompute, ""))
     return ", ".join(filter(None, ("training", *how)))
 
@@ -213,7 +214,7 @@ def _first_difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
 
 
 def _shapes(subject: Subject) -> list[Row]:
-    """Modules that only hold others are never called, so that no hook sees them."""
+    """Container modules are never called, so hooks do not see them."""
     from archcalc.reference import measure
 
     built = subject.built()
@@ -260,7 +261,7 @@ def _measured(how: Any, subject: Subject, attention: str, recompute: str, precis
 
 
 def _decoding(subject: Subject) -> list[Row]:
-    """The last token, after all before it were cached."""
+    """Decodes the last token with a cache of all earlier ones."""
     from archcalc.reference import measure
     from archcalc.reference.watch import Watch
 
@@ -278,12 +279,12 @@ def _decoding(subject: Subject) -> list[Row]:
             rows.append(Row("FLOPs", int(work(root, trainable=never).forward), flops, group))
         theirs = measure.kept_bytes(subject.reference.kept_tensors(kept))
         ours = sum(one.bytes for one in cached(root, decoding, CacheFormats.plain(precision)))
-        rows.append(Row(f"bytes kept for the next token, {precision}", ours, theirs, group))
+        rows.append(Row(f"bytes cached for the next token, {precision}", ours, theirs, group))
     return rows
 
 
 def _numbers(subject: Subject, quick: bool) -> list[Row]:
-    """On real data: a short sequence, by the model itself where it is small enough to be run."""
+    """Checks values on real data: a short sequence, by the model itself if it is small enough to run."""
     import torch
 
     from archcalc.analyze.params import one_copy
@@ -301,7 +302,7 @@ def _numbers(subject: Subject, quick: bool) -> list[Row]:
 
 
 def _short(subject: Subject) -> Workload:
-    """Two sequences of a few tokens, with room for padding where a table of positions ends."""
+    """Two sequences of a few tokens, within the position table."""
     longest = subject.model.resolved.lengths
     lengths = {
         name: limit.length if limit.fixed and limit.length else min(6, max(1, (limit.length or 8) - 2))
@@ -311,7 +312,7 @@ def _short(subject: Subject) -> Workload:
 
 
 def workload_of(model: Model, *, quick: bool = False, **sizes: Any) -> Workload:
-    """What the caller asks for; for a quick look two sequences of 64 positions, of 16 where each is a step."""
+    """The requested lengths; for a quick check two sequences of 64 positions, or 16 in recurrent models."""
     if not quick:
         return model.workload(**sizes)
     longest = model.resolved.lengths

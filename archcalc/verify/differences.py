@@ -1,4 +1,4 @@
-"""What frameworks do differently, and which way archcalc and its reference go: said, never hidden by a tolerance."""
+"""Conventions in which frameworks differ, and the one that archcalc and its reference follow; never a tolerance."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from archcalc.spec.node import Node
 
 @dataclass(frozen=True)
 class Difference:
-    """It matters for a model of which any part `is_met`."""
+    """It applies to a model if `is_met` is true for any of its parts."""
 
     is_met: Callable[[Any], bool]
     text: str
 
 
 def differences(resolved: Any) -> Iterator[str]:
-    """Those that matter for this model."""
+    """The conventions that apply to this model."""
     parts = list(_every_part(resolved))
     return (difference.text for difference in DIFFERENCES if any(map(difference.is_met, parts)))
 
@@ -73,7 +73,7 @@ def _bends_scores(part: Any) -> bool:
 
 
 def _has_two_widths(part: Any) -> bool:
-    """Latent attention, or attention that says how wide its values are; a delta net says so too, and has no kernel."""
+    """Latent attention, or attention with its own value width; Gated DeltaNet has one too, but no flash kernel."""
     return isinstance(part, LatentPart) or (isinstance(part, AttentionPart) and part.v_dim is not None)
 
 
@@ -120,12 +120,12 @@ DIFFERENCES = (
     ),
     Difference(
         _has_two_widths,
-        "flash attention: PyTorch's own kernel wants keys and values of one width; the reference implements one that "
+        "flash attention: PyTorch's own kernel needs keys and values of equal width; the reference implements one that "
         "takes two, as FlashAttention 3 and cuDNN do",
     ),
     Difference(
         _is(Indexer),
-        "flash attention behind an indexer: PyTorch has no kernel for chosen positions only; the reference implements "
+        "flash attention with an indexer: PyTorch has no kernel for selected positions; the reference implements "
         "one that takes their indices, saves them, and computes all scores",
     ),
     Difference(

@@ -1,4 +1,4 @@
-"""archcalc's tree under PyTorch's names: `encoder.blocks.attention.q` stands for `encoder.blocks.0.attention.q` …"""
+"""archcalc's tree under PyTorch's names: `encoder.blocks.attention.q` becomes `encoder.blocks.0.attention.q` …"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def parameters(root: Module) -> dict[str, Shape]:
 
 
 def shapes(root: Module) -> dict[str, Shape]:
-    """The shape of what every module gives out, by its full name."""
+    """The output shape of every module, by its full name."""
     found = ((name, given_out(module)) for name, module in expanded(root, "") if name and _is_called(module))
     return {name: tensor.shape for name, tensor in found if tensor}
 
@@ -44,7 +44,7 @@ def under(above: str, name: str) -> str:
 
 
 def given_out(module: Module) -> Tensor | None:
-    """What the next run reads, where it is told; else the output of the last op."""
+    """The declared output, or the output of the last op."""
     if module.carries:
         return module.carries[0][1]
     last = _last_op(module)
@@ -52,7 +52,7 @@ def given_out(module: Module) -> Tensor | None:
 
 
 def _last_op(module: Module) -> Op | None:
-    """What is kept or only shown is not given out, a loss belongs to no layer, and last states stand beside outputs.
+    """Cached or displayed tensors are not outputs, a loss belongs to no layer, and last states come with outputs.
 
     None where the last thing is a step of every position: what is made of all its outputs is not told.
     """

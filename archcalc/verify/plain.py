@@ -9,7 +9,7 @@ from archcalc.spec.node import Node
 
 
 def plain(value: Any) -> Any:
-    """Dicts, lists, numbers and words; what declares a `spec_kind` says it as its `type`."""
+    """Dicts, lists, numbers and strings; a class with a `spec_kind` gives it as `type`."""
     if is_dataclass(value) and not isinstance(value, type):
         declared = {"type": value.spec_kind} if hasattr(value, "spec_kind") else {}
         return declared | {field.name: plain(getattr(value, field.name)) for field in fields(value)}

@@ -33,7 +33,7 @@ class AllReport(Report):
         return f"{'✓' if self.ok else '✗'} {right} of {number} presets equal PyTorch in all that is compared{apart}"
 
     def table(self) -> Table:
-        """One line a preset; where it differs, the first row that does."""
+        """One line per preset; if it differs, the first row that does."""
         columns = (Column("preset", "name"), Column("parameters", "count"), Column("compared", "count"))
         lines = [Line((name, *_cells(report))) for name, report in self.reports.items()]
         lines += [Line((name, None, None, f"– {why}")) for name, why in self.left_out.items()]

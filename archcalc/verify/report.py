@@ -1,4 +1,4 @@
-"""The report of `archcalc verify`: quantity by quantity, what archcalc computes and what PyTorch did."""
+"""The report of `archcalc verify`: for each quantity, archcalc's number and PyTorch's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REFERENCE = "archcalc's own PyTorch reference"
 
 @dataclass(frozen=True)
 class Row:
-    """A quantity that both know. `first` names the first thing that differs, where it is made of many; `against` says
+    """One compared quantity. `first` names the first thing that differs, where it is made of many; `against` says
     whose number the other one is."""
 
     quantity: str
@@ -30,7 +30,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """A tick, or what is wrong."""
+        """✓, or the difference."""
         if self.equal:
             return "✓"
         numbers = isinstance(self.archcalc, int) and isinstance(self.reference, int)
@@ -63,7 +63,7 @@ class VerifyReport(Report):
         return f"✗ {len(wrong)} of {len(self.rows)} quantities differ, the first: {first} · {self.setting}"
 
     def _equal(self) -> str:
-        """How many quantities equal whose: `6 quantities equal transformers' GPT2Model, 26 archcalc's PyTorch …`."""
+        """How many are equal, to which: `6 quantities equal transformers' GPT2Model, 26 archcalc's PyTorch …`."""
         numbers = Counter(row.against for row in self.rows)
         (first, number), *others = numbers.items()
         every = "all " if not others else ""

@@ -1,4 +1,4 @@
-"""Smaller models of the same structure: a stack cut to its period, and a twin with small sizes that can be run."""
+"""Smaller models of the same structure: a stack cut to its period, and one with small sizes that can run."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def twin(model: Model) -> Model:
 
 
 def within(model: Model, work: Workload) -> Workload:
-    """What is asked for, as far as the model can read it: an image has one length, a table of positions an end."""
+    """The requested lengths, limited to what the model accepts: an image has one length, a position table an end."""
     limits = model.resolved.lengths
     return replace(work, lengths={name: _at_most(limits[name], length) for name, length in work.lengths.items()})
 
@@ -77,7 +77,7 @@ def _at_most(limit: Longest, length: int) -> int:
 
 
 def _in_proportion(model: Model) -> Model:
-    """Widths of recurrent nets add up, so that all are divided by what divides them all."""
+    """Widths of recurrent nets add up, so all are divided by a common divisor."""
     found: list[int] = []
 
     def noted(name: str, value: int) -> int:
@@ -96,7 +96,7 @@ def _in_proportion(model: Model) -> Model:
 
 
 class _Smaller:
-    """A small size for each that a field has, told apart from other sizes of that field."""
+    """A distinct small size for each size that a field has."""
 
     def __init__(self) -> None:
         self.seen: dict[str, dict[int, int]] = {}
@@ -110,7 +110,7 @@ class _Smaller:
 
 
 def _mapped(value: Any, change: Callable[[str, int], int], name: str = "") -> Any:
-    """A copy with every int changed that stands in a field."""
+    """A copy with every integer in its fields replaced."""
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""How much of a model is left out by what archcalc reads of it: transformers builds the whole, and it is counted."""
+"""Counts the parameters missing from a partly imported model: transformers builds the whole model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from archcalc.model import Model, from_document
 
 
 def left_out(model: Model) -> tuple[Assumption, ...]:
-    """A note with both numbers; none for a model that is read as a whole."""
+    """A note with both numbers; none for a model that is imported completely."""
     if not model.document.whole or model.edited:
         return ()
     from archcalc.importers import trace
@@ -16,7 +16,7 @@ def left_out(model: Model) -> tuple[Assumption, ...]:
     try:
         traced = trace.document(model.document.whole, model.document.file, "a part of it alone")
     except InputError as reason:
-        return (Assumption(Topic.SCOPE, f"how much is left out is not known: {reason.fact}"),)
+        return (Assumption(Topic.SCOPE, f"the number of parameters not counted is unknown: {reason.fact}"),)
     whole, counted = int(from_document(traced, "whole").params().total), int(model.params().total)
     text = f"transformers builds {whole:,} parameters in all: {whole - counted:,} are left out here"
     return (Assumption(Topic.SCOPE, text, whole - counted),)

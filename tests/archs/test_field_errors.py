@@ -31,7 +31,10 @@ ATTENTION = [
     (DECODER + "attention: {kv_rank: 5}", "attention has no kv_rank"),
     (DECODER + "attention: {memory: 5}", "self-attention reads no memory"),
     (DECODER + "attention: {kind: mla}", "attention.rope_dim: missing"),
-    (DECODER + f"attention: {{{MLA.replace('rope_dim: 4', 'rope_dim: 3')}}}", "RoPE rotates pairs, and rope_dim is 3"),
+    (
+        DECODER + f"attention: {{{MLA.replace('rope_dim: 4', 'rope_dim: 3')}}}",
+        "RoPE rotates pairs of numbers, but rope_dim is 3",
+    ),
     (DECODER + f"attention: {{{MLA}, window: 3}}", "mla has no window"),
     (DECODER + f"attention: {{{MLA}, bias: [q]}}", "attention.bias of latent attention is true or false"),
     (DECODER + f"position: alibi\nattention: {{{MLA}}}", "latent attention has no alibi positions"),

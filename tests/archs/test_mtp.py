@@ -64,7 +64,7 @@ def test_it_is_trained_and_not_asked() -> None:
 
 MISTAKES = [
     ("encoder: 2\nhead: {mtp: 1}", "mtp predicts further tokens, which an encoder does not"),
-    ("decoder: 2\nembedding: {width: 8, project: tokens}\nhead: {mtp: 1}", "mtp reads tables of the model's width"),
+    ("decoder: 2\nembedding: {width: 8, project: tokens}\nhead: {mtp: 1}", "mtp needs embeddings of width d_model"),
     ("decoder: 2\nhead: {mtp: {own_tables: true}}", "mtp needs a number of blocks"),
     ("decoder: 2\nhead: {kind: none, mtp: 1}", "none has no mtp"),
 ]

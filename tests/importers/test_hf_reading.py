@@ -129,7 +129,7 @@ def test_a_model_can_be_changed_as_any_spec(run: Run, write: Write) -> None:
     ("changes", "fact", "hint"),
     [
         ({"model_type": "llamma"}, "archcalc does not support model_type llamma", "closest supported type is llama"),
-        ({"model_type": "zz", "architectures": ["ZzForMaskedLM"]}, "support model_type zz", "closest supported type is bert"),
+        ({"model_type": "zz", "architectures": ["ZzForMaskedLM"]}, "model_type zz", "closest supported type is bert"),
         ({"model_type": ...}, "this config names no model_type", '"model_type": "llama"'),
         ({"architectures": ["LlamaForKaraoke"]}, "LlamaForKaraoke is not a class", "LlamaForCausalLM"),
         ({"hidden_size": "64"}, "hidden_size: expected a whole number from 1 to", ""),

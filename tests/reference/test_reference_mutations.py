@@ -222,7 +222,7 @@ BROKEN: dict[str, tuple[Spec, str, Callable[[Any], Any], str]] = {
         DECODER,
         "archcalc.reference.transformer.Transformers.kept_tensors",
         lambda was: lambda self, kept: [*was(self, kept), *(one.clone() for one in was(self, kept))],
-        "bytes kept for the next token, fp32",
+        "bytes cached for the next token, fp32",
     ),
 }
 

@@ -170,7 +170,7 @@ def test_where_the_number_of_weights_cannot_be_told_it_is_said(run: Run, write: 
     """MLX's 4 bits in groups of 64 look as 8 bits in groups of 32 do; HQQ says its width in a tensor."""
     answer = run("params", write(file(placed(layout)), "model.safetensors"))
     assert "every count is exact" not in answer.out
-    assert "do not tell how many weights" in " ".join(answer.out.split())
+    assert "do not show how many weights" in " ".join(answer.out.split())
 
 
 BUFFERS: Tensors = {

@@ -93,11 +93,13 @@ def test_a_layer_that_is_called_again_is_one_layer() -> None:
 def test_what_transformers_computes_for_nothing_is_told() -> None:
     """Mamba's convolution pads three positions and drops them: 2 sequences, 64 channels, 4 taps, 3 blocks."""
     found = beside_transformers(small("mamba", "MambaForCausalLM"))
-    assert f"left out of transformers' FLOPs: {3 * 2 * 3 * 2 * 64 * 4:,} for positions that causal" in str(found.notes)
+    assert f"excluded from transformers' FLOPs: {3 * 2 * 3 * 2 * 64 * 4:,} for positions that causal" in str(
+        found.notes
+    )
     scored = beside_transformers(small("llama", "LlamaForSequenceClassification"))
-    assert f"{2 * 8 * 2 * 32 * 2:,} for scores of positions that are not kept" in str(scored.notes)
+    assert f"{2 * 8 * 2 * 32 * 2:,} for attention scores of positions that are dropped" in str(scored.notes)
     experts = beside_transformers(small("llama4_text", "Llama4ForCausalLM"))
-    assert "for experts that a token did not choose" in str(experts.notes)
+    assert "for experts that were not selected for a token" in str(experts.notes)
 
 
 def test_a_class_that_asks_for_values_runs_on_the_cpu() -> None:

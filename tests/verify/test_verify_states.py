@@ -12,7 +12,7 @@ import archcalc
 from archcalc.verify.check import verify
 
 TRAINING = ("backward FLOPs", "bytes saved for backward, fp32", "bytes saved for backward, bf16")
-DECODING = ("FLOPs", "bytes kept for the next token, fp32", "bytes kept for the next token, bf16")
+DECODING = ("FLOPs", "bytes cached for the next token, fp32", "bytes cached for the next token, bf16")
 ROWS = {
     "": ("parameters", "parameter tensors, by name and shape", "module shapes"),
     "training": ("forward FLOPs", *TRAINING),

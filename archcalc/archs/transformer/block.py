@@ -8,7 +8,7 @@ from archcalc.layers.dropout import dropped
 
 
 def run_block(m: Module, x: Tensor, context: Context, parts: list[Part], parallel: str | None = None) -> Tensor:
-    """x + part(x) for each part in turn; in parallel x + one part(x) + another part(x)."""
+    """Sequential: x + part(x) for each part in turn; parallel: x + one part(x) + another part(x)."""
     names = [_name(parts, index) for index in range(len(parts))]
     if parallel:
         return _in_parallel(m, x, context, dict(zip(names, parts, strict=True)), parallel)
@@ -19,7 +19,7 @@ def run_block(m: Module, x: Tensor, context: Context, parts: list[Part], paralle
 
 
 def _name(parts: list[Part], index: int) -> str:
-    """`ffn`, and `ffn_2` where the same part stands twice."""
+    """`ffn`, and `ffn_2` if the same part occurs twice."""
     earlier = sum(parts[index].name == other.name for other in parts[:index])
     return f"{parts[index].name}_{earlier + 1}" if earlier else parts[index].name
 
@@ -41,7 +41,7 @@ def _added(m: Module, x: Tensor, branch: Tensor, name: str, part: Part) -> Tenso
 
 
 def _in_parallel(m: Module, x: Tensor, context: Context, parts: dict[str, Part], parallel: str) -> Tensor:
-    """Every branch reads the same x, through a norm that all share or one of its own."""
+    """Every parallel part takes the same x, through a shared norm or its own."""
     shared = normed(m["norm"], x, next(iter(parts.values())).norm) if parallel == "shared" else None
     branches = [
         _branch(m, name, shared or normed(m[f"{name}_norm"], x, part.norm), context, part)

@@ -44,7 +44,7 @@ def build(model: Transformer, work: Workload) -> Module:
 
 
 def _keep_spare(root: Module, spare: dict[str, tuple[int, ...]]) -> None:
-    """What a class builds and no forward pass reads."""
+    """Parameters that a class creates but never uses in its forward pass."""
     for name, sizes in spare.items():
         m = root["spare"]
         m.title = m.term = "spare (stored, never used)"
@@ -91,7 +91,7 @@ def _share(block: Module, item: Line, stack: ResolvedStack) -> None:
 
 
 def _item_name(items: Items, index: int) -> str:
-    """`blocks` where all are equal; else the parts' names, counted where the same line stands twice."""
+    """`blocks` if all are equal; else the parts' names, numbered if the same line occurs twice."""
     if len(items) == 1:
         return "blocks"
     names = ["-".join(item.words) if isinstance(item, Line) else "period" for item in items]

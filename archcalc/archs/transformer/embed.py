@@ -1,4 +1,4 @@
-"""What enters a stack: tokens looked up, or an image cut into patches; then positions, a norm, dropout."""
+"""The input of a stack: token or patch embeddings; then positions, a norm, dropout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param], work: Workload) -> Tensor:
-    """`tables` are the token tables so far, for a decoder that shares the encoder's and a head that is tied."""
+    """`tables` are the token embeddings so far, for a shared embedding and a tied head."""
     if stack.patches:
         x = _embed_image(m, batch, seq, stack)
     elif stack.audio:
@@ -33,7 +33,7 @@ def embed(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[st
 
 
 def _projected(m: Module, x: Tensor, stack: ResolvedStack, what: str) -> Tensor:
-    """From the tables' width to the model's, at the one place that the spec says."""
+    """The projection from the embedding width to d_model, at the place that the spec names."""
     tables = stack.tables
     if not tables.projects or tables.project != what or x.dims[-1] != tables.dim:
         return x
@@ -41,7 +41,7 @@ def _projected(m: Module, x: Tensor, stack: ResolvedStack, what: str) -> Tensor:
 
 
 def _embed_audio(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, audio: Audio) -> Tensor:
-    """A spectrogram, convolved until there is one vector of d_model for each position."""
+    """A spectrogram through convolutions, to one vector of d_model per position."""
     frames = Dim.of("frames", audio.frames(seq.size))
     x = m.record("input", to=axes(batch, frames, Dim.of("mels", audio.mels)), name="frames")
     for index, kernel in enumerate(audio.kernels, start=1):
@@ -71,14 +71,14 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
 
 
 def _keep_spare(m: Module, stack: ResolvedStack, tables: dict[str, Param]) -> None:
-    """BART keeps the table that encoder and decoder would share even where they do not."""
+    """BART stores the shared embedding even if encoder and decoder do not use it."""
     if stack.embedding.spare and "spare" not in tables:
         m["spare"].title = m["spare"].term = "spare table (stored, never used)"
         tables["spare"] = token_table(m["spare"], *tables[stack.name if stack.name in tables else "shared"].dims)
 
 
 def _embed_image(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack) -> Tensor:
-    """Patches, projected; tokens in front; positions on all of these; last registers, which have none."""
+    """Projected patches after the learned tokens, with positions; then registers, without positions."""
     patches, d_model = stack.patches, Dim.of("d_model", stack.d_model)
     assert patches
     x = project(m["projection"], cut(m, batch, patches), d_model, bias=patches.bias)

@@ -1,4 +1,4 @@
-"""Multi-token prediction: blocks behind the last one that each predict one token further ahead (DeepSeek-V3).
+"""Multi-token prediction: blocks after the last one that each predict one token further ahead (DeepSeek-V3).
 
 Each reads what the block before it gave and the token that it may know by now, both behind a norm and projected to the
 width of the model; then it is a block like the last, with a norm and the head. They are for training: answering, a
@@ -36,23 +36,23 @@ TRAINING_ALONE = Assumption(
 
 
 def check(head: Head, stack: ResolvedStack) -> None:
-    """It goes on from a decoder of tokens, at the width of the model."""
+    """It needs a decoder of tokens, with embeddings of width d_model."""
     if not head.mtp:
         return
     if stack.name != "decoder":
         raise InputError("mtp predicts further tokens, which an encoder does not", "leave mtp out", fields=_AT)
     if any(isinstance(part, AttentionPart) and part.cross for part in stack.parts.values()):
-        raise InputError("mtp behind cross-attention", "leave mtp out, or cross", fields=_AT)
+        raise InputError("mtp cannot follow cross-attention", "leave mtp out, or cross", fields=_AT)
     if any(BESIDE in word for word in stack.parts):
         raise InputError("mtp cannot follow parallel parts", "leave mtp out", fields=_AT)
     if stack.tables.projects or head.transform:
-        raise InputError("mtp reads tables of the model's width", "leave mtp, width or transform out", fields=_AT)
+        raise InputError("mtp needs embeddings of width d_model", "leave mtp, width or transform out", fields=_AT)
     if head.mtp.blocks is None:
         raise InputError("mtp needs a number of blocks", "write `mtp: 1`", fields=_AT)
 
 
 def predict_further(root: Module, x: Tensor, model: Transformer, tables: dict[str, Param], work: Workload) -> None:
-    """Record the blocks that predict further ahead, each handing on to the next."""
+    """Records the multi-token prediction blocks, each passing its output to the next."""
     mtp, stack = model.head.mtp, model.stacks[-1]
     if not mtp or not mtp.blocks:
         return
@@ -91,7 +91,7 @@ def _last(items: Items) -> Line:
 
 
 def _logits(m: Module, x: Tensor, root: Module, model: Transformer, table: Param) -> Tensor:
-    """By the model's own head, unless there is another."""
+    """The logits by the model's head, unless there is a separate one."""
     assert model.head.mtp and model.head_vocab
     vocab, head = vocab_of(model.head_vocab), m.child("head", group=ModuleGroup.HEAD)
     if model.head.kind == "tied":

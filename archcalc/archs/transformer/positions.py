@@ -1,4 +1,4 @@
-"""Position encodings: which of them go together, what each needs, and where each acts.
+"""Position encodings: which combinations are allowed, what each needs, and where each acts.
 
 Two act on the embedding (sinusoidal, learned), three inside self-attention (rope, alibi, relative). Cross-attention has
 none: a distance between a source and a target position means nothing.
@@ -24,14 +24,14 @@ _NEEDED_BY = {"q": "p2c", "k": "c2p"}  # the term that a projection of positions
 
 
 def nearer(scope: Encodings, own: Encodings | None) -> Encodings:
-    """What a part says of its positions, field by field over what is said around it."""
+    """A part's position fields, merged over those of the stack or model."""
     if own is None:
         return scope
     return (merged(scope[0], own[0]),) if len(scope) == len(own) == 1 else own
 
 
 def checked(positions: Encodings, d_model: int, places: list[Path]) -> Encodings:
-    """Those that encode something, each with what it needs."""
+    """The position encodings other than `none`, each checked for the fields it needs."""
     positions = tuple(_of_grid(position) for position in positions)
     for position in positions:
         position.check_kind(position.kind, *places)
@@ -43,7 +43,7 @@ def checked(positions: Encodings, d_model: int, places: list[Path]) -> Encodings
 
 
 def _of_grid(position: Position) -> Position:
-    """A table for a grid of patches: every difference of rows and columns, and three for what a class token sees."""
+    """A relative table for a grid of patches: every row and column difference, and three for the class token."""
     if position.kind != "relative" or position.grid is None:
         return position
     rows, columns = position.grid if isinstance(position.grid, tuple) else (position.grid, position.grid)
@@ -65,7 +65,9 @@ def _check_needs(position: Position, d_model: int, places: list[Path]) -> None:
         raise InputError(fact, f"use d_model {d_model - 1} or {d_model + 1}", fields=places)
     if position.length is not None and position.offset > position.length:
         fact = f"an offset of {position.offset:,} unused rows is more than the length of {position.length:,}"
-        raise InputError(fact, "offset is how many rows in front no token uses, such as 2", fields=places)
+        raise InputError(
+            fact, "offset is the number of unused rows at the start of the table, such as 2", fields=places
+        )
 
 
 def _check_one_of(rivals: tuple[str, ...], used: Encodings, places: list[Path]) -> None:
@@ -77,7 +79,7 @@ def _check_one_of(rivals: tuple[str, ...], used: Encodings, places: list[Path]) 
 
 
 def in_attention(positions: Encodings, own: Encodings | None, places: list[Path]) -> Encodings:
-    """Those that act inside attention; a part of its own may name no others."""
+    """The position encodings that act inside attention; a part may have no others."""
     for position in own or ():
         if position.kind in ON_EMBEDDING:
             fact = f"{position.kind} positions are added to the embedding, not in attention"
@@ -86,7 +88,7 @@ def in_attention(positions: Encodings, own: Encodings | None, places: list[Path]
 
 
 def is_table(position: Position) -> bool:
-    """Whether it is learned or stored once for the whole stack, and read by every attention in it."""
+    """Whether it is one table for the whole stack, shared by every attention layer in it."""
     kept = position.kind == "relative" and position.per == "stack"
     return kept or position.kind == "disentangled" or (position.kind == "rope" and position.stored)
 

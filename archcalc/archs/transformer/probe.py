@@ -1,4 +1,4 @@
-"""Pooling by attention (SigLIP): a learned vector looks at every position, then goes through an FFN."""
+"""Attention pooling (SigLIP): a learned query attends to every position, then goes through an FFN."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def probed(m: Module, x: Tensor, stack: ResolvedStack, work: Workload) -> Tensor:
-    """One vector for each sequence; attention and FFN are like those of the blocks, with weights of their own."""
+    """One vector per sequence; attention and FFN are built like those of the blocks, with separate weights."""
     looks, ffn = _parts(stack)
     batch, _, d_model = x.dims
     one, work = Dim.of("one", 1), work.of_encoder()  # what it looks at is not kept for a next token

@@ -1,1 +1,1 @@
-"""A Hugging Face config's numbers beside transformers': the class that it names, built and run on the meta device."""
+"""Compares a Hugging Face config with the transformers class that it names, run on the meta device."""

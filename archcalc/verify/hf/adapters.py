@@ -1,4 +1,4 @@
-"""What the families of a class of transformers say about it: how it keeps its weights, and what it computes in vain."""
+"""What translators declare about a transformers class: how it stores weights, and FLOPs whose results are unused."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def weights_of(module: Any) -> list[Weights]:
 
 
 def unused_flops(found: list[ModuleType], module: Any, config: Any, flops: int) -> int:
-    """FLOPs of one module whose results nothing reads, as its families tell."""
+    """FLOPs of one module whose results are unused, as its families declare."""
     return sum(family.unused_flops(module, config, flops) for family in found if hasattr(family, "unused_flops"))

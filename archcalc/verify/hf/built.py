@@ -1,4 +1,4 @@
-"""The class of transformers that a config names: built on the meta device, and what it is given to read."""
+"""Builds the transformers class that a config names on the meta device, and its inputs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Built:
 
     @cached_property
     def name(self) -> str:
-        """The class that archcalc counts: the first that the config names and archcalc knows, else the usual one."""
+        """The class that archcalc counts: the first known one in `architectures`, else the default."""
         model_type = self.config["model_type"]
         classes: dict[str, str] = described(model_type)["classes"]
         module = translator(model_type)
@@ -51,7 +51,7 @@ class Built:
         return self._as_loaded(made).eval().requires_grad_(False)
 
     def _as_loaded(self, module: Any) -> Any:
-        """With the head that a checkpoint gives a class which is tied as long as none is loaded."""
+        """Adds the untied head that a checkpoint would load into a class that starts tied."""
         if self.model.document.head_in_checkpoint:
             head = module.get_output_embeddings()
             head.weight = torch.nn.Parameter(torch.empty_like(head.weight))
@@ -64,7 +64,7 @@ class Built:
         return named if named in takes else next(iter(takes))
 
     def inputs(self, work: Workload, device: str) -> dict[str, Any]:
-        """Ids, an image or frames of sound, and for a decoder what it decodes and looks at."""
+        """Token ids, an image or audio frames, plus decoder ids and encoder states for a decoder."""
         first, *others = work.lengths.values()
         takes = inspect.signature(self.module.forward).parameters
         given = {self.main_input: self._main(work.batch, first, device)}
@@ -77,12 +77,12 @@ class Built:
         return given
 
     def _read(self, memory: Any, takes: Any) -> dict[str, Any]:
-        """What cross-attention reads, where the class has no encoder of its own."""
+        """The encoder states for cross-attention, if the class has no encoder."""
         if "encoder_hidden_states" in takes:
             return {"encoder_hidden_states": memory}
         if "encoder_outputs" in takes:
             return {"encoder_outputs": (memory,)}
-        raise ValueError(f"{self.name} cannot be given what its cross-attention reads")
+        raise ValueError(f"{self.name} does not accept encoder states for its cross-attention")
 
     def _main(self, batch: int, length: int, device: str) -> Any:
         zeros, config = torch.zeros, getattr(self.module.config, "encoder", self.module.config)
@@ -96,7 +96,7 @@ class Built:
         return ids[:, None] if self.name.endswith("MultipleChoice") else ids  # one choice for each question
 
     def _ids(self, batch: int, length: int, device: str) -> Any:
-        """Never padding, and at the end the token that ends a text: some heads look for it."""
+        """Token ids without padding, ending in the EOS token, which some heads look for."""
         config, ids = self.module.config, torch.zeros(batch, length, dtype=torch.long, device=device)
         special = [getattr(config, name, None) for name in ("pad_token_id", "eos_token_id", "bos_token_id")]
         ids += next(number for number in range(4) if number not in special)
@@ -105,7 +105,7 @@ class Built:
         return ids
 
     def _memory(self) -> int | None:
-        """How wide that is which a decoder without an encoder looks at."""
+        """The width of the encoder states that a decoder without an encoder attends to."""
         decoder, encoder = (getattr(self.model.resolved, name, None) for name in ("decoder", "encoder"))
         if decoder is None or encoder is not None:
             return None
@@ -126,7 +126,7 @@ def _private(key: str) -> str:
 
 
 def _strides(module: Any) -> int:
-    """How many frames of sound become one position."""
+    """The number of audio frames per position."""
     together = 1
     for inner in module.modules():
         together *= inner.stride[0] if isinstance(inner, torch.nn.Conv1d) else 1

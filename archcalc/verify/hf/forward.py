@@ -1,4 +1,4 @@
-"""One forward pass of a class of transformers: what every module gives out, and the FLOPs that PyTorch counts.
+"""One forward pass of a transformers class: the outputs of every module, and the FLOPs that PyTorch counts.
 
 It runs on the meta device. A class that asks a tensor for its values cannot; it runs on the CPU, where every weight is
 one number seen as many, so that it takes no memory.
@@ -26,8 +26,8 @@ from archcalc.verify.hf.built import Built, needed
 Shape = tuple[int, ...]
 
 PADDED = "positions that causal convolutions pad and drop"
-NOT_KEPT = "scores of positions that are not kept"
-NOT_CHOSEN = "experts that a token did not choose"
+NOT_KEPT = "attention scores of positions that are dropped"
+NOT_CHOSEN = "experts that were not selected for a token"
 
 
 class Forward:
@@ -46,7 +46,7 @@ class Forward:
 
 
 def forward(built: Built, work: Workload, device: str = "meta") -> Forward:
-    """Raises whatever the class raises where it cannot run."""
+    """Passes on any error of the class."""
     counter = FlopCounterMode(display=False)
     module, given, seen = built.module, built.inputs(work, device), Forward()
     with ExitStack() as stack:
@@ -86,7 +86,7 @@ def _hooks(name: str, module: Any, seen: Forward) -> Iterator[Any]:
 
 
 def _tensors(output: Any) -> Iterator[Shape]:
-    """The shapes of all that a module gives out."""
+    """The shapes of all outputs of a module."""
     if hasattr(output, "shape"):
         yield tuple(output.shape)
         return
@@ -97,7 +97,7 @@ def _tensors(output: Any) -> Iterator[Shape]:
 
 
 class CausalConvolutions(TorchFunctionMode):
-    """A causal convolution pads both ends and drops what the far end gives; called as a layer or as a function."""
+    """FLOPs of the padded positions of a causal convolution, which are computed and dropped."""
 
     def __init__(self, seen: Forward, counter: FlopCounterMode) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class CausalConvolutions(TorchFunctionMode):
 
 
 def _note_unused(built: Built, seen: Forward) -> None:
-    """What else is computed and dropped: found by its module, measured by PyTorch."""
+    """Other FLOPs that are computed and dropped: found by module, measured by PyTorch."""
     for name in ("score", "classifier"):
         scores = seen.outputs.get(name, ())
         if len(scores) == 3 and len(seen.answers[0]) == 2:  # a class for sequences: one position is kept

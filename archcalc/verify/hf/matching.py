@@ -1,4 +1,4 @@
-"""What differs between a block of archcalc's and its counterpart: the first thing, by both its names, or nothing."""
+"""Finds the first difference between a block in archcalc and in transformers, with both names."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Same = Callable[[Block, Block], str]
 
 
 def first_difference(ours: list[Block], theirs: list[Block], same: Same) -> str:
-    """Blocks are matched in their order, the last one being all that stands outside."""
+    """Blocks are matched in order; the last entry is everything outside of blocks."""
     if len(ours) != len(theirs):
         return f"{len(ours) - 1:,} blocks against {len(theirs) - 1:,}"
     return next((said for pair in zip(ours, theirs, strict=True) if (said := same(*pair))), "")
 
 
 def tensors_differ(ours: Block, theirs: Block) -> str:
-    """By shape, whichever way a matrix lies."""
+    """Compares shapes, with a matrix equal to its transpose."""
     sides = ([(name, plain(shape), shape) for name, shape in side.tensors.items()] for side in (ours, theirs))
     return _told(*_unmatched(*sides))
 
 
 def layers_differ(ours: Block, theirs: Block, batch: int) -> str:
-    """By weight and how many numbers come out. What archcalc has as a layer may be a bare tensor in transformers."""
+    """Compares weight shapes and output sizes. A layer in archcalc may be a bare tensor in transformers."""
     counted, called = (
         [(layer.name, (plain(layer.weight), layer.size(batch)), layer.output) for layer in side.layers]
         for side in (ours, theirs)
@@ -42,7 +42,7 @@ def layers_differ(ours: Block, theirs: Block, batch: int) -> str:
 
 
 def outputs_differ(ours: Block, theirs: Block) -> str:
-    """By shape, whether sequences or positions come first."""
+    """Compares shapes, in either order of batch and sequence."""
     same = plain(ours.output) == plain(theirs.output)
     return "" if same else _told([(ours.name, "", ours.output)], [(theirs.name, "", theirs.output)])
 
@@ -62,7 +62,7 @@ def answer_differs(ours: Shape, theirs: Iterable[Shape]) -> str:
 
 
 def _unmatched(ours: Iterable[Item], theirs: Iterable[Item]) -> tuple[list[Item], list[Item]]:
-    """What is left of each side once equal ones are paired off."""
+    """The items of each side without a match on the other."""
     waiting: dict[Hashable, list[Item]] = {}
     for item in theirs:
         waiting.setdefault(item[1], []).append(item)

@@ -1,4 +1,4 @@
-"""archcalc's side of the comparison, block by block: tensors, what layers give out, FLOPs."""
+"""archcalc's side of the comparison, block by block: tensors, layer outputs, FLOPs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Layer:
 
 @dataclass
 class Block:
-    """One block, or with the name "" all that stands outside of blocks."""
+    """One block, or with the name "" everything outside of blocks."""
 
     name: str
     layers: list[Layer] = field(default_factory=list)
@@ -50,7 +50,7 @@ def as_one(blocks: list[Block]) -> list[Block]:
 
 
 def blocks_of(root: Module) -> list[Block]:
-    """In the order in which they stand; the last one holds what stands outside, and gives out the model's output."""
+    """Blocks in order; the last entry is everything outside of blocks, with the model's output."""
     done, given_out = work(root, trainable=never), names.shapes(root)
     flops = _flops(done)
     blocks, outside = list[Block](), Block("")

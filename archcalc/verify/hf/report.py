@@ -27,7 +27,7 @@ def verify_config(model: Model, work: Workload, *, quick: bool, progress: Progre
 
 
 def _in_plain(each: Assumption) -> Assumption:
-    """How much was compared, which is not said of transformers."""
+    """A note on how much was compared; transformers rows are always complete."""
     return replace(each, text=f"in plain PyTorch {each.text}") if each.topic is Topic.SCOPE else each
 
 

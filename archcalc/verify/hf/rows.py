@@ -1,4 +1,4 @@
-"""Rows of the report: a config's model beside the class of transformers that it names."""
+"""Rows of the report that compare a config's model with its transformers class."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from archcalc.verify.report import Row
 ON_CPU = {"batch": 2, "positions": 16}  # what a class is given that cannot run on the meta device
 MOST_ON_CPU = 2**30  # parameters: some seconds
 NOTES = (
-    "tensors that transformers fuses are taken apart; a matrix counts as its transpose",
-    "layers: all with a weight that transformers calls, by their weight and how many numbers they give out",
+    "tensors that transformers fuses are split; a matrix counts as its transpose",
+    "layers: all modules with a weight that transformers calls, by weight shape and output size",
 )
 
 HEAD = (
     "transformers builds this class tied, but the checkpoint of a config with tie_word_embeddings: false holds a"
     " head of its own, which a loaded class keeps: the class was given one before it was compared"
 )
-AS_ONE = "transformers has its layers in other groups than blocks: compared as a whole"
+AS_ONE = "transformers does not group its layers in the same blocks: compared as a whole"
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Rows, what a reader must know of them, and what was not compared, with its reason."""
+    """Rows, notes about them, and what was not compared, with the reason."""
 
     against: str
     rows: tuple[Row, ...]
@@ -96,7 +96,7 @@ def _sizes(work: Workload) -> dict[str, int]:
 
 
 def _as_the_class_wants(built: Built, work: Workload) -> Workload:
-    """Sound is always as long as the class takes it."""
+    """Audio always has the length that the class requires."""
     if built.main_input != "input_features":
         return work
     first, longest = next(iter(built.model.resolved.lengths.items()))
@@ -152,9 +152,9 @@ def _forward(ours: list[Block], there: list[Block], seen: Forward, batch: int, g
 
 
 def _said_of_unused(seen: Forward) -> Iterator[str]:
-    """What is left out of transformers' FLOPs, since nothing reads it."""
+    """Notes on FLOPs of transformers that are excluded because their results are unused."""
     reasons: Counter[str] = Counter()
     for (_, reason), flops in seen.unused.items():
         reasons[reason] += flops
     for reason, flops in reasons.items():
-        yield f"left out of transformers' FLOPs: {flops:,} for {reason}"
+        yield f"excluded from transformers' FLOPs: {flops:,} for {reason}"

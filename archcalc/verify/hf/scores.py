@@ -1,4 +1,4 @@
-"""What eager attention of a class of transformers saves of its softmax for the backward pass.
+"""What eager attention of a transformers class saves for backward around its softmax.
 
 The class runs on the meta device at a length that no width of the model has, so that a softmax over scores is known by
 its last two dims. Other tensors are not compared: transformers writes norms and rotations out in its own way.
@@ -28,7 +28,7 @@ Sizes = set[tuple[int, tuple[int, int]]]  # elements, and the last two dims
 
 
 def scores_rows(built: Built, work: Workload, group: str) -> list[Row]:
-    """A row a precision; none for a model without scores. Raises whatever the class raises where it cannot run."""
+    """One row per precision; none for a model without attention scores. Passes on any error of the class."""
     short = _short(built, work)
     root = built.model.build(short)
     sizes = {_sizes(op.output) for op in _softmaxes(root)}
@@ -37,7 +37,7 @@ def scores_rows(built: Built, work: Workload, group: str) -> list[Row]:
     at = ", ".join(f"{name} {size}" for name, size in short.lengths.items())
     seen = {precision: _theirs(built, short, sizes, precision) for precision in TYPES}
     if any(number != _number(root) for number, _ in seen.values()):
-        raise ValueError("its attention is computed in other shapes than these scores")
+        raise ValueError("its attention computes scores of a different shape")
     return [
         Row(
             f"eager softmax saved, {precision}, {at}",

@@ -1,4 +1,4 @@
-"""Parameters of a class of transformers, by name, in the pieces that archcalc has: what is fused is taken apart.
+"""Parameters of a transformers class by name, with fused tensors split as in archcalc.
 
 Implementations differ in what they keep as one tensor (q, k and v; gate and up), in which way a matrix lies, and in
 axes of one. So a fused tensor becomes its pieces, and shapes are compared sorted, without ones.
@@ -33,14 +33,14 @@ def pieces(module: Any) -> Shapes:
 
 
 def plain(shape: Shape) -> Shape:
-    """A matrix and its transpose are the same; axes of one do not count; patches are projected as pixels in a row."""
+    """A matrix equals its transpose; axes of size 1 are ignored; a patch convolution counts as a matrix."""
     if len(shape) == 4:
         shape = (shape[0], math.prod(shape[1:]))
     return tuple(sorted(size for size in shape if size != 1))
 
 
 def _joined(named: Shapes, kept: list[Weights]) -> Shapes:
-    """What a class keeps as several tensors, and archcalc as one."""
+    """Merges tensors that archcalc has as one."""
     found: Shapes = {}
     for name, shape in named.items():
         together = joined_by_number(name, kept) or name
@@ -75,7 +75,7 @@ def joined_name(match: re.Match[str]) -> str:
 
 
 def taken_apart(name: str, shape: Shape, named: Shapes, kept: list[Weights]) -> list[Shape]:
-    """One tensor as the pieces that archcalc has; itself, where it is not fused."""
+    """Splits a fused tensor into archcalc's pieces; returns others unchanged."""
     for weights in kept:
         if parts := _by_family(name, shape, named, weights):
             return parts
@@ -99,7 +99,7 @@ def equal_pieces(shape: Shape, number: int) -> list[Shape]:
 
 
 def _queries_keys_values(module: str, kind: str, shape: Shape, named: Shapes) -> list[Shape]:
-    """As many queries as the output projection reads; keys and values share the rest."""
+    """Queries have the input width of the output projection; keys and values share the rest."""
     out = next(named[f"{module}.{name}.weight"] for name in _OUT if f"{module}.{name}.weight" in named)
     conv1d = kind == "weight" and module.endswith(("attn", "attention")) and f"{module}.c_attn.weight" in named
     axis = 1 if conv1d and not _is_linear(module, named) else 0

@@ -17,7 +17,7 @@ RELATIVE = "relative_attention_bias"  # a table that stands in the first block, 
 
 
 def block_names(module: Any) -> list[str]:
-    """Blocks are what transformers can checkpoint; of classes without such layers, what stands in inner lists."""
+    """Blocks are the layers that support gradient checkpointing, or else the items of module lists."""
     layer = needed("transformers.modeling_layers").GradientCheckpointingLayer
     found = [name for name, inner in module.named_modules() if isinstance(inner, layer)]
     if found:
@@ -36,7 +36,7 @@ def blocks_of(built: Built, *, one_table: bool) -> list[Block]:
 
 
 def note_forward(blocks: list[Block], built: Built, seen: Forward, *, one_table: bool) -> None:
-    """What a forward pass showed: of blocks and layers what they give out, of blocks their FLOPs."""
+    """Results of a forward pass: output shapes of blocks and layers, and FLOPs of blocks."""
     for block in blocks:
         block.output, block.flops = seen.outputs.get(block.name, ()), _flops(block.name, seen)
     blocks[-1].flops -= sum(block.flops for block in blocks[:-1])

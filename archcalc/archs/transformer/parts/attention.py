@@ -1,4 +1,4 @@
-"""The part `attention`, and `cross`, which looks at the encoder: from what is written to what runs."""
+"""The parts `attention` and `cross` (cross-attention to the encoder): resolves their fields."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
     _check_goes_with(node, word, around, cross=cross)
     _check_memory(node, word, around, cross=cross)
     if cross and not (around.has_memory or node.memory):
-        hint = "add `encoder: 6`, or leave cross out; `cross: {memory: 512}` reads what another model gives"
+        hint = "add `encoder: 6`, or leave cross out; `cross: {memory: 512}` attends to another model's output"
         raise InputError("cross-attention needs an encoder", hint, fields=around.places("pattern"))
     scope, places = around.scope, around.places(word, "position")
     heads = around.needed(node.heads or scope.heads, "heads", "the number of attention heads, such as `heads: 8`")
@@ -67,7 +67,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
 
 
 def _routed(node: Attention, word: str, heads: int, kv_heads: int, around: Surroundings) -> RoutedHeads | None:
-    """Every expert that a token visits brings as many heads as there are of keys and values."""
+    """Each selected query expert has as many heads as there are KV heads."""
     if node.experts is None:
         return None
     top = around.needed(node.top, "top", "how many experts a token is routed to, such as `top: 2`", word)
@@ -118,7 +118,7 @@ def _check_goes_with(node: Attention, word: str, around: Surroundings, *, cross:
 
 
 def _check_gate(node: Attention, head_dim: int, word: str, around: Surroundings) -> None:
-    """One that comes with the queries is as wide as they are, and stands on what is as wide as values."""
+    """A gate from the query projection has the width of queries, but is applied to values."""
     if node.gate is True and node.v_dim not in (None, head_dim):
         fact = f"a gate from the query projection has head_dim {head_dim}, but values have v_dim {node.v_dim}"
         raise InputError(fact, "use `gate: own` or `gate: head`", fields=around.places(word, "gate"))
@@ -127,7 +127,7 @@ def _check_gate(node: Attention, head_dim: int, word: str, around: Surroundings)
 def _check_disentangled(
     position: Position, node: Attention, heads: int, kv_heads: int, word: str, around: Surroundings
 ) -> None:
-    """Distances may go through the projections of queries and keys, which then give a vector for each head alone."""
+    """Relative positions may reuse the query and key projections, which must then give one vector per head."""
     if kv_heads != heads:
         fact = f"disentangled positions are projected for {heads} heads of keys, not {kv_heads}"
         raise InputError(fact, "leave kv_heads out", fields=around.places(word, "kv_heads"))
@@ -140,7 +140,7 @@ def _check_disentangled(
 
 
 def _qk_norm(node: Attention, around: Surroundings) -> QKNorm | None:
-    """Like the model's norms in all that it does not say itself."""
+    """QK norm, with the model's norm options as defaults."""
     own, usual = node.qk_norm, around.norm(node.norm)
     if own is None:
         return None
@@ -150,7 +150,7 @@ def _qk_norm(node: Attention, around: Surroundings) -> QKNorm | None:
 
 
 def _positions(node: Attention, word: str, around: Surroundings, *, cross: bool) -> tuple[Position, ...]:
-    """Those that act in this attention; kernel attention has no scores that a bias could be added to."""
+    """The position encodings of this attention; kernel attention has no scores to add a bias to."""
     places = around.places(word, "position")
     if cross:
         positions.check_cross(node.position, places[:2])

@@ -40,7 +40,7 @@ Widths = Annotated[tuple[int, ...], BeforeValidator(_widths), WithJsonSchema(_WI
 
 
 class QKNormSaid(Node):
-    """Norms on queries and keys; what is not said of them is as in the other norms."""
+    """QK norm; missing fields are inherited from the model's norm."""
 
     main: ClassVar[str] = "over"
     over: Literal["head", "heads", "all"] = "head"
@@ -51,7 +51,7 @@ class QKNormSaid(Node):
 
 
 class Index(Node):
-    """A small attention that chooses the `top` positions which the large one looks at."""
+    """The indexer of sparse attention, which selects the `top` positions to attend to."""
 
     main: ClassVar[str] = "top"
     heads: Size | None = None
@@ -99,7 +99,7 @@ class Attention(Node):
 
 
 def as_cross(attention: Attention | None, cross: Attention) -> Attention:
-    """Biases and dropout hold for both attentions of a block, unless cross-attention says otherwise."""
+    """Biases and dropout apply to self- and cross-attention, unless cross-attention overrides them."""
     if attention is None:
         return cross
     shared = {"bias", "dropout"} & attention.model_fields_set

@@ -1,4 +1,4 @@
-"""Attention that is resolved and runs: by softmax, or by the features of a kernel."""
+"""Attention parts with every value filled in: softmax attention and kernel (linear) attention."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class AttentionPart(Part):
         )
 
     def _memory(self, x: Tensor, context: Context) -> Tensor:
-        """The encoder's output; without an encoder what somebody else gives, taken to be as long as the sequence."""
+        """The encoder's output, or another model's output, assumed to be as long as the sequence."""
         if context.memory is not None:
             return context.memory
         batch, seq, d_model = x.dims
@@ -104,7 +104,7 @@ class AttentionPart(Part):
         return context.constant(f"memory of {self.memory}", "act", batch, length, width)
 
     def made_small(self, original: AttentionPart) -> AttentionPart:
-        """Heads keep their groups, values the width of keys or not, RoPE its share of a head."""
+        """In a small model, GQA groups, the value width and the RoPE fraction are preserved."""
         groups = {original.heads: self.heads, 1: 1}
         kv_heads = groups.get(original.kv_heads, TWICE)
         rotates = {0: 0, original.head_dim: self.head_dim}
@@ -118,7 +118,7 @@ class AttentionPart(Part):
         )
 
     def _small_norm(self, original: AttentionPart) -> QKNorm | None:
-        """As wide as what it norms, unless it never fitted."""
+        """The width of the normalised vector, unless the original did not fit either."""
         norm = original.qk_norm
         if not self.qk_norm or not norm or not norm.fits(original.heads, original.kv_heads, original.head_dim):
             return self.qk_norm
@@ -128,7 +128,7 @@ class AttentionPart(Part):
         return next((position for position in self.positions if position.kind == kind), None)
 
     def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
-        """T5 keeps one relative table for the whole stack, DeBERTa one vector for every distance."""
+        """T5 has one relative bias table for the whole stack, DeBERTa one embedding per relative position."""
         if disentangled := self.position("disentangled"):
             return context.once("distances", lambda: self._distances(stack, x, disentangled))
         if (rope := self.position("rope")) and rope.stored and "weight" not in stack["position"].params:
@@ -159,7 +159,7 @@ class AttentionPart(Part):
         return cosines, sines
 
     def _score_bias(self, x: Tensor, context: Context) -> ScoreBias | None:
-        """What position encodings add to the scores: nothing learned for ALiBi, a table for relative positions."""
+        """The bias that position encodings add to the scores: fixed for ALiBi, learned for relative positions."""
         if self.position("alibi"):
             return None if context.work.attention == "flash" else lambda m, q, k: self._alibi(m, x, context)
         if (disentangled := self.position("disentangled")) and disentangled.terms:

@@ -1,4 +1,4 @@
-"""Parts beside each other in a line, `attention+mamba`: they read the same, behind one norm, and are added up."""
+"""Parallel parts, `attention+mamba`: they take the same input after one norm, and their outputs are summed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TogetherPart(Part):
 
 
 def together(word: str, parts: dict[str, Part], around: Surroundings) -> TogetherPart:
-    """The part that a word such as `attention+mamba` stands for, of the parts that it names."""
+    """The part for a word such as `attention+mamba`, made of the parts that it names."""
     names = word.split("+")
     several = tuple(parts[name] for name in names)
     places = around.places("pattern")

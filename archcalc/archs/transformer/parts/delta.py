@@ -1,4 +1,4 @@
-"""The part `delta`: a gated delta net, or Kimi's (`kda`), which forgets by channel."""
+"""The part `delta`: Gated DeltaNet, or Kimi Delta Attention (`kda`) with a decay per channel."""
 
 from __future__ import annotations
 

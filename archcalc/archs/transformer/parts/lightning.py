@@ -1,4 +1,4 @@
-"""The part `lightning`: linear attention whose heads forget at fixed rates."""
+"""The part `lightning`: linear attention with a fixed decay rate for each head."""
 
 from __future__ import annotations
 

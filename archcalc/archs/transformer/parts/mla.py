@@ -98,7 +98,7 @@ def _gate(word: str, node: Attention, around: Surroundings) -> str:
 
 
 def _indexer(word: str, node: Attention, around: Surroundings) -> Indexer | None:
-    """It reads the queries while they are narrow, so that they must be."""
+    """An indexer takes the low-rank queries, so q_rank must be set."""
     index = node.index
     if not index:
         return None
@@ -106,12 +106,12 @@ def _indexer(word: str, node: Attention, around: Surroundings) -> Indexer | None
         fact = f"an indexer's heads are {index.head_dim} wide, and {node.rope_dim} of that are rotated"
         raise InputError(fact, "make index.head_dim at least rope_dim", fields=around.places(word, "index", "head_dim"))
     around.needed(
-        node.q_rank, "q_rank", "an indexer reads the low-rank queries: set q_rank, such as `q_rank: 1536`", word
+        node.q_rank, "q_rank", "an indexer takes the low-rank queries: set q_rank, such as `q_rank: 1536`", word
     )
     return Indexer(
         around.needed(index.heads, "index.heads", "the number of its heads, such as `heads: 64`", word),
         around.needed(index.head_dim, "index.head_dim", "the width of each, such as `head_dim: 128`", word),
-        around.needed(index.top, "index.top", "how many positions it chooses, such as `top: 2048`", word),
+        around.needed(index.top, "index.top", "how many positions it selects, such as `top: 2048`", word),
     )
 
 
@@ -122,7 +122,7 @@ def _widths(word: str, heads: int, node: Attention, around: Surroundings) -> Wid
 
     rope = needed("rope_dim", "the width of the rotated key, such as `rope_dim: 64`")
     if rope % 2:
-        fact = f"RoPE rotates pairs, and rope_dim is {rope}"
+        fact = f"RoPE rotates pairs of numbers, but rope_dim is {rope}"
         raise InputError(fact, f"use {rope + 1}", fields=around.places(word, "rope_dim"))
     return Widths(
         heads=heads,

@@ -27,7 +27,7 @@ SizeOrNone = Annotated[int, BeforeValidator(_width), WithJsonSchema({"type": "in
 
 
 class Shared(Node):
-    """The expert that every token visits; what it does not say is as in the other experts."""
+    """The shared expert; missing fields are inherited from the routed experts."""
 
     main: ClassVar[str] = "width"
     width: SizeOrNone | None = None  # 0: there is none, though its gate and its bias are
@@ -82,7 +82,7 @@ def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> LayerPart:
 
 
 def _check_stands_with(word: str, field: str, node: Moe, around: Surroundings) -> None:
-    """`shared_gate` is about `shared`, `latent_bias` about `latent`."""
+    """`shared_gate` needs `shared`, `latent_bias` needs `latent`."""
     about = field.partition("_")[0]
     if getattr(node, field) and not getattr(node, about):
         fact = f"{field} without {about}"

@@ -1,4 +1,4 @@
-"""What every part of a block has, and what it may ask of the stack around it."""
+"""The base of every part of a block, and the context of its stack."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Context:
-    """What a part sees besides its input: the encoder's output, and what the stack prepared for it.
+    """The context of a part besides its input: the encoder's output, and constants of the stack.
 
     `shared` are constants that all blocks of a stack read, such as the causal mask, made on first use.
     """
@@ -36,7 +36,7 @@ class Context:
     shared: dict[tuple[str, Axes], Tensor] = field(default_factory=dict)
 
     def constant(self, name: str, role: str, *items: Dim | Axis) -> Tensor:
-        """A tensor that nothing is learned in, the same one for all that ask for this name in this shape.
+        """A constant tensor, shared by all that request this name and shape.
 
         Shapes differ where a token is decoded behind caches of several lengths: one of a window, one of all before it.
         """
@@ -44,13 +44,13 @@ class Context:
         return self.once(name, lambda: Tensor(shape, role), shape)
 
     def mask(self, x: Tensor, sight: Sight) -> Tensor | None:
-        """A later position must not be seen; a single token at the end sees all."""
+        """Whether a causal mask is needed; a single token at the end attends to all positions."""
         if not sight.hides or self.work.decodes:
             return None
         return self.constant(f"mask of {sight}", "mask", x.dims[1], looked_at(x, x))
 
     def once(self, name: str, make: Callable[[], Tensor], shape: Axes = ()) -> Tensor:
-        """What is made when it is first asked for."""
+        """A value that is created on first use."""
         if (name, shape) not in self.shared:
             self.shared[name, shape] = make()
         return self.shared[name, shape]
@@ -103,7 +103,7 @@ class LayerPart(Part):
 
 
 def own_or(value: T | None, around: T) -> T:
-    """What a part says itself, or what holds around it."""
+    """A part's own field, or the one it inherits."""
     return around if value is None else value
 
 
@@ -113,7 +113,7 @@ def normed(m: Module, x: Tensor, own: Norm) -> Tensor:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The scope that a part's unsaid fields fall back to."""
+    """The scope from which a part inherits its missing fields."""
 
     scope: Stack
     stack: str
@@ -122,7 +122,7 @@ class Surroundings:
     causal: bool
 
     def places(self, *path: str) -> list[Path]:
-        """Where a field may stand: in the stack, or above it; in the part, or around it."""
+        """The places where a field may be written: the part, the stack, or the model."""
         shorter = [path[i:] for i in range(len(path))]
         return [place for tail in shorter for place in ((self.stack, *tail), tail)]
 
@@ -141,11 +141,11 @@ class Surroundings:
             raise InputError(fact, f"use a divisor of {width}", fields=self.places(word, field)[:2])
 
     def layer_part(self, word: str, layer: Layer, norm: Norm | None) -> LayerPart:
-        """A part that is this layer, with the norm and the dropout that hold here."""
+        """A part that runs this layer, with the inherited norm and dropout."""
         return LayerPart(name=word, norm=self.norm(norm), dropout=self.scope.dropout, layer=layer)
 
     def check_causal(self, what: str) -> None:
-        """What reads from left to right stands in a decoder."""
+        """Causal layers are allowed only in a decoder."""
         if not self.causal:
             fact = f"{what} is causal"
             raise InputError(fact, "put it into a decoder", fields=self.places("pattern"))
@@ -154,6 +154,6 @@ class Surroundings:
         return merged(self.scope.norm, own or Norm())
 
     def positions(self, own: tuple[Position, ...] | None, *above: str) -> tuple[Position, ...]:
-        """The position encodings that hold for the part `above`, or for the stack; `own` is what it says itself."""
+        """The position encodings inherited from `above` or the stack, overridden by `own`."""
         found = positions.nearer(self.scope.position, own)
         return positions.checked(found, self.d_model, self.places(*above, "position"))
