@@ -223,7 +223,7 @@ def test_the_working_by_names() -> None:
 def test_the_convention_is_said_under_every_report(run: Run) -> None:
     """Whoever compares with another count sees first what is counted."""
     assert "two biases per gate, as in PyTorch and cuDNN (biases: two)" in run("params", "sentiment-lstm").out
-    assert "one bias a gate, as on paper" in run("shapes", "sentiment-lstm", "--set", "biases=one").out
+    assert "one bias per gate, as in textbooks" in run("shapes", "sentiment-lstm", "--set", "biases=one").out
 
 
 # Shapes
@@ -382,7 +382,7 @@ TOP = "family: recurrent\nvocab: 100\nembedding: 8\ncell: lstm\nhidden: 16\n"
         (TOP.replace("embedding: 8\n", ""), "model.yaml:1: embedding: missing", "`embedding: 100`"),
         (TOP.replace("lstm", "lsmt"), "model.yaml:4: cell: 'lsmt' is not one of", "did you mean lstm?"),
         (TOP.replace("hidden", "hidden_size"), "model.yaml:5: hidden_size: no such field", "did you mean hidden?"),
-        (TOP + "input: 8\n", "model.yaml:6: input: vectors come in, or tokens", "take input or embedding out"),
+        (TOP + "input: 8\n", "model.yaml:6: input: the input is vectors, or tokens", "take input or embedding out"),
         (TOP + "projection: 16\n", "model.yaml:6: projection: a projection narrows", "use one below 16"),
         (TOP.replace("lstm", "gru") + "projection: 4\n", "model.yaml:6: projection: only an LSTM", "cell: lstm"),
         (TOP.replace("lstm", "gru") + "peephole: true\n", "model.yaml:6: peephole: only an LSTM", "cell: lstm"),

@@ -293,7 +293,7 @@ BOTH_WAYS = TOP + "encoder: {bidirectional: true}\ndecoder: 1\n"
             "give `attention:`",
         ),
         (BOTH_WAYS, "model.yaml:7: decoder: the encoder's last states are 32 wide", "`decoder: {hidden: 32}`"),
-        (TOP + "encoder: 2\ndecoder: 3\n", "model.yaml:7: decoder: 2 lstm layers cannot hand", "make them equal"),
+        (TOP + "encoder: 2\ndecoder: 3\n", "model.yaml:7: decoder: 2 lstm layers cannot pass", "make them equal"),
         (
             TOP.replace("embedding: 8", "embedding: {width: 8, shared: true}")
             + "encoder: {vocab: 7}\ndecoder: {vocab: 9}\n",

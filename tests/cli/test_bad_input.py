@@ -104,7 +104,7 @@ MISTAKES = [
         GOOD.replace("decoder: 2", "decoder: {blocks: 2, pattern: [a ffn]}")
         + "variants:\n  a: {like: b}\n  b: {like: a}\n",
         "model.yaml:7: variants.a",
-        "a circle",
+        "circular reference",
     ),
     (
         "a misspelt variant",

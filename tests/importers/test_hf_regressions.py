@@ -53,7 +53,7 @@ def test_heads_that_do_not_add_up_are_refused(model_type: str, name: str, change
     """Such classes are built, with an output projection that cannot read what their heads give."""
     verdict = judge({**small(model_type, name), **changes})
     assert verdict.outcome == "refused", verdict
-    assert "can be built, but not run" in verdict.why
+    assert "can be built but not run" in verdict.why
 
 
 def test_each_kind_of_layer_has_the_base_that_its_class_gives_it() -> None:

@@ -126,7 +126,7 @@ def test_an_index_of_pickles_is_answered_in_words(run: Run, write: Write) -> Non
     index = {"weight_map": {"wte.weight": "pytorch_model-00001-of-00002.bin"}}
     answer = run("params", write(json.dumps(index), "pytorch_model.bin.index.json"))
     assert answer.code == 2
-    assert "pytorch_model-00001-of-00002.bin, a pickle" in " ".join(answer.err.split())
+    assert "pytorch_model-00001-of-00002.bin, a PyTorch pickle" in " ".join(answer.err.split())
 
 
 HALVES = dict(list(WEIGHTS.items())[:5]), dict(list(WEIGHTS.items())[5:])

@@ -49,7 +49,7 @@ def even_heads(c: Config) -> int:
 def divided(c: Config, width: int, number: int) -> int:
     """What is left for each head, where all of them together must be as wide as the model."""
     if width % number:
-        why = f"all heads together are not as wide as the model ({width}), so that it can be built, but not run"
+        why = f"all heads together are not as wide as the model ({width}), so that it can be built but not run"
         raise c.refused("num_attention_heads", why)
     return width // number
 
