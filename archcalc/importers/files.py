@@ -1,4 +1,4 @@
-"""What a file is, told by what stands in it rather than by its name, and the document that it gives."""
+"""Detects what a file is by its content rather than its name, and reads it as a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The header of a GGUF file: what the model is, and every tensor's name, shape and format, without reading a weight.
+"""Reads a GGUF header: metadata, and every tensor's name, shape and format, without the weights.
 
     GGUF | version | how many tensors | how many facts | facts: name, type, value | tensors: name, shape, type, place
 

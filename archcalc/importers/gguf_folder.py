@@ -15,7 +15,7 @@ _MOST_LISTED = 20
 
 @dataclass(frozen=True)
 class Variant:
-    """A model in one file, or in parts of which the first that is there stands for all."""
+    """A model in one file, or in shards represented by the first one present."""
 
     file: Path
     bytes: int

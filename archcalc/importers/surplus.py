@@ -1,4 +1,4 @@
-"""What a checkpoint holds beyond the model that is counted, by names and shapes.
+"""Finds tensors of a checkpoint that are not part of the counted model, by names and shapes.
 
 Copies of a tied head and layers that predict further tokens, which transformers skips when it loads, and encoders of
 images and sounds that a count of the text model leaves out.

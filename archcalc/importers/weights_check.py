@@ -1,4 +1,4 @@
-"""Weights beside a config: whether they hold what it says, and their bytes, which memory then counts.
+"""Compares the weights beside a config with it, and takes their bytes for memory.
 
 What a checkpoint holds beyond the model is told apart first: a copy of a tied head, layers that predict further tokens,
 encoders that the count leaves out. A difference that is left is a difference.

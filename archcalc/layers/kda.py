@@ -1,6 +1,6 @@
 """Kimi Delta Attention (KDA): Gated DeltaNet with a separate decay for every key channel.
 
-It is the gated delta net with a vector α for each head (Kimi Linear, arXiv:2510.26692). That vector, and the gate on
+It is Gated DeltaNet with a vector α for each head (Kimi Linear, arXiv:2510.26692). That vector, and the gate on
 what was looked up, come from projections that may be squeezed to the width of one head.
 """
 

@@ -1,4 +1,4 @@
-"""Kimi delta attention in plain PyTorch: a delta net that forgets at a rate of its own in every channel of a key."""
+"""Kimi Delta Attention in plain PyTorch: Gated DeltaNet with a separate decay for every key channel."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _looked_up(
 
 
 def in_chunks(q: Tensor, k: Tensor, v: Tensor, rate: Tensor, decay: Tensor, start: Tensor | None, chunk: int) -> Found:
-    """As in a gated delta net, but decays stand on queries and keys before they are summed over their channels."""
+    """As in Gated DeltaNet, but decays are applied to queries and keys, since they differ by channel."""
     length, rate = q.shape[1], rate[..., None]
     q, k, values, corrected = (chunked(one, chunk) for one in (q, k, v * rate, k * rate))
     passed = chunked(decay, chunk).cumsum(-2)

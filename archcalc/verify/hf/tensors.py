@@ -59,7 +59,7 @@ def joined_by_number(name: str, kept: list[Weights]) -> str | None:
 
 
 def _delta_joined(named: Shapes) -> Shapes:
-    """What a delta net reads of x, which some classes keep in one tensor or two, and others in four or six."""
+    """The input projections of Gated DeltaNet, which classes store in one, two, four or six tensors."""
     found: Shapes = {}
     for name, shape in named.items():
         if match := DELTA.fullmatch(name):

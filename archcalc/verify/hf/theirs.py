@@ -80,7 +80,7 @@ def _layers(name: str, module: Any, seen: Forward, named: dict[str, Shape], kept
 
 
 def _delta(key: str, output: Shape, named: dict[str, Shape]) -> list[Layer]:
-    """All that a delta net reads of x together, under the first of them."""
+    """Merges the input projections of Gated DeltaNet under the name of the first."""
     matches = {other: joined_name(match) for other in named if (match := DELTA.fullmatch(other))}
     same = [other for other in matches if matches[other] == matches[key]]
     width = sum(named[other][0] for other in same)

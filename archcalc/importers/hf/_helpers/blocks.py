@@ -37,17 +37,17 @@ def where_used(words: Container[str], **parts: Callable[[], Any]) -> Fields:
 
 
 def head_dim(c: Config) -> int:
-    """The class's own, the file's, or what is left: most classes take it as hidden_size // num_attention_heads."""
+    """head_dim of the file or the class; most classes default to hidden_size // num_attention_heads."""
     return c.size_or("head_dim", c.size("hidden_size") // c.size("num_attention_heads"))
 
 
 def even_heads(c: Config) -> int:
-    """What is left for each head, for classes that read no head_dim."""
+    """hidden_size // num_attention_heads, for classes that have no head_dim."""
     return c.size("hidden_size") // c.size("num_attention_heads")
 
 
 def divided(c: Config, width: int, number: int) -> int:
-    """What is left for each head, where all of them together must be as wide as the model."""
+    """hidden_size / num_attention_heads, for classes that require an exact division."""
     if width % number:
         why = f"all heads together are not as wide as the model ({width}), so that it can be built but not run"
         raise c.refused("num_attention_heads", why)
@@ -64,7 +64,7 @@ def attention(c: Config) -> Fields:
 
 
 def top(c: Config, experts: int, key: str = "num_experts_per_tok") -> int:
-    """How many experts a token visits; some files ask for more than there are, which builds and cannot run."""
+    """Experts per token; some files ask for more than there are, which can be built but not run."""
     if c.get(key) is None:
         c.notes.append(
             "the config does not say how many experts a token is routed to: active parameters are those of one"
@@ -95,7 +95,7 @@ def window(c: Config) -> Fields:
 
 
 def finished(fields: Fields) -> Fields:
-    """As a person writes it: nothing empty, nothing that follows from the rest, in the usual order."""
+    """Cleans up the fields: no empty values, no defaults, in the usual order."""
     fields = _lifted({key: value for key, value in fields.items() if value is not None})
     heads, width = fields.get("heads"), fields.get("d_model")
     if heads and width and fields.get("head_dim") and fields["head_dim"] * heads == width:
@@ -110,7 +110,7 @@ def finished(fields: Fields) -> Fields:
 
 
 def _lifted(fields: Fields) -> Fields:
-    """What all stacks say alike is said once, above them."""
+    """Moves fields that all stacks share to the top."""
     stacks = {name: dict(fields[name]) for name in ("encoder", "decoder") if isinstance(fields.get(name), dict)}
     for key in ("heads", "ffn"):
         said = [one.pop(key) for one in stacks.values()] if _alike(key, list(stacks.values())) else []
@@ -130,7 +130,7 @@ def _above(key: str, above: Any, said: list[Any]) -> Fields:
 
 
 def _plain(one: Fields) -> Any:
-    """A stack that says no more than how many blocks it has is that number."""
+    """Shortens a stack that has only a number of blocks to that number."""
     return one["blocks"] if list(one) == ["blocks"] else one
 
 

@@ -29,7 +29,7 @@ def with_dropout(c: Config, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _attends(fields: dict[str, Any]) -> bool:
-    """Whether a block has attention: a stack of recurrent layers alone has no weights of attention to drop."""
+    """Whether a block has attention: a purely recurrent stack has no attention weights for dropout."""
     variants = fields.get("variants") or {}
     words = {"attention", *(word for word, said in variants.items() if said.get("like") == "attention")}
     return any(words & set(line.split()) for name in ("encoder", "decoder") for line in _lines(fields.get(name)))

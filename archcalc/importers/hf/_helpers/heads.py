@@ -13,7 +13,7 @@ Table = Mapping[str, Callable[[], Any]]  # a task, and what makes its head
 
 
 def task(c: Config, usual: str) -> str:
-    """What the named class is for; without one the family's usual task, which is then said."""
+    """The task of the class in `architectures`; without one the family's default, with a note."""
     named = c.given("architectures")
     names = {task: name for name, task in reversed(c.classes.items())}
     if not named:
@@ -38,14 +38,14 @@ def class_for(c: Config, task: str) -> str:
 
 
 def for_task(c: Config, task: str, table: Table) -> Any:
-    """The head of a family's table; a task that it does not have is refused."""
+    """The head for a task from a family's table; other tasks are refused."""
     if task not in table:
         raise refuse(c, task)
     return table[task]()
 
 
 def refuse(c: Config, asked: str) -> InputError:
-    """A class whose head the translator does not know."""
+    """The error for a class whose head is not supported."""
     hint = "--trace counts it with transformers"
     return InputError(f"the head of {class_for(c, asked) or asked} is not counted", hint, field="architectures")
 
@@ -57,7 +57,7 @@ def only(c: Config, task: str, *counted: str) -> None:
 
 
 def labels(c: Config) -> int:
-    """How many classes: as many as the file names, or says that there are."""
+    """The number of classes: num_labels, or the length of id2label."""
     named, number = c.given("id2label"), c.given("num_labels")
     if number is not None and not isinstance(number, int):
         raise c.wrong("num_labels", "a whole number")
@@ -70,17 +70,17 @@ SPAN = 2  # scores of each token: an answer starts here, an answer ends here
 
 
 def none() -> str:
-    """A bare model gives out the last block's numbers."""
+    """The bare model has no head: its output is the last hidden state."""
     return "none"
 
 
 def classifier(classes: int, **more: Any) -> Fields:
-    """A linear layer with a bias: of every token, or of what `pool` makes of them."""
+    """A linear classifier with bias: on every token, or on the pooled vector."""
     return {"kind": "classifier", "classes": classes, "bias": True, **more}
 
 
 def tied_or_own(c: Config) -> str:
-    """The token table once more, or a table of the head's own."""
+    """An LM head, tied to the token embedding or separate."""
     return "tied" if c.flag("tie_word_embeddings") else "lm"
 
 

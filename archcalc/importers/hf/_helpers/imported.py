@@ -20,7 +20,7 @@ from archcalc.spec.yaml_reader import Document
 
 
 def document(said: dict[str, Any], file: str) -> Document:
-    """The spec that a config stands for, as a document that `from_document` takes."""
+    """The spec of a config, as a document for `from_document`."""
     text, whole = text_of(said), said
     said = text.said if text else said
     said, module, note = _read_as(said)
@@ -79,7 +79,7 @@ def _quantization(config: Config) -> dict[str, Any] | None:
 
 
 def _translated(module: ModuleType, config: Config, text: Text | None) -> dict[str, Any]:
-    """A value of a kind that its field never has may fail anywhere, as it does in transformers."""
+    """Turns a failure caused by a value of the wrong type into an error message."""
     try:
         task = text.task if text else heads.task(config, module.USUAL)
         fields: dict[str, Any] = module.translate(config, task)

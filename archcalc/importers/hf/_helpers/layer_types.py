@@ -28,7 +28,7 @@ def layer_types(c: Config, usual: list[str], known: Collection[str] = WINDOWS) -
 
 
 def full(c: Config) -> list[str]:
-    """Every block looks at everything."""
+    """Full attention in every block."""
     return [FULL] * c.size("num_hidden_layers")
 
 
@@ -38,12 +38,12 @@ def every(c: Config, period: int, other: str = SLIDING) -> list[str]:
 
 
 def first_of_every(c: Config, period: int, other: str = SLIDING) -> list[str]:
-    """Full attention in the first of `period` blocks, and the other kind in those behind it."""
+    """Full attention in the first of `period` blocks, and the other kind in the rest."""
     return [other if block % period else FULL for block in range(c.size("num_hidden_layers"))]
 
 
 def sliding_from(c: Config, first: int, *, slides: bool) -> list[str]:
-    """Full attention up to block `first`, windows from there on, if anything slides."""
+    """Full attention up to block `first`, sliding windows from there on, if there is a window."""
     blocks = range(c.size("num_hidden_layers"))
     return [SLIDING if slides and block >= first else FULL for block in blocks]
 

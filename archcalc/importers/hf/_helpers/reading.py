@@ -22,7 +22,7 @@ MATTERS = ("per_layer_config", "block_configs", "layer_config", "text_config", "
 
 @cache
 def described(model_type: str) -> dict[str, Any]:
-    """What transformers' config class declares, as `tools/hf_defaults.py` found it."""
+    """The fields and defaults of a transformers config class, as `tools/hf_defaults.py` found them."""
     found: dict[str, Any] = json.loads((data_root() / "hf" / f"{model_type}.json").read_text(encoding="utf-8"))
     return found
 
@@ -51,7 +51,7 @@ class Config:
         self.head_in_checkpoint = False  # a head of its own, which the class has only once a checkpoint is loaded
 
     def named(self, key: str) -> str:
-        """The name that a key goes by in the class."""
+        """The class's own name for a key, resolving aliases."""
         return self.aliases.get(key, key)
 
     def get(self, key: str) -> Any:
@@ -71,12 +71,12 @@ class Config:
         return self.said.get(key, self.defaults.get(key))
 
     def usual_rope(self, layer: str) -> dict[str, Any]:
-        """What the class takes for RoPE in a kind of layer where the file says nothing."""
+        """The class's default RoPE parameters for a layer type."""
         by_layer = any(isinstance(said, dict) for said in self.rope.values())
         return self.rope.get(layer, {}) if by_layer else self.rope
 
     def skip(self, *keys: str) -> None:
-        """Say that keys change nothing here."""
+        """Marks keys as read, since they change nothing here."""
         self.was_read.update(map(self.named, keys))
 
     def size(self, key: str) -> int:
@@ -86,7 +86,7 @@ class Config:
         return self._whole(key, self.get(key), least=0)
 
     def size_or(self, key: str, otherwise: int) -> int:
-        """A size that may be null or undeclared, and then follows from others."""
+        """A size, or the given default if it is null or undeclared."""
         value = self.given(key)
         return otherwise if value is None else self._whole(key, value, least=1)
 
@@ -131,7 +131,7 @@ class Config:
         return InputError(fact, why or "archcalc would have to guess; --trace counts it with transformers")
 
     def check_all_read(self, inert: Inert) -> None:
-        """Refuse what the class declares and the translator did not read; note what nobody declares."""
+        """Refuses declared keys that the translator did not read, and notes undeclared ones as ignored."""
         self.was_read.update(map(self.named, keys_of(inert)))
         left = {key: value for key, value in self.said.items() if key not in self.was_read and not is_inert(key)}
         for key, value in left.items():

@@ -8,7 +8,7 @@ from archcalc.importers.hf._helpers.words import activation
 
 
 def sound_encoder(c: Config, act: str = "activation_function", position: Fields | None = None) -> Fields:
-    """An encoder of sound that is a part of another model; `act` is the key of its activation."""
+    """An audio encoder inside another model; `act` is the key of its activation."""
     d_model, number = c.size("hidden_size"), c.size("num_attention_heads")
     return {
         "d_model": d_model,
