@@ -129,7 +129,7 @@ def test_a_vector_that_looks_at_all_positions_caches_none() -> None:
     """What it looks at is no part of the cache."""
     model = archcalc.load({**SMALL, "decoder": 2, "head": {"kind": "none", "pool": "probe"}})
     report = verify(model, model.workload(batch=1, seq=5), way=("eager", "none"))
-    kept = [row.archcalc for row in report.rows if row.quantity.startswith("bytes kept")]
+    kept = [row.archcalc for row in report.rows if row.quantity.startswith("bytes cached")]
     assert kept == [2 * 2 * 2 * 4 * 5 * size for size in (4, 2)]
 
 
