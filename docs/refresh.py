@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,8 @@ TABLE = r"(^\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)*"  # its heads, and the ro
 
 
 def main() -> None:
+    if shutil.which("archcalc") is None:  # the shell's complaint would be written into the pages
+        sys.exit("archcalc is not on the PATH: activate the environment that it is installed in")
     named = [Path(page).resolve() for page in sys.argv[1:]]
     for page in named or (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = page.read_text(encoding="utf-8")
