@@ -33,3 +33,17 @@ def read_from_outside(module: Module) -> list[Tensor]:
     inside = list(ops_in(module))
     made = {op.output.storage for op in inside}
     return list(dict.fromkeys(tensor for op in inside for tensor in op.inputs if tensor.storage not in made))
+
+
+def computed_earlier(root: Module) -> frozenset[Tensor]:
+    """Storages that a decode step reads but does not compute: what its skipped modules made, which is in the cache."""
+    return frozenset(op.output.storage for module in _skipped(root) for op in ops_in(module))
+
+
+def _skipped(module: Module) -> Iterator[Module]:
+    """The topmost modules that do not run."""
+    if not module.runs:
+        yield module
+        return
+    for child in module.children:
+        yield from _skipped(child)

@@ -60,3 +60,27 @@ def test_fit_answers_for_decode() -> None:
 def test_fit_of_a_table_of_positions_leaves_room_for_the_new_token() -> None:
     row = archcalc.fit(archcalc.load("gpt2"), "24GiB", mode="decode").rows[0]
     assert (row.max_seq, row.limited_by) == (1023, "positions")
+
+
+def test_a_decode_step_does_not_compute_or_store_again_what_the_encoder_gave() -> None:
+    """Keys and values of the encoder's output are in the cache: one layer's would be 32 × 2048 × 768 numbers."""
+    report = archcalc.load("textbook").memory(mode="decode", context=10)
+    assert report.parts["activations"] < 4 * 32 * 2048 * 768
+
+
+def test_a_decode_step_reads_the_cache_and_writes_one_position() -> None:
+    """Of 8 layers, keys and values: the encoder's 2,048 positions are read; of the decoder's, 11 read and 1 written."""
+    traffic = archcalc.load("textbook").flops(mode="decode", context=10).record()["traffic"]
+    assert traffic["kv_cache"] == 8 * 2 * 4 * 32 * 768 * (2048 + 11 + 1)
+
+
+def test_a_recurrent_decoder_reads_the_encoders_states() -> None:
+    """RNNsearch with sources of 50: states of 2,000 numbers and keys of 1,000, for each of 80 sequences."""
+    traffic = archcalc.load("rnnsearch").flops(mode="decode", context=10).record()["traffic"]
+    assert traffic["kv_cache"] == 4 * 80 * 50 * (2000 + 1000)
+
+
+def test_what_a_step_starts_from_is_a_state_and_no_key() -> None:
+    """Luong's scores and context both read the encoder's 50 states of 1,000 numbers, for each of 128 sequences."""
+    traffic = archcalc.load("luong").flops(mode="decode", context=10).record()["traffic"]
+    assert traffic["kv_cache"] == 2 * 4 * 128 * 50 * 1000

@@ -22,6 +22,7 @@ from archcalc.core.ir import Axes, Dim, Module, Op, Param, Tensor, walk
 from archcalc.core.mesh import Plan
 from archcalc.core.positions import Positions
 from archcalc.core.precision import Policy
+from archcalc.core.tree import computed_earlier
 from archcalc.run.lora import is_adapter
 from archcalc.storage.format import Format
 from archcalc.storage.places import facts
@@ -86,6 +87,8 @@ class Share:
 
     def _moves(self, op: Op) -> Iterator[tuple[str, Fraction]]:
         """Weights that are read, and what is read of a cache or written into it."""
+        if op.output.role == "cache" and any(tensor.storage in self._earlier for tensor in op.inputs):
+            return  # an earlier step wrote it
         here = self.op(op)
         whole = dict(zip((*here.inputs, here.output), (*op.inputs, op.output), strict=True))
         for tensor, elements in (*op.traits.reads(here), *op.traits.writes(here)):
@@ -93,10 +96,14 @@ class Share:
             number = min(int(elements), self._elements(storage))  # a view may show each of them several times
             if isinstance(storage, Param) and number:  # a shared expert of no width has weights without elements
                 yield "weights", self._of_weights(storage) * number * _chosen(here, tensor) / self._elements(storage)
-            elif storage.role == "cache" and grows(storage):
+            elif (storage.role == "cache" or storage in self._earlier) and grows(storage):
                 yield "kv_cache", self._of_cache(storage, number)
             elif storage.role == "cache":
                 yield "state", self._of_cache(storage, self._elements(storage)) * self._times_moved
+
+    @cached_property
+    def _earlier(self) -> frozenset[Tensor]:
+        return computed_earlier(self.root)
 
     @property
     def _times_moved(self) -> int:

@@ -16,6 +16,7 @@ from archcalc.core.execution import never
 from archcalc.core.ir import Module, ModuleGroup, Param, Tensor
 from archcalc.core.positions import Positions
 from archcalc.core.precision import BYTES, Policy
+from archcalc.core.tree import computed_earlier
 from archcalc.storage.places import Place
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def cache_after(root: Module, step: Workload, case: Case) -> list[Cached]:
 def simulated(root: Module, prompt: Workload, case: Case, cache: list[Cached], start: dict[str, int]) -> Simulated:
     """Prefill or decode of what `root` was traced for, with the whole cache in place."""
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
-    size = _sizes(case, decodes=bool(cache))
+    size = _sizes(case, computed_earlier(root), decodes=bool(cache))
     step = schedule(root, Policy(case.activations), never, size, [mark_logits])
     policy = StepPolicy(copy=_dequantised(case, prompt), live="activations")
     changes = simulate(step, policy, trains=False)
@@ -66,12 +67,12 @@ def _dequantised(case: Case, prompt: Workload) -> Callable[[Param], int]:
     return copies
 
 
-def _sizes(case: Case, *, decodes: bool) -> Callable[[Tensor, Module], int]:
-    """A cache is counted apart; a decoder's head sees the last position alone."""
+def _sizes(case: Case, earlier: frozenset[Tensor], *, decodes: bool) -> Callable[[Tensor, Module], int]:
+    """A cache is counted apart, with what earlier steps left in it; a decoder's head sees the last position alone."""
     policy = Policy(case.activations)
 
     def size(tensor: Tensor, module: Module) -> int:
-        if tensor.role == "cache":
+        if tensor.role == "cache" or tensor.storage in earlier:
             return 0
         here = case.plan.size(tensor)
         if decodes and module.group == ModuleGroup.HEAD:
