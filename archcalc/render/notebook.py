@@ -10,6 +10,7 @@ from archcalc.render.words import cells, figure, label
 from archcalc.report.base import LEFT, Column, Figure, Line, Report, Table
 
 INDENT = 1.5  # em for each level of a tree
+ROOM = "padding:0.15em 0.6em"  # around every cell: not every notebook has a style of its own
 
 
 def render(report: Report) -> str:
@@ -39,7 +40,7 @@ def _table(table: Table) -> str:
 
 
 def _table_of(rows: Iterable[str]) -> str:
-    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+    return f'<table style="margin:0.6em 0">{"".join(f"<tr>{row}</tr>" for row in rows)}</table>'
 
 
 def _line(line: Line, columns: tuple[Column, ...]) -> str:
@@ -47,14 +48,14 @@ def _line(line: Line, columns: tuple[Column, ...]) -> str:
     tag = "th" if line.heading else "td"
     texts = cells(line, [column.unit for column in columns])
     below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
-    style = f"text-align:left;padding-left:{INDENT * line.depth + 0.5}em"
+    style = f"text-align:left;{ROOM};padding-left:{INDENT * line.depth + 0.6}em"
     name = f'<{tag} style="{style}">{escape(texts[0])}{below}</{tag}>'
     rest = zip(texts[1:], columns[1:], strict=True)
     return name + "".join(_cell(tag, text, _side(column)) for text, column in rest)
 
 
 def _cell(tag: str, text: str, side: str) -> str:
-    return f'<{tag} style="text-align:{side}">{escape(text.strip())}</{tag}>'
+    return f'<{tag} style="text-align:{side};{ROOM}">{escape(text.strip())}</{tag}>'
 
 
 def _side(column: Column) -> str:
