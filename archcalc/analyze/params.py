@@ -12,7 +12,7 @@ from archcalc.core.count import Count, total
 from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, doubts_of, fold, notes_of, walk
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
-from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Working
 from archcalc.spec.scope import WHOLE, Scope
 from archcalc.storage.packed_tensors import SCALE
 
@@ -35,6 +35,7 @@ class Row:
     title: str = field(default="", repr=False)
     times: int = 1
     raised: int = 0  # levels above it that are not shown
+    terms: tuple[str, ...] = field(default=(), repr=False)  # as terms of a sum: its own name, of equal parts all
 
     @property
     def depth(self) -> int:
@@ -117,12 +118,15 @@ class ParamsReport(Report):
 
     def _line(self, row: Row) -> Line:
         share = row.total / self.total if row.kind != "part" and self.total else None
-        below = row.each.worked(names=self.names) if self.explain and not row.tied_to else ""
         title = f"{row.title} = {row.tied_to}" if row.tied_to else row.title
-        return Line((title, row.times, row.each, row.total, share), row.depth, below if " " in below else "")
+        working = None if row.tied_to else self._working(row.each, row.terms)
+        return Line((title, row.times, row.each, row.total, share), row.depth, working=working)
 
-    def worked(self) -> str:
-        return self.total.worked(names=self.names) if self.explain else ""
+    def _working(self, count: Count, terms: tuple[str, ...]) -> Working | None:
+        return Working(count, terms, "P", self.names) if self.explain else None
+
+    def working(self) -> Working | None:
+        return self._working(self.total, ())
 
     def record(self) -> dict[str, Any]:
         figures = ["total", "trainable", "non_embedding", "without_head", "active", "active_non_embedding"]
@@ -155,7 +159,8 @@ def _equal_parts_joined(rows: Iterator[Row]) -> Iterator[Row]:
     for _, group in groupby(rows, key=lambda row: row.each.worked() if row.kind == "part" else row.path):
         equal = list(group)
         title = " = ".join(row.title for row in equal)
-        yield from [replace(equal[0], title=title)] if len(title) <= LONGEST_TITLE else equal
+        terms = tuple(term for row in equal for term in row.terms)
+        yield from [replace(equal[0], title=title, terms=terms)] if len(title) <= LONGEST_TITLE else equal
 
 
 def params(
@@ -276,14 +281,16 @@ def _rows(module: Module, above: Count) -> Iterator[Row]:
         return
     each = one_copy(module)
     path = module.path
-    yield Row(path or "model", "module", None, each, repeat, repeat * each, title=module.title, times=module.repeat)
+    size = each, repeat, repeat * each
+    yield Row(path or "model", "module", None, *size, title=module.title, times=module.repeat, terms=(module.term,))
     prefix = f"{path}." if path else ""
     for part in module.parts:
         title = part.name.replace("_", " ")
-        yield Row(prefix + part.name, "part", part.shape, part.elements, repeat, repeat * part.elements, title=title)
+        size = part.elements, repeat, repeat * part.elements
+        yield Row(prefix + part.name, "part", part.shape, *size, title=title, terms=(title,))
     for name, param in module.params.items():
-        size = param.elements
-        yield Row(prefix + name, "tensor", param.shape, size, repeat, repeat * size, title=name)
+        size = param.elements, repeat, repeat * param.elements
+        yield Row(prefix + name, "tensor", param.shape, *size, title=name, terms=(name,))
     for param in tied:
         owner = f"{param.owner.path}.{param.name}"
         yield Row(prefix + param.name, "tensor", param.shape, Count(0), repeat, Count(0), owner, title=param.name)

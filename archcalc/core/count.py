@@ -13,114 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, SupportsIndex
 
-
-class Leaf(NamedTuple):
-    """A number without further working: a size, or the subtotal of a module."""
-
-    value: int
-    name: str = ""
-    copies: bool = False  # counts equal copies (heads, experts): written in front of what it repeats
-    subtotal: bool = False  # worked out elsewhere: written with thousands separators
-
-    def text(self, names: bool) -> str:
-        if names and self.name:
-            return self.name
-        return f"{self.value:,}" if self.subtotal else str(self.value)
-
-
-class Product(NamedTuple):
-    factors: tuple[Expression, ...]
-
-    def text(self, names: bool) -> str:
-        *first, last = sorted(self.factors, key=lambda factor: factor not in _copies(self))
-        return " × ".join([*(_bracketed(factor, names) for factor in first), _last_factor(last, names)])
-
-
-class Sum(NamedTuple):
-    terms: tuple[Expression, ...]
-
-    def text(self, names: bool) -> str:
-        """A factor that all terms share is written once in front; equal terms are written once with their number."""
-        shared = _shared_copies(self.terms)
-        groups = _grouped(tuple(_without(term, shared) for term in self.terms), names)
-        if not shared:
-            return " + ".join(groups)
-        inner = groups[0] if len(groups) == 1 else f"({' + '.join(groups)})"
-        return " × ".join([*(leaf.text(names) for leaf in shared), inner])
-
-
-class Infix(NamedTuple):
-    """Any other operation: a difference, an integer division, a power."""
-
-    left: Expression
-    symbol: str
-    right: Expression
-
-    def text(self, names: bool) -> str:
-        left, right = _bracketed(self.left, names), _bracketed(self.right, names)
-        if self.symbol == "**":
-            return left + right.translate(_SUPERSCRIPT) if right.isdecimal() else f"{left}^{right}"
-        return f"{left} {self.symbol} {right}"
-
-
-Expression = Leaf | Product | Sum | Infix
-
-_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _bracketed(expression: Expression, names: bool) -> str:
-    text = expression.text(names)
-    return text if isinstance(expression, Leaf) else f"({text})"
-
-
-def _last_factor(expression: Expression, names: bool) -> str:
-    """A sum that reads `4 × (…)` is a product already: `2 × 4 × (…)` needs no more brackets."""
-    is_product = isinstance(expression, Sum) and _shared_copies(expression.terms)
-    return expression.text(names) if is_product else _bracketed(expression, names)
-
-
-def _copies(term: Expression) -> tuple[Leaf, ...]:
-    factors = term.factors if isinstance(term, Product) else (term,)
-    if isinstance(term, Sum):
-        return _shared_copies(term.terms)
-    return tuple(factor for factor in factors if isinstance(factor, Leaf) and factor.copies)
-
-
-def _shared_copies(terms: tuple[Expression, ...]) -> tuple[Leaf, ...]:
-    return tuple(leaf for leaf in _copies(terms[0]) if all(leaf in _copies(term) for term in terms))
-
-
-def _without(term: Expression, copies: tuple[Leaf, ...]) -> Expression:
-    if not copies:
-        return term
-    if isinstance(term, Sum):
-        return Sum(tuple(_without(inner, copies) for inner in term.terms))
-    factors = list(term.factors) if isinstance(term, Product) else [term]
-    for leaf in copies:
-        factors.remove(leaf)
-    if not factors:
-        return Leaf(1)
-    return factors[0] if len(factors) == 1 else Product(tuple(factors))
-
-
-def _grouped(terms: tuple[Expression, ...], names: bool) -> list[str]:
-    """`q + k + v` of one size reads `heads × 3 × (…)`: the copies, how often, then what is repeated."""
-    times: dict[tuple[str, str, str], int] = {}
-    for term in terms:
-        copies = _copies(term)
-        front = "".join(f"{leaf.text(names)} × " for leaf in copies)
-        body = _term(_without(term, copies), names, alone=len(terms) == 1)
-        key = (front, body, term.text(names=False))  # two things of one name may have two sizes
-        times[key] = times.get(key, 0) + 1
-    return [front + (f"{n} × {body}" if n > 1 else body) for (front, body, _), n in times.items()]
-
-
-def _term(body: Expression, names: bool, *, alone: bool) -> str:
-    """Sums within a sum are bracketed, so that each layer stays one group."""
-    grouped = isinstance(body, Sum) or (isinstance(body, Infix) and body.symbol == "−")
-    return f"({body.text(names)})" if grouped and not alone else body.text(names)
+from archcalc.core.expression import NAMES, NUMBERS, Expression, Infix, Leaf, Product, Sum, written
 
 
 class Count(int):
@@ -141,7 +36,7 @@ class Count(int):
 
     def worked(self, *, names: bool = False) -> str:
         """The working: `4 × 3 × (1024 × 192 + 192)`, or with `names` `heads × 3 × (d_model × head_dim + head_dim)`."""
-        return self.expression.text(names)
+        return written(self.expression, NAMES if names else NUMBERS)
 
     def __add__(self, other: int) -> Count:
         if not isinstance(other, int):

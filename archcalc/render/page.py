@@ -59,7 +59,9 @@ def _column(each: Column) -> Column:
 
 
 def _line(each: Line) -> Line:
-    return each._replace(cells=tuple(map(_cell, each.cells)), below=visible(each.below))
+    """A working is read beneath its line, by renderers that write no formulas."""
+    below = each.working.text() if each.working else each.below
+    return each._replace(cells=tuple(map(_cell, each.cells)), below=visible(below))
 
 
 def _cell(value: Any) -> Any:

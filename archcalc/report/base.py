@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from archcalc.core.assumptions import Assumption
+from archcalc.core.count import Count
+from archcalc.core.expression import Leaf
 from archcalc.spec.scope import WHOLE, Scope
 
 SCHEMA_VERSION = 2
@@ -64,6 +66,21 @@ class Column(NamedTuple):
     about: Assumption | None = None  # what explains it, which is left out with it
 
 
+class Working(NamedTuple):
+    """How a number is worked out, from what it is called to what it comes to."""
+
+    number: Count
+    terms: tuple[str, ...]  # its name in sums; those of all where equal parts share a line
+    quantity: str  # the letter that stands for such numbers in formulas: P for parameters, F for FLOPs
+    names: bool = False  # by the names of dims instead of their sizes
+
+    def text(self) -> str:
+        """In one line; empty where that would only be the number again."""
+        only = self.number.expression
+        is_number = isinstance(only, Leaf) and not (self.names and only.subtotal)
+        return "" if is_number else self.number.worked(names=self.names)
+
+
 class Line(NamedTuple):
     """A line of the table: values for its columns, how deep it is indented, and words to print beneath it."""
 
@@ -72,6 +89,7 @@ class Line(NamedTuple):
     below: str = ""
     heading: bool = False  # groups the lines under it
     flag: Flag = ""  # what is to be known of it at a glance
+    working: Working | None = None  # of its number, where that was asked for: printed beneath it, or as a formula
 
 
 @dataclass(frozen=True)
@@ -111,9 +129,14 @@ class Report:
         """Further lines of the answer."""
         return ()
 
-    def worked(self) -> str:
+    def working(self) -> Working | None:
         """How the answer was worked out, where that was asked for."""
-        return ""
+        return None
+
+    def worked(self) -> str:
+        """The same in one line."""
+        working = self.working()
+        return working.text() if working else ""
 
     def figures(self) -> Sequence[Figure]:
         """The answers, the one that was asked for first."""

@@ -231,6 +231,7 @@ def _rows(module: Module, done: Work, gpu: Share) -> Iterator[Row]:
         repeat=_repeat(module),
         amounts=replace(_amounts(share), forward=_worked(module, share)),
         bytes=gpu.moved(share.pieces),
+        term=module.term,
     )
     for child in module.children:
         yield from _rows(child, done, gpu)
@@ -246,7 +247,7 @@ def _own_row(module: Module, own: Work, gpu: Share) -> Row:
     name = next((kind.split()[-1] for kind in ("attention scores", "states") if kinds == {kind}), "itself")
     name = "itself" if name in taken else name
     path = f"{module.path}.{name}" if module.path else name
-    return Row(path, name, Count(1), _repeat(module), _amounts(own), gpu.moved(own.pieces))
+    return Row(path, name, Count(1), _repeat(module), _amounts(own), gpu.moved(own.pieces), term=name)
 
 
 def _repeat(module: Module) -> int:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.mesh import Plan
-from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Working
 from archcalc.report.tree import outline
 
 INTENSITY = Assumption(
@@ -46,6 +46,7 @@ class Row:
     repeat: int
     amounts: Amounts
     bytes: int  # read and written by the forward products
+    term: str = ""  # its name in sums
 
     @property
     def depth(self) -> int:
@@ -199,9 +200,9 @@ class FlopsReport(Report):
                 yield row, depth
 
     def _line(self, row: Row, depth: int) -> Line:
-        below = row.amounts.forward.worked(names=self.names) if self.explain else ""
+        working = Working(row.amounts.forward, (row.term,), "F", self.names) if self.explain else None
         cells = (row.title, row.times, *self._cells(row.amounts), row.intensity, self._share(row.amounts.total))
-        return Line(cells, depth, below if " " in below else "")
+        return Line(cells, depth, working=working)
 
     def _share(self, number: int) -> float:
         return number / self.total if self.total else 0.0
