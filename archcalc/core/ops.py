@@ -174,6 +174,10 @@ KINDS = {
         own_kernel=True,
         expensive=True,
     ),
+    "largest": Kind(
+        "the largest along a dim: max pooling", each_input(1), made_beside, beside=_CHOSEN, own_kernel=True
+    ),
+    "one_hot": Kind("1 in the place that an index names, 0 elsewhere", none, nothing),
     "sum": Kind("sum or mean over named dims: pooling, normalisers", each_input(1), nothing, autocast="fp32"),
     "cross_entropy": Kind(
         "negative log-probability of the targets",

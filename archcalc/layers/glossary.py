@@ -121,6 +121,7 @@ DIMS = {
     "key": "width of the encoder's states, in attention between recurrent nets",
     "context": "width of the context vector of such attention",
     "fed": "width of the attention output that is fed back into the next step",
+    "pool_heads": "heads of attention pooling, each with a vector v",
     "gain": "the learned length of a normed score vector: one number",
     "offset": "the bias of a score: one number",
     # tensors of a file, whose axes have no names

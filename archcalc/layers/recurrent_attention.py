@@ -4,6 +4,7 @@
     general    qᵀW k                 a matrix between them
     additive   vᵀtanh(W q + U k)     U k is computed once for all steps of the decoder
     concat     vᵀtanh(W [q; k])      the same number of weights, in one matrix, computed at every step
+    location   W q                   a row of W for each position; the keys are not read
 
 q is a state of the decoder, k one of the encoder's.
 """
@@ -36,6 +37,7 @@ class Score:
     def scores(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
         """One score for each encoder position."""
         kinds = {"dot": self._dot, "general": self._general, "additive": self._additive, "concat": self._concat}
+        kinds["location"] = self._location
         return kinds[self.kind](m, query, keys)
 
     def _dot(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
@@ -47,6 +49,9 @@ class Score:
         batch, seq, key = keys.dims
         turned = linear(m["query"], query, key, bias=self.bias)
         return m.record("contract", turned, keys, to=axes(batch, seq), over=(key,), name="scores", note="qᵀW k")
+
+    def _location(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
+        return linear(m["scores"], query, keys.dims[1], bias=self.bias)
 
     def _additive(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
         turned = linear(m["query"], query, keys.dims[-1], bias=self.bias)

@@ -14,6 +14,7 @@ from archcalc.reference.family import Family, cross_entropy
 from archcalc.reference.properties import decodes_alike, is_causal
 from archcalc.reference.recurrent_decoder import AttendingDecoder
 from archcalc.reference.recurrent_layers import Layers, Made
+from archcalc.reference.recurrent_pool import AttentionPooling, attention_in, pooled, width_of
 
 ALONE = "layers"
 
@@ -39,7 +40,7 @@ class Recurrent(nn.Module):
                 self.add_module(stack["name"], made)
         if len(self.stacks) == 2 and self.stacks[1]["shared"]:
             self.get_submodule("target_embedding.tokens").weight = self.get_submodule("source_embedding.tokens").weight
-        if config["head"]["kind"] != "none":
+        if config["head"]["kind"] != "none" or config["head"]["pool"]:
             self.head = Head(config)
 
     def forward(self, *inputs: Tensor, kept: dict[str, Any] | None = None) -> Tensor:
@@ -56,7 +57,11 @@ class Recurrent(nn.Module):
         return self._head(made)
 
     def _embedded(self, index: int, given: Tensor) -> Tensor:
-        embedding = self._modules.get(self.embeddings[index])
+        embedding, stack = self._modules.get(self.embeddings[index]), self.stacks[index]
+        if stack["one_hot"]:
+            dtype = next(self.parameters()).dtype
+            empty = torch.zeros(*given.shape, stack["vocab"], dtype=dtype, device=given.device)
+            return empty.scatter(-1, given[..., None], 1)
         return embedding(given) if embedding is not None else given
 
     def _head(self, made: Made) -> Tensor:
@@ -83,14 +88,20 @@ class Head(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.settings, top = config["head"], config["stacks"][-1]["layers"][-1]["layer"]
-        width = (top["projection"] or top["hidden"]) * top["directions"]
+        state, attention = (top["projection"] or top["hidden"]) * top["directions"], attention_in(self.settings["pool"])
+        self.pool = AttentionPooling(attention, state) if attention else None
+        if self.settings["kind"] == "none":
+            return
+        width = width_of(self.settings["pool"], state)
         outputs = self.settings["classes"] if self.settings["kind"] == "classifier" else config["head_vocab"]
         if self.settings["kind"] != "tied":
             self.weight = nn.Parameter(torch.empty(outputs, width).normal_(std=width**-0.5))
         self.bias = nn.Parameter(torch.zeros(outputs)) if self.settings["bias"] else None
 
     def forward(self, made: Made, table: Tensor | None) -> Tensor:
-        x = made.top if self.settings["kind"] == "classifier" else made.outputs
+        x = pooled(made, self.settings["pool"], self.pool) if self.settings["pool"] else made.outputs
+        if self.settings["kind"] == "none":
+            return x
         weight = self.weight if table is None or self.settings["kind"] != "tied" else table
         return nn.functional.linear(x, weight, self.bias)
 
@@ -105,7 +116,7 @@ class RecurrentNets(Family):
         sizes = zip(self.config["stacks"], lengths.values(), strict=True)
         return [
             torch.randint(stack["vocab"], (batch, length), device=device)
-            if stack["embedding"] is not None
+            if _reads_tokens(stack)
             else torch.rand(batch, length, stack["input"], device=device)
             for stack, length in sizes
         ]
@@ -117,7 +128,7 @@ class RecurrentNets(Family):
         """Not if a layer has to read the tokens backwards."""
         last = self.config["stacks"][-1]
         ahead = any(group["layer"]["directions"] == 2 for group in last["layers"])
-        return last["embedding"] is not None and not ahead and self.config["head"]["kind"] != "classifier"
+        return _reads_tokens(last) and not ahead and not self.config["head"]["pool"]
 
     def decode_step(self, model: nn.Module, given: list[Tensor]) -> tuple[Callable[[], Tensor], dict[str, Any]]:
         kept: dict[str, Any] = {}
@@ -137,6 +148,10 @@ class RecurrentNets(Family):
                 found["a later token changes no earlier output"] = is_causal(model, given, output)
                 found["one token at a time gives the same"] = decodes_alike(self.decode_step(model, given)[0](), output)
         return found
+
+
+def _reads_tokens(stack: Config) -> bool:
+    return stack["embedding"] is not None or stack["one_hot"]
 
 
 FAMILY = RecurrentNets

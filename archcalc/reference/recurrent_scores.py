@@ -1,4 +1,4 @@
-"""How a recurrent decoder attends to its encoder: dot, general, additive and concat scores."""
+"""How a recurrent decoder attends to its encoder: dot, general, additive, concat and location scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class Scores(nn.Module):
         if settings["score"] == "concat":
             self.pair = nn.Linear(settings["key"] + settings["query"], settings["width"], bias=settings["bias"])
         if settings["score"] in ("additive", "concat"):
-            self.scores = Weighing(settings)
+            self.scores: nn.Module = Weighing(settings)
+        if settings["score"] == "location":
+            self.scores = nn.Linear(settings["query"], settings["length"], bias=settings["bias"])
 
     def forward(self, query: Tensor, keys: Tensor, states: Tensor) -> Tensor:
         weights = self._scores(query, keys).softmax(dim=-1)
@@ -31,6 +33,8 @@ class Scores(nn.Module):
             return self.scores(keys + self.query(query)[:, None])
         if self.settings["score"] == "concat":
             return self.scores(self.pair(torch.cat((keys, query[:, None].expand(-1, keys.shape[1], -1)), dim=-1)))
+        if self.settings["score"] == "location":
+            return self.scores(query)
         query = self.query(query) if self.settings["score"] == "general" else query
         return (keys @ query[:, :, None])[..., 0]
 

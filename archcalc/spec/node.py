@@ -101,6 +101,14 @@ class Node(BaseModel):
             )
 
 
+class OneOrMore:
+    """Marks a field that is a list: in the schema too, a single value needs no brackets."""
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
+        several = handler(core_schema)
+        return {"anyOf": [several["items"], several]}
+
+
 N = TypeVar("N", bound=Node)
 
 

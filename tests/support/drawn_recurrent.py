@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 from support.drawn_specs import TRUTH, Spec
@@ -41,11 +43,26 @@ def recurrent_nets(draw: st.DrawFn) -> Spec:
     if head["kind"] == "classifier":
         head["classes"] = 3
     if head["kind"] in ("classifier", "none") and draw(TRUTH):
+        head["pool"] = draw(pools())
+    if head["kind"] in ("classifier", "none") and draw(TRUTH):
         return {**said, "input": 4, "head": head}
     if head["kind"] == "lm" and draw(TRUTH):
         head["vocab"] = 9
+    if head["kind"] != "tied" and draw(TRUTH):
+        return {**said, "vocab": 7, "embedding": "one-hot", "head": head}
     embedding = {"width": _out(said) if head["kind"] == "tied" else draw(st.sampled_from((3, 5))), "bias": draw(TRUTH)}
     return {**said, "vocab": 7, "embedding": embedding, "head": head}
+
+
+@st.composite
+def pools(draw: st.DrawFn) -> list[Any]:
+    """Each alone, or some of them side by side."""
+    inside = {"width": 3, "bias": draw(TRUTH)} if draw(TRUTH) else {}
+    attention = {"kind": "attention", "heads": draw(st.integers(1, 2)), **inside}
+    if draw(TRUTH):
+        return [draw(st.sampled_from(("each", "last", "mean", "sum", "max")))]
+    side_by_side = st.lists(st.sampled_from(("last", "mean", "sum", "max")), max_size=2, unique=True)
+    return [attention, *draw(side_by_side)]
 
 
 def _out(said: Spec) -> int:
@@ -73,12 +90,14 @@ def seq2seqs(draw: st.DrawFn) -> Spec:
         "decoder": {},
         "head": {"kind": "lm", "bias": draw(TRUTH)},
     }
-    if draw(TRUTH):
+    if draw(st.integers(0, 3)):
         orders = ("before", "after", "between") if number > 1 else ("before", "after")
-        score = draw(st.sampled_from(("dot", "general", "additive", "concat")))
+        score = draw(st.sampled_from(("dot", "general", "additive", "concat", "location")))
         said["attention"] = {"score": score, "when": draw(st.sampled_from(orders))}
         if score in ("additive", "concat"):
             said["attention"]["width"] = 3
+        if score == "location":
+            said["attention"]["length"] = draw(st.integers(1, 4))
         said["attention"] |= {"bias": draw(TRUTH), **({"normed": draw(TRUTH)} if score == "additive" else {})}
         if said["attention"]["when"] == "after":
             said["attention"]["feed"] = draw(TRUTH)

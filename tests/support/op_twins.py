@@ -170,6 +170,13 @@ TWINS = (
         {"to": X, "select": (ROWS,)},
     ),
     Twin("choose", ALONE, lambda x: x.topk(2).values, {"to": axes(BATCH, SEQ, Dim.of("top", 2))}),
+    Twin("largest", ALONE, lambda x: x.max(1).values, {"to": axes(BATCH, WIDTH), "over": (SEQ,)}),
+    Twin(
+        "one_hot",
+        ((axes(BATCH, SEQ), "index"),),
+        lambda ids: torch.zeros(2, 3, 7, device="meta").scatter(-1, ids[..., None], 1),
+        {"to": axes(BATCH, SEQ, ROWS)},
+    ),
     Twin("sum", ALONE, lambda x: x.sum(1), {"to": axes(BATCH, WIDTH), "over": (SEQ,)}),
     Twin(
         "cross_entropy",

@@ -5,15 +5,17 @@ from __future__ import annotations
 from archcalc.archs.recurrent.decoder import run_decoder
 from archcalc.archs.recurrent.layers import Outcome, run_layers
 from archcalc.archs.recurrent.resolve import Recurrent
+from archcalc.archs.recurrent.spec import Head, Pool
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
 from archcalc.core.assumptions import Assumption, Topic, all_on
-from archcalc.core.count import Count
+from archcalc.core.count import Count, total
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.layers.dims import sequence_of, vocab_of
 from archcalc.layers.embedding import look_up, token_table
-from archcalc.layers.linear import contract, linear
+from archcalc.layers.linear import contract, linear, width_of
 from archcalc.layers.loss import cross_entropy
+from archcalc.layers.pooling import AttentionPool, pooled
 from archcalc.spec.workload import Workload
 
 _BIASES = {
@@ -28,6 +30,7 @@ _ORDERS = {
     "after": "attention after the step: h⟨t⟩ → α → c → h̃⟨t⟩",
     "between": "attention between the layers: the first one's h⟨t⟩ → α → c → those above",
 }
+_ONE_HOT = "one-hot inputs are multiplied like any vectors; reading a column of the matrix instead would take no FLOPs"
 
 
 def build(model: Recurrent, work: Workload) -> Module:
@@ -51,7 +54,8 @@ def _conventions(model: Recurrent) -> tuple[Assumption, ...]:
     keys = [f"{stack.biases} {stack.cell}" for stack in model.stacks]
     biases = [_BIASES.get(key) or _BIASES[key.split()[0]] for key in keys]
     orders = [_ORDERS[model.attention.when]] if model.attention else []
-    return all_on(Topic.ARCHITECTURE, [*dict.fromkeys(biases), *orders])
+    inputs = [_ONE_HOT] if any(stack.one_hot for stack in model.stacks) else []
+    return all_on(Topic.ARCHITECTURE, [*dict.fromkeys(biases), *orders, *inputs])
 
 
 def _run_stack(
@@ -65,7 +69,7 @@ def _run_stack(
     work: Workload,
 ) -> Outcome:
     """One stack after its embedding. In a decode step the encoder has already run."""
-    first, asked = len(root.body), work.of_encoder() if stack.name == "encoder" else work
+    first, asked = len(root.body), work.of_encoder() if stack.name == "encoder" or model.pools else work
     x = _embedded(root, stack, batch, seq, tables)
     m = root if stack.name == ALONE else root.child(stack.name, group=ModuleGroup.BLOCKS)
     if encoded and model.attention:
@@ -81,6 +85,8 @@ def _run_stack(
 
 def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: dict[str, Param]) -> Tensor:
     side = {"src_seq": "source", "tgt_seq": "target"}.get(seq.name, "")
+    if stack.one_hot:
+        return _one_hot(root, stack, batch, seq, f"{side}_".lstrip("_"))
     if stack.embedding is None or stack.vocab is None:
         width = Dim.of("input", stack.input)
         return root.record("input", to=axes(batch, seq, width), name=side or "input", note="vectors as they come")
@@ -94,15 +100,23 @@ def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: 
     return look_up(m["tokens"], ids, tables[first], bias=stack.one_hot_bias)
 
 
+def _one_hot(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, side: str) -> Tensor:
+    ids = Tensor(axes(batch, seq), "index")
+    root.record("input", to=ids.axes, name=f"{side}ids")
+    note = "1 in the token's place, 0 elsewhere"
+    return root.record(
+        "one_hot", ids, to=axes(batch, seq, Dim.of("vocab", stack.input)), name=f"{side}one_hot", note=note
+    )
+
+
 def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Param]) -> Tensor | None:
     """z = W_y·h + b_y: at every position over the vocabulary, or once for the whole sequence over the classes."""
     head, stack = model.head, model.stacks[-1]
-    if head.kind == "none":
+    if head.kind == "none" and not head.pool:
         return None
     m = root.child("head", group=ModuleGroup.HEAD)
-    if head.kind == "classifier":
-        classes = Dim.of("classes", head.classes or 0)
-        return linear(m, made.last(m), classes, bias=head.bias, role=Role.CLASSIFIER)
+    if head.pool:
+        return _classified(m, _read(m, made, head), head)
     vocab = vocab_of(model.head_vocab)
     if head.kind == "lm":
         return linear(m, made.outputs, vocab, bias=head.bias, role=Role.HEAD)
@@ -110,3 +124,26 @@ def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Pa
     batch, seq = made.outputs.dims[:2]
     logits = contract(m, made.outputs.seen_as(batch, seq, table.dims[-1]), table, out=(vocab,))
     return m.record("add", logits, m.param("bias", vocab, role=Role.BIAS)) if head.bias else logits
+
+
+def _read(m: Module, made: Outcome, head: Head) -> Tensor:
+    """What a classifier reads: one vector for the sequence, or one for every position."""
+    every = [_one_pool(m, made, pool) for pool in head.pool]
+    if len(every) == 1:
+        return every[0]
+    width = Dim("+".join(pool.kind for pool in head.pool), total(width_of(one.axes[-1]) for one in every))
+    return m.record("concat", *every, to=axes(every[0].dims[0], width), name="pooled", note="side by side")
+
+
+def _one_pool(m: Module, made: Outcome, pool: Pool) -> Tensor:
+    if pool.kind == "each":
+        return made.outputs
+    if pool.kind == "last":
+        return made.last(m)
+    return pooled(m, made.outputs, pool.kind, AttentionPool(pool.heads, pool.width, pool.bias))
+
+
+def _classified(m: Module, x: Tensor, head: Head) -> Tensor | None:
+    if head.kind == "none":
+        return None
+    return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias, role=Role.CLASSIFIER)

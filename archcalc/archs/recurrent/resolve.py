@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.archs.recurrent.spec import Attention, Decoder, Head, Spec
+from archcalc.archs.recurrent.spec import Attention, Decoder, Head, Pool, Spec
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, ScopedStack, check, resolved, scoped_stack
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.workload import Longest
@@ -22,6 +22,7 @@ class ResolvedAttention:
     normed: bool
     query: int  # the width of the decoder's states
     key: int  # the width of the encoder's
+    length: int = 0  # of the source, where a score has a row for each position
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,16 @@ class Recurrent:
 
     @property
     def lengths(self) -> dict[str, Longest]:
-        names = ("src_seq", "tgt_seq") if len(self.stacks) > 1 else ("seq",)
-        return {name: Longest() for name in names}
+        if len(self.stacks) == 1:
+            return {"seq": Longest()}
+        length = self.attention.length if self.attention else 0
+        fixed = "location attention has a row for each source position: --set attention.length changes it"
+        return {"src_seq": Longest(length, fixed=fixed) if length else Longest(), "tgt_seq": Longest()}
+
+    @property
+    def pools(self) -> bool:
+        """Whether the head reads all positions at once, which rules out decoding."""
+        return any(pool.kind not in ("last", "each") for pool in self.head.pool)
 
 
 def resolve(spec: Spec) -> Recurrent:
@@ -91,14 +100,27 @@ def _contexts(attention: ResolvedAttention | None) -> dict[int, int]:
 def _attention(scoped: Attention, key: int, decoder: ScopedStack) -> ResolvedAttention:
     if scoped.score is None:
         raise InputError(
-            "missing", "say which: dot, general, additive or concat", fields=[("attention",)], field="attention.score"
+            "missing",
+            "say which: dot, general, additive, concat or location",
+            fields=[("attention",)],
+            field="attention.score",
         )
     tanh = scoped.score in ("additive", "concat")
     when = scoped.when or ("before" if tanh else "after")
     query = decoder.state(1 if when == "between" else decoder.number)
     _check_score(scoped, query, key, tanh)
     _check_order(scoped, when, decoder)
-    return ResolvedAttention(scoped.score, when, scoped.width or 0, scoped.feed, scoped.bias, scoped.normed, query, key)
+    return ResolvedAttention(
+        score=scoped.score,
+        when=when,
+        width=scoped.width or 0,
+        feed=scoped.feed,
+        bias=scoped.bias,
+        normed=scoped.normed,
+        query=query,
+        key=key,
+        length=scoped.length or 0,
+    )
 
 
 def _check_score(scoped: Attention, query: int, key: int, tanh: bool) -> None:
@@ -108,6 +130,7 @@ def _check_score(scoped: Attention, query: int, key: int, tanh: bool) -> None:
     if scoped.width and not tanh:
         fact = f"{scoped.score} has no width of its own"
         raise InputError(fact, "take it out, or use `score: additive`", fields=[("attention", "width")])
+    _check_length(scoped)
     if scoped.normed and scoped.score != "additive":
         hint = "use `score: additive`, or take normed out"
         raise InputError(
@@ -117,6 +140,15 @@ def _check_score(scoped: Attention, query: int, key: int, tanh: bool) -> None:
         fact = f"dot needs states of one width, but the encoder's are {key} wide and the decoder's {query}"
         hint = f"use `score: general`, which has a matrix between them, or `decoder: {{hidden: {key}}}`"
         raise InputError(fact, hint, fields=[("attention", "score"), ("attention",)])
+
+
+def _check_length(scoped: Attention) -> None:
+    if scoped.score == "location" and scoped.length is None:
+        hint = "give the number of source positions, which W has a row for: `attention: {score: location, length: 50}`"
+        raise InputError("missing", hint, fields=[("attention",)], field="attention.length")
+    if scoped.length and scoped.score != "location":
+        fact = f"{scoped.score} takes sources of any length"
+        raise InputError(fact, "take length out, or use `score: location`", fields=[("attention", "length")])
 
 
 def _check_order(scoped: Attention, when: str, decoder: ScopedStack) -> None:
@@ -179,7 +211,23 @@ def _head(spec: Spec, stack: ResolvedStack, width: int) -> Head:
         fact = f"a tied head uses the embedding table, but states are {width} wide and {wide}"
         hint = "give the last layer that width (`hidden: [1150, 1150, 400]`), a projection to it, or use `head: lm`"
         raise InputError(fact, hint, fields=[("head", "kind"), ("head",)])
-    return head
+    for index, pool in enumerate(head.pool):
+        _check_pool(pool, len(head.pool), [("head", "pool", index), ("head", "pool")])
+        if pool.kind in [other.kind for other in head.pool[:index]]:
+            raise InputError(f"{pool.kind} stands here twice", "take one out", fields=[("head", "pool", index)])
+    usual = (Pool(),) if head.kind == "classifier" else ()
+    return head.model_copy(update={"pool": head.pool or usual})
+
+
+def _check_pool(pool: Pool, number: int, fields: list[Path]) -> None:
+    pool.check_kind(pool.kind, *fields)
+    if pool.kind == "each" and number > 1:
+        hint = "take each out, which classifies every position, or the others"
+        raise InputError("each stands side by side with no pooling", hint, fields=fields)
+    if pool.bias and pool.width is None:
+        hint = "give the width inside the tanh, such as `width: 100`, or take bias out"
+        fact = "the bias stands inside the tanh, and without a width there is none: a bias of vᵀh would cancel"
+        raise InputError(fact, hint, fields=[(*path, "bias") for path in fields])
 
 
 def _head_vocab(spec: Spec, stack: ResolvedStack) -> int:

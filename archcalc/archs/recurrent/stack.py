@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.archs.recurrent.spec import SCOPE_FIELDS, Decoder, Scope, Spec, Stack
+from archcalc.archs.recurrent.spec import ONE_HOT, SCOPE_FIELDS, Decoder, Scope, Spec, Stack
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.node import merged
 
@@ -54,7 +54,8 @@ class Layers:
 class ResolvedStack:
     name: str
     vocab: int | None
-    embedding: int | None  # its width; None where vectors come in instead of tokens
+    embedding: int | None  # its width; None where vectors come in instead of tokens, or one-hot ones
+    one_hot: bool
     one_hot_bias: bool
     shared: bool
     input: int
@@ -171,6 +172,7 @@ def resolved(scoped: ScopedStack, contexts: dict[int, int] | None = None) -> Res
         name=scoped.name,
         vocab=vocab,
         embedding=embedding,
+        one_hot=scope.embedding.width == ONE_HOT,
         one_hot_bias=scope.embedding.bias,
         shared=scope.embedding.shared,
         input=width,
@@ -196,9 +198,20 @@ def _input(scoped: ScopedStack) -> tuple[int | None, int | None, int]:
         hint = "give the number of tokens, such as `vocab: 20000`; for vector input, its width: `input: 8`"
         raise scoped.missing("vocab", hint)
     if scope.embedding.width is None:
-        hint = "give the width of a token's vector: `embedding: 100`"
+        hint = "give the width of a token's vector: `embedding: 100`; without a table: `embedding: one-hot`"
         raise scoped.missing("embedding", hint)
+    if scope.embedding.width == ONE_HOT:
+        _check_one_hot(scoped)
+        return scope.vocab, None, scope.vocab
     return scope.vocab, scope.embedding.width, scope.embedding.width
+
+
+def _check_one_hot(scoped: ScopedStack) -> None:
+    for option in ("bias", "shared"):
+        if getattr(scoped.scope.embedding, option):
+            fact = f"one-hot vectors have no table, and so no {option}"
+            hint = f"take {option} out, or give the table a width: `embedding: {{width: 100, {option}: true}}`"
+            raise InputError(fact, hint, fields=scoped.places("embedding", option))
 
 
 def _layers(scoped: ScopedStack, width: int, contexts: dict[int, int]) -> list[Layers]:

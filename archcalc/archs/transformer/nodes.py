@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.spec.node import Node, Size, as_size, as_tuple, mistake
+from archcalc.spec.node import Node, OneOrMore, Size, as_size, as_tuple, mistake
 
 
 def _as_tuple(value: Any) -> Any:
@@ -90,12 +90,4 @@ class Position(Node):
     per: Literal["stack", "block"] = "stack"
 
 
-class _OneOrMore:
-    """In the schema too, a single one needs no brackets."""
-
-    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
-        several = handler(core_schema)
-        return {"anyOf": [several["items"], several]}
-
-
-Positions = Annotated[tuple[Position, ...], BeforeValidator(as_tuple), _OneOrMore()]
+Positions = Annotated[tuple[Position, ...], BeforeValidator(as_tuple), OneOrMore()]
