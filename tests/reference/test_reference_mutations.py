@@ -99,6 +99,7 @@ SPECS: list[Spec] = [
     {**RECURRENT, "cell": "lstm", "peephole": True},
     {**RECURRENT, "cell": "lstm", "peephole": True, "biases": "two"},
     {**RECURRENT, "cell": "gru", "biases": "two", "bidirectional": True},
+    {**RECURRENT, "cell": "rnn", "head": {"kind": "none", "pool": {"kind": "attention", "width": 2}}},
     {"family": "autoencoder", "kind": "recursive", "input": 4, "hidden": 4},
     {"family": "autoencoder", "kind": "linear", "input": 6, "hidden": 4},
 ]
