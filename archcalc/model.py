@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from archcalc.archs import family_module
 from archcalc.core.assumptions import Topic, all_on
@@ -14,6 +14,7 @@ from archcalc.core.visible import SURROGATES, UNSEEN, escaped
 from archcalc.run.keywords import FlopsKeywords, MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.traces import Change, Traces
+from archcalc.spec.gathering import gathering
 from archcalc.spec.node import ModelSpec
 from archcalc.spec.option_checks import checked
 from archcalc.spec.overrides import blaming, changed
@@ -213,7 +214,7 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
     """Validate and resolve a spec that was read, with `--set` changes on top."""
     with document.locating():
         family = family_module(document.data.get("family", "transformer"))
-        spec = family.Spec.read(document.data)
+        spec = _read(family, document.data)
         with blaming(spec, changes):
             for change in changes:
                 spec = changed(spec, change)
@@ -221,11 +222,21 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
                 spec = spec.model_copy(update={"published": None})
             changed_file = changes and document.weights is not None
             spec = _noted(spec, (*document.notes, *([BY_RULE] if changed_file else [])))
-            resolved = family.resolve(spec)
+            with gathering():
+                resolved = family.resolve(spec)
             title = ", ".join((spec.name or name, *changes))
             model = Model(title, spec, resolved, document, edited=bool(changes))
             _ = model.stored  # a mistake in it is told with its line, as any other
     return model
+
+
+def _read(family: Any, data: Any) -> Any:
+    try:
+        return family.Spec.read(data)
+    except InputError as error:
+        from archcalc.spec.mistakes import with_missing
+
+        raise with_missing(error, family.Spec, data, family.resolve) from None
 
 
 def _noted(spec: ModelSpec, notes: tuple[str, ...]) -> ModelSpec:

@@ -16,6 +16,7 @@ from archcalc.core.ir import Dim, Module, axes
 from archcalc.layers.autoencoder import Merge, linear_autoencoder
 from archcalc.layers.dims import sequence_of
 from archcalc.layers.loss import squared_error
+from archcalc.spec.gathering import STAND_IN, tell
 from archcalc.spec.node import ModelSpec, Size
 from archcalc.spec.workload import Longest, Workload
 
@@ -77,7 +78,8 @@ def resolve(spec: Spec) -> Autoencoder:
 def _needed(spec: Spec, field: str, meaning: str) -> int:
     size: int | None = getattr(spec, field)
     if size is None:
-        raise InputError(f"{field} is missing", f"give {meaning}", fields=[(field,), ("kind",)])
+        tell(InputError("missing", f"give {meaning}", fields=[("kind",)], field=field))
+        return STAND_IN
     return size
 
 

@@ -32,7 +32,7 @@ def _run(arguments: list[str]) -> int:
     try:
         return _called(arguments)
     except InputError as error:
-        complain(f"error: {error}")
+        complain("\n".join(f"error: {mistake.told()}" for mistake in error.each()))
         return FAULTY_INPUT
     except Enough:
         return 0

@@ -6,7 +6,7 @@ Inner code raises the fact alone; the code that knows the file adds file and lin
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from archcalc.core.visible import shortened, visible
 
@@ -32,13 +32,29 @@ class InputError(Exception):
         self.file = ""
         self.line = 0
         self.excerpt = ""
+        self.also: tuple[InputError, ...] = ()  # further mistakes in the same input
+
+    def each(self) -> tuple[InputError, ...]:
+        """This mistake and the further ones, in the order of their lines."""
+        return tuple(sorted((self, *self.also), key=lambda error: error.line))
 
     def __str__(self) -> str:
+        return "\n".join(error.told() for error in self.each())
+
+    def told(self) -> str:
+        """This mistake alone."""
         place = f"{self.file}:{self.line}" if self.file and self.line else self.file
         first = ": ".join(part for part in (place, self.field, self.fact) if part)
         quoted = f"  {self.line} | {self.excerpt.rstrip()}" if self.excerpt.strip() else ""
         lines = (first, quoted, *(f"  {line}" for line in (self.hint, self.more) if line))
         return "\n".join(visible(shortened(line)) for line in lines if line)
+
+
+def together(errors: Sequence[InputError]) -> InputError:
+    """Several mistakes as one error: the first, with the others beside it."""
+    first, *others = errors
+    first.also = (*first.also, *others)
+    return first
 
 
 class MissingExtra(InputError):
@@ -53,9 +69,14 @@ def dotted(path: Path) -> str:
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
 
 
+def closest(word: str, known: Iterable[str]) -> list[str]:
+    """The known words that are spelled most like it, at most three."""
+    return difflib.get_close_matches(word.lower(), sorted(set(known)), n=3, cutoff=0.6)
+
+
 def close_guess(word: str, known: Iterable[str]) -> str:
     """`did you mean d_model?`, or an empty string if no word is close."""
-    close = difflib.get_close_matches(word.lower(), sorted(set(known)), n=3, cutoff=0.6)
+    close = closest(word, known)
     return f"did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from archcalc.core.errors import InputError, close_guess
 from archcalc.spec import paths
-from archcalc.spec.node import Node, mistake, mistake_in, shown
+from archcalc.spec.node import Node, mistake, shown
 from archcalc.spec.units import Rated, binary_bytes, parse_bytes, parse_rated
 from archcalc.spec.yaml_reader import MAX_BYTES, read
 
@@ -163,7 +163,9 @@ def _read(file: Path) -> Device:
         try:
             return Device.model_validate(document.data)
         except ValidationError as error:
-            raise mistake_in(error, Device) from None
+            from archcalc.spec.mistakes import mistake_in
+
+            raise mistake_in(error, Device, document.data) from None
 
 
 def catalog() -> dict[str, Device]:

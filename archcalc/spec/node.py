@@ -19,10 +19,12 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from archcalc.core.errors import InputError, Path, did_you_mean
+from archcalc.core.errors import InputError, Path
 from archcalc.core.precision import PRECISIONS
+from archcalc.spec.gathering import tell
 from archcalc.spec.units import LARGEST, parse_size
 
+NOTHING = object()  # `heads:` with nothing behind it: no field takes it, while None would pass for a field left out
 MOST_BITS = 1000  # of a number that is worth repeating; Python writes none of more than 4,300 digits
 
 
@@ -54,6 +56,8 @@ Size = Annotated[int, BeforeValidator(as_size), WithJsonSchema(_SIZE_SCHEMA)]
 
 def shown(value: Any) -> str:
     """A value as YAML writes it."""
+    if value is NOTHING:
+        return "nothing"
     words = {None: "nothing", True: "true", False: "false"}
     if value is None or isinstance(value, bool):
         return words[value]
@@ -76,10 +80,9 @@ class Node(BaseModel):
     def _expand_scalar(cls, data: Any) -> Any:
         if cls.main and not isinstance(data, dict | cls):
             data = {cls.main: data}
-        empty = next((name for name, value in data.items() if value is None), None) if isinstance(data, dict) else None
-        if empty is not None:  # `heads:` with nothing behind it would pass for a field that is left out
-            raise PydanticCustomError("empty", "expected a value, found nothing", {"field": str(empty)})
-        return data
+        if not isinstance(data, dict) or None not in data.values():
+            return data
+        return {name: NOTHING if value is None else value for name, value in data.items()}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -96,9 +99,8 @@ class Node(BaseModel):
         """Refuse a field that this kind does not have; `paths` are the places where the field may be written."""
         for name in sorted(self.model_fields_set - {"kind"} - self.fields_of.get(kind, frozenset())):
             has = ", ".join(sorted(self.fields_of.get(kind, ()))) or "no fields of its own"
-            raise InputError(
-                f"{kind} has no {name}", f"{kind} has {has}", fields=[*((*path, name) for path in paths), *paths]
-            )
+            places = [*((*path, name) for path in paths), *paths]
+            tell(InputError(f"{kind} has no {name}", f"{kind} has {has}", fields=places))
 
 
 class OneOrMore:
@@ -216,53 +218,10 @@ class ModelSpec(Node):
 
     @classmethod
     def read(cls, data: Any) -> Self:
-        """Validate plain data; a mistake becomes an InputError that names its field."""
+        """Validate plain data; the mistakes become one InputError that names the field of each."""
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            raise mistake_in(error, cls) from None
+            from archcalc.spec.mistakes import mistake_in
 
-
-def mistake_in(error: ValidationError, spec: type[Node]) -> InputError:
-    mistakes = error.errors(include_url=False)
-    first = min(range(len(mistakes)), key=lambda i: mistakes[i]["type"] != "extra_forbidden")
-    mistake = mistakes[first]
-    path: Path = (*mistake["loc"], *([mistake["ctx"]["field"]] if mistake["type"] == "empty" else []))
-    fact, hint = _told(mistake, spec)
-    return InputError(fact, hint, fields=[path, path[:-1]], field="")
-
-
-def _told(mistake: Any, spec: type[Node]) -> tuple[str, str]:
-    """The error and how to fix it, in terms of the spec instead of pydantic's."""
-    kind, found, path = mistake["type"], mistake["input"], mistake["loc"]
-    if kind == "extra_forbidden":
-        return "no such field", did_you_mean(str(path[-1]), _fields_at(spec, path[:-1]))
-    if kind == "literal_error":
-        choices = [choice.strip("'") for choice in mistake["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-        return f"{shown(found)} is not one of {', '.join(choices)}", did_you_mean(str(found), choices)
-    if kind in ("bool_type", "bool_parsing"):
-        return f"expected true or false, found {shown(found)}", ""
-    if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return f"expected fields such as `name: value`, found {shown(found)}", ""
-    if kind in ("string_type", "tuple_type", "float_type", "int_type", "list_type"):
-        wanted = {"string": "text", "tuple": "a list", "list": "a list", "float": "a number", "int": "a whole number"}
-        return f"expected {wanted[kind.removesuffix('_type')]}, found {shown(found)}", ""
-    return str(mistake["msg"]).replace("Input should be", "expected").replace("Value error, ", ""), ""
-
-
-def _fields_at(spec: type[Node], path: Path) -> list[str]:
-    """The field names of the node at a path, for the closest spelling."""
-    node = spec
-    for key in path:
-        if isinstance(key, int):
-            continue
-        field = node.model_fields.get(key)
-        lazy = [mark.node for mark in field.metadata if isinstance(mark, Lazy)] if field else []
-        node = next(iter([*lazy, *_nodes_in(field.annotation)]), node) if field else node
-    return list(node.model_fields)
-
-
-def _nodes_in(annotation: Any) -> list[type[Node]]:
-    if isinstance(annotation, type) and issubclass(annotation, Node):
-        return [annotation]
-    return [node for inner in getattr(annotation, "__args__", ()) for node in _nodes_in(inner)]
+            raise mistake_in(error, cls, data) from None

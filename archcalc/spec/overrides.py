@@ -26,7 +26,8 @@ def changed(spec: ModelSpec, change: str) -> ModelSpec:
             data = {key: data}
         return merged(spec, type(spec).read(data))
     except InputError as error:
-        error.file, error.line, error.excerpt = f"--set {change}", 0, ""  # there is no file to quote
+        for mistake in error.each():
+            mistake.file, mistake.line, mistake.excerpt = f"--set {change}", 0, ""  # there is no file to quote
         raise
 
 
@@ -36,9 +37,10 @@ def blaming(spec: ModelSpec, changes: tuple[str, ...]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        made = [change for change in changes if tuple(_full_path(spec, change.partition("=")[0])) in error.fields]
-        if made and not error.file:
-            error.file, error.field = f"--set {made[-1]}", ""
+        for mistake in error.each():
+            made = [change for change in changes if tuple(_full_path(spec, change.partition("=")[0])) in mistake.fields]
+            if made and not mistake.file:
+                mistake.file, mistake.field = f"--set {made[-1]}", ""
         raise
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 1_000_000
 MAX_VALUES = 20_000  # with every alias expanded; the largest real spec has a few hundred
 MAX_DEPTH = 40
+DIGITS = 50  # of the longest whole number that may be written with an exponent
 
 _INT = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)(e[-+]?[0-9]{1,3})?", re.IGNORECASE)
@@ -63,8 +64,9 @@ class Document:
         try:
             yield
         except InputError as error:
-            if not error.file:
-                self._locate(error)
+            for mistake in (error, *error.also):
+                if not mistake.file:
+                    self._locate(mistake)
             raise
 
     def _locate(self, error: InputError) -> None:
@@ -235,7 +237,7 @@ def scalar(text: str) -> Any:
         return int(text.replace("_", ""))
     if _FLOAT.fullmatch(text) and len(text) < 60:
         number = Decimal(text)
-        whole = "e" in text.lower() and abs(number.adjusted()) < 60 and number == int(number)
+        whole = "e" in text.lower() and abs(number.adjusted()) < DIGITS and number == int(number)
         return int(number) if whole else float(text)
     return text
 

@@ -13,12 +13,12 @@ from typing import Any
 from archcalc.core.errors import InputError
 from archcalc.core.visible import SURROGATES, UNSEEN, visible
 from archcalc.spec.node import Node
-from archcalc.spec.yaml_reader import scalar
+from archcalc.spec.yaml_reader import DIGITS, scalar
 
 LINE = 100  # a mapping that is longer than this is written out below its name
 SENTENCE = 40  # characters; a list of longer texts has a line for each
 LONGEST_KEY = 900  # YAML wants a question mark before a longer one
-EXACT = 1e50  # a whole float below this is written digit by digit, since 1e20 would be read as an int
+EXACT = 10.0**DIGITS  # a whole float below this is written digit by digit, since 1e20 would be read as an int
 
 _PLAIN = re.compile(r"[A-Za-z_][\w./()+*·–×-]*(?: [\w./()+*·–×-]+)*")
 _WORDS = {None: "null", True: "true", False: "false"}
@@ -47,11 +47,11 @@ def _plain(value: Any) -> Any:
 
 
 def _field(key: str, value: Any) -> str:
-    short = _pair(key, _flow(value))
+    short = _pair(key, flow(value))
     if len(short) <= LINE or not value or not isinstance(value, dict | list):
         return f"{short}\n"
     if isinstance(value, list):
-        return _below(key, "".join(f"- {_flow(item)}\n" for item in value)) if _has_sentences(value) else f"{short}\n"
+        return _below(key, "".join(f"- {flow(item)}\n" for item in value)) if _has_sentences(value) else f"{short}\n"
     return _below(key, "".join(_field(name, item) for name, item in value.items()))
 
 
@@ -68,15 +68,15 @@ def _pair(key: str, value: str) -> str:
     return f"{name}: {value}".rstrip(" ") if len(name) <= LONGEST_KEY else f"? {name}\n: {value}"
 
 
-def _flow(value: Any) -> str:
+def flow(value: Any) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(_flow_pair(key, inner) for key, inner in value.items()) + "}"
-    return f"[{', '.join(map(_flow, value))}]" if isinstance(value, list) else _scalar(value)
+    return f"[{', '.join(map(flow, value))}]" if isinstance(value, list) else _scalar(value)
 
 
 def _flow_pair(key: str, value: Any) -> str:
     name = _scalar(key)
-    return f"{name}: {_flow(value)}" if len(name) <= LONGEST_KEY else f"? {name} : {_flow(value)}"
+    return f"{name}: {flow(value)}" if len(name) <= LONGEST_KEY else f"? {name} : {flow(value)}"
 
 
 def _scalar(value: Any) -> str:

@@ -239,8 +239,8 @@ def test_the_shapes_of_a_linear_autoencoder_are_pytorchs(run: Run) -> None:
 
 MISTAKES = {
     "input: 50\nhidden: 50\n": "model.yaml:1: family: kind is missing",
-    "kind: linear\nhidden: 50\n": "model.yaml:2: kind: input is missing",
-    "kind: linear\ninput: 50\n": "model.yaml:2: kind: hidden is missing",
+    "kind: linear\nhidden: 50\n": "model.yaml:2: input: missing",
+    "kind: linear\ninput: 50\n": "model.yaml:2: hidden: missing",
     "kind: deep\ninput: 50\nhidden: 50\n": "model.yaml:2: kind: 'deep' is not one of linear, recursive",
     "kind: linear\ninput: 50\nhidden: 5\nclasses: 2\n": "model.yaml:5: classes: a linear autoencoder has no classifier",
     "kind: linear\ninput: 50\nhidden: 5\nseq: 9\n": "model.yaml:5: seq: a linear autoencoder reads vectors",

@@ -381,7 +381,7 @@ TOP = "family: recurrent\nvocab: 100\nembedding: 8\ncell: lstm\nhidden: 16\n"
         (TOP.replace("vocab: 100\n", ""), "model.yaml:1: vocab: missing", "`vocab: 20000`"),
         (TOP.replace("embedding: 8\n", ""), "model.yaml:1: embedding: missing", "`embedding: 100`"),
         (TOP.replace("lstm", "lsmt"), "model.yaml:4: cell: 'lsmt' is not one of", "did you mean lstm?"),
-        (TOP.replace("hidden", "hidden_size"), "model.yaml:5: hidden_size: no such field", "did you mean hidden?"),
+        (TOP.replace("hidden", "hidden_size"), "model.yaml:5: hidden_size: no such field", "write `hidden: 16`"),
         (TOP + "input: 8\n", "model.yaml:6: input: the input is vectors, or tokens", "take input or embedding out"),
         (TOP + "projection: 16\n", "model.yaml:6: projection: a projection narrows", "use one below 16"),
         (TOP.replace("lstm", "gru") + "projection: 4\n", "model.yaml:6: projection: only an LSTM", "cell: lstm"),

@@ -329,4 +329,4 @@ def test_patches_need_an_image_and_a_patch(run: Run, write: Write) -> None:
     text = "d_model: 8\nheads: 2\nffn: 8\nencoder: 1\nembedding: {kind: patches, patch: 4}\nhead: none\n"
     answer = run("params", write(text))
     assert answer.code == 2
-    assert "model.yaml:5: embedding: patches need image" in answer.err and "write `image: 224`" in answer.err
+    assert "model.yaml:5: embedding.image: patches need image" in answer.err and "write `image: 224`" in answer.err

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from archcalc.archs.recurrent.spec import Attention, Decoder, Head, Pool, Spec
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, ScopedStack, check, resolved, scoped_stack
 from archcalc.core.errors import InputError, Path
+from archcalc.spec.gathering import tell
 from archcalc.spec.workload import Longest
 
 MOST_LAYERS = 1000  # of a decoder whose step is written out layer by layer
@@ -99,19 +100,15 @@ def _contexts(attention: ResolvedAttention | None) -> dict[int, int]:
 
 def _attention(scoped: Attention, key: int, decoder: ScopedStack) -> ResolvedAttention:
     if scoped.score is None:
-        raise InputError(
-            "missing",
-            "say which: dot, general, additive, concat or location",
-            fields=[("attention",)],
-            field="attention.score",
-        )
+        hint = "say which: dot, general, additive, concat or location"
+        tell(InputError("missing", hint, fields=[("attention",)], field="attention.score"))
     tanh = scoped.score in ("additive", "concat")
     when = scoped.when or ("before" if tanh else "after")
     query = decoder.state(1 if when == "between" else decoder.number)
     _check_score(scoped, query, key, tanh)
     _check_order(scoped, when, decoder)
     return ResolvedAttention(
-        score=scoped.score,
+        score=scoped.score or "",
         when=when,
         width=scoped.width or 0,
         feed=scoped.feed,
@@ -126,7 +123,7 @@ def _attention(scoped: Attention, key: int, decoder: ScopedStack) -> ResolvedAtt
 def _check_score(scoped: Attention, query: int, key: int, tanh: bool) -> None:
     if tanh and scoped.width is None:
         hint = f"give the width inside the tanh: `attention: {{score: {scoped.score}, width: {query}}}`"
-        raise InputError("missing", hint, fields=[("attention",)], field="attention.width")
+        tell(InputError("missing", hint, fields=[("attention",)], field="attention.width"))
     if scoped.width and not tanh:
         fact = f"{scoped.score} has no width of its own"
         raise InputError(fact, "take it out, or use `score: additive`", fields=[("attention", "width")])
@@ -145,7 +142,7 @@ def _check_score(scoped: Attention, query: int, key: int, tanh: bool) -> None:
 def _check_length(scoped: Attention) -> None:
     if scoped.score == "location" and scoped.length is None:
         hint = "give the number of source positions, which W has a row for: `attention: {score: location, length: 50}`"
-        raise InputError("missing", hint, fields=[("attention",)], field="attention.length")
+        tell(InputError("missing", hint, fields=[("attention",)], field="attention.length"))
     if scoped.length and scoped.score != "location":
         fact = f"{scoped.score} takes sources of any length"
         raise InputError(fact, "take length out, or use `score: location`", fields=[("attention", "length")])
@@ -205,7 +202,8 @@ def _head(spec: Spec, stack: ResolvedStack, width: int) -> Head:
     head = spec.head
     head.check_kind(head.kind, ("head",))
     if head.kind == "classifier" and head.classes is None:
-        raise InputError("how many classes?", "write `head: {kind: classifier, classes: 2}`", fields=[("head",)])
+        hint = "write `head: {kind: classifier, classes: 2}`"
+        tell(InputError("how many classes?", hint, fields=[("head",)], field="head"))
     if head.kind == "tied" and stack.embedding != width:
         wide = f"the embedding is {stack.embedding} wide" if stack.embedding else "there is no embedding"
         fact = f"a tied head uses the embedding table, but states are {width} wide and {wide}"
@@ -234,5 +232,5 @@ def _head_vocab(spec: Spec, stack: ResolvedStack) -> int:
     vocab = spec.head.vocab or stack.vocab
     if vocab is None and spec.head.kind == "lm":
         hint = "write `head: none`, `head: {kind: classifier, classes: 2}`, or give it a vocab"
-        raise InputError("missing", hint, fields=[("head",), ("input",)], field="head.vocab")
+        tell(InputError("missing", hint, fields=[("head",), ("input",)], field="head.vocab"))
     return vocab or 0

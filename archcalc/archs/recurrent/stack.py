@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from archcalc.archs.recurrent.spec import ONE_HOT, SCOPE_FIELDS, Decoder, Scope, Spec, Stack
 from archcalc.core.errors import InputError, Path
+from archcalc.spec.gathering import STAND_IN, tell
 from archcalc.spec.node import merged
 
 ALONE = "layers"  # the name of a stack that is neither encoder nor decoder
@@ -108,8 +109,7 @@ class ScopedStack:
         return len(hidden) if isinstance(hidden, tuple) else self.scope.layers or 1
 
     def hidden(self, layer: int) -> int:
-        hidden = self.scope.hidden
-        assert hidden is not None
+        hidden = self.scope.hidden or STAND_IN
         return hidden[layer - 1] if isinstance(hidden, tuple) else hidden
 
     def directions(self, layer: int) -> int:
@@ -130,12 +130,12 @@ def check(scoped: ScopedStack) -> None:
     """Checks of a stack that do not depend on the rest of the model."""
     scope = scoped.scope
     if scope.cell is None:
-        raise scoped.missing("cell", "say which: `cell: lstm`, `cell: gru` or `cell: rnn`")
+        tell(scoped.missing("cell", "say which: `cell: lstm`, `cell: gru` or `cell: rnn`"))
     if scope.hidden is None:
-        raise scoped.missing("hidden", "give the width of the state, such as `hidden: 128`")
+        tell(scoped.missing("hidden", "give the width of the state, such as `hidden: 128`"))
     _check_number(scoped)
     for feature, name in (("peephole", "peepholes"), ("projection", "a projection")):
-        if getattr(scope, feature) and scope.cell != "lstm":
+        if getattr(scope, feature) and scope.cell and scope.cell != "lstm":
             fact = f"only an LSTM has {name}, {_article(scope.cell)} has none"
             raise InputError(fact, f"use `cell: lstm`, or take {feature} out", fields=scoped.places(feature))
     _check_projection(scoped)
@@ -196,14 +196,15 @@ def _input(scoped: ScopedStack) -> tuple[int | None, int | None, int]:
         return scope.vocab, None, scope.input
     if scope.vocab is None:
         hint = "give the number of tokens, such as `vocab: 20000`; for vector input, its width: `input: 8`"
-        raise scoped.missing("vocab", hint)
+        tell(scoped.missing("vocab", hint))
     if scope.embedding.width is None:
         hint = "give the width of a token's vector: `embedding: 100`; without a table: `embedding: one-hot`"
-        raise scoped.missing("embedding", hint)
+        tell(scoped.missing("embedding", hint))
+    vocab = scope.vocab or STAND_IN
     if scope.embedding.width == ONE_HOT:
         _check_one_hot(scoped)
-        return scope.vocab, None, scope.vocab
-    return scope.vocab, scope.embedding.width, scope.embedding.width
+        return vocab, None, vocab
+    return vocab, scope.embedding.width, scope.embedding.width or STAND_IN
 
 
 def _check_one_hot(scoped: ScopedStack) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.archs.transformer import mtp
 from archcalc.core.errors import InputError, Path
+from archcalc.spec.gathering import tell
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.resolve import ResolvedStack
@@ -27,7 +28,8 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
     _check_widths(head, stack)
     mtp.check(head, stack)
     if head.kind == "classifier" and head.classes is None:
-        raise InputError("how many classes?", "write `head: {kind: classifier, classes: 2}`", fields=[("head",)])
+        hint = "write `head: {kind: classifier, classes: 2}`"
+        tell(InputError("how many classes?", hint, fields=[("head",)], field="head"))
     if head.pool == "probe":
         _check_probe(head, stack)
     _check_pooling(head, stack)

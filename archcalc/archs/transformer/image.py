@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.layers.patches import Patches, Sides, grid, times
+from archcalc.spec.gathering import STAND_IN, tell
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.nodes import Position
@@ -43,7 +44,9 @@ def _needed(around: Surroundings, field: str, example: int) -> int | Sides:
     value: int | Sides | None = getattr(around.scope.embedding, field)
     if value is None:
         hint = f"write `{field}: {example}`, or [height, width]"
-        raise InputError(f"patches need {field}", hint, fields=around.places("embedding"))
+        name = f"embedding.{field}"
+        tell(InputError(f"patches need {field}", hint, fields=around.places("embedding"), field=name))
+        return STAND_IN
     return value
 
 

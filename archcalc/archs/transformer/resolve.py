@@ -18,7 +18,8 @@ from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec,
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
 from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.layers.patches import Patches
-from archcalc.spec.node import Node, merged, mistake_in
+from archcalc.spec.gathering import STAND_IN, WIDE_STAND_IN, tell
+from archcalc.spec.node import Node, merged
 from archcalc.spec.workload import Longest
 
 
@@ -93,7 +94,8 @@ def _longest(stack: ResolvedStack) -> Longest:
 def resolve(spec: Spec) -> Transformer:
     if not (spec.encoder or spec.decoder):
         hint = "give the number of blocks: `decoder: 12`, `encoder: 12` or both"
-        raise InputError("neither encoder nor decoder is given", hint)
+        tell(InputError("neither encoder nor decoder is given", hint, field="decoder"))
+        spec = spec.model_copy(update={"decoder": Stack(blocks=STAND_IN)})
     encoder = _stack(spec, "encoder") if spec.encoder else None
     decoder = _stack(spec, "decoder") if spec.decoder else None
     stacks = [stack for stack in (encoder, decoder) if stack]
@@ -114,7 +116,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     around = Surroundings(
         scope=scope,
         stack=name,
-        d_model=scope.d_model or 0,
+        d_model=scope.d_model or WIDE_STAND_IN,
         has_memory=bool(spec.encoder and spec.decoder),
         causal=name == "decoder",
     )
@@ -185,7 +187,7 @@ def _items(scope: Stack, spec: Spec, name: str) -> pattern.Items:
     usual = "attention cross ffn" if name == "decoder" and spec.encoder else "attention ffn"
     items = pattern.parse(scope.pattern if scope.pattern is not None else [usual])
     if scope.blocks is None and scope.pattern is None:
-        raise InputError("how many blocks?", f"write `{name}: 12`", fields=[(name,)])
+        tell(InputError("how many blocks?", f"write `{name}: 12`", fields=[(name,)], field=name))
     items = pattern.cycled(items, scope.blocks or pattern.blocks_of(items))
     if not scope.distinct:
         return items
@@ -233,9 +235,12 @@ def _read_variant(part: type[Node], variant: dict[str, Any], places: list[Path])
     try:
         return part.model_validate(variant)
     except ValidationError as error:
-        mistake = mistake_in(error, part)
-        mistake.fields = tuple((*place, *mistake.fields[0]) for place in places)
-        raise mistake from None
+        from archcalc.spec.mistakes import mistake_in
+
+        found = mistake_in(error, part, variant)
+        for mistake in found.each():
+            mistake.fields = tuple((*place, *mistake.fields[0]) for place in places)
+        raise found from None
 
 
 def _check_shared(encoder: ResolvedStack, decoder: ResolvedStack) -> None:

@@ -14,6 +14,7 @@ from archcalc.layers.attention import looked_at
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.conv import Convolution
 from archcalc.layers.norm import norm
+from archcalc.spec.gathering import STAND_IN, tell
 from archcalc.spec.node import merged
 from archcalc.spec.workload import Workload
 
@@ -126,12 +127,12 @@ class Surroundings:
         shorter = [path[i:] for i in range(len(path))]
         return [place for tail in shorter for place in ((self.stack, *tail), tail)]
 
-    def needed(self, value: T | None, field: str, meaning: str, *above: str) -> T:
+    def needed(self, value: int | None, field: str, meaning: str, *above: str) -> int:
+        """A size that has no default."""
         if value is None:
-            name = ".".join((*above, field))
-            raise InputError(
-                "missing", f"give {meaning}", fields=[*([above] if above else []), (self.stack,)], field=name
-            )
+            places = [*([above] if above else []), (self.stack,)]
+            tell(InputError("missing", f"give {meaning}", fields=places, field=".".join((*above, field))))
+            return STAND_IN
         return value
 
     def check_divides(self, width: int, name: str, number: int, word: str, field: str) -> None:

@@ -1,0 +1,65 @@
+"""Every field that a spec may have: the places where it may stand, and the node that declares it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from archcalc.core.errors import Path
+from archcalc.spec.node import Lazy, Node
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A field at one of its places: `("decoder", "ffn", "width")`."""
+
+    path: Names
+    node: type[Node]
+    info: FieldInfo
+
+    @property
+    def name(self) -> str:
+        return self.path[-1]
+
+    @property
+    def owner(self) -> type[Node]:
+        """The class that declares it, which may be a base of the node."""
+        declare = [base for base in self.node.__mro__ if self.name in inspect.get_annotations(base)]
+        return declare[-1]
+
+
+def places(spec: type[Node], above: Names = (), around: tuple[type[Node], ...] = ()) -> Iterator[Place]:
+    """All fields of a spec, each before those inside it."""
+    for name, info in spec.model_fields.items():
+        yield Place((*above, name), spec, info)
+        inner = node_of(info)
+        if inner and inner not in around:
+            yield from places(inner, (*above, name), (*around, spec))
+
+
+def node_of(info: FieldInfo) -> type[Node] | None:
+    """The node that a field's value is, or that a list of them holds."""
+    lazy = [mark.node for mark in info.metadata if isinstance(mark, Lazy)]
+    return next(iter([*lazy, *_nodes_in(info.annotation)]), None)
+
+
+def _nodes_in(annotation: Any) -> list[type[Node]]:
+    if isinstance(annotation, type) and issubclass(annotation, Node):
+        return [annotation]
+    return [node for inner in getattr(annotation, "__args__", ()) for node in _nodes_in(inner)]
+
+
+def node_at(spec: type[Node], path: Path) -> type[Node] | None:
+    """The node at a path, where there is one; numbers are places in a list."""
+    node: type[Node] | None = spec
+    for key in path:
+        if node is not None and not isinstance(key, int):
+            info = node.model_fields.get(key)
+            node = node_of(info) if info else None
+    return node

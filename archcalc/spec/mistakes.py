@@ -1,0 +1,101 @@
+"""What is wrong in a spec: every mistake that validation found, in terms of the spec instead of pydantic's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import ValidationError
+
+from archcalc.core.errors import InputError, Path, did_you_mean, together
+from archcalc.spec.gathering import gathering
+from archcalc.spec.node import NOTHING, Node, shown
+from archcalc.spec.repair import Repair, drop
+
+MOST = 20  # mistakes that are shown
+_WANTED = {"string": "text", "tuple": "a list", "list": "a list", "float": "a number", "int": "a whole number"}
+
+
+def mistake_in(error: ValidationError, spec: type[Node], data: Any = None) -> InputError:
+    """All mistakes, each with the field that it is about."""
+    every = _by_path(error)
+    found = dict(list(every.items())[:MOST])
+    repair = Repair(spec, data if isinstance(data, dict) else {}, _unknown(found))
+    told = [_mistake(path, one, repair) for path, one in found.items()]
+    if len(every) > MOST:
+        told[-1].more = f"{len(every) - MOST:,} more mistakes are not shown"
+    return together(told)
+
+
+def with_missing(error: InputError, spec: type[Node], data: Any, resolve: Callable[[Any], Any]) -> InputError:
+    """The mistakes of a spec, and the fields that would still be missing if they were corrected."""
+    about = {_last(mistake.field) for mistake in error.each()}
+    try:
+        with gathering():
+            resolve(spec.model_validate(_as_meant(spec, data)))
+    except InputError as left:
+        return together([error, *(one for one in left.each() if one.is_missing and _last(one.field) not in about)])
+    except ValidationError:  # a value that was meant for another field
+        return error
+    return error
+
+
+def _last(field: str) -> str:
+    return field.rpartition(".")[2]
+
+
+def _as_meant(spec: type[Node], data: Any) -> dict[str, Any]:
+    try:
+        spec.model_validate(data)
+    except ValidationError as error:
+        found = _by_path(error)
+        unknown = _unknown(found)[:MOST]
+        repair = Repair(spec, data, unknown)
+        for path in found.keys() - set(unknown):
+            drop(repair.whole, path)
+        return repair.whole
+    return dict(data)
+
+
+def _by_path(error: ValidationError) -> dict[Path, Any]:
+    """The mistakes by their fields: the first of each, since a choice of types makes several."""
+    found: dict[Path, Any] = {}
+    for one in error.errors(include_url=False):
+        found.setdefault(tuple(one["loc"]), one)
+    return found
+
+
+def _unknown(found: dict[Path, Any]) -> list[Path]:
+    return [path for path, one in found.items() if one["type"] == "extra_forbidden"]
+
+
+def _mistake(path: Path, one: Any, repair: Repair) -> InputError:
+    places = [path, path[:-1]]
+    if one["type"] == "extra_forbidden":
+        return InputError("no such field", repair.hint(path), fields=places)
+    fact, hint = _fact(one)
+    return InputError(fact, hint, fields=places)
+
+
+def _fact(one: Any) -> tuple[str, str]:
+    """The error, and how to fix it."""
+    kind, found = one["type"], one["input"]
+    if found is NOTHING:
+        return "expected a value, found nothing", ""
+    if kind == "literal_error":
+        choices = [choice.strip("'") for choice in one["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+        return f"{shown(found)} is not one of {', '.join(choices)}", did_you_mean(str(found), choices)
+    if kind == "missing":
+        return "missing", ""
+    wanted = _wanted(kind)
+    if wanted:
+        return f"expected {wanted}, found {shown(found)}", ""
+    return str(one["msg"]).replace("Input should be", "expected").replace("Value error, ", ""), ""
+
+
+def _wanted(kind: str) -> str:
+    if kind in ("bool_type", "bool_parsing"):
+        return "true or false"
+    if kind in ("model_type", "dict_type", "model_attributes_type"):
+        return "fields such as `name: value`"
+    return _WANTED.get(kind.removesuffix("_type"), "")
