@@ -29,7 +29,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_preset_is_in_the_wheel(installed: Path) -> None:
-    """Models, devices, the starter: all that stands in `presets`."""
+    """Models, devices, starters: all that stands in `presets`."""
     assert _files(installed / "archcalc" / "presets") == _files(ROOT / "presets")
     assert (installed / "archcalc" / "py.typed").is_file()
 

@@ -11,6 +11,7 @@ from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, size
 from archcalc.cli.options import show as show_report
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
+from archcalc.spec.starters import USUAL, completed_starter, starter_of, starters
 
 
 def presets(
@@ -38,13 +39,20 @@ def show(model: ModelName = "textbook", set: Set = [], trace: Trace = False) -> 
 
 def init(
     file: Annotated[str, typer.Argument(help="The file to write; - prints it instead.")],
+    family: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=completed_starter,
+            help=f"What to start from: {', '.join(starters())}.",
+        ),
+    ] = USUAL,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a commented spec to start from. Never overwrites without --force, and never through a link."""
     from archcalc.cli.new_file import write
-    from archcalc.spec.paths import data_root
 
-    starter = (data_root() / "starter.yaml").read_text(encoding="utf-8")
+    starter = starter_of(family)
     if file == "-":
         out(starter.rstrip("\n"))
         return

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from archcalc.spec import paths
+from archcalc.spec.starters import starters
 from archcalc.spec.yaml_reader import read
 
 if TYPE_CHECKING:
@@ -85,6 +86,28 @@ def test_init_writes_a_spec_that_works(run: Run, write: Write) -> None:
     write("", "other")
     assert run("init", "mine.yaml").code == 0
     assert run("params", "mine.yaml").code == 0
+
+
+@pytest.mark.parametrize("name", starters())
+def test_every_starter_answers_every_question(run: Run, name: str) -> None:
+    """Found by its name, and complete: nothing that changes a number is left to a default."""
+    spec = run("init", "-", "--family", name).out
+    for command in ("params", "shapes", "flops", "memory"):
+        assert run(command, "-", stdin=spec).code == 0
+    first = spec.partition("\n")[0]
+    assert first.startswith("# ") and "Try:  archcalc " in first
+
+
+def test_the_starter_without_a_family_is_a_transformer(run: Run) -> None:
+    assert run("init", "-").out == run("init", "-", "--family", "transformer").out
+
+
+@pytest.mark.parametrize(("family", "guess"), [("lstm", "recurrent"), ("GPT", "transformer"), ("visoin", "vision")])
+def test_an_unknown_starter_is_answered_with_those_there_are(run: Run, family: str, guess: str) -> None:
+    answer = run("init", "-", "--family", family)
+    assert (answer.code, answer.out) == (2, "")
+    assert f"did you mean {guess}" in answer.err
+    assert ", ".join(starters()) in answer.err
 
 
 def test_init_never_overwrites_without_force(run: Run, write: Write, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def dumped(tree: Any, as_json: bool) -> bytes:
 @cache
 def _presets() -> list[bytes]:
     files = sorted((data_root() / "models").glob("*.yaml"))
-    return [file.read_bytes() for file in [*files, data_root() / "starter.yaml"]]
+    return [file.read_bytes() for file in [*files, *(data_root() / "starters").glob("*.yaml")]]
 
 
 @cache

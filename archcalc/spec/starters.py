@@ -1,0 +1,40 @@
+"""Commented specs to start from: every file of `presets/starters`, by its name."""
+
+from __future__ import annotations
+
+import re
+
+from archcalc.core.errors import InputError, close_guess
+from archcalc.spec.paths import data_root
+
+USUAL = "transformer"
+
+
+def starters() -> list[str]:
+    """The names of all, the usual one first."""
+    found = sorted(file.stem for file in (data_root() / "starters").glob("*.yaml"))
+    return sorted(found, key=lambda name: name != USUAL)
+
+
+def completed_starter(incomplete: str) -> list[str]:
+    return [name for name in starters() if name.startswith(incomplete)]
+
+
+def starter_of(name: str) -> str:
+    """The text of one."""
+    if name.lower() not in starters():
+        meant = _mentioning(name.lower())
+        guess = f"did you mean {' or '.join(meant)}?" if meant else close_guess(name, starters())
+        raise InputError(
+            f"no starter called {name}", f"there are {', '.join(starters())}", more=guess, field="--family"
+        )
+    return _text(name.lower())
+
+
+def _mentioning(word: str) -> list[str]:
+    """Those whose first line has the word, such as LSTM or GPT."""
+    return [name for name in starters() if word in re.findall(r"\w+", _text(name).partition("\n")[0].lower())]
+
+
+def _text(name: str) -> str:
+    return (data_root() / "starters" / f"{name}.yaml").read_text(encoding="utf-8")
