@@ -14,8 +14,8 @@ from archcalc.layers.dims import vocab_of
 from archcalc.layers.linear import contract, linear
 
 if TYPE_CHECKING:
+    from archcalc.archs.transformer.head_fields import OneHead
     from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
-    from archcalc.archs.transformer.spec import OneHead
     from archcalc.spec.workload import Workload
 
 UNASKED = Assumption(
