@@ -25,6 +25,7 @@ COMMANDS = {  # the file, and what stands in the list of commands
     "presets": ("files", "Models that ship with archcalc, and your own."),
     "show": ("files", "Print a model's spec as YAML."),
     "init": ("files", "Write a commented spec to start from."),
+    "explain": ("explain", "What a field of a spec means, and an example of it."),
     "schema": ("files", "JSON Schema of specs, for editors."),
 }
 

@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 
 from archcalc.core.errors import Path
 from archcalc.spec.node import Lazy, Node
+from archcalc.spec.yaml_writer import flow
 
 Names = tuple[str, ...]
 
@@ -63,3 +64,26 @@ def node_at(spec: type[Node], path: Path) -> type[Node] | None:
             info = node.model_fields.get(key)
             node = node_of(info) if info else None
     return node
+
+
+def example_of(spec: type[Node], place: Place) -> str:
+    """The field as YAML, with the kind that has it: `attention: {kind: mla, kv_rank: 512}`."""
+    (value,) = place.info.examples or [None]
+    kind = _needed_kind(place)
+    fields: Any = {**({"kind": kind} if kind else {}), place.name: value}
+    for depth in range(len(place.path) - 1, 0, -1):
+        fields = {place.path[depth - 1]: _short(node_at(spec, place.path[:depth]), fields)}
+    return flow(fields)[1:-1]
+
+
+def _needed_kind(place: Place) -> str:
+    """The first kind that has the field, if the usual one does not."""
+    usual = place.node.model_fields.get("kind")
+    have = [kind for kind, fields in place.node.fields_of.items() if place.name in fields]
+    is_of_all = len(have) == len(place.node.fields_of)
+    return have[0] if have and usual and usual.default not in have and not is_of_all else ""
+
+
+def _short(node: type[Node] | None, fields: dict[str, Any]) -> Any:
+    """A scalar where it stands for all fields."""
+    return fields[node.main] if node and list(fields) == [node.main] else fields

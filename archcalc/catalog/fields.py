@@ -1,0 +1,227 @@
+"""What a field of a spec means: its sentence, what it takes, its default, where it may stand, and an example."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from archcalc.archs import families, family_module
+from archcalc.core.errors import InputError, closest, dotted
+from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.spec.fields import Place, example_of, places
+from archcalc.spec.node import Node
+from archcalc.spec.option_checks import checked, word
+from archcalc.spec.other_names import Meant, named_elsewhere, table
+from archcalc.spec.value_words import value_words
+
+IN_FULL = 3  # meanings that are shown in full; more are listed
+LINE = 80  # characters, with the label
+NARROW = 24  # of the text beside long labels
+MOST_RELATED = 8
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """One field, which may stand at several places of one family's spec or of several families'."""
+
+    spec: type[Node]
+    families: tuple[str, ...]
+    places: tuple[Place, ...]
+
+    @property
+    def field(self) -> str:
+        return dotted(self.place.path)
+
+    @property
+    def place(self) -> Place:
+        """The shortest."""
+        return min(self.places, key=lambda place: len(place.path))
+
+    @property
+    def about(self) -> str:
+        return self.place.info.description or ""
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds that have it, where others do not."""
+        of = self.place.node.fields_of
+        have = [kind for kind, fields in of.items() if self.place.name in fields]
+        return have if have and len(have) < len(of) else []
+
+    @property
+    def default(self) -> str:
+        extra = self.place.info.json_schema_extra
+        unset = extra.get("unset") if isinstance(extra, dict) else None
+        return str(unset) if unset else _default(self.place.info.default)
+
+    @property
+    def related(self) -> list[str]:
+        """The nearest fields beside it, of the kinds that have it."""
+        order = {name: number for number, name in enumerate(self.place.node.model_fields)}
+        of_kinds = {name for kind in self.kinds for name in self.place.node.fields_of[kind]}
+        beside = [name for name in order if name not in (self.place.name, "kind") and name in (of_kinds or order)]
+        return sorted(beside, key=lambda name: abs(order[name] - order[self.place.name]))[:MOST_RELATED]
+
+    @property
+    def stands_at(self) -> str:
+        """Its places; those in a stack that repeat a place of the model are summed up."""
+        paths = [place.path for place in self.places]
+        stacks = sorted({path[0] for path in paths if path[1:] in paths})
+        own = ", ".join(dotted(path) for path in paths if path[1:] not in paths)
+        return f"{own}; also under {' and '.join(stacks)}" if stacks else own
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "field": self.field,
+            "families": list(self.families),
+            "meaning": self.about,
+            "takes": value_words(self.place.node, self.place.name),
+            "default": self.default,
+            "kinds": self.kinds,
+            "places": [dotted(place.path) for place in self.places],
+            "example": example_of(self.spec, self.place),
+            "related": self.related,
+        }
+
+
+def _default(value: Any) -> str:
+    if isinstance(value, Node):
+        return _default(getattr(value, value.main)) if value.main else "as its fields say"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None or value in ((), {}):
+        return "none"
+    is_list = isinstance(value, tuple)
+    return f"[{', '.join(map(str, value))}]" if is_list else str(value)
+
+
+@dataclass(frozen=True)
+class FieldReport(Report):
+    command: ClassVar[str] = "explain"
+    meanings: tuple[Meaning, ...]
+    elsewhere: dict[str, str]  # what the name means in a family that has no such field
+
+    def answer(self) -> str:
+        if len(self.meanings) == 1:
+            return self.meanings[0].about
+        if not self.meanings:
+            return "no field"
+        inner = self.meanings[-1].field
+        return f"{len(self.meanings)} fields; `archcalc explain {inner}`, with its place, explains one"
+
+    def beneath(self) -> Sequence[str]:
+        """What other libraries mean by the name."""
+        return [f"{family}: {told}" for family, told in self.elsewhere.items()] if self.meanings else ()
+
+    def table(self) -> Table:
+        return self._tables()[0]
+
+    def more(self) -> Sequence[Table]:
+        return self._tables()[1:]
+
+    def _tables(self) -> list[Table]:
+        if not self.meanings:
+            return [_told(self.elsewhere)]
+        if len(self.meanings) > IN_FULL:
+            return [_listed(self.meanings)]
+        return [_in_full(one, alone=len(self.meanings) == 1) for one in self.meanings]
+
+    def record(self) -> dict[str, Any]:
+        rows = [one.record() for one in self.meanings]
+        head = {"schema_version": SCHEMA_VERSION, "asked": self.model, "assumptions": self.assumed()}
+        return {**head, "elsewhere": self.elsewhere, "rows": rows}
+
+    def flat(self) -> list[dict[str, Any]]:
+        return [{key: _joined(value) for key, value in row.items()} for row in self.record()["rows"]]
+
+
+def _joined(value: Any) -> Any:
+    return ", ".join(value) if isinstance(value, list) else value
+
+
+def _in_full(one: Meaning, *, alone: bool) -> Table:
+    meaning = {} if alone else {"meaning": one.about}
+    facts = {
+        **meaning,
+        "family": ", ".join(one.families),
+        "takes": value_words(one.place.node, one.place.name),
+        "only with": f"kind {' or '.join(one.kinds)}" if one.kinds else "",
+        "default": one.default,
+        "stands at": one.stands_at,
+        "example": example_of(one.spec, one.place),
+        "beside it": ", ".join(one.related),
+    }
+    lines = [line for label, text in facts.items() if text for line in _wrapped((label,), text)]
+    return Table((Column("field", "name"), Column(one.field, "text")), tuple(lines))
+
+
+def _listed(meanings: Sequence[Meaning]) -> Table:
+    """A sentence for each."""
+    labels = [(one.field, ", ".join(one.families)) for one in meanings]
+    taken = sum(max((len(label[i]) for label in labels), default=0) + 2 for i in (0, 1))
+    rows = zip(labels, meanings, strict=True)
+    lines = [line for label, one in rows for line in _wrapped(label, one.about, LINE - taken)]
+    return Table((Column("field", "name"), Column("family", "text"), Column("meaning", "text")), tuple(lines))
+
+
+def _told(elsewhere: dict[str, str]) -> Table:
+    """Why there is no such field."""
+    lines = [line for family, told in elsewhere.items() for line in _wrapped((family,), told)]
+    return Table((Column("family", "name"), Column("meaning", "text")), tuple(lines))
+
+
+def _wrapped(labels: tuple[str, ...], text: str, width: int = LINE - len("beside it  ")) -> Iterator[Line]:
+    """Labels, and the text beside them on as many lines as it needs."""
+    first, *others = textwrap.wrap(text, max(width, NARROW), break_on_hyphens=False) or [""]
+    yield Line((*labels, first), depth=0)
+    yield from (Line((*[""] * len(labels), more), depth=0) for more in others)
+
+
+@checked(field=word)
+def explain(field: str) -> FieldReport:
+    """A field by its name (`window`), its place (`attention.window`) or the name that other libraries have for it."""
+    asked = tuple(field.strip().lower().split("."))
+    meanings = tuple(_merged([one for family in families() for one in _meanings(family, asked)]))
+    known = {family for one in meanings for family in one.families}
+    elsewhere = {family: found.told for family, found in _elsewhere(field) if family not in known}
+    if not meanings and not elsewhere:
+        raise InputError(f"no field is called {field}", _nearest(field), field="explain")
+    meant = [] if meanings else [one for family, found in _elsewhere(field) for one in _meanings(family, found.path)]
+    return FieldReport(model=field, assumptions=(), meanings=(*meanings, *_merged(meant)), elsewhere=elsewhere)
+
+
+def _meanings(family: str, asked: Sequence[str | int]) -> list[Meaning]:
+    """The fields of a family whose place ends so, each with all its places."""
+    spec = family_module(family).Spec
+    found: dict[Any, list[Place]] = {}
+    for place in places(spec):
+        if asked and place.path[-len(asked) :] == tuple(asked):
+            found.setdefault((place.owner, place.name), []).append(place)
+    return [Meaning(spec, (family,), tuple(each)) for each in found.values()]
+
+
+def _merged(meanings: list[Meaning]) -> list[Meaning]:
+    """What all families declare once is one meaning."""
+    merged: dict[Any, Meaning] = {}
+    for one in meanings:
+        key = one.place.owner, one.place.name, one.place.path
+        before = merged.get(key)
+        shared = (*before.families, *one.families) if before else one.families
+        merged[key] = Meaning(one.spec, shared, before.places if before else one.places)
+    return sorted(merged.values(), key=lambda one: len(one.place.path))
+
+
+def _elsewhere(name: str) -> list[tuple[str, Meant]]:
+    found = [(family, named_elsewhere(family_module(family).Spec, name)) for family in families()]
+    return [(family, one) for family, one in found if one]
+
+
+def _nearest(name: str) -> str:
+    every = [place for family in families() for place in places(family_module(family).Spec)]
+    known = {place.name for place in every} | {dotted(place.path) for place in every}
+    known |= {other for family in families() for other in table(family).get("top", {})}
+    near = closest(name, known)
+    listed = "docs/language.md lists all; `archcalc schema` has them for editors"
+    return f"did you mean {' or '.join(near)}? {listed}" if near else listed

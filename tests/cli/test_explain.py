@@ -1,0 +1,65 @@
+"""archcalc explain: what a field means, by its name, its place, or the name that other libraries have for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from archcalc.archs import families, family_module
+from archcalc.catalog.fields import explain
+from archcalc.spec.fields import places
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+
+def test_a_field_is_explained_by_its_declaration(run: Run) -> None:
+    answer = run("explain", "attention.window")
+    assert answer.code == 0
+    lines = answer.out.splitlines()
+    assert lines[1] == "A sliding window: how many positions are attended to, the own one included."
+    assert "default    all positions" in lines
+    assert "stands at  attention.window; also under decoder and encoder" in lines
+    assert "example    attention: {window: 4096}" in lines
+
+
+def test_programs_read_the_same(run: Run) -> None:
+    (row,) = run("explain", "norm.place", "--format", "json").json["rows"]
+    assert row["takes"] == "one of pre, post, out, sandwich"
+    assert (row["default"], row["families"]) == ("pre", ["transformer"])
+    assert {"norm.place", "attention.norm.place", "encoder.norm.place"} <= set(row["places"])
+
+
+@pytest.mark.parametrize(("name", "field"), [("d_ff", "ffn.width"), ("n_embd", "d_model"), ("NUM-LAYERS", "decoder")])
+def test_a_name_of_another_library_leads_to_the_field(name: str, field: str) -> None:
+    report = explain(name)
+    assert field in [one.field for one in report.meanings]
+    assert f"`{field}`" in report.elsewhere["transformer"]
+
+
+def test_a_bare_name_is_found_wherever_it_occurs(run: Run) -> None:
+    answer = run("explain", "bias")
+    assert all(f"\n{field} " in answer.out for field in ("bias", "norm.bias", "head.bias", "moe.shared.bias"))
+    assert max(map(len, answer.out.splitlines())) <= 80
+
+
+def test_what_has_no_field_says_why(run: Run) -> None:
+    assert "changes no parameter" in run("explain", "layer_norm_eps").out
+
+
+@pytest.mark.parametrize(("name", "guess"), [("attention.windw", "attention.window"), ("d_modle", "d_model")])
+def test_an_unknown_name_is_answered_with_the_nearest(run: Run, name: str, guess: str) -> None:
+    answer = run("explain", name)
+    assert (answer.code, answer.out) == (2, "")
+    assert f"did you mean {guess}" in answer.err
+
+
+@pytest.mark.parametrize("family", families())
+def test_every_field_can_be_explained_and_its_example_is_yaml_of_that_field(family: str) -> None:
+    for place in places(family_module(family).Spec):
+        if place.path[0] not in ("encoder", "decoder") or len(place.path) == 1:
+            (row,) = [one.record() for one in explain(".".join(place.path)).meanings if family in one.families][:1]
+            assert row["takes"] and row["default"], place.path
+            assert list(yaml.safe_load(f"{{{row['example']}}}")) == [row["field"].partition(".")[0]] or row["kinds"]
