@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 def formats() -> tuple[str, ...]:
     """Every format there is a file for, the terminal's first."""
     files = [module.name for module in pkgutil.iter_modules(__path__) if module.name.startswith("as_")]
-    return tuple(sorted((file.removeprefix("as_") for file in files), key=lambda name: (name != "table", name)))
+    names = (file.removeprefix("as_").replace("_", "-") for file in files)
+    return tuple(sorted(names, key=lambda name: (name != "table", name)))
 
 
 def render(report: Report, format: str, *, width: int = 80) -> str:
     """The report as text; only `table` cares for the width, and only it may hold colour."""
-    module = importlib.import_module(f"archcalc.render.as_{format}")
+    module = importlib.import_module(f"archcalc.render.as_{format.replace('-', '_')}")
     text = module.render(report, width=width)
     assert isinstance(text, str)
     return text

@@ -6,7 +6,7 @@ A Report serves every renderer: `record` is what programs read (JSON, CSV), `fig
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -147,6 +147,10 @@ class Report:
 
     def more(self) -> Sequence[Table]:
         """Further tables, beneath the first."""
+        return ()
+
+    def sizes(self) -> Iterable[tuple[str, int]]:
+        """Dims by name and size, where its shapes are written by names: for a legend of symbols."""
         return ()
 
     def record(self) -> dict[str, Any]:

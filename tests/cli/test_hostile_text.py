@@ -81,7 +81,8 @@ def test_a_terminal_is_sent_no_command(tmp_path: Path, kind: str, variables: dic
 
 
 COMMANDS = ["params", "memory", "fit", "compare"]
-IN_FORMATS = [("show", ""), *product(COMMANDS, ["table", "json", "csv", "markdown"])]  # a spec is printed in one format
+FORMATS = ["table", "json", "csv", "latex", "markdown"]
+IN_FORMATS = [("show", ""), *product(COMMANDS, FORMATS)]  # a spec is printed in one format
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,7 +8,7 @@ from typing import Any
 from fuzz.case import Case
 from fuzz.values import WORDS, odd
 
-FORMATS = ("table", "json", "csv", "markdown")
+FORMATS = ("table", "json", "csv", "latex", "markdown")
 SIZES = ("1", "2", "7", "64", "512", "1k", "4Ki", "1e4", "30_000", "1,024")
 ODD_SIZES = ("0", "-1", "1.5", "1e15", "1e16", "9" * 400, "²", "nan", "1e999", "8q", "")
 NUMBERS = ("bf16", "fp16", "fp32", "fp8")

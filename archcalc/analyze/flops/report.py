@@ -204,6 +204,13 @@ class FlopsReport(Report):
         cells = (row.title, row.times, *self._cells(row.amounts), row.intensity, self._share(row.amounts.total))
         return Line(cells, depth, working=working)
 
+    def working(self) -> Working | None:
+        """The forward pass layer by layer, and the backward pass."""
+        if not (self.explain and self.rows):
+            return None
+        backward = Count.named("backward", self.backward, subtotal=True)
+        return Working(self.rows[0].amounts.forward + backward, (), "F", self.names)
+
     def _share(self, number: int) -> float:
         return number / self.total if self.total else 0.0
 

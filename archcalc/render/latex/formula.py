@@ -1,0 +1,120 @@
+r"""Workings as formulas: the notation that writes a count's expression, and lines of equations that fit a page.
+
+A formula is a row of pieces, such as `h`, `\times 3`, `\times (d_{\mathrm{model}}`, `+ 1)`: a line may be broken before
+any of them, best before the next term of a sum outside all brackets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from archcalc.core.expression import Infix, Leaf, Notation, bracketed, written
+from archcalc.render.latex.measure import width
+
+OPERATOR = 1.25  # em that a sign of operation takes, with the space around it
+BRACKET = 0.4
+SUM, BRACKETED, PRODUCT = 0, 1, 100  # how bad a break before a piece is; every pair of brackets around it adds to it
+EARLIEST = 2  # pieces on a line before it is broken
+
+
+class Piece(NamedTuple):
+    latex: str
+    width: float
+    rank: int = PRODUCT
+
+
+INDENT = Piece("\\qquad", 2.0)  # of a line that goes on
+Formula = tuple[Piece, ...]
+
+
+def number(value: int, *, separated: bool = True) -> Piece:
+    """`30{,}721{,}024`, in which the comma is no punctuation."""
+    shown = f"{value:,}" if separated else str(value)
+    return Piece(shown.replace(",", "{,}"), width(shown))
+
+
+class Maths(Notation[Formula]):
+    """Sizes and subtotals as numbers, or by `symbol` where that has one for them."""
+
+    def __init__(self, symbol: Callable[[Leaf], Piece | None]) -> None:
+        self.symbol = symbol
+
+    def leaf(self, leaf: Leaf) -> Formula:
+        return (self.symbol(leaf) or number(leaf.value, separated=leaf.subtotal),)
+
+    def times(self, factors: Sequence[Formula]) -> Formula:
+        return joined(factors, "\\times", PRODUCT)
+
+    def plus(self, terms: Sequence[Formula]) -> Formula:
+        return joined(terms, "+", SUM)
+
+    def brackets(self, inner: Formula) -> Formula:
+        deeper = [piece._replace(rank=piece.rank + BRACKETED) for piece in inner]
+        deeper[0] = deeper[0]._replace(latex=f"({deeper[0].latex}", width=deeper[0].width + BRACKET)
+        deeper[-1] = deeper[-1]._replace(latex=f"{deeper[-1].latex})", width=deeper[-1].width + BRACKET)
+        return tuple(deeper)
+
+    def infix(self, operation: Infix) -> Formula:
+        if operation.symbol == "//":
+            return (_floor(written(operation.left, self), written(operation.right, self)),)
+        left, right = bracketed(operation.left, self), bracketed(operation.right, self)
+        if operation.symbol == "**":
+            power = f"{{{latex(left)}}}^{{{latex(right)}}}"
+            return (Piece(power, _width(left) + _width(right)),)
+        return joined([left, right], _SIGNS[operation.symbol], SUM)
+
+
+_SIGNS = {"−": "-", "/": "/"}
+AS_NUMBERS = Maths(lambda leaf: None)
+
+
+def _floor(above: Formula, below: Formula) -> Piece:
+    fraction = f"\\left\\lfloor \\frac{{{latex(above)}}}{{{latex(below)}}} \\right\\rfloor"
+    return Piece(fraction, max(_width(above), _width(below)) + 2 * BRACKET)
+
+
+def joined(formulas: Sequence[Formula], sign: str, rank: int) -> Formula:
+    """One after the other, with the sign in front of all but the first."""
+    first, *others = formulas
+    return (*first, *(piece for formula in others for piece in signed(formula, sign, rank)))
+
+
+def signed(formula: Formula, sign: str, rank: int) -> Formula:
+    head, *rest = formula
+    return (Piece(f"{sign} {head.latex}", head.width + OPERATOR, rank), *rest)
+
+
+def latex(pieces: Iterable[Piece]) -> str:
+    return " ".join(piece.latex for piece in pieces)
+
+
+def _width(pieces: Iterable[Piece]) -> float:
+    return sum(piece.width for piece in pieces)
+
+
+def equation_lines(steps: Sequence[Formula], room: float) -> list[str]:
+    """`= formula = numbers = value`: a step that does not fit behind the one before it gets a line of its own."""
+    lines: list[Formula] = []
+    for step in (signed(step, "=", SUM) for step in steps):
+        if lines and _width(lines[-1]) + _width(step) <= room:
+            lines[-1] = (*lines[-1], *step)
+        else:
+            lines += _broken(step, room)
+    return [latex(line) for line in lines]
+
+
+def _broken(formula: Formula, room: float) -> list[Formula]:
+    """Lines of a formula, each as long as it can be up to the best place for a break; all but the first indented."""
+    lines, rest = [], formula
+    while _width(rest) > room and len(rest) > EARLIEST:
+        place = _place(rest, room)
+        lines.append(rest[:place])
+        rest = (INDENT, *rest[place:])
+    return [*lines, rest]
+
+
+def _place(formula: Formula, room: float) -> int:
+    """The last of the best places within the room."""
+    fitting = [i for i in range(EARLIEST, len(formula)) if _width(formula[:i]) <= room] or [EARLIEST]
+    return min(fitting, key=lambda i: (formula[i].rank, -i))

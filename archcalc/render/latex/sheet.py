@@ -1,0 +1,126 @@
+r"""A report as LaTeX, part by part: title and answer, figures, tables, the working, and what is taken for granted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from archcalc.render.latex.equations import aligned, collected, sizes
+from archcalc.render.latex.formula import OPERATOR, Piece
+from archcalc.render.latex.measure import BOLD, width
+from archcalc.render.latex.symbols import Symbols, explained, parts
+from archcalc.render.latex.table import Cell, Grid, Head, Paper, Row
+from archcalc.render.latex.text import breaking, sentence, text
+from archcalc.render.page import Page, page
+from archcalc.render.words import cells as words_of
+from archcalc.render.words import figure
+from archcalc.report.base import LEFT, Column, Figure, Line, Quantity, Report, Table
+
+PACKAGES = ("amsmath", "amssymb", "array", "booktabs", "longtable")
+NARROWEST = {"name": 14.0, "text": 12.0}  # em to which such columns may be narrowed
+INDENT = 1.0  # em for each level of a tree
+NOTHING = Cell("", 0)
+
+
+def packages(body: str) -> list[str]:
+    """Those that the text needs."""
+    return [*PACKAGES, *(["pdflscape"] if "\\begin{landscape}" in body else [])]
+
+
+def sheet(report: Report, paper: Paper) -> str:
+    shown = page(report)
+    return "\n\n".join(block for block in _blocks(report, shown, paper) if block)
+
+
+def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
+    equations = collected(report.working(), shown.tables)
+    given = list(dict.fromkeys((*sizes(equations), *report.sizes())))
+    symbols = Symbols(name for name, _ in given)
+    figures = list(shown.figures)
+    answer = shown.answer or [" ".join((*figure(figures[0]), figures.pop(0).label))]
+    yield f"\\subsection*{{\\raggedright {breaking(shown.title)}}}"
+    yield "\\noindent " + " \\\\\n".join(f"\\textbf{{{sentence(line)}}}" for line in (*answer, shown.scope) if line)
+    yield _figures(figures).in_one_piece(paper) if figures else ""
+    yield from (_grid(table, symbols).over_pages(paper) for table in shown.tables)
+    yield _legend(given, symbols).in_one_piece(paper) if given else ""
+    yield from (each.latex(paper.width) for each in aligned(equations, symbols))
+    yield _notes(shown)
+
+
+def _figures(figures: Sequence[Figure]) -> Grid:
+    heads = (Head(NOTHING, "l", NARROWEST["name"]), Head(NOTHING, "r"), Head(NOTHING, "l", NARROWEST["text"]))
+    return Grid(heads, tuple(Row([_words(part) for part in _figure(each)]) for each in figures))
+
+
+def _figure(each: Figure) -> tuple[str, str, str]:
+    exact, roughly = figure(each)
+    return each.label, exact, " ".join(filter(None, (roughly.removeprefix("· "), each.note)))
+
+
+def _words(words: str, *, bold: bool = False) -> Cell:
+    if bold and words:
+        return Cell(f"\\textbf{{{breaking(words)}}}", width(words) * BOLD)
+    return Cell(breaking(words), width(words))
+
+
+def _grid(table: Table, symbols: Symbols) -> Grid:
+    """Bars are left out: they say what the numbers beside them say."""
+    kept = [i for i, column in enumerate(table.columns) if column.unit != "stack"]
+    heads = [_head(table.columns[i]) for i in kept]
+    return Grid(tuple(heads), tuple(_row(line, table.columns, kept, symbols) for line in table.lines))
+
+
+def _head(column: Column) -> Head:
+    side = "l" if column.unit in LEFT else "r"
+    return Head(_words(column.label), side, NARROWEST.get(column.unit, 0.0), column.spare)
+
+
+def _row(line: Line, columns: Sequence[Column], kept: Sequence[int], symbols: Symbols) -> Row:
+    """A working stands among the equations; any other words stand beneath their line."""
+    texts = words_of(line, [column.unit for column in columns])
+    cells = [_cell(line.cells[i], columns[i], texts[i], symbols, bold=line.heading) for i in kept]
+    indent = INDENT * line.depth
+    space = f"\\hspace*{{{indent:g}em}}" if line.depth else ""
+    cells[0] = Cell(space + cells[0].latex, indent + cells[0].width)
+    below = "" if line.working or not line.below else f"\\hspace*{{{indent + INDENT:g}em}}{sentence(line.below)}"
+    return Row(cells, below)
+
+
+def _cell(value: Any, column: Column, words: str, symbols: Symbols, *, bold: bool) -> Cell:
+    unit = value.unit if isinstance(value, Quantity) else column.unit
+    if unit == "shape" and words:
+        return _product([_size(each, symbols) for each in value])
+    if unit == "times" and words:
+        return Cell(f"${text(words).replace('$', '')}$", width(words))
+    return _words(words, bold=bold)
+
+
+def _size(size: int | str, symbols: Symbols) -> Piece:
+    return symbols.symbol(size) if isinstance(size, str) else Piece(str(size), width(str(size)))
+
+
+def _product(sizes: Sequence[Piece]) -> Cell:
+    joined = " \\times ".join(size.latex for size in sizes)
+    return Cell(f"${joined}$", sum(size.width + OPERATOR for size in sizes) - OPERATOR)
+
+
+def _legend(given: Sequence[tuple[str, int]], symbols: Symbols) -> Grid:
+    """Every symbol with what it means and its size; a composed name only where its parts do not stand alone."""
+    alone = {name for name, _ in given if parts(name) == [name]}
+    values: dict[str, list[int]] = {}
+    for name, size in given:
+        if name in alone or not alone.issuperset(parts(name)):
+            values.setdefault(name, []).append(size)
+    heads = (Head(_words("symbol"), "l"), Head(_words("meaning"), "l", NARROWEST["text"]), Head(_words("size"), "r"))
+    return Grid(heads, tuple(_legend_row(name, found, symbols) for name, found in values.items()))
+
+
+def _legend_row(name: str, found: Sequence[int], symbols: Symbols) -> Row:
+    """A name may stand for several sizes, in different layers."""
+    symbol, values = symbols.symbol(name), " or ".join(f"{size:,}" for size in found)
+    return Row([Cell(f"${symbol.latex}$", symbol.width), _words(explained(name)), _words(values)])
+
+
+def _notes(shown: Page) -> str:
+    items = [f"\\item[$\\cdot$] {sentence(str(note))}" for note in shown.notes]
+    return "\n".join(["\\begin{itemize}\\raggedright", *items, "\\end{itemize}"]) if items else ""

@@ -1,0 +1,149 @@
+r"""Tables, in the largest type in which they fit the width of a page.
+
+A table that is too wide gets smaller type and its columns of words are broken into lines; then it is printed across the
+page (`landscape`); at last the columns that a narrow terminal leaves out are left out here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+GAP = 8.0  # points between two columns
+
+
+class Cell(NamedTuple):
+    latex: str
+    width: float  # em
+
+
+class Head(NamedTuple):
+    """A column: what is written above it, and how it is laid out."""
+
+    cell: Cell
+    side: str  # l or r
+    least: float = 0.0  # em to which it may be narrowed by breaking lines; 0 for never
+    spare: bool = False  # may be left out
+
+    def give(self, wide: float) -> float:
+        """By how much it may be narrowed."""
+        return max(wide - self.least, 0.0) if self.least else 0.0
+
+
+class Row(NamedTuple):
+    cells: Sequence[Cell]
+    below: str = ""  # across all columns
+
+
+@dataclass(frozen=True)
+class Paper:
+    """The space for text, in points."""
+
+    width: float
+    height: float
+
+
+PLAIN = Paper(343, 545)  # of the article class as it is, on A4: two points less
+MARGINS = Paper(452, 690)  # A4 with margins of 25 mm, a little less
+
+
+class Type(NamedTuple):
+    """A size of type, with its em in TeX's own font: small letters are wider for their height."""
+
+    command: str
+    points: float
+    across: bool = False  # the page, turned by a right angle
+
+
+TYPES = (
+    Type("normalsize", 10),
+    Type("small", 9.25),
+    Type("footnotesize", 8.5),
+    Type("small", 9.25, across=True),
+    Type("footnotesize", 8.5, across=True),
+    Type("scriptsize", 8, across=True),
+)
+
+
+@dataclass(frozen=True)
+class Grid:
+    heads: tuple[Head, ...]
+    rows: tuple[Row, ...]
+
+    def over_pages(self, paper: Paper) -> str:
+        """Broken wherever a page ends, with its heads on every page."""
+        layout = self._layout(paper)
+        start = ["\\toprule", *layout.heading(), "\\endhead", "\\bottomrule", "\\endfoot"]
+        table = layout.set("longtable", "[l]", [*start, *layout.body()])
+        return f"\\begin{{landscape}}\n{table}\n\\end{{landscape}}" if layout.size.across else table
+
+    def in_one_piece(self, paper: Paper) -> str:
+        """For a few lines, which no page's end should part."""
+        layout = self._layout(paper)
+        table = layout.set("tabular", "", ["\\toprule", *layout.heading(), *layout.body(), "\\bottomrule"])
+        return f"\\medskip\\noindent\n{table}\n\\medskip"
+
+    def _layout(self, paper: Paper) -> Layout:
+        """Without spare columns only if it fits in no other way."""
+        ways = [Layout(grid, size, paper) for grid in (self, self._without_spare()) for size in TYPES]
+        return next((layout for layout in ways if layout.fits), ways[-1])
+
+    def _without_spare(self) -> Grid:
+        kept = [i for i, head in enumerate(self.heads) if not head.spare]
+        rows = (row._replace(cells=[row.cells[i] for i in kept]) for row in self.rows)
+        return replace(self, heads=tuple(self.heads[i] for i in kept), rows=tuple(rows))
+
+    def natural(self) -> list[float]:
+        """The widths of the columns, with every cell in one line."""
+        columns = range(len(self.heads))
+        return [max([self.heads[i].cell.width, *(row.cells[i].width for row in self.rows)]) for i in columns]
+
+
+class Layout:
+    """A grid in one size of type, with columns that are narrowed as far as they must and may be."""
+
+    def __init__(self, grid: Grid, size: Type, paper: Paper) -> None:
+        self.grid, self.size = grid, size
+        self.natural = grid.natural()
+        self.gaps = GAP * (len(grid.heads) - 1) / size.points
+        room = (paper.height if size.across else paper.width) / size.points - self.gaps
+        self.over = max(sum(self.natural) - room, 0.0)
+        self.gives = [head.give(wide) for head, wide in zip(grid.heads, self.natural, strict=True)]
+
+    @property
+    def fits(self) -> bool:
+        return self.over <= sum(self.gives)
+
+    @property
+    def widths(self) -> list[float]:
+        """What is too much is taken from columns of words, more from wider ones."""
+        part = min(self.over / (sum(self.gives) or 1.0), 1.0)
+        return [wide - part * give for wide, give in zip(self.natural, self.gives, strict=True)]
+
+    def heading(self) -> list[str]:
+        heads = [head.cell.latex for head in self.grid.heads]
+        return [_joined(heads), "\\midrule"] if any(heads) else []
+
+    def body(self) -> list[str]:
+        whole = sum(self.widths) + self.gaps
+        across = f"\\multicolumn{{{len(self.natural)}}}{{@{{}}p{{{whole:.1f}em}}@{{}}}}"
+        below = (f"{across}{{{row.below}}} \\\\" if row.below else "" for row in self.grid.rows)
+        lines = (_joined(cell.latex for cell in row.cells) for row in self.grid.rows)
+        return [line for pair in zip(lines, below, strict=True) for line in pair if line]
+
+    def set(self, environment: str, place: str, lines: Sequence[str]) -> str:
+        columns = zip(self.grid.heads, self.widths, self.natural, strict=True)
+        sides = "".join(_side(head, wide, natural) for head, wide, natural in columns)
+        style = f"{{\\{self.size.command}\\setlength{{\\tabcolsep}}{{{GAP / 2:g}pt}}%"
+        begin = f"\\begin{{{environment}}}{place}{{@{{}}{sides}@{{}}}}"
+        return "\n".join([style, begin, *lines, f"\\end{{{environment}}}}}"])
+
+
+def _side(head: Head, width: float, natural: float) -> str:
+    """A column that is narrower than its contents breaks them into lines."""
+    return f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}em}}" if width < natural else head.side
+
+
+def _joined(cells: Iterable[str]) -> str:
+    return f"{' & '.join(cells)} \\\\"

@@ -1,0 +1,80 @@
+r"""Any text as LaTeX: what LaTeX would obey is escaped, and what its fonts lack is written by commands.
+
+    >>> text("50 % of d_model · Γu ≤ 1 & --seq")
+    '50 \\% of d\\_model $\\cdot$ $\\Gamma$u $\\le$ 1 \\& -{}-seq'
+
+Needs no encoding and no font package. A character that no command writes is given by its number: `[U+4E2D]`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from archcalc.render.latex.characters import ACCENTS, BREAK, GREEK, GREEK_CAPITALS, LIKE_LATIN, MATHS, TEXT
+
+LONG_WORD = 24
+_PLACES = re.compile(r"(?<=[/._=,-]|[^\x00-\x7f])(?![\u0300-\u036f])")  # never before an accent
+_COMMAND = re.compile(r"`([^`]+)`")
+
+
+def text(words: str) -> str:
+    """Exactly these words, whatever characters they have."""
+    written: list[str] = []
+    for character in unicodedata.normalize("NFC", words):
+        is_known = character in TEXT or character in MATHS
+        pieces = character if is_known else unicodedata.normalize("NFD", character)
+        for piece in pieces:
+            if piece in ACCENTS and written:
+                written.append(f"\\{ACCENTS[piece]}{{{written.pop()}}}")
+            elif piece == "-" and written[-1:] in (["-"], ["{}-"]):
+                written.append("{}-")  # or TeX makes a dash of two hyphens
+            else:
+                written.append(_character(piece))
+    return "".join(written)
+
+
+def sentence(words: str) -> str:
+    """A sentence of ours: `commands` in typewriter type, and long words may be broken."""
+    parts = _COMMAND.split(words)
+    return "".join(f"\\texttt{{{breaking(part)}}}" if i % 2 else breaking(part) for i, part in enumerate(parts))
+
+
+def breaking(words: str) -> str:
+    """Long words, such as addresses, may be broken behind their signs and foreign characters."""
+    parts = (_PLACES.sub(BREAK, word) if len(word) > LONG_WORD else word for word in words.split(" "))
+    return text(" ".join(parts))
+
+
+def _character(character: str) -> str:
+    if character in TEXT:
+        return TEXT[character]
+    if character in MATHS:
+        return f"${MATHS[character]}$"
+    if character.isascii() and character.isprintable():
+        return character
+    return _greek(character) or _composed(character) or spelt(character)
+
+
+def spelt(character: str) -> str:
+    """A character that no command writes, by its number."""
+    return f"\\texttt{{[U+{ord(character):04X}]}}"
+
+
+def _greek(character: str) -> str:
+    if character in LIKE_LATIN:
+        return LIKE_LATIN[character]
+    kind, _, letter = unicodedata.name(character, "").partition(" LETTER ")
+    if kind == "GREEK CAPITAL" and letter in GREEK_CAPITALS:
+        return f"$\\{GREEK[letter].capitalize()}$"
+    return f"$\\{GREEK[letter]}$" if kind == "GREEK SMALL" and letter in GREEK else ""
+
+
+def _composed(character: str) -> str:
+    """What Unicode says a character stands for: ² for a raised 2, ₁ for a lowered 1, ﬁ for fi."""
+    kind, *codes = unicodedata.decomposition(character).split() or [""]
+    if not kind.startswith("<"):
+        return ""
+    inner = "".join(_character(chr(int(code, 16))) for code in codes)
+    script = {"<super>": "^", "<sub>": "_"}.get(kind)
+    return f"${script}{{\\text{{{inner}}}}}$" if script else inner

@@ -1,0 +1,140 @@
+"""LaTeX: what is written compiles and fits the page, and the working stands there as equations."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Run
+
+needs_engine = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX is installed")
+ASKED = [
+    ("params", "--explain"),
+    ("shapes", "--symbolic"),
+    ("flops", "--explain", "--mode", "prefill"),
+    ("compare", "gpt2", "gpt2-medium", "llama-3-8b"),
+    ("params", "mixtral-8x7b", "--explain", "--names"),
+    ("params", "sentiment-lstm", "--explain"),
+    ("kernel", "gpt2"),
+    ("gpus", "h100"),
+]
+HOSTILE = r"50 % of $x_1^2 & #3 ~ {\input{/etc/passwd}} \undefined ·×⟨⟩Γ≤√²₁c̃é中文🎉 ---a ?` <b> | `c`" + "\n\n\x1b[2J"
+SPEC = {"vocab": 10, "d_model": 8, "heads": 2, "ffn": 8, "decoder": 1}
+
+
+def compiled(source: str, folder: Path) -> str:
+    """What pdflatex says of it, which must not be an error or a line that sticks out of the page."""
+    (folder / "sheet.tex").write_text(source, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "sheet.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    said = done.stdout.decode("latin-1")
+    assert done.returncode == 0, said[-2000:]
+    assert re.findall(r"Overfull .*", said) == []
+    return said
+
+
+def pasted(*fragments: str) -> str:
+    """A plain article of fragments, with the packages that their first lines name."""
+    needed = [fragment.splitlines()[0] for fragment in fragments]
+    packages = {name for line in needed for name in re.findall(r"\\usepackage\{(.*?)\}", line)[0].split(",")}
+    head = f"\\documentclass{{article}}\n\\usepackage{{{','.join(sorted(packages))}}}\n\\begin{{document}}"
+    return "\n\n".join([head, *fragments, "\\end{document}"])
+
+
+@needs_engine
+def test_fragments_compile_in_a_plain_article(run: Run, tmp_path: Path) -> None:
+    """All in one document, as a course's sheet has them: no line of a table or an equation is too long for it."""
+    fragments = [run(*asked, "--format", "latex").out for asked in ASKED]
+    assert all(fragment.isascii() for fragment in fragments)
+    assert "Output written" in compiled(pasted(*fragments), tmp_path)
+
+
+@needs_engine
+@pytest.mark.parametrize("asked", [ASKED[0], ("gpus",)], ids=["params", "gpus"])
+def test_a_document_compiles_as_it_is(run: Run, tmp_path: Path, asked: tuple[str, ...]) -> None:
+    """Tables that are too wide are laid across the page, and long ones go on over several."""
+    assert "Output written" in compiled(run(*asked, "--format", "latex-document").out, tmp_path)
+
+
+@needs_engine
+def test_a_name_with_any_characters_compiles(run: Run, tmp_path: Path) -> None:
+    """No command in a name is obeyed, and no character is missing from the fonts."""
+    spec = tmp_path / "hostile.yaml"
+    spec.write_text(json.dumps({**SPEC, "name": HOSTILE}, ensure_ascii=False), encoding="utf-8")
+    source = run("params", str(spec), "--explain", "--format", "latex-document").out
+    assert "50 \\% of \\$x\\_1" in source
+    assert "passwd" not in re.sub(r"\\subsection\*\{.*", "", compiled(source, tmp_path))
+
+
+def equations(source: str) -> list[str]:
+    """The equations of all `align*`, each in one line."""
+    blocks = re.findall(r"\\begin\{align\*\}\n(.*?)\\end\{align\*\}", source, re.DOTALL)
+    lines = "\\\\".join(blocks).replace("\\\\\n&\\qquad ", "").replace("\\\\\n&", "").replace("\n", " ").split("\\\\")
+    return [re.sub(r"\s+", " ", line).strip() for line in lines]
+
+
+def test_the_textbooks_working_as_equations(run: Run) -> None:
+    """Symbol, formula, numbers, value: the lines of the course's solution."""
+    written = equations(run("params", "--explain", "--format", "latex").out)
+    embedding = "V \\times d_{\\mathrm{model}} + d_{\\mathrm{model}} = 30000 \\times 1024 + 1024 = 30{,}721{,}024"
+    ffn = "(1024 \\times 512 + 512) + (512 \\times 1024 + 1024) = 1{,}050{,}112"
+    assert f"P_{{\\text{{source embedding}}}} &= {embedding}" in written
+    assert any(line.startswith("P_{\\mathrm{ffn}} &= ") and line.endswith(ffn) for line in written)
+    assert written[0].startswith("P &= P_{\\text{source embedding}} + n_{\\text{encoder blocks}} \\times P_{")
+    assert written[0].endswith("= 201{,}466{,}160")
+
+
+@pytest.mark.parametrize("asked", [("params", "textbook"), ("params", "deepseek-v3"), ("flops", "sentiment-lstm")])
+def test_every_step_of_an_equation_comes_to_its_value(run: Run, asked: tuple[str, ...]) -> None:
+    written = equations(run(*asked, "--explain", "--format", "latex").out)
+    assert len(written) > 5
+    for line in written:
+        steps = [step.replace("\\times", "*").replace("{,}", "") for step in line.split("= ")[1:]]
+        numbers = [step for step in steps if not re.search(r"[A-Za-z_\\]", step)]
+        assert len({eval(step) for step in numbers}) == 1, line
+
+
+@pytest.mark.parametrize("asked", [("params", "textbook"), ("params", "sentiment-lstm"), ("flops", "textbook")])
+def test_no_symbol_stands_for_two_numbers(run: Run, asked: tuple[str, ...]) -> None:
+    """Within the equations under one heading; those of another part may use it anew."""
+    source = run(*asked, "--explain", "--format", "latex").out
+    for block in source.split("\\textit{"):
+        lefts = [line.split(" &=")[0] for line in equations(block)]
+        assert len(lefts) == len(set(lefts)), lefts
+
+
+def test_names_instead_of_numbers(run: Run) -> None:
+    """The formula and its value alone."""
+    written = equations(run("params", "--explain", "--names", "--format", "latex").out)
+    head = "d_{\\mathrm{model}} \\times V + V = 30{,}750{,}000"
+    assert f"P_{{\\mathrm{{head}}}} &= {head}" in written
+
+
+def test_tables_show_the_tree_and_its_repetitions(run: Run) -> None:
+    """Depth by indentation, copies by their number."""
+    source = run("params", "--format", "latex").out
+    assert "\\hspace*{1em}block & $\\times 12$ & 4,203,264 & 50,439,168 & 25.0 \\% \\\\" in source
+    assert "align*" not in source
+
+
+def test_shapes_are_products(run: Run) -> None:
+    """By sizes, or by the symbols that a legend explains."""
+    assert "$32 \\times 2048 \\times 1024$" in run("shapes", "--format", "latex").out
+    symbolic = run("shapes", "--symbolic", "--format", "latex").out
+    assert "$B \\times N_{\\mathrm{src}} \\times d_{\\mathrm{model}}$" in symbolic
+    assert "$d_{\\mathrm{model}}$ & width of the residual stream & 1,024 \\\\" in symbolic
+
+
+def test_a_wide_comparison_is_laid_across_the_page(run: Run) -> None:
+    two, six = (run("compare", *["gpt2"] * number, "t5-small", "--format", "latex").out for number in (1, 5))
+    assert "landscape" not in two
+    assert "\\begin{landscape}" in six
+    assert "pdflscape" in six.splitlines()[0]
