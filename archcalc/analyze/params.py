@@ -282,7 +282,7 @@ def _rows(module: Module, above: Count) -> Iterator[Row]:
     each = one_copy(module)
     path = module.path
     size = each, repeat, repeat * each
-    yield Row(path or "model", "module", None, *size, title=module.title, times=module.repeat, terms=(module.term,))
+    yield Row(path or "model", "module", None, *size, title=module.full_name, times=module.repeat, terms=(module.term,))
     prefix = f"{path}." if path else ""
     for part in module.parts:
         title = part.name.replace("_", " ")

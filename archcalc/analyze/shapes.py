@@ -6,11 +6,33 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from archcalc.analyze.orientation import orientation_note, orientations
 from archcalc.core.count import Count
 from archcalc.core.ir import Axes, Module, Op, Tensor, notes_of
+from archcalc.core.tree import given_out, signals_of, taken_in
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.spec.scope import WHOLE, Scope
 from archcalc.spec.workload import Workload
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A tensor's shape: by its sizes, and by the names of its dims."""
+
+    shape: tuple[int, ...]
+    dims: Names
+
+    @classmethod
+    def of(cls, tensor: Tensor) -> Signal:
+        return cls(tensor.shape, _names(tensor.axes))
+
+    def worded(self, *, symbolic: bool) -> str:
+        return " × ".join(map(str, self.dims if symbolic else self.shape))
+
+    def record(self) -> dict[str, Any]:
+        return {"shape": self.shape, "dims": self.dims}
 
 
 @dataclass(frozen=True)
@@ -18,9 +40,43 @@ class Row:
     path: str
     repeat: int
     shape: tuple[int, ...]
-    dims: tuple[str, ...]
+    dims: Names
     note: str = ""
     title: str = ""
+
+    def record(self) -> dict[str, Any]:
+        keys = ("path", "repeat", "shape", "dims", "note")
+        return {**{key: getattr(self, key) for key in keys}, "signal": self.title}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A module that rows stand under: what it reads, and what it gives out."""
+
+    title: str
+    repeat: int
+    calls: int
+    about: str
+    inputs: tuple[Signal, ...]
+    output: Signal | None
+
+    @property
+    def heading(self) -> str:
+        return f"{self.title} × {self.repeat}" if self.repeat > 1 else self.title
+
+    @property
+    def often(self) -> str:
+        return f"runs {self.calls:,} times" if self.calls > 1 else self.about
+
+    def read(self, *, symbolic: bool) -> str:
+        """`from 32 × 2048 × 1024`, if anything comes in."""
+        inputs = " and ".join(signal.worded(symbolic=symbolic) for signal in self.inputs)
+        runs = [f"runs {self.calls:,} times"] if self.calls > 1 else []
+        return ", ".join([*runs, *([f"from {inputs}"] if inputs else [])])
+
+    def record(self, path: str) -> dict[str, Any]:
+        ends = {"inputs": [signal.record() for signal in self.inputs], "output": self.output and self.output.record()}
+        return {"path": path, "title": self.title, "repeat": self.repeat, "calls": self.calls, **ends}
 
 
 @dataclass(frozen=True)
@@ -29,7 +85,7 @@ class ShapesReport(Report):
     batch: int
     lengths: dict[str, int]
     rows: tuple[Row, ...]
-    headings: dict[str, tuple[str, str]]  # by path: the modules that rows stand under, and how often they run
+    parts: dict[str, Part]  # by path: the modules that rows stand under
     symbolic: bool = False
     depth: int | None = None
 
@@ -41,28 +97,44 @@ class ShapesReport(Report):
         return Table((Column("signal", "name"), Column("shape", "shape"), Column("", "text")), tuple(self._lines()))
 
     def _lines(self) -> Iterator[Line]:
-        """Rows under the headings of the modules they belong to, each heading once."""
+        """Rows under the headings of the modules they belong to, each heading once; a closed module has one line."""
         shown: set[str] = set()
         for row in self.rows:
             above = row.path.split(".")[:-1]
             for depth in range(len(above)):
-                heading = ".".join(above[: depth + 1])
-                if heading not in shown and self._is_shown(depth):
-                    shown.add(heading)
-                    title, often = self.headings[heading]
-                    yield Line((title, None, often), depth, heading=True)
-            if self._is_shown(len(above)):
-                yield Line((row.title, row.dims if self.symbolic else row.shape, row.note), len(above))
+                path = ".".join(above[: depth + 1])
+                if path not in shown and self._is_shown(depth):
+                    shown.add(path)
+                    yield self._closed(path, depth) if self._is_closed(depth) else self._heading(path, depth)
+            if self._is_shown(len(above)) and not (self._is_closed(len(above)) and row.path in shown):
+                yield Line((row.title, self._shape(row), row.note), len(above))
 
     def _is_shown(self, depth: int) -> bool:
         return self.depth is None or depth < self.depth
+
+    def _is_closed(self, depth: int) -> bool:
+        """Whether what is inside a module at this depth is not shown."""
+        return not self._is_shown(depth + 1)
+
+    def _heading(self, path: str, depth: int) -> Line:
+        part = self.parts[path]
+        return Line((part.heading, None, part.often), depth, heading=True)
+
+    def _closed(self, path: str, depth: int) -> Line:
+        """A module by its input and output alone."""
+        part = self.parts[path]
+        return Line((part.heading, self._shape(part.output), part.read(symbolic=self.symbolic)), depth)
+
+    def _shape(self, signal: Row | Signal | None) -> tuple[int | str, ...] | None:
+        if signal is None:
+            return None
+        return signal.dims if self.symbolic else signal.shape
 
     def sizes(self) -> Iterator[tuple[str, int]]:
         for row in self.rows if self.symbolic else ():
             yield from zip(row.dims, map(int, row.shape), strict=True)
 
     def record(self) -> dict[str, Any]:
-        keys = ("path", "repeat", "shape", "dims")
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
@@ -70,7 +142,8 @@ class ShapesReport(Report):
             "batch": self.batch,
             **self.lengths,
             "assumptions": self.assumed(),
-            "rows": [{key: getattr(row, key) for key in keys} for row in self.rows],
+            "rows": [row.record() for row in self.rows],
+            "parts": [part.record(path) for path, part in self.parts.items() if path],
         }
 
 
@@ -84,14 +157,17 @@ def shapes(
     parameters: bool = False,
     depth: int | None = None,
 ) -> ShapesReport:
+    oriented = orientations(root) if parameters else None
+    notes = [orientation_note(oriented.values())] if oriented else []
+    computed = signals_of(root)
     return ShapesReport(
         model=model,
-        assumptions=(scope.exact("shape"), *notes_of(root), *work.assumptions),
+        assumptions=(scope.exact("shape"), *notes, *notes_of(root), *work.assumptions),
         scope=scope,
         batch=work.batch,
         lengths=work.lengths,
-        rows=tuple(_rows(root, Count(1), parameters)),
-        headings={module.path: _heading(module) for module in _modules(root) if not module.is_section},
+        rows=tuple(_rows(root, Count(1), oriented)),
+        parts={module.path: _part(module, computed) for module in _modules(root) if not module.is_section},
         symbolic=symbolic,
         depth=depth,
     )
@@ -103,25 +179,43 @@ def _modules(module: Module) -> Iterator[Module]:
         yield from _modules(child)
 
 
-def _heading(module: Module) -> tuple[str, str]:
-    title = f"{module.title} × {module.repeat}" if module.repeat > 1 else module.title
-    return title, f"runs {module.calls:,} times" if module.calls > 1 else ""
+def _part(module: Module, computed: frozenset[Tensor]) -> Part:
+    return Part(
+        title=module.full_name,
+        repeat=int(module.repeat),
+        calls=int(module.calls),
+        about="" if _own_output(module) else module.about,
+        inputs=tuple(Signal.of(tensor) for tensor in taken_in(module, computed)),
+        output=_output(module),
+    )
 
 
-def _rows(module: Module, above: Count, parameters: bool) -> Iterator[Row]:
-    """In the order of computation; what a module itself computes last is the module's own signal."""
+def _output(module: Module) -> Signal | None:
+    """Its own, or that of the step that it runs for every position."""
+    steps = [child for child in reversed(module.children) if given_out(child)]
+    found = given_out(module) or next(map(given_out, steps), None)
+    return Signal.of(found) if found else None
+
+
+def _rows(module: Module, above: Count, oriented: dict[Tensor, str] | None) -> Iterator[Row]:
+    """In the order of computation; what a module itself computes last is the module's own signal.
+
+    Parameters are among them if it is known how they are `oriented`.
+    """
     repeat = above * module.repeat
-    if parameters:
+    if oriented is not None:
         for name, param in module.params.items():
-            yield _row(_under(module, name), repeat, param, "parameter", name)
+            note = ", ".join(filter(None, ("parameter", oriented.get(param))))
+            yield _row(_under(module, name), repeat, param, note, name)
     own = _own_output(module)
     for item in module.body:
         if isinstance(item, Module):
-            yield from _rows(item, repeat, parameters)
+            yield from _rows(item, repeat, oriented)
         elif item.name and item is not own:
-            yield _row(_under(module, item.name), repeat, item.output, item.note, item.name.replace("_", " "))
+            title = item.title or item.name.replace("_", " ")
+            yield _row(_under(module, item.name), repeat, item.output, item.note, title)
     if own:
-        yield _row(module.path, repeat, own.output, own.note if own.name else "", module.title)
+        yield _row(module.path, repeat, own.output, module.about, module.full_name)
 
 
 def _under(module: Module, name: str) -> str:
@@ -138,5 +232,5 @@ def _row(path: str, repeat: Count, tensor: Tensor, note: str, title: str) -> Row
     return Row(path, int(repeat), tensor.shape, _names(tensor.axes), note, title)
 
 
-def _names(axes: Axes) -> tuple[str, ...]:
+def _names(axes: Axes) -> Names:
     return tuple("·".join(dim.name for dim in axis) for axis in axes)

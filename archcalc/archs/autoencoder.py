@@ -17,7 +17,7 @@ from archcalc.layers.autoencoder import Merge, linear_autoencoder
 from archcalc.layers.dims import sequence_of
 from archcalc.layers.loss import squared_error
 from archcalc.spec.gathering import STAND_IN, tell
-from archcalc.spec.node import ModelSpec, Size
+from archcalc.spec.node import ModelSpec, Size, field
 from archcalc.spec.workload import Longest, Workload
 
 ONE_MERGE = 2  # words, in the smallest tree
@@ -31,12 +31,21 @@ class Spec(ModelSpec):
         "linear": _EVERY - {"seq"} | {"input", "hidden", "bias"},
         "recursive": _EVERY | {"input", "hidden", "bias", "classes"},
     }
-    family: Literal["autoencoder"] = "autoencoder"
-    kind: Literal["linear", "recursive"] | None = None
-    input: Size | None = None  # the width of a sample, or of a word's vector
-    hidden: Size | None = None  # the width of the code, or of a parent
-    bias: bool | None = None  # as on paper: the recursive one has biases, the linear one none
-    classes: Size | None = None  # of a classifier at every parent
+    family: Literal["autoencoder"] = field("autoencoder", "The family of autoencoders.", example="autoencoder")
+    kind: Literal["linear", "recursive"] | None = field(
+        None,
+        "A linear autoencoder, or a recursive one that folds a sentence up a tree.",
+        example="recursive",
+        unset="needed",
+    )
+    input: Size | None = field(None, "The width of a sample, or of a word's vector.", example=784, unset="needed")
+    hidden: Size | None = field(None, "The width of the code, or of a parent in the tree.", example=32, unset="needed")
+    bias: bool | None = field(
+        None, "Its layers have biases.", example=True, unset="true for recursive, false for linear"
+    )
+    classes: Size | None = field(
+        None, "Recursive: classes of a classifier at every parent.", example=2, unset="no classifier"
+    )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from itertools import groupby
 from typing import Annotated, Any, Literal
 
@@ -20,7 +21,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.layers.listed_cache import Kept, keep
-from archcalc.spec.node import ModelSpec, Size, as_tuple
+from archcalc.spec.node import ModelSpec, Size, as_tuple, field
 from archcalc.spec.stored_tensors import LARGEST, Stored, read
 from archcalc.spec.workload import Longest, Workload
 from archcalc.storage.packed_tensors import PARAMETER, UNKNOWN, Use, uses
@@ -30,10 +31,18 @@ class Spec(ModelSpec):
     """`tensors`: what each is called, and `bf16 [4096, 14336]`, with its bytes where they do not follow from that.
     `cache`: what the file tells of it, though not what is computed; `length`: of the longest sequence."""
 
-    family: Literal["weights"] = "weights"
-    tensors: dict[str, str]
-    cache: Annotated[tuple[Kept, ...], BeforeValidator(as_tuple)] = ()
-    length: Size | None = None
+    family: Literal["weights"] = field(
+        "weights", "A list of tensors, as a file of weights holds them.", example="weights"
+    )
+    tensors: dict[str, str] = field(
+        ..., "Every tensor: its name, then number format and shape.", example={"lm_head.weight": "bf16 [32000, 4096]"}
+    )
+    cache: Annotated[tuple[Kept, ...], BeforeValidator(as_tuple)] = field(
+        (),
+        "What is known of the cache: what some layers keep of a sequence.",
+        example={"layers": 32, "heads": 8, "k_dim": 128, "v_dim": 128},
+    )
+    length: Size | None = field(None, "The longest sequence.", example=4096, unset="unknown")
 
 
 @dataclass(frozen=True)
@@ -43,7 +52,7 @@ class Weights:
     tensors: dict[str, Stored]
     used: dict[str, Use]
     kind: str = ""
-    lengths: dict[str, Longest] = field(default_factory=dict)  # chosen only where a cache grows with it
+    lengths: dict[str, Longest] = dataclass_field(default_factory=dict)  # chosen only where a cache grows with it
     cache: tuple[Kept, ...] = ()
 
 

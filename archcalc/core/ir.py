@@ -99,6 +99,8 @@ class Op:
     note: str = ""
     beside: dict[str, Tensor] = field(default_factory=dict)
     seen: Seen | None = None
+    title: str = ""  # what `archcalc shapes` calls it, where its name says too little
+    is_aside: bool = False  # stands beside the output of its module: the last states of a recurrent layer
 
     def __repr__(self) -> str:
         return listing.op_text(self)
@@ -136,6 +138,8 @@ class Module:
         self.region: Region | None = None  # the kind of region it is for analyses, if any
         self.title = name.replace("_", " ")  # as a heading
         self.term = self.title  # as a term of a sum
+        self.called = ""  # its full name, where there is room: the title may be shorter
+        self.about = ""  # its output in a few words, beside the shape
         self.group: ModuleGroup | None = parent.group if parent else None
         self.params: dict[str, Param] = {}
         self.buffers: dict[str, Tensor] = {}
@@ -186,6 +190,11 @@ class Module:
     def carry(self, into: Tensor, out: Tensor) -> None:
         """Declare a recurrence: the next run reads this run's `out` in place of `into`."""
         self.carries.append((into, out))
+
+    @property
+    def full_name(self) -> str:
+        """As textbooks call it: `masked self-attention`."""
+        return self.called or self.title
 
     @property
     def runs(self) -> Count:
@@ -251,7 +260,9 @@ class Module:
         select: tuple[Dim, ...] = (),
         name: str = "",
         note: str = "",
+        title: str = "",
         seen: Seen | None = None,
+        is_aside: bool = False,
     ) -> Tensor:
         """Record one op and return its output, shaped like the first input unless `to` says otherwise."""
         if kind not in KINDS:
@@ -262,12 +273,13 @@ class Module:
         output = Tensor(shape, KINDS[kind].role, base, stops=_stops(base, inputs), of=of)
         _check_dims((*inputs, output))
         self._attach()
-        self.body.append(Op(kind, inputs, output, over, select, name, note, _beside(kind, inputs, output), seen))
+        beside = _beside(kind, inputs, output)
+        self.body.append(Op(kind, inputs, output, over, select, name, note, beside, seen, title, is_aside))
         return output
 
-    def show(self, name: str, *items: Dim | Axis, note: str = "") -> None:
+    def show(self, name: str, *items: Dim | Axis, note: str = "", title: str = "") -> None:
         """Show a shape in `archcalc shapes` that is never stored: one head, a one-hot input."""
-        self.record("show", to=axes(*items), name=name, note=note)
+        self.record("show", to=axes(*items), name=name, note=note, title=title)
 
     def _attach(self) -> None:
         if self.parent and not self._is_attached:

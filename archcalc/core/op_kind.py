@@ -45,6 +45,7 @@ class Kind:
     passes_gradient: bool = False
     expensive: bool = False
     row_statistics: int = 0
+    enters: bool = False
     reads: Moves = lambda op: every_input(op)
     writes: Moves = lambda op: its_whole_output(op)
 

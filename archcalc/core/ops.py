@@ -20,6 +20,7 @@ The rest are traits that other analyses ask for, so that none of them lists kind
     own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
     passes_gradient   the gradient of an input is that of the output, without a storage of its own
     row_statistics    fp32 numbers a row that a compiled block saves, to compute its wide output again
+    enters            its output enters the model from outside: ids, an image
     expensive         PyTorch's list of ops that selective checkpointing does not recompute
     reads, writes     elements that one run moves, tensor by tensor, where that is not all of its inputs and its output
 
@@ -227,7 +228,7 @@ KINDS = {
     ),
     "identity": _view("nothing at all: the same storage"),
     "view": _view("the same storage seen along other axes"),
-    "input": Kind("what enters the model", none, nothing, allocates=False, writes=no_elements),
+    "input": Kind("what enters the model", none, nothing, allocates=False, enters=True, writes=no_elements),
     "constant": Kind("numbers that nothing is learned in, made where they are used", none, nothing),
     "zeros": Kind("zeros to start from: the state before the first step", none, nothing),
     "show": Kind("a shape to look at, not a tensor", none, nothing, allocates=False, writes=no_elements),

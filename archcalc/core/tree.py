@@ -1,4 +1,4 @@
-"""Traversals of the module tree: the ancestors of a module, and all ops below it."""
+"""Traversals of the module tree: the ancestors of a module, all ops below it, its inputs and its output."""
 
 from __future__ import annotations
 
@@ -33,6 +33,52 @@ def read_from_outside(module: Module) -> list[Tensor]:
     inside = list(ops_in(module))
     made = {op.output.storage for op in inside}
     return list(dict.fromkeys(tensor for op in inside for tensor in op.inputs if tensor.storage not in made))
+
+
+def given_out(module: Module) -> Tensor | None:
+    """The declared output, or the output of the last op."""
+    if module.carries:
+        return module.carries[0][1]
+    last = _last_op(module)
+    return last.output if last else None
+
+
+def _last_op(module: Module) -> Op | None:
+    """Cached or displayed tensors are not outputs, a loss belongs to no layer, and last states come with outputs.
+
+    None where the last thing is a step of every position: what is made of all its outputs is not told.
+    """
+    for item in reversed(module.body):
+        if isinstance(item, Module) and item.region != Region.LOSS:
+            return _last_op(item) if item.calls == 1 and item.region != Region.STEP else None
+        if isinstance(item, Op) and not _stands_beside(item):
+            return item
+    return None
+
+
+def _stands_beside(op: Op) -> bool:
+    return op.is_aside or op.output.role == "cache" or not (op.traits.allocates or op.traits.view)
+
+
+def taken_in(module: Module, computed: frozenset[Tensor]) -> list[Tensor]:
+    """The signals that a module reads: what enters the model within it, and storages `computed` outside it.
+
+    Constants, such as masks and angles, are no signals.
+    """
+    found: dict[Tensor, Tensor] = {}
+    made: set[Tensor] = set()
+    for op in ops_in(module):
+        entering = [op.output] if op.traits.enters else []
+        outer = [tensor for tensor in op.inputs if tensor.storage in computed and tensor.storage not in made]
+        for tensor in (*entering, *outer):
+            found.setdefault(tensor.storage, tensor)
+        made.add(op.output.storage)
+    return list(found.values())
+
+
+def signals_of(root: Module) -> frozenset[Tensor]:
+    """Storages that the forward pass computes, or that enter it: all but constants and zeros to start from."""
+    return frozenset(op.output.storage for op in ops_in(root) if op.inputs or op.traits.enters)
 
 
 def computed_earlier(root: Module) -> frozenset[Tensor]:

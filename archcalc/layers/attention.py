@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Dim, Module, Part, Region, Tensor, axes
@@ -29,6 +30,8 @@ Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
 SELF = {"q": Role.ATTENTION_Q, "k": Role.ATTENTION_K, "v": Role.ATTENTION_V, "out": Role.ATTENTION_OUT}
 CROSS = {"q": Role.CROSS_Q, "k": Role.CROSS_K, "v": Role.CROSS_V, "out": Role.CROSS_OUT}
 
+PROJECTED = "output projection"
+BY_SOFTMAX = "softmax weights · v"
 _TWO = Dim.of("query_and_gate", 2, copies=True)
 
 
@@ -53,6 +56,7 @@ class Heads:
     bias: Biased
     v_dim: int | None = None  # as wide as keys, unless given
     cross: bool = False  # looks at what an encoder gives
+    lookup: ClassVar[str] = BY_SOFTMAX  # what a head's output is
 
     @property
     def head(self) -> Dim:
@@ -82,9 +86,7 @@ class Heads:
 
     def concatenated(self, m: Module, found: Tensor) -> Tensor:
         """The outputs of all heads, concatenated."""
-        batch, _, seq, _ = found.dims
-        joined = axes(batch, seq, (self.head, self.value))
-        return m.record("view", found, to=joined, name="concat", note="heads concatenated")
+        return concatenated(m, found, self.value, self.lookup)
 
     def keep_global(self, m: Module, d_model: Dim) -> None:
         """Longformer's second projections, for tokens with global attention: stored, and unused if there are none."""
@@ -129,7 +131,6 @@ class Attention(Heads):
         q, gate = self._gate_of_queries(m, q)
         k, v = self.keys_and_values(m, memory)
         gate = gate or self._gate(m, x)
-        m.show("head", *x.dims[:2], self.key, note=f"each of {self.heads} heads")
         q, k, v = self._by_head(m, q, k, v)
         q, k = self._rotated(m, q, k, inputs)
         past = looked_at(x, memory, inputs.work, self.sight)
@@ -201,7 +202,15 @@ class Attention(Heads):
             return self.routed.answers(m, found, expert_weights, d_model, bias="o" in self.bias)
         if self.gate != "query" and self.value == self.key:
             self.describe(m, d_model)
+        m["out"].about = PROJECTED
         return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])
+
+
+def concatenated(m: Module, found: Tensor, value: Dim, lookup: str = BY_SOFTMAX) -> Tensor:
+    """(batch, heads, positions, width) as (batch, positions, heads · width)."""
+    batch, head, seq, _ = found.dims
+    m.show("head", batch, seq, value, title="each head's output", note=f"{lookup}, {head.size} heads")
+    return m.record("view", found, to=axes(batch, seq, (head, value)), name="concat", title="heads concatenated")
 
 
 def _rows(x: Tensor) -> tuple[Dim, Dim]:

@@ -15,6 +15,7 @@ from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dropout import dropped
 from archcalc.spec.workload import Workload
 
+WEIGHTS, SOFTMAX_WEIGHTS = "weights", "softmax weights"
 INPUT = "input"  # softmax is computed in the number format of its input
 BENT = Assumption(
     Topic.ATTENTION,
@@ -60,9 +61,8 @@ class Core:
         m.whole_sequence = self._bent or EAGERLY
         if k.dims[1] != head:
             k, v = (m.record("repeat", t, to=axes(batch, head, past, t.dims[3])) for t in (k, v))
-        scores = m.record(
-            "contract", q, k, to=axes(batch, head, seq, past), over=(each,), name="scores", seen=self.seen
-        )
+        square = axes(batch, head, seq, past)
+        scores = m.record("contract", q, k, to=square, over=(each,), name="scores", note="q·kᵀ", seen=self.seen)
         scores = m.record("scale", scores)
         scores = self._capped(scores) if self.softcap else scores
         scores = m.record("add", scores, self.bias) if self.bias else scores
@@ -96,7 +96,12 @@ class Core:
 
     def weights(self, scores: Tensor) -> Tensor:
         """Softmax in the format of the scores, or in fp32 and cast back to it."""
-        return self.m.record("softmax" if self.softmax == INPUT else "softmax_fp32", scores)
+        note = "rows sum to 1, 0 where masked" if self.mask else "rows sum to 1"
+        return self.m.record(self._softmax, scores, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
+
+    @property
+    def _softmax(self) -> str:
+        return "softmax" if self.softmax == INPUT else "softmax_fp32"
 
     def _capped(self, scores: Tensor) -> Tensor:
         """cap · tanh(scores / cap)."""
@@ -107,8 +112,9 @@ class Core:
         assert self.sinks
         *rows, past = scores.dims
         wider = axes(*rows, Dim.of("kv_seq_and_sink", past.size + 1))
-        weights = self.weights(self.m.record("concat", scores, self.sinks, to=wider))
-        return self.m.record("view", weights, to=scores.axes)
+        weights = self.m.record(self._softmax, self.m.record("concat", scores, self.sinks, to=wider))
+        note = "without the sink's"
+        return self.m.record("view", weights, to=scores.axes, name=WEIGHTS, title=SOFTMAX_WEIGHTS, note=note)
 
     @property
     def _bent(self) -> str:

@@ -26,6 +26,20 @@ class Sight:
         """Whether a mask is needed."""
         return self.causal or bool(self.window or self.chunk)
 
+    @property
+    def called(self) -> str:
+        """Self-attention under its usual name."""
+        return "masked self-attention" if self.causal else "self-attention"
+
+    @property
+    def about(self) -> str:
+        """Which positions are seen, in a few words."""
+        if self.window:
+            return f"a window of {self.window:,} positions"
+        if self.chunk:
+            return f"positions of the same chunk of {self.chunk:,}"
+        return "sees no later positions" if self.causal else ""
+
     def kept(self, past: Dim) -> Dim:
         """The positions that the KV cache must keep for the next token: the window, the chunk, or all of them."""
         widest, name = self.window or self.chunk, "window" if self.window else "chunk"

@@ -42,14 +42,17 @@ class Ffn:
     def run(self, m: Module, x: Tensor, work: Workload, roles: FfnRoles = DENSE) -> Tensor:
         hidden = self._gated(m, x, roles) if self.gated else self._plain(m, x, roles)
         hidden = norm(m["inner_norm"], hidden, self.inner_norm)
-        name = "down" if self.gated else "out"
-        return linear(m[name], hidden, x.axes[-1], bias=self.out_bias, role=roles.down)
+        last = m["down" if self.gated else "out"]
+        last.about = "second layer"
+        return linear(last, hidden, x.axes[-1], bias=self.out_bias, role=roles.down)
 
     def _gated(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
+        m["gate"].about, m["up"].about = f"first layer, then {self.act}", "first layer, times the gate"
         gate = activated(m, linear(m["gate"], x, self._inner, bias=self.bias, role=roles.gate), self.act)
         return m.record("multiply", gate, linear(m["up"], x, self._inner, bias=self.bias, role=roles.up))
 
     def _plain(self, m: Module, x: Tensor, roles: FfnRoles) -> Tensor:
+        m["in"].about = f"first layer, then {self.act}"
         return activated(m, linear(m["in"], x, self._inner, bias=self.bias, role=roles.up), self.act)
 
     @property

@@ -50,6 +50,9 @@ class Gates:
     def hidden(self) -> Dim:
         return Dim.of("hidden", self.cell.hidden)
 
+    def symbol(self, name: str) -> str:
+        return SYMBOLS.get(name, "c̃" if self.cell.kind == "lstm" else "h̃")
+
     def sums(self, name: str) -> Tensor:
         """The gate's pre-activation, before σ or tanh."""
         raise NotImplementedError
@@ -84,6 +87,7 @@ class OnPaper(Gates):
 
     def gate(self, name: str, *, sees: Tensor | None = None) -> Tensor:
         m, into = self.m[name], self.sums(name)
+        m.about = self.symbol(name)
         if self.cell.peephole and sees is not None:
             into = m.record("add", into, m.record("multiply", sees, m.param("peephole", self.hidden)))
         return m.record(NONLINEARITIES.get(name, "sigmoid"), into)
@@ -92,6 +96,7 @@ class OnPaper(Gates):
         let_through = self.m.record("multiply", reset, self.h)
         joined = self._join(let_through, "joined_after_reset", "Γr∗h⟨t−1⟩")
         m = self.m["candidate"]
+        m.about = self.symbol("candidate")
         return m.record("tanh", linear(m, joined, self.hidden))
 
 
@@ -191,9 +196,7 @@ class Stacked(Gates):
         return weight.seen_as(self.hidden)
 
     def _activated(self, name: str, into: Tensor) -> Tensor:
-        candidate = "c̃" if self.cell.kind == "lstm" else "h̃"
-        symbol = SYMBOLS.get(name, candidate)
-        return self.m.record(NONLINEARITIES.get(name, "sigmoid"), into, name=name, note=symbol)
+        return self.m.record(NONLINEARITIES.get(name, "sigmoid"), into, name=name, note=self.symbol(name))
 
     def candidate_after(self, reset: Tensor) -> Tensor:
         let_through = self.m.record("multiply", reset, self._share(self._sums.from_h))

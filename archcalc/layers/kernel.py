@@ -13,11 +13,11 @@ queries, keys and values for the backward pass, but no sum.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
-from archcalc.layers.attention import Heads, Inputs, Rotation, looked_at, rotated
+from archcalc.layers.attention import PROJECTED, Heads, Inputs, Rotation, looked_at, rotated
 from archcalc.layers.linear import linear
 from archcalc.layers.one_kernel import kernel
 
@@ -40,6 +40,7 @@ def feature_width(feature: str, head_dim: int) -> Count:
 class KernelAttention(Heads):
     """Like `Attention`, with a feature map instead of scores and softmax."""
 
+    lookup: ClassVar[str] = "φ(q)·state ÷ normaliser"
     feature: str = "elu"
     causal: bool = False
 
@@ -54,13 +55,13 @@ class KernelAttention(Heads):
         past = looked_at(x, memory)
         k = k.seen_as(batch, self.kv_head, past, self.key)
         v = v.seen_as(batch, self.kv_head, past, self.value)
-        m.show("head", batch, seq, self.key, note=f"each of {self.heads} heads")
         core = kernel(m, inputs.work, FUSED) if self.causal else m.as_region(Region.CORE)
         m.whole_sequence = "sums of kernel attention over all positions"
         sums = Kernel(core, inputs.work, self.feature, inputs.rotation, self.causal, calls)
         found = self.concatenated(m, sums.look_up(q, k, v))
         if self.value == self.key:
             self.describe(m, d_model)
+        m["out"].about = PROJECTED
         return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])
 
 

@@ -7,7 +7,7 @@ from archcalc.core.ir import Dim, Module, axes
 from archcalc.core.positions import Positions
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.dims import kv_heads_of
-from archcalc.spec.node import Node, Size
+from archcalc.spec.node import Node, Size, field
 from archcalc.spec.workload import Workload
 
 
@@ -15,12 +15,14 @@ class Kept(Node):
     """What each of some layers keeps of a sequence: keys and values of `heads` heads for every position, or for those
     in a window, and a state of so many numbers whatever the length."""
 
-    layers: Size
-    heads: Size = 1
-    k_dim: Size | None = None
-    v_dim: Size | None = None
-    window: Size | None = None
-    state: Size | None = None
+    layers: Size = field(..., "How many layers keep this.", example=32)
+    heads: Size = field(1, "Heads that have keys and values of their own.", example=8)
+    k_dim: Size | None = field(None, "The width of a head's keys.", example=128, unset="no keys")
+    v_dim: Size | None = field(None, "The width of a head's values.", example=128, unset="no values")
+    window: Size | None = field(None, "Positions that are kept.", example=4096, unset="all")
+    state: Size | None = field(
+        None, "Numbers of a state that does not grow with the sequence.", example=65_536, unset="none"
+    )
 
 
 def keep(root: Module, cache: tuple[Kept, ...], work: Workload) -> None:

@@ -17,7 +17,7 @@ from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Param, Region, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.core.small import like
-from archcalc.layers.attention import Inputs, looked_at
+from archcalc.layers.attention import PROJECTED, Inputs, concatenated, looked_at
 from archcalc.layers.attention_core import INPUT, Core
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.dims import heads_of
@@ -76,7 +76,7 @@ class LatentAttention:
     softmax: str = INPUT
 
     def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
-        batch, seq, d_model = x.dims
+        d_model = x.dims[-1]
         q, squeezed = self._queries(m, x, inputs)
         latent, shared_key = self._cached(m, x, inputs)
         if inputs.work.decodes:
@@ -84,10 +84,10 @@ class LatentAttention:
         else:
             k, v = self._expanded(m, latent, shared_key)
             found = self._core(m, x, squeezed, inputs).run(q, k, v)
-        joined = axes(batch, seq, (self.widths.head, Dim.of("v_dim", self.widths.value)))
-        concatenated = m.record("view", found, to=joined, name="concat", note="heads concatenated")
-        concatenated = self._gated(m, x, concatenated) if self.gate else concatenated
-        return linear(m["out"], concatenated, d_model, bias=self.bias, role=Role.ATTENTION_OUT)
+        joined = concatenated(m, found, Dim.of("v_dim", self.widths.value))
+        joined = self._gated(m, x, joined) if self.gate else joined
+        m["out"].about = PROJECTED
+        return linear(m["out"], joined, d_model, bias=self.bias, role=Role.ATTENTION_OUT)
 
     def _gated(self, m: Module, x: Tensor, found: Tensor) -> Tensor:
         out = found.axes[-1] if self.gate == "own" else (self.widths.head,)
@@ -103,6 +103,7 @@ class LatentAttention:
             x = linear(m["q_down"], x, rank, bias=self.bias, role=Role.ATTENTION_Q_DOWN)
             x = norm(m["q_norm"], x, self.norm)
         name, role = ("q_up", Role.ATTENTION_Q_UP) if widths.q_rank else ("q", Role.ATTENTION_Q)
+        m[name].about = f"{widths.nope} + {widths.rope} for RoPE, each head"
         q = linear(m[name], x, (widths.head, widths.query), bias=False, role=role)
         return _rotated(m, q.seen_as(batch, widths.head, seq, widths.query), inputs), x
 
@@ -122,6 +123,7 @@ class LatentAttention:
         """The latent vector and the rotated key of every position that can be attended to."""
         batch, seq, _ = x.dims
         rank, rope = Dim.of("kv_rank", self.widths.kv_rank), Dim.of("rope_dim", self.widths.rope)
+        m["kv_down"].about, m["kv_norm"].about = "latent and RoPE key", "latent: cached"
         down = linear(m["kv_down"], x, self.widths.down, bias=self.bias, role=Role.ATTENTION_KV_DOWN)
         latent = norm(m["kv_norm"], down.seen_as(batch, seq, rank), self.norm)
         shared_key = _rotated(m, down.seen_as(batch, seq, rope), inputs)
@@ -135,6 +137,7 @@ class LatentAttention:
         """Keys and values of all heads."""
         batch, past, _ = latent.dims
         widths = self.widths
+        m["kv_up"].about = "keys and values of all heads"
         both = linear(m["kv_up"], latent, (widths.head, widths.up), bias=False, role=Role.ATTENTION_KV_UP)
         value = m.record("copy", both, to=axes(batch, widths.head, past, Dim.of("v_dim", widths.value)))
         key = m.record("concat", both, shared_key, to=axes(batch, widths.head, past, widths.query))

@@ -63,8 +63,9 @@ class Mixture:
         elif self.correction:
             m.buffer("correction", Dim.of("experts", self.experts))
         scores = linear(m, x, Dim.of("experts", self.experts), bias=self.router_bias, role=Role.ROUTER)
-        shares = m.record("softmax", scores)
-        return m.record("choose", shares, to=(*rows, (Dim.of("top", self.top),)), name="chosen", note="of the experts")
+        shares = m.record("softmax", scores, name="probabilities", note=f"of {self.experts} experts")
+        chosen, note = (*rows, (Dim.of("top", self.top),)), f"weights of {self.top} of {self.experts} experts"
+        return m.record("choose", shares, to=chosen, name="chosen", note=note)
 
     def _shared(self, m: Module, x: Tensor, shared: Ffn, work: Workload) -> Tensor:
         answer = shared.run(m["shared"], x, work, SHARED)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from archcalc.core.ir import Dim, Module, Param, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.core.small import TWICE
+from archcalc.layers.embedding import PLACED
 
 Sides = tuple[int, int]  # height, width
 SMALL_PATCH = 4
@@ -96,4 +97,5 @@ def put_in_front(m: Module, x: Tensor, number: int, to: Dim) -> Tensor:
 def add_table(m: Module, x: Tensor) -> Tensor:
     """A learned position for each row; all rows are used, so there is no lookup."""
     _, placed, d_model = x.dims
+    m.about = PLACED
     return m.record("add", x, m.param("weight", placed, d_model, role=Role.POSITION_TABLE))

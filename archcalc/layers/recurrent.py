@@ -15,6 +15,7 @@ from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.gates import Gates, OnPaper, Stacked
 from archcalc.layers.linear import linear
 
+HIDDEN = "hidden state h"
 State = tuple[Tensor, ...]  # h, and the c of an LSTM
 
 
@@ -56,9 +57,9 @@ def _lstm(m: Module, gates: Gates, before: State) -> State:
     update, forget = (gates.gate(name, sees=cell) for name in ("update_gate", "forget_gate"))
     written = m.record("multiply", update, gates.gate("candidate"))
     remembered = m.record("multiply", forget, cell)
-    c = m.record("add", written, remembered, name="c", note="Γu∗c̃ + Γf∗c⟨t−1⟩")
+    c = m.record("add", written, remembered, name="c", title="cell state c", note="Γu∗c̃ + Γf∗c⟨t−1⟩")
     shown = m.record("tanh", c)
-    return m.record("multiply", gates.gate("output_gate", sees=c), shown, name="h", note="Γo∗tanh(c)"), c
+    return m.record("multiply", gates.gate("output_gate", sees=c), shown, name="h", title=HIDDEN, note="Γo∗tanh(c)"), c
 
 
 def _gru(m: Module, gates: Gates, before: State) -> State:
@@ -67,8 +68,8 @@ def _gru(m: Module, gates: Gates, before: State) -> State:
     candidate = gates.candidate_after(reset)
     remembered = m.record("multiply", update, h)
     written = m.record("multiply", m.record("subtract", update), candidate)
-    return (m.record("add", remembered, written, name="h", note="Γu∗h⟨t−1⟩ + (1−Γu)∗h̃"),)
+    return (m.record("add", remembered, written, name="h", title=HIDDEN, note="Γu∗h⟨t−1⟩ + (1−Γu)∗h̃"),)
 
 
 def _rnn(m: Module, gates: Gates, before: State) -> State:
-    return (m.record("tanh", gates.sums("state"), name="h", note="tanh"),)
+    return (m.record("tanh", gates.sums("state"), name="h", title=HIDDEN, note="tanh"),)

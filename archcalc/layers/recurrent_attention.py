@@ -17,6 +17,14 @@ from archcalc.core.count import total
 from archcalc.core.ir import Dim, Module, Part, Tensor, axes
 from archcalc.layers.linear import linear
 
+FORMULAS = {
+    "dot": "qᵀk",
+    "general": "qᵀW k",
+    "additive": "vᵀtanh(W q + U k)",
+    "concat": "vᵀtanh(W [q; k])",
+    "location": "W q",
+}
+
 
 @dataclass(frozen=True)
 class Score:
@@ -31,8 +39,13 @@ class Score:
         """The part of the encoder's keys that can be computed once, before the decoder starts."""
         if self.kind != "additive":
             return Memory(self, states, states)
-        width = Dim.of("width", self.width)
-        return Memory(self, linear(m.child("keys", title="attention keys"), states, width, bias=self.bias), states)
+        projected = m.child("keys", title="attention keys")
+        projected.about = "U k, computed once"
+        return Memory(self, linear(projected, states, Dim.of("width", self.width), bias=self.bias), states)
+
+    @property
+    def formula(self) -> str:
+        return FORMULAS[self.kind]
 
     def scores(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
         """One score for each encoder position."""
@@ -43,17 +56,19 @@ class Score:
     def _dot(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
         batch, seq, key = keys.dims
         alike = query.seen_as(batch, key)
-        return m.record("contract", alike, keys, to=axes(batch, seq), over=(key,), name="scores", note="qᵀk")
+        return m.record("contract", alike, keys, to=axes(batch, seq), over=(key,), name="scores", note=self.formula)
 
     def _general(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
         batch, seq, key = keys.dims
         turned = linear(m["query"], query, key, bias=self.bias)
-        return m.record("contract", turned, keys, to=axes(batch, seq), over=(key,), name="scores", note="qᵀW k")
+        return m.record("contract", turned, keys, to=axes(batch, seq), over=(key,), name="scores", note=self.formula)
 
     def _location(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
+        m["scores"].about = self.formula
         return linear(m["scores"], query, keys.dims[1], bias=self.bias)
 
     def _additive(self, m: Module, query: Tensor, keys: Tensor) -> Tensor:
+        m["query"].about = "W q"
         turned = linear(m["query"], query, keys.dims[-1], bias=self.bias)
         added = m.record("add", keys, turned)
         return self._weighed(m, added)
@@ -68,12 +83,14 @@ class Score:
         """vᵀtanh(…)."""
         batch, seq, width = inner.dims
         weighing = m["scores"]
+        weighing.about = self.formula
         v: Tensor = weighing.param("v", width)
         if self.normed:
             inner = weighing.record("add", inner, weighing.param("bias", width))
             v = _of_length_one(weighing, v, width)
             v = weighing.record("multiply", v, weighing.param("gain", Dim.of("gain", 1)))
-        scores = weighing.record("contract", weighing.record("tanh", inner), v, to=axes(batch, seq), over=(width,))
+        inner = weighing.record("tanh", inner, name="tanh", title="tanh layer", note=self.formula[2:])
+        scores = weighing.record("contract", inner, v, to=axes(batch, seq), over=(width,))
         return weighing.record("add", scores, weighing.param("offset", Dim.of("offset", 1))) if self.bias else scores
 
 
@@ -95,9 +112,9 @@ class Memory:
         batch, seq, key = self.states.dims
         query = query.seen_as(batch, Dim("query", query.dims[-1].size))
         scores = self.score.scores(m, query, self.keys)
-        weights = m.record("softmax", scores, name="weights", note="α = softmax(scores)")
-        mixed = axes(batch, key)
-        context = m.record("contract", weights, self.states, to=mixed, over=(seq,), name="context", note="c = Σ α·k")
+        weights = m.record("softmax", scores, name="weights", title="softmax weights", note="α = softmax(scores)")
+        mixed, note = axes(batch, key), "c = Σ α·k"
+        context = m.record("contract", weights, self.states, to=mixed, over=(seq,), name="context", note=note)
         return context.seen_as(batch, Dim("context", key.size))
 
     def keep(self, m: Module) -> None:

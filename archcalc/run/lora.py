@@ -106,8 +106,8 @@ def _adapt(module: Module, op: Op, rank: Dim) -> None:
     plain = Tensor(op.output.axes, op.output.role)
     place = module.body.index(op)
     module.body.remove(lora)
-    joined = Op("add", (plain, change), op.output, name=op.name, note=op.note)
-    module.body[place : place + 1] = [replace(op, output=plain, name="", note=""), lora, joined]
+    joined = Op("add", (plain, change), op.output, name=op.name, note=op.note, title=op.title)
+    module.body[place : place + 1] = [replace(op, output=plain, name="", note="", title=""), lora, joined]
 
 
 def _free_name(module: Module, weight: Tensor) -> str:

@@ -17,6 +17,7 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+from pydantic.config import JsonDict
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from archcalc.core.errors import InputError, Path
@@ -66,6 +67,12 @@ def shown(value: Any) -> str:
     if isinstance(value, int) and value.bit_length() > MOST_BITS:
         return f"a number of {value.bit_length():,} bits"
     return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+def field(default: Any, about: str, *, example: Any, unset: str = "") -> Any:
+    """A field of a spec: what it means in a sentence, a value to try, and what holds where it is None."""
+    extra: JsonDict | None = {"unset": unset} if unset else None
+    return Field(default, description=about, examples=[example], json_schema_extra=extra)
 
 
 class Node(BaseModel):
@@ -176,45 +183,88 @@ _SENTENCES_SCHEMA = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"
 Sentences = Annotated[tuple[str, ...], BeforeValidator(as_tuple), WithJsonSchema(_SENTENCES_SCHEMA)]
 
 
+Precision = Literal[*PRECISIONS]  # type: ignore[valid-type]
+
+
 class Published(Node):
     """The parameter count that the source publishes: exact, or rounded to the digits it prints."""
 
     main: ClassVar[str] = "parameters"
-    parameters: Parameters | None = None
-    of: str | None = None  # the class or checkpoint that was counted, head included
-    differs: str | None = None  # why archcalc's count is another, where it is
+    parameters: Parameters | None = field(
+        None,
+        "Parameters that the source publishes: an exact number, or as many digits as it prints (`124M`).",
+        example=124_439_808,
+    )
+    of: str | None = field(
+        None, "What was counted: the class or checkpoint, with or without its head.", example="GPT2LMHeadModel"
+    )
+    differs: str | None = field(
+        None, "Why archcalc counts another number than the source publishes.", example="the paper leaves the head out"
+    )
 
 
 class LeftOutPart(Node):
     """A part of the model that the spec does not describe."""
 
     main: ClassVar[str] = "part"
-    part: str
-    parameters: Size | None = None
+    part: str = field(..., "What the part is called.", example="vision encoder")
+    parameters: Size | None = field(None, "How many parameters it has.", example="400M", unset="unknown")
 
 
 class Partial(Node):
     """A spec that describes a part of a model: which one, of what, and what it leaves out."""
 
-    part: str
-    of: str | None = None
-    left_out: Annotated[tuple[LeftOutPart, ...], BeforeValidator(as_tuple), Field(min_length=1)]
+    part: str = field(..., "Which part of the model the spec describes.", example="text model")
+    of: str | None = field(None, "The model that it is a part of.", example="qwen3_vl")
+    left_out: Annotated[tuple[LeftOutPart, ...], BeforeValidator(as_tuple), Field(min_length=1)] = field(
+        ..., "The parts of the model that the spec does not describe.", example=["vision encoder"]
+    )
 
 
 class ModelSpec(Node):
     """The fields of every family."""
 
-    family: str = "transformer"
-    name: str | None = None
-    about: str | None = None
-    source: str | None = None
-    published: Published | None = None
-    scope: Partial | None = None
-    precision: Literal[*PRECISIONS] | None = None  # type: ignore[valid-type]
-    quantization: Quantization | None = None  # how weights are stored, word for word as a config's quantization_config
-    notes: Sentences = ()  # what every report repeats: what a reader of the numbers must know
-    batch: Size | None = None
-    seq: Size | None = None
+    family: str = field(
+        "transformer", "The family of architectures, which decides what other fields there are.", example="recurrent"
+    )
+    name: str | None = field(
+        None, "What the model is called in reports.", example="my model", unset="the name of the file"
+    )
+    about: str | None = field(
+        None, "A sentence about the model, for whoever reads the spec.", example="a small model to try things out"
+    )
+    source: str | None = field(
+        None, "Where the sizes come from: a paper, a config.json, an exercise.", example="Vaswani et al. 2017, table 3"
+    )
+    published: Published | None = field(
+        None, "The parameter count that the source publishes, which archcalc compares its own with.", example="124M"
+    )
+    scope: Partial | None = field(
+        None,
+        "Says that the spec describes only a part of a model, and which parts it leaves out.",
+        example={"part": "text model", "left_out": "vision encoder"},
+    )
+    precision: Precision | None = field(
+        None, "The number format of weights and activations.", example="bf16", unset="fp32"
+    )
+    quantization: Quantization | None = field(
+        None,
+        "How the checkpoint stores its weights, in the words of a config's `quantization_config`.",
+        example="mxfp4",
+        unset="the precision",
+    )
+    notes: Sentences = field(
+        (), "Sentences that every report repeats.", example=["trained on sequences of 4,096 tokens"]
+    )
+    batch: Size | None = field(
+        None, "How many samples are computed at once, unless --batch says otherwise.", example=32, unset="1"
+    )
+    seq: Size | None = field(
+        None,
+        "How many positions a sequence has, unless --seq says otherwise.",
+        example=1024,
+        unset="the longest that the positions allow, or 2,048",
+    )
 
     @classmethod
     def read(cls, data: Any) -> Self:

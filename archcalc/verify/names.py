@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archcalc.core.ir import Module, Op, Region, Tensor
+from archcalc.core.ir import Module
+from archcalc.core.tree import given_out
 
 Shape = tuple[int, ...]
 
@@ -41,29 +42,3 @@ def expanded(module: Module, name: str) -> Iterator[tuple[str, Module]]:
 
 def under(above: str, name: str) -> str:
     return f"{above}.{name}" if above else name
-
-
-def given_out(module: Module) -> Tensor | None:
-    """The declared output, or the output of the last op."""
-    if module.carries:
-        return module.carries[0][1]
-    last = _last_op(module)
-    return last.output if last else None
-
-
-def _last_op(module: Module) -> Op | None:
-    """Cached or displayed tensors are not outputs, a loss belongs to no layer, and last states come with outputs.
-
-    None where the last thing is a step of every position: what is made of all its outputs is not told.
-    """
-    for item in reversed(module.body):
-        if isinstance(item, Module) and item.region != Region.LOSS:
-            return _last_op(item) if item.calls == 1 and item.region != Region.STEP else None
-        if isinstance(item, Op) and not _stands_beside(item):
-            return item
-    return None
-
-
-def _stands_beside(op: Op) -> bool:
-    beside = op.output.role == "cache" or not (op.traits.allocates or op.traits.view)
-    return beside or op.name.startswith(("hidden_state", "cell_state"))

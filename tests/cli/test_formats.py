@@ -41,6 +41,8 @@ def test_the_keys_of_shapes(run: Run) -> None:
         "repeat": 12,
         "shape": [2, 8, 3072],
         "dims": ["batch", "seq", "ffn"],
+        "signal": "in",
+        "note": "first layer, then gelu_tanh",
     }
     assert (answer["batch"], answer["seq"]) == (2, 8)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     pass
 
 BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products"}
-ELSEWHERE = {"reads", "writes", "allocates"}  # of which test_kinds has examples
+ELSEWHERE = {"reads", "writes", "allocates", "enters"}  # of which test_kinds and analyze/test_shapes have examples
 TRAITS: dict[str, tuple[str, Any, dict[str, Any]]] = {  # a kind, another value, and where that must change the answer
     "attention_kernel": ("flash", False, {"cp": 2, "attention": "flash"}),
     "row_statistics": ("softmax_fp32", 0, {"compile": "blocks", "attention": "eager"}),

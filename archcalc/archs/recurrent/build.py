@@ -115,6 +115,7 @@ def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Pa
     if head.kind == "none" and not head.pool:
         return None
     m = root.child("head", group=ModuleGroup.HEAD)
+    m.about = "" if head.kind == "none" else "z: logits; ŷ = softmax(z)"
     if head.pool:
         return _classified(m, _read(m, made, head), head)
     vocab = vocab_of(model.head_vocab)

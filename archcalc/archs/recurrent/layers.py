@@ -7,7 +7,7 @@ from itertools import groupby
 
 from archcalc.archs.recurrent.stack import ALONE, Layer, Layers, ResolvedStack
 from archcalc.core.count import Count
-from archcalc.core.ir import Axis, Dim, Module, ModuleGroup, Region, Tensor, axes
+from archcalc.core.ir import Axes, Axis, Dim, Module, ModuleGroup, Region, Tensor, axes
 from archcalc.layers.dropout import dropped
 from archcalc.layers.linear import width_of
 from archcalc.layers.recurrent import Cell, State
@@ -123,11 +123,15 @@ def last_states(m: Module, ends: list[tuple[Layers, State]], batch: Dim) -> tupl
         several = " × ".join(f"{dim.size:,} {dim.name}" for dim in rows if dim.size > 1)
         note = f"at the end: {several}" if several else "at the end"
         stacked = tuple(
-            m.record("concat", *tensors, to=axes(rows, batch, tensors[0].dims[-1]), name=name + suffix, note=note)
+            _stacked(m, tensors, axes(rows, batch, tensors[0].dims[-1]), name + suffix, note)
             for name, tensors in zip(STATES, zip(*states, strict=True), strict=False)
         )
         stacks.append(LastStates(groups[0].first, stacked))
     return tuple(stacks)
+
+
+def _stacked(m: Module, states: State, to: Axes, name: str, note: str) -> Tensor:
+    return m.record("concat", *states, to=to, name=name, note=note, is_aside=True)
 
 
 def handed_over(m: Module, start: Outcome, group: Layers, cell: Cell) -> State:

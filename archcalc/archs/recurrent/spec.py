@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.spec.node import ModelSpec, Node, OneOrMore, Size, as_size, as_tuple, mistake, shown
+from archcalc.spec.node import ModelSpec, Node, OneOrMore, Size, as_size, as_tuple, field, mistake, shown
 
 ONE_HOT = "one-hot"  # in place of an embedding's width: tokens come in as one-hot vectors, without a table
 Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
@@ -57,26 +57,48 @@ class Embedding(Node):
     """
 
     main: ClassVar[str] = "width"
-    width: WidthOrOneHot | None = None
-    bias: bool = False
-    shared: bool = False  # one table for source and target
+    width: WidthOrOneHot | None = field(
+        None,
+        "The width of a token's vector; `one-hot`: there is no table, and the first layer reads one-hot vectors.",
+        example=100,
+        unset="needed, unless vectors come in",
+    )
+    bias: bool = field(False, "A bias on the table, as in the textbook's one-hot · W + b.", example=True)
+    shared: bool = field(False, "Encoder and decoder use one table.", example=True)
 
 
 class Scope(Node):
     """Fields of one stack of recurrent layers, or at the top for both."""
 
-    vocab: Size | None = None
-    embedding: Embedding = Embedding()
-    input: Size | None = None  # the width of vectors that come in instead of tokens
-    cell: Cell | None = None
-    hidden: Widths | None = None
-    layers: Size | None = None
-    bidirectional: BothWays = False  # `first`: the first layer alone (GNMT)
-    biases: Literal["one", "two", "keras", "none"] | None = None
-    projection: Size | None = None  # LSTMP: the state is projected to this width
-    peephole: bool = False  # the gates of an LSTM see its cell
-    residual: Size | None = None  # the first layer that adds its input to its output (GNMT: 3)
-    dropout: Fraction = 0.0
+    vocab: Size | None = field(
+        None, "How many tokens the vocabulary has.", example=20_000, unset="needed, unless vectors come in"
+    )
+    embedding: Embedding = field(Embedding(), "The token table: the width of its vectors, or more fields.", example=100)
+    input: Size | None = field(
+        None, "The width of vectors that come in instead of tokens.", example=8, unset="tokens come in"
+    )
+    cell: Cell | None = field(None, "The recurrent cell.", example="lstm", unset="needed")
+    hidden: Widths | None = field(
+        None, "The width of the state: one for all layers, or a list with one for each.", example=128, unset="needed"
+    )
+    layers: Size | None = field(
+        None, "How many layers are stacked.", example=2, unset="1, or as many as hidden has widths"
+    )
+    bidirectional: BothWays = field(
+        False, "A second net reads the sequence backwards: in every layer, or in the `first` alone.", example=True
+    )
+    biases: Literal["one", "two", "keras", "none"] | None = field(
+        None,
+        "Biases of each gate: `one` (textbooks), `two` (PyTorch), `keras` (its GRU, reset after) or `none`.",
+        example="two",
+        unset="one",
+    )
+    projection: Size | None = field(
+        None, "The state of an LSTM is projected to this width (LSTMP).", example=64, unset="it is not"
+    )
+    peephole: bool = field(False, "The gates of an LSTM see its cell.", example=True)
+    residual: Size | None = field(None, "The first layer that adds its input to its output.", example=3, unset="none")
+    dropout: Fraction = field(0.0, "The probability of dropout between layers, in training.", example=0.2)
 
 
 class Stack(Scope):
@@ -84,7 +106,12 @@ class Stack(Scope):
 
 
 class Decoder(Stack):
-    start: Literal["zeros", "encoder"] | None = None  # unsaid: zeros with attention, else the encoder's last states
+    start: Literal["zeros", "encoder"] | None = field(
+        None,
+        "The state that the decoder starts from: zeros, or the encoder's last states.",
+        example="encoder",
+        unset="zeros with attention, else the encoder's last states",
+    )
 
 
 class Attention(Node):
@@ -97,13 +124,31 @@ class Attention(Node):
     """
 
     main: ClassVar[str] = "score"
-    score: Literal["dot", "general", "additive", "concat", "location"] | None = None
-    width: Size | None = None  # of W and U in additive and concat
-    length: Size | None = None  # with location: the positions of the source, which W has a row for
-    when: Literal["before", "after", "between"] | None = None  # unsaid: before for additive and concat, else after
-    feed: bool = False  # with `after`: h̃⟨t−1⟩ joins the next input (Luong's input feeding)
-    bias: bool = False  # of its linear layers
-    normed: bool = False  # with additive: v = g·v/‖v‖, and a bias inside the tanh
+    score: Literal["dot", "general", "additive", "concat", "location"] | None = field(
+        None,
+        "How a query is compared with a key: dot qᵀk, general qᵀWk, additive vᵀtanh(Wq + Uk), concat "
+        "vᵀtanh(W[q; k]), location Wq.",
+        example="additive",
+        unset="needed",
+    )
+    width: Size | None = field(
+        None, "The width inside the tanh of additive and concat.", example=512, unset="needed by additive and concat"
+    )
+    length: Size | None = field(
+        None,
+        "With location: the positions of the source, each of which W has a row for.",
+        example=50,
+        unset="needed by location",
+    )
+    when: Literal["before", "after", "between"] | None = field(
+        None,
+        "When the decoder attends: `before` its step, `after` it, or `between` its first layer and the others.",
+        example="after",
+        unset="before for additive and concat, else after",
+    )
+    feed: bool = field(False, "With `after`: what was attended to joins the next input (input feeding).", example=True)
+    bias: bool = field(False, "Its linear layers have biases.", example=True)
+    normed: bool = field(False, "With additive: v = g·v/‖v‖, and a bias inside the tanh.", example=True)
 
 
 class Pool(Node):
@@ -117,10 +162,17 @@ class Pool(Node):
 
     main: ClassVar[str] = "kind"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {"attention": frozenset({"width", "bias", "heads"})}
-    kind: Literal["last", "mean", "sum", "max", "attention", "each"] = "last"
-    width: Size | None = None  # inside the tanh
-    bias: bool = False  # of W
-    heads: Size = 1  # vectors v, whose sums stand side by side
+    kind: Literal["last", "mean", "sum", "max", "attention", "each"] = field(
+        "last",
+        "How the states of all positions become one vector: the last, mean, sum, max, a sum weighted by "
+        "attention, or `each` position by itself.",
+        example="mean",
+    )
+    width: Size | None = field(
+        None, "The width inside the tanh of attention pooling.", example=64, unset="no tanh: the score is vᵀh"
+    )
+    bias: bool = field(False, "W of attention pooling has a bias.", example=True)
+    heads: Size = field(1, "Vectors v of attention pooling, whose sums stand side by side.", example=4)
 
 
 class Head(Node):
@@ -133,19 +185,38 @@ class Head(Node):
         "classifier": frozenset({"bias", "classes", "pool"}),
         "none": frozenset({"pool"}),
     }
-    kind: Literal["lm", "tied", "classifier", "none"] = "lm"
-    bias: bool = True
-    vocab: Size | None = None
-    classes: Size | None = None
-    pool: Annotated[tuple[Pool, ...], BeforeValidator(as_tuple), OneOrMore()] = ()  # several stand side by side
+    kind: Literal["lm", "tied", "classifier", "none"] = field(
+        "lm",
+        "What is on top: `lm` (scores for every token, by a matrix of its own), `tied` (by the token table), "
+        "`classifier` or `none`.",
+        example="classifier",
+    )
+    bias: bool = field(True, "A bias on the output.", example=False)
+    vocab: Size | None = field(
+        None,
+        "Tokens that the head predicts, where they are not those of the token table.",
+        example=20_000,
+        unset="vocab",
+    )
+    classes: Size | None = field(None, "How many classes a classifier has.", example=2, unset="needed by a classifier")
+    pool: Annotated[tuple[Pool, ...], BeforeValidator(as_tuple), OneOrMore()] = field(
+        (), "What is classified; several stand side by side.", example="attention", unset="the last state"
+    )
 
 
 class Spec(Scope, ModelSpec):
-    family: Literal["recurrent"] = "recurrent"
-    encoder: Stack | None = None
-    decoder: Decoder | None = None
-    attention: Attention | None = None
-    head: Head = Head()
+    family: Literal["recurrent"] = field("recurrent", "The family of recurrent nets.", example="recurrent")
+    encoder: Stack | None = field(
+        None, "The stack that reads the source.", example={"layers": 2, "bidirectional": True}
+    )
+    decoder: Decoder | None = field(None, "The stack that writes the target.", example={"layers": 2})
+    attention: Attention | None = field(
+        None,
+        "How the decoder attends to the encoder's states.",
+        example={"score": "additive", "width": 512},
+        unset="it does not",
+    )
+    head: Head = field(Head(), "What stands on top of the last layer.", example={"kind": "classifier", "classes": 2})
 
 
 SCOPE_FIELDS = tuple(Scope.model_fields)

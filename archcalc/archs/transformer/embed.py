@@ -61,7 +61,7 @@ def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables:
         _keep_spare(m, stack, tables)
     tables[stack.name] = tables[first]
     if stack.embedding.bias:
-        m.show("one_hot", *ids.dims, tables[first].dims[0], note="the ids as one-hot · W + b reads them")
+        m.show("one_hot", *ids.dims, tables[first].dims[0], note="what one-hot · W + b reads")
     x = look_up(m["tokens"], ids, tables[first], bias=bool(stack.embedding.bias))
     x = join_tables(m, x, stack.embedding.joined) if stack.embedding.joined else x
     x = _projected(m, x, stack, "tokens")

@@ -9,8 +9,8 @@ from archcalc.core.errors import InputError, Path
 from archcalc.spec.gathering import tell
 
 if TYPE_CHECKING:
+    from archcalc.archs.transformer.head_fields import Head, OneHead
     from archcalc.archs.transformer.resolve import ResolvedStack
-    from archcalc.archs.transformer.spec import Head, OneHead
     from archcalc.layers.patches import Patches
 
 _IMAGE_HEAD = "write `head: {kind: classifier, classes: 1000, bias: true}`, or `head: none`"

@@ -25,8 +25,8 @@ from archcalc.layers.loss import cross_entropy
 from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
+    from archcalc.archs.transformer.head_fields import Head
     from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
-    from archcalc.archs.transformer.spec import Head
 
 _AT: list[Path] = [("head", "mtp"), ("head",)]
 

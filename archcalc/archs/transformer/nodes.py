@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.spec.node import Node, OneOrMore, Size, as_size, as_tuple, mistake
+from archcalc.spec.node import Node, OneOrMore, Size, as_size, as_tuple, field, mistake
 
 
 def _as_tuple(value: Any) -> Any:
@@ -56,11 +56,20 @@ class Norm(Node):
         "rms": frozenset({"affine", "place", "final"}),
         "none": frozenset({"place", "final"}),
     }
-    kind: Literal["layer", "rms", "none"] = "layer"
-    bias: bool = True
-    affine: bool = True
-    place: Literal["pre", "post", "out", "sandwich"] = "pre"
-    final: bool | None = None  # a norm behind the last block: yes, unless post
+    kind: Literal["layer", "rms", "none"] = field(
+        "layer", "The kind of norm: layer norm, RMS norm or none.", example="rms"
+    )
+    bias: bool = field(True, "Layer norms have a bias.", example=False)
+    affine: bool = field(True, "Norms have learned scales.", example=False)
+    place: Literal["pre", "post", "out", "sandwich"] = field(
+        "pre",
+        "Where the norm stands: `pre` (before the part), `post` (behind the residual addition), `out` (on the"
+        " part's output, before the addition) or `sandwich` (pre and out).",
+        example="post",
+    )
+    final: bool | None = field(
+        None, "One more norm stands after the last block.", example=False, unset="true, unless the place is post"
+    )
 
 
 class Position(Node):
@@ -76,18 +85,51 @@ class Position(Node):
         "relative": frozenset({"length", "buckets", "grid", "per"}),
         "disentangled": frozenset({"length", "buckets", "terms", "project", "norm"}),
     }
-    kind: Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative", "disentangled"] = "none"
-    length: Size | None = None  # the longest sequence; learned positions need it
-    stored: bool = False  # sinusoids, or RoPE's angles, kept as a frozen parameter
-    offset: Annotated[int, Field(ge=0, le=1024)] = 0  # rows in front that no token uses (OPT and BART: 2)
-    theta: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10_000.0
-    fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 1.0  # of each head that is rotated
-    buckets: Size | None = None  # distances that are told apart; disentangled: to each side
-    grid: Sides | None = None  # of patches, in the place of buckets; the image's own if neither is said
-    terms: Terms = ("c2p", "p2c")  # content looks at positions, positions at content
-    project: OwnProjections = ()  # projections that the position table has of its own
-    norm: bool = False  # on the position table
-    per: Literal["stack", "block"] = "stack"
+    kind: Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative", "disentangled"] = field(
+        "none", "The position encoding.", example="rope"
+    )
+    length: Size | None = field(
+        None,
+        "The longest sequence; a learned table has that many rows.",
+        example=1024,
+        unset="no limit; learned positions need it",
+    )
+    stored: bool = field(
+        False, "Sinusoids, or the angles of RoPE, are stored as a parameter that is not trained.", example=True
+    )
+    offset: Annotated[int, Field(ge=0, le=1024)] = field(
+        0, "Rows in front of a learned table that no token uses, as in OPT and BART.", example=2
+    )
+    theta: Annotated[float, Field(gt=0, allow_inf_nan=False)] = field(
+        10_000.0, "The base of RoPE's angles.", example=500000.0
+    )
+    fraction: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = field(
+        1.0, "The share of each head that RoPE rotates.", example=0.25
+    )
+    buckets: Size | None = field(
+        None,
+        "How many distances relative positions tell apart; disentangled ones have as many to each side.",
+        example=32,
+        unset="needed by relative positions, unless they have a grid",
+    )
+    grid: Sides | None = field(
+        None,
+        "Relative positions on a grid of patches, [height, width], instead of buckets.",
+        example=[14, 14],
+        unset="that of the image",
+    )
+    terms: Terms = field(
+        ("c2p", "p2c"),
+        "What disentangled attention adds to the scores: content looking at positions, positions looking at content.",
+        example=["c2p"],
+    )
+    project: OwnProjections = field(
+        (), "Projections that the table of disentangled positions has of its own.", example=["q", "k"]
+    )
+    norm: bool = field(False, "A norm on the table of disentangled positions.", example=True)
+    per: Literal["stack", "block"] = field(
+        "stack", "Whether all blocks of a stack share a table of relative positions, or each has one.", example="block"
+    )
 
 
 Positions = Annotated[tuple[Position, ...], BeforeValidator(as_tuple), OneOrMore()]

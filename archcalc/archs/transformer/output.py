@@ -14,8 +14,8 @@ from archcalc.layers.dims import vocab_of
 from archcalc.layers.linear import contract, linear
 
 if TYPE_CHECKING:
+    from archcalc.archs.transformer.head_fields import OneHead
     from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
-    from archcalc.archs.transformer.spec import OneHead
     from archcalc.spec.workload import Workload
 
 UNASKED = Assumption(
@@ -46,6 +46,7 @@ def run_head(
     if head.beside and head.beside.kind == "none":
         _unasked(root.child("pooler", group=ModuleGroup.HEAD), x, head.beside, stack)
     m = root.child("head", group=ModuleGroup.HEAD)
+    m.about = "logits"
     logits = _classes(m, x, head, stack) if head.kind == "classifier" else _vocabulary(m, x, model, tables)
     if head.beside is None or head.beside.kind == "none":
         return {root: logits}

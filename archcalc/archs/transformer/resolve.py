@@ -8,13 +8,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from archcalc.archs.transformer import head, image, pattern, positions
+from archcalc.archs.transformer.head_fields import Head
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.archs.transformer.parts import SLOTS, part_module, slot_node
 from archcalc.archs.transformer.parts.attention_fields import as_cross
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.branches import together
 from archcalc.archs.transformer.parts.part import Part, Surroundings
-from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Head, Spec, Stack
+from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
 from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.layers.patches import Patches

@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer import pattern
-from archcalc.archs.transformer.nodes import Fraction, Norm, Positions, Sides, flag_or, flag_or_size
+from archcalc.archs.transformer.head_fields import Head
+from archcalc.archs.transformer.nodes import Fraction, Norm, Positions, Sides
 from archcalc.archs.transformer.parts import slot_node
-from archcalc.layers.activation import ACTIVATIONS
-from archcalc.spec.node import ModelSpec, Node, Size, as_size, mistake
+from archcalc.spec.node import ModelSpec, Node, Size, as_size, field, mistake
 
 
 def _pattern(value: Any) -> Any:
@@ -64,8 +64,6 @@ def _tables(value: Any) -> Any:
 _TABLE_SCHEMA = {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 2, "maxItems": 2}
 _JOINED_SCHEMA = {"type": "array", "items": _TABLE_SCHEMA, "minItems": 1}
 JoinedTables = Annotated[tuple[tuple[int, int], ...], BeforeValidator(_tables), WithJsonSchema(_JOINED_SCHEMA)]
-FlagOrSize = Annotated[Any, BeforeValidator(flag_or_size), WithJsonSchema({"type": ["boolean", "integer"]})]
-BiasOrTwo = Annotated[Any, BeforeValidator(flag_or("twice")), WithJsonSchema({"enum": [True, False, "twice"]})]
 
 
 class Embedding(Node):
@@ -81,28 +79,59 @@ class Embedding(Node):
             {"bias", "norm", "image", "patch", "channels", "tokens", "registers", "mask", "pretrained"}
         ),
     }
-    kind: Literal["tokens", "patches", "audio"] = "tokens"
-    bias: bool | None = None  # tokens: no; patches: yes
-    norm: bool = False
-    types: OneOrMore = 0  # rows of segment embeddings; of each table, where there are several
-    shared: bool = False  # one table for encoder and decoder
-    width: Size | None = None  # of the tables, where it is not d_model
-    project: Literal["norm", "sum", "tokens"] = "norm"  # what is projected to d_model: behind the norm, before it, or
-    # the tokens alone, to which positions are added; then the output is projected back, for a head of that width
-    project_bias: bool | None = None  # norm: yes; sum, tokens: no
-    always_project: bool = False  # where width is d_model too
-    spare: bool = False  # one more table that is kept and read by nothing
-    joined: JoinedTables | None = None  # tables read beside that of tokens; all of them joined are projected to d_model
-    mels: Size = 80  # audio: channels of a frame
-    kernels: Sizes = (3, 3)  # audio: one convolution for each
-    strides: Sizes = (1, 2)
-    image: Sides | None = None
-    patch: Sides | None = None
-    channels: Size = 3
-    tokens: Few = 1  # learned vectors in front: the class token, a distillation token
-    registers: Few = 0  # learned vectors that have no position
-    mask: bool = False  # a learned vector in the place of hidden patches
-    pretrained: Sides | None = None  # the image that the position table was trained on
+    kind: Literal["tokens", "patches", "audio"] = field(
+        "tokens", "What the model reads: tokens, patches of an image, or frames of audio.", example="patches"
+    )
+    bias: bool | None = field(
+        None,
+        "A bias on the embedding: for tokens it is the textbook's one-hot · W + b.",
+        example=True,
+        unset="false for tokens, true for patches",
+    )
+    norm: bool = field(False, "A norm on the sum of all embeddings.", example=True)
+    types: OneOrMore = field(
+        0, "Rows of the table of segments, as BERT has them; a list for several tables.", example=2
+    )
+    shared: bool = field(False, "Encoder and decoder use one token table.", example=True)
+    width: Size | None = field(
+        None,
+        "The width of the tables, where it is not that of the model; they are then projected.",
+        example=128,
+        unset="d_model",
+    )
+    project: Literal["norm", "sum", "tokens"] = field(
+        "norm",
+        "What is projected to d_model: `norm` (behind the norm), `sum` (before it) or `tokens` (before "
+        "positions are added; the output is projected back).",
+        example="tokens",
+    )
+    project_bias: bool | None = field(
+        None, "A bias on that projection.", example=False, unset="true for norm, false for sum and tokens"
+    )
+    always_project: bool = field(False, "Project also where the widths are equal.", example=True)
+    spare: bool = field(False, "One more table, which nothing reads.", example=True)
+    joined: JoinedTables | None = field(
+        None,
+        "Further tables, [rows, width] each, whose vectors are joined with those of the tokens and projected "
+        "to d_model.",
+        example=[[3, 256]],
+    )
+    mels: Size = field(80, "Audio: channels of a frame.", example=128)
+    kernels: Sizes = field((3, 3), "Audio: the kernel of each convolution in front.", example=[3, 3])
+    strides: Sizes = field((1, 2), "Audio: the stride of each of those convolutions.", example=[1, 2])
+    image: Sides | None = field(
+        None, "The size of an image in pixels: one side, or [height, width].", example=224, unset="needed for patches"
+    )
+    patch: Sides | None = field(
+        None, "The size of a patch in pixels: one side, or [height, width].", example=16, unset="needed for patches"
+    )
+    channels: Size = field(3, "The channels of an image.", example=1)
+    tokens: Few = field(1, "Learned vectors in front of the patches: the class token, a distillation token.", example=2)
+    registers: Few = field(0, "Learned vectors in front that have no position.", example=4)
+    mask: bool = field(False, "A learned vector that stands in for hidden patches.", example=True)
+    pretrained: Sides | None = field(
+        None, "The image size that the position table was trained for; it is interpolated for another.", example=224
+    )
 
     @property
     def type_tables(self) -> tuple[int, ...]:
@@ -114,94 +143,104 @@ class Embedding(Node):
 class Scope(Node):
     """Fields of the whole model, or of one stack."""
 
-    vocab: Size | None = None
-    d_model: Size | None = None
-    heads: Size | None = None
-    kv_heads: Size | None = None
-    head_dim: Size | None = None
-    bias: bool = True
-    norm: Norm = Norm.model_construct()
-    position: Positions = ()
-    parallel: Literal["shared", "separate"] | None = None  # parts beside each other, with one norm or one each
-    layer_scale: bool = False  # a learned vector on every branch
-    softmax: Literal["input", "fp32"] = "input"  # of eager attention: in the format of its input, or in fp32 and cast
-    dropout: Fraction = 0.0
-    embedding: Embedding = Embedding.model_construct()
-    attention: Annotated[Any, slot_node("attention")] = None
-    cross: Annotated[Any, slot_node("cross")] = None
-    ffn: Annotated[Any, slot_node("ffn")] = None
-    moe: Annotated[Any, slot_node("moe")] = None
-    mamba: Annotated[Any, slot_node("mamba")] = None
-    delta: Annotated[Any, slot_node("delta")] = None
-    rglru: Annotated[Any, slot_node("rglru")] = None
-    lightning: Annotated[Any, slot_node("lightning")] = None
-    conv: Annotated[Any, slot_node("conv")] = None
-    variants: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    vocab: Size | None = field(
+        None, "How many tokens the vocabulary has.", example=32_000, unset="needed, unless the model reads an image"
+    )
+    d_model: Size | None = field(None, "The width of the residual stream.", example=512, unset="needed")
+    heads: Size | None = field(None, "How many heads attention has.", example=8, unset="needed by attention")
+    kv_heads: Size | None = field(
+        None,
+        "Heads that have keys and values of their own; fewer than `heads` is grouped-query attention, 1 is "
+        "multi-query attention.",
+        example=2,
+        unset="heads",
+    )
+    head_dim: Size | None = field(None, "The width of one head.", example=64, unset="d_model / heads")
+    bias: bool = field(
+        True,
+        "The linear layers of attention and FFN have biases. Norms, head and embedding have their own field.",
+        example=False,
+    )
+    norm: Norm = field(Norm.model_construct(), "The norms of the blocks.", example="rms")
+    position: Positions = field(
+        (), "The position encoding, or a list of several.", example={"kind": "learned", "length": 1024}
+    )
+    parallel: Literal["shared", "separate"] | None = field(
+        None,
+        "The parts of a block stand side by side: with one norm for all (`shared`) or one each (`separate`).",
+        example="shared",
+        unset="one after the other",
+    )
+    layer_scale: bool = field(False, "A learned vector scales the output of every part.", example=True)
+    softmax: Literal["input", "fp32"] = field(
+        "input", "The number format of eager softmax: that of the scores, or fp32 and cast back.", example="fp32"
+    )
+    dropout: Fraction = field(0.0, "The probability of dropout in training.", example=0.1)
+    embedding: Embedding = field(
+        Embedding.model_construct(),
+        "What the model reads, and how it becomes vectors.",
+        example={"kind": "patches", "image": 224, "patch": 16},
+    )
+    attention: Annotated[Any, slot_node("attention")] = field(
+        None, "Self-attention.", example={"window": 4096}, unset="heads and position of the model"
+    )
+    cross: Annotated[Any, slot_node("cross")] = field(
+        None, "Attention of a decoder to the encoder.", example={"heads": 8}, unset="biases and dropout of attention"
+    )
+    ffn: Annotated[Any, slot_node("ffn")] = field(
+        None, "The feed-forward layer of a block.", example={"width": 2048, "act": "relu"}, unset="its width is needed"
+    )
+    moe: Annotated[Any, slot_node("moe")] = field(
+        None, "A mixture of experts.", example={"experts": 8, "top": 2, "width": 1024}
+    )
+    mamba: Annotated[Any, slot_node("mamba")] = field(None, "A state-space layer.", example={"state": 16})
+    delta: Annotated[Any, slot_node("delta")] = field(
+        None,
+        "A delta net: linear attention that writes to its state by the delta rule.",
+        example={"heads": 16, "head_dim": 128},
+    )
+    rglru: Annotated[Any, slot_node("rglru")] = field(None, "Griffin's recurrent unit.", example={"heads": 10})
+    lightning: Annotated[Any, slot_node("lightning")] = field(
+        None, "Lightning attention: linear attention with a fixed decay for each head.", example={"heads": 8}
+    )
+    conv: Annotated[Any, slot_node("conv")] = field(None, "A convolution along the sequence.", example={"kernel": 3})
+    variants: dict[str, dict[str, Any]] = field(
+        {},
+        "Parts that differ from another: a name, `like` which part it is, and what differs.",
+        example={"local": {"like": "attention", "window": 4096}},
+    )
 
 
 class Stack(Scope):
     main: ClassVar[str] = "blocks"
-    blocks: Size | None = None
-    pattern: Pattern | None = None
-    distinct: Size | None = None  # how many blocks have weights of their own; the others use theirs again
-    once: Words = ()  # parts that stand once beside the blocks
-
-
-class Mtp(Node):
-    """Multi-token prediction: blocks after the last one that each predict one token further ahead."""
-
-    main: ClassVar[str] = "blocks"
-    blocks: Size | None = None
-    own_tables: bool = False  # a token table and a head of its own for each, as DeepSeek-V3's checkpoint keeps them
-
-
-class OneHead(Node):
-    """One head on the last hidden states."""
-
-    main: ClassVar[str] = "kind"
-    fields_of: ClassVar[dict[str, frozenset[str]]] = {
-        "lm": frozenset({"bias", "norm", "transform", "transform_bias", "vocab", "mtp", "beside"}),
-        "tied": frozenset({"bias", "norm", "transform", "transform_bias", "vocab", "mtp", "beside"}),
-        "classifier": frozenset(
-            {"bias", "classes", "pool", "pooler", "hidden", "act", "project", "norm", "transform", "transform_bias"}
-            | {"layers", "beside"}
-        ),
-        "none": frozenset({"pooler", "pool", "norm"}),
-    }
-    kind: Literal["lm", "tied", "classifier", "none"] = "lm"
-    bias: BiasOrTwo = False  # twice: and a spare one that nothing reads
-    norm: bool = False  # in front, besides the stack's own; of none on what is pooled
-    transform: FlagOrSize = (
-        False  # a dense layer, activation and norm in front, as BERT's masked-LM head has; how wide,
+    blocks: Size | None = field(None, "How many blocks the stack has.", example=12, unset="as many as the pattern has")
+    pattern: Pattern | None = field(
+        None,
+        "What the blocks consist of: a line of part names for each, repeated until there are enough.",
+        example=["5 × local ffn", "attention ffn"],
+        unset="[attention ffn], with cross between them in a decoder that reads an encoder",
     )
-    # where that is not the token table's width
-    vocab: Size | None = None
-    classes: Size | None = None
-    transform_bias: bool = True
-    hidden: Size | None = None  # of a layer before the classes
-    act: Literal[*ACTIVATIONS] = "tanh"  # type: ignore[valid-type] # of that layer
-    project: Size | None = None  # of a layer on every position before they are pooled
-    layers: Literal["last", "weighted"] = "last"  # or all of them, each with a learned weight
-    mtp: Mtp | None = None
-    pooler: FlagOrSize = False  # a layer on the first position, with tanh; how wide, where that is not d_model
-    pool: Literal["each", "patches", "class", "second", "mean", "last", "both", "probe"] | None = (
-        None  # what is classified
+    distinct: Size | None = field(
+        None, "Blocks that have weights of their own; the others use them again, as in ALBERT.", example=1, unset="all"
     )
-
-
-class Head(OneHead):
-    """The output heads on the last hidden states."""
-
-    beside: OneHead | None = None  # a second answer from the same states
+    once: Words = field((), "Parts that exist once, beside the blocks.", example=["conv"])
 
 
 class Spec(Scope, ModelSpec):
-    family: Literal["transformer"] = "transformer"
-    spare: dict[str, Sizes] = Field(default_factory=dict)  # tensors that are kept and read by nothing: name, shape
-    encoder: Stack | None = None
-    decoder: Stack | None = None
-    head: Head = Head.model_construct()
-    fused_qkv: bool = False  # a GGUF file keeps queries, keys and values in one matrix, for which mixtures have a rule
+    family: Literal["transformer"] = field(
+        "transformer", "A spec that names no family is a Transformer.", example="transformer"
+    )
+    spare: dict[str, Sizes] = field(
+        {}, "Tensors that the class has and nothing reads: a name and a shape each.", example={"old_norm": [768]}
+    )
+    encoder: Stack | None = field(None, "A stack in which every position sees all others.", example=12)
+    decoder: Stack | None = field(None, "A causal stack: a position sees itself and those before it.", example=12)
+    head: Head = field(Head.model_construct(), "What stands on top of the last block.", example="tied")
+    fused_qkv: bool = field(
+        False,
+        "A GGUF file stores queries, keys and values in one matrix, for which quantised mixtures have a rule.",
+        example=True,
+    )
 
 
 SCOPE_FIELDS = tuple(Scope.model_fields)

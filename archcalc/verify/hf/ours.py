@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from archcalc.analyze.flops.cost import Work, work
+from archcalc.core import tree
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, Op, Param, Region
 from archcalc.verify import names
@@ -62,7 +63,7 @@ def blocks_of(root: Module) -> list[Block]:
         block = blocks[-1] if inside else outside
         block.tensors |= {names.under(name, key): param.shape for key, param in module.params.items() if param.elements}
         block.layers += [layer] if (layer := _layer(name, module)) else []
-    made = names.given_out(root)
+    made = tree.given_out(root)
     outside.output = made.shape if made else ()
     outside.flops = int(done.forward) - sum(block.flops for block in blocks)
     return [*blocks, outside]

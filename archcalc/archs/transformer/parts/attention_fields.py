@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from archcalc.archs.transformer.nodes import Fraction, Norm, Positions, flag_or
 from archcalc.layers.kernel import FEATURES
-from archcalc.spec.node import Node, Size, as_size, merged, mistake
+from archcalc.spec.node import Node, Size, as_size, field, merged, mistake
 
 
 def _bias(value: Any) -> Any:
@@ -43,20 +43,30 @@ class QKNormSaid(Node):
     """QK norm; missing fields are inherited from the model's norm."""
 
     main: ClassVar[str] = "over"
-    over: Literal["head", "heads", "all"] = "head"
-    kind: Literal["layer", "rms"] | None = None
-    bias: bool | None = None
-    affine: bool | None = None
-    width: Widths | None = None  # of its weights, or [q, k], where a class does not make them as wide as its heads
+    over: Literal["head", "heads", "all"] = field(
+        "head",
+        "What is normalised: each `head` with one vector for all, each of the `heads` with a vector of its "
+        "own, or `all` heads as one vector.",
+        example="all",
+    )
+    kind: Literal["layer", "rms"] | None = field(None, "The kind of norm.", example="rms", unset="that of the model")
+    bias: bool | None = field(None, "It has a bias.", example=False, unset="as the model's norms")
+    affine: bool | None = field(None, "It has learned scales.", example=False, unset="as the model's norms")
+    width: Widths | None = field(
+        None,
+        "The width of its weights, or [q, k], where a class makes them wider than what it normalises.",
+        example=[128, 64],
+        unset="that of what it normalises",
+    )
 
 
 class Index(Node):
     """The indexer of sparse attention, which selects the `top` positions to attend to."""
 
     main: ClassVar[str] = "top"
-    heads: Size | None = None
-    head_dim: Size | None = None
-    top: Size | None = None
+    heads: Size | None = field(None, "The indexer's heads.", example=64, unset="needed")
+    head_dim: Size | None = field(None, "The width of each of them.", example=128, unset="needed")
+    top: Size | None = field(None, "How many positions it selects.", example=2048, unset="needed")
 
 
 _EVERY_KIND = frozenset({"heads", "bias", "position", "dropout", "norm"})
@@ -70,32 +80,102 @@ class Attention(Node):
         "attention": _EVERY_KIND | _SIZES | _TURNS,
         "mla": _EVERY_KIND | {"q_rank", "kv_rank", "nope_dim", "rope_dim", "v_dim", "index", "gate"},
     }
-    kind: Literal["attention", "mla"] = "attention"
-    heads: Size | None = None
-    kv_heads: Size | None = None
-    head_dim: Size | None = None
-    bias: AttentionBias | None = None
-    position: Positions | None = None
-    dropout: Fraction | None = None  # of the weights that scores become; unsaid: as everywhere in the model
-    feature: Feature | None = None
-    qk_norm: QKNormSaid | None = None
-    window: Size | None = None  # positions that are looked at, the own one included
-    chunk: Size | None = None  # only positions of the same chunk are looked at
-    sinks: bool = False  # a learned score for each head that no position has
-    gate: Gate = False  # on what was looked up, from a query projection of twice the width, or from one of its own
-    out_norm: bool = False  # one more norm, in front of the output projection
-    softcap: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None  # cap · tanh(scores / cap)
-    global_qkv: bool = False  # second projections, for tokens that see everything: kept here, used by none
-    experts: Size | None = None  # that have queries and an output projection each
-    top: Size | None = None  # of them, for each token
-    q_rank: Size | None = None  # mla: width that queries are squeezed to; unsaid: not squeezed
-    kv_rank: Size | None = None  # mla: width that keys and values are squeezed to, and cached at
-    nope_dim: Size | None = None  # mla: width of a head's queries and keys without position
-    rope_dim: Size | None = None  # mla: width that is rotated, and added to those
-    v_dim: Size | None = None  # width of a head's values; head_dim, where it is not said
-    index: Index | None = None  # mla: what chooses the positions that are looked at
-    memory: Size | None = None  # cross: the width of what it reads, where the spec has no encoder
-    norm: Norm | None = None
+    kind: Literal["attention", "mla"] = field(
+        "attention", "Softmax attention, or multi-head latent attention (`mla`).", example="mla"
+    )
+    heads: Size | None = field(None, "How many heads it has.", example=8, unset="heads of the model")
+    kv_heads: Size | None = field(
+        None, "Heads that have keys and values of their own.", example=2, unset="kv_heads of the model, or heads"
+    )
+    head_dim: Size | None = field(
+        None, "The width of one head.", example=64, unset="head_dim of the model, or d_model / heads"
+    )
+    bias: AttentionBias | None = field(
+        None,
+        "Its projections have biases: true, false, or a list of those that do.",
+        example=["q", "k", "v"],
+        unset="bias of the model",
+    )
+    position: Positions | None = field(None, "Its position encoding.", example="none", unset="position of the model")
+    dropout: Fraction | None = field(
+        None, "The probability of dropout on the attention weights.", example=0.1, unset="dropout of the model"
+    )
+    feature: Feature | None = field(
+        None, "Kernel attention instead of softmax, with this feature map.", example="elu", unset="softmax"
+    )
+    qk_norm: QKNormSaid | None = field(None, "Norms on queries and keys.", example="head", unset="none")
+    window: Size | None = field(
+        None,
+        "A sliding window: how many positions are attended to, the own one included.",
+        example=4096,
+        unset="all positions",
+    )
+    chunk: Size | None = field(
+        None, "Only positions of the same chunk of this length are attended to.", example=8192, unset="all positions"
+    )
+    sinks: bool = field(
+        False, "Attention sinks: a learned score for each head that belongs to no position.", example=True
+    )
+    gate: Gate = field(
+        False,
+        "A gate on the result: true (from a query projection of twice the width), `own` (from a projection of"
+        " its own) or `head` (one number for each head).",
+        example="own",
+    )
+    out_norm: bool = field(False, "One more norm, in front of the output projection.", example=True)
+    softcap: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = field(
+        None, "Scores are capped: cap · tanh(scores / cap).", example=50.0, unset="no cap"
+    )
+    global_qkv: bool = field(
+        False,
+        "Second projections for tokens with global attention, as in Longformer; no token is taken to be global.",
+        example=True,
+    )
+    experts: Size | None = field(
+        None,
+        "A mixture of attention heads: experts with queries and an output projection each.",
+        example=8,
+        unset="none",
+    )
+    top: Size | None = field(None, "How many of those experts a token uses.", example=2, unset="needed with experts")
+    q_rank: Size | None = field(
+        None,
+        "Latent attention: the width that queries are projected down to first.",
+        example=1536,
+        unset="they are not",
+    )
+    kv_rank: Size | None = field(
+        None,
+        "Latent attention: the width of the vector that keys and values are projected from, which is cached.",
+        example=512,
+        unset="needed by mla",
+    )
+    nope_dim: Size | None = field(
+        None,
+        "Latent attention: the width of a head's queries and keys without position.",
+        example=128,
+        unset="needed by mla",
+    )
+    rope_dim: Size | None = field(
+        None,
+        "Latent attention: the width of a head's queries and keys that is rotated, and cached.",
+        example=64,
+        unset="needed by mla",
+    )
+    v_dim: Size | None = field(None, "The width of a head's values.", example=128, unset="head_dim")
+    index: Index | None = field(
+        None,
+        "Latent attention: an indexer, a small attention that selects the positions which the large one attends to.",
+        example={"heads": 64, "head_dim": 128, "top": 2048},
+        unset="all positions",
+    )
+    memory: Size | None = field(
+        None,
+        "Cross-attention: the width of what it attends to, where the spec has no encoder.",
+        example=1024,
+        unset="d_model of the encoder",
+    )
+    norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
 def as_cross(attention: Attention | None, cross: Attention) -> Attention:

@@ -54,6 +54,7 @@ class AttentionPart(Part):
         return self.sight.causal
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        self.describe(m, "cross-attention" if self.cross else self.sight.called, self.sight.about)
         layer = self._softmax if self.feature == "softmax" else self._kernel
         if self.global_qkv:
             layer.keep_global(m, x.dims[-1])
@@ -187,7 +188,7 @@ class AttentionPart(Part):
     def _alibi(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """Computed from the distance, with a fixed slope for each head: nothing is learned."""
         shape = heads_of(self.heads), x.dims[1], looked_at(x, x, context.work, self.sight)
-        m.show("alibi", *shape, note="−slope × distance, added to the scores")
+        m.show("alibi", *shape, note="−slope × distance, on scores")
         return context.constant(f"alibi of {self.heads} heads", "act", *shape)
 
     def _relative_bias(self, m: Module, x: Tensor, context: Context, relative: Position) -> Tensor:

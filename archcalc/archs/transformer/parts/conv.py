@@ -10,7 +10,7 @@ from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.core.errors import InputError
 from archcalc.layers.conv import Convolution
 from archcalc.layers.gated_conv import GatedConv
-from archcalc.spec.node import Node, Size
+from archcalc.spec.node import Node, Size, field
 
 
 class Conv(Node):
@@ -19,12 +19,16 @@ class Conv(Node):
         "plain": frozenset({"kernel", "groups", "act", "norm"}),
         "gated": frozenset({"kernel", "bias", "norm"}),
     }
-    kind: Literal["plain", "gated"] = "plain"
-    kernel: Size = 3
-    groups: Size = 1
-    act: Activation = "gelu"
-    bias: bool = False  # gated: of the projections and the convolution
-    norm: Norm | None = None
+    kind: Literal["plain", "gated"] = field(
+        "plain",
+        "A convolution with an activation, in encoders, or a gated causal one (LFM2), in decoders.",
+        example="gated",
+    )
+    kernel: Size = field(3, "Positions that the convolution sees.", example=5)
+    groups: Size = field(1, "Groups of channels that are convolved separately.", example=16)
+    act: Activation = field("gelu", "The activation of a plain convolution.", example="relu")
+    bias: bool = field(False, "Gated: projections and convolution have biases.", example=True)
+    norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
 def resolve(word: str, slot: str, node: Conv, around: Surroundings) -> LayerPart:

@@ -8,7 +8,7 @@ from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.layers import delta
 from archcalc.layers.kda import KimiDelta
-from archcalc.spec.node import Node, Size
+from archcalc.spec.node import Node, Size, field
 
 
 class Delta(Node):
@@ -17,15 +17,19 @@ class Delta(Node):
         "gated": frozenset({"heads", "v_heads", "head_dim", "v_dim", "conv", "chunk", "norm"}),
         "kda": frozenset({"heads", "head_dim", "conv", "chunk", "norm", "squeeze"}),
     }
-    kind: Literal["gated", "kda"] = "gated"
-    heads: Size | None = None  # of queries and keys; attention's heads have nothing to do with them
-    v_heads: Size | None = None
-    head_dim: Size | None = None
-    v_dim: Size | None = None
-    conv: Size = 4
-    squeeze: bool = True  # kda: decays and gate by way of a vector as wide as one head
-    chunk: Size = 64  # positions that are computed at once
-    norm: Norm | None = None
+    kind: Literal["gated", "kda"] = field(
+        "gated", "Gated DeltaNet, or Kimi delta attention (`kda`) with a decay for each channel.", example="kda"
+    )
+    heads: Size | None = field(None, "Heads of queries and keys.", example=16, unset="needed")
+    v_heads: Size | None = field(None, "Heads of values.", example=32, unset="heads")
+    head_dim: Size | None = field(None, "The width of a head's queries and keys.", example=128, unset="needed")
+    v_dim: Size | None = field(None, "The width of a head's values.", example=128, unset="head_dim")
+    conv: Size = field(4, "The kernel of the convolution in front.", example=4)
+    squeeze: bool = field(
+        True, "Kimi delta attention: decays and gate are projected through a vector as wide as one head.", example=False
+    )
+    chunk: Size = field(64, "Positions that are computed at once.", example=128)
+    norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
 def resolve(word: str, slot: str, node: Delta, around: Surroundings) -> LayerPart:

@@ -8,7 +8,7 @@ from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.part import LayerPart, Surroundings, own_or
 from archcalc.layers.activation import ACTIVATIONS, LEARNED
 from archcalc.layers.ffn import Ffn as FeedForward
-from archcalc.spec.node import Node, Size, mistake
+from archcalc.spec.node import Node, Size, field, mistake
 
 Activation = Literal[*ACTIVATIONS]  # type: ignore[valid-type]
 AnyActivation = Literal[*ACTIVATIONS, *LEARNED]  # type: ignore[valid-type]
@@ -28,12 +28,17 @@ FfnBias = Annotated[Any, BeforeValidator(_bias), WithJsonSchema({"anyOf": [{"typ
 
 class Ffn(Node):
     main: ClassVar[str] = "width"
-    width: Size | None = None
-    act: AnyActivation = "gelu"
-    gated: bool = False
-    bias: FfnBias | None = None  # a list where only some have one: in (gate and up), out
-    inner_norm: bool = False  # one more norm, in front of the projection out
-    norm: Norm | None = None
+    width: Size | None = field(None, "The inner width.", example=2048, unset="needed")
+    act: AnyActivation = field("gelu", "The activation; `xielu` learns two numbers.", example="relu")
+    gated: bool = field(False, "Two projections in, one of which gates the other, as in SwiGLU.", example=True)
+    bias: FfnBias | None = field(
+        None,
+        "Its projections have biases: true, false, or a list of those that do.",
+        example=["in"],
+        unset="bias of the model",
+    )
+    inner_norm: bool = field(False, "One more norm, in front of the projection out.", example=True)
+    norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
 def resolve(word: str, slot: str, node: Ffn, around: Surroundings) -> LayerPart:

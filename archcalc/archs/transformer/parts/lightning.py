@@ -8,16 +8,18 @@ from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.ffn import Activation
 from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.layers.lightning import Lightning as Layer
-from archcalc.spec.node import Node, Size
+from archcalc.spec.node import Node, Size, field
 
 
 class Lightning(Node):
     main: ClassVar[str] = "heads"
-    heads: Size | None = None  # like those of attention, unless it is said
-    head_dim: Size | None = None
-    act: Activation = "silu"
-    chunk: Size = 256  # positions that are computed at once
-    norm: Norm | None = None
+    heads: Size | None = field(None, "How many heads it has.", example=64, unset="heads of the model")
+    head_dim: Size | None = field(
+        None, "The width of one head.", example=128, unset="head_dim of the model, or d_model / heads"
+    )
+    act: Activation = field("silu", "The activation of queries, keys and values.", example="gelu")
+    chunk: Size = field(256, "Positions that are computed at once.", example=128)
+    norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
 def resolve(word: str, slot: str, node: Lightning, around: Surroundings) -> LayerPart:

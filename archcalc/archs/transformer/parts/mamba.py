@@ -11,7 +11,7 @@ from archcalc.archs.transformer.parts.ffn import FfnBias
 from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.core.errors import InputError
 from archcalc.layers import ssd, ssm
-from archcalc.spec.node import Node, Size
+from archcalc.spec.node import Node, Size, field
 
 _EVERY_KIND = frozenset({"inner", "state", "conv", "bias", "conv_bias", "norm"})
 
@@ -27,20 +27,26 @@ class Mamba(Node):
         "mamba": _EVERY_KIND | {"dt_rank", "norms"},
         "mamba2": _EVERY_KIND | {"heads", "groups", "chunk", "gate_norm", "norm_groups"},
     }
-    kind: Literal["mamba", "mamba2"] = "mamba"
-    inner: Size | None = None  # twice d_model, unless it is said
-    state: Size | None = None  # numbers kept for each channel: 16 in mamba, 128 in mamba2
-    conv: Size = 4
-    dt_rank: Size | None = None  # a sixteenth of d_model, rounded up
-    heads: Size | None = None
-    groups: Size = 1
-    gate_norm: bool = True  # mamba2: a norm behind the gate
-    norm_groups: Size = 1  # shares of the inner channels, each normalised by itself
-    chunk: Size = 256  # positions that mamba2 computes at once
-    bias: FfnBias = False  # of the projections in and out; a list where only one has it
-    conv_bias: bool = True
-    norms: Norms = False  # on Δ, B and C
-    norm: Norm | None = None
+    kind: Literal["mamba", "mamba2"] = field("mamba", "The state-space layer: Mamba or Mamba-2.", example="mamba2")
+    inner: Size | None = field(None, "The inner width.", example=1536, unset="2 · d_model")
+    state: Size | None = field(
+        None, "Numbers of state for each channel.", example=64, unset="16 in mamba, 128 in mamba2"
+    )
+    conv: Size = field(4, "The kernel of the convolution in front.", example=4)
+    dt_rank: Size | None = field(
+        None, "The width that Δ is projected through.", example=48, unset="d_model / 16, rounded up"
+    )
+    heads: Size | None = field(None, "Mamba-2: heads of the inner width.", example=24, unset="needed by mamba2")
+    groups: Size = field(1, "Mamba-2: groups of heads that share B and C.", example=8)
+    gate_norm: bool = field(True, "Mamba-2: a norm behind the gate.", example=False)
+    norm_groups: Size = field(1, "Mamba-2: groups of channels that this norm normalises separately.", example=8)
+    chunk: Size = field(256, "Mamba-2: positions that are computed at once.", example=128)
+    bias: FfnBias = field(
+        False, "The projections in and out have biases: true, false, or a list of those that do.", example=["in"]
+    )
+    conv_bias: bool = field(True, "The convolution has a bias.", example=False)
+    norms: Norms = field(False, "Norms on Δ, B and C: true, or `weightless`.", example=True)
+    norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
 def resolve(word: str, slot: str, node: Mamba, around: Surroundings) -> LayerPart:

@@ -33,6 +33,7 @@ class LatentPart(Part):
     softmax: str = INPUT
 
     def run(self, m: Module, x: Tensor, context: Context) -> Tensor:
+        self.describe(m, self.sight.called, self.sight.about)
         inputs = Inputs(context.work, rotation=self._rotation(x, context), mask=context.mask(x, self.sight))
         return self._layer.run(m, x, inputs)
 

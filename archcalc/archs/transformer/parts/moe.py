@@ -12,7 +12,7 @@ from archcalc.archs.transformer.parts.part import LayerPart, Surroundings, own_o
 from archcalc.core.errors import InputError
 from archcalc.layers.ffn import Ffn
 from archcalc.layers.moe import Mixture
-from archcalc.spec.node import Node, Size, as_size
+from archcalc.spec.node import Node, Size, as_size, field
 
 _CORRECTION_SCHEMA = {"enum": [True, False, "frozen"]}
 _CORRECTIONS = {"frozen": "parameter", True: "buffer", False: ""}
@@ -30,29 +30,40 @@ class Shared(Node):
     """The shared expert; missing fields are inherited from the routed experts."""
 
     main: ClassVar[str] = "width"
-    width: SizeOrNone | None = None  # 0: there is none, though its gate and its bias are
-    act: Activation | None = None
-    gated: bool | None = None
-    bias: bool | None = None
+    width: SizeOrNone | None = field(
+        None, "The inner width of all shared experts together; 0: there is none.", example=2048, unset="needed"
+    )
+    act: Activation | None = field(None, "Its activation.", example="silu", unset="that of the routed experts")
+    gated: bool | None = field(
+        None, "Two projections in, one of which gates the other.", example=True, unset="as the routed experts"
+    )
+    bias: bool | None = field(None, "Its projections have biases.", example=False, unset="bias of the model")
 
 
 class Moe(Node):
     main: ClassVar[str] = "experts"
-    experts: Size | None = None
-    top: Size | None = None
-    width: Size | None = None
-    act: Activation = "silu"
-    gated: bool = True
-    bias: bool = False
-    router_bias: bool = False
-    correction: Correction = False  # one number for each expert, which balances the choice without gradients: a
-    # buffer, or a frozen parameter
-    shared: Shared | None = None
-    shared_gate: bool = False  # a sigmoid on what the shared expert gives
-    latent: Size | None = None  # the width that experts work at, projected to and from
-    latent_bias: bool = False
-    out_bias: bool = False  # on the answer of all experts together
-    norm: Norm | None = None
+    experts: Size | None = field(None, "How many experts there are.", example=8, unset="needed")
+    top: Size | None = field(None, "How many experts a token is routed to.", example=2, unset="needed")
+    width: Size | None = field(None, "The inner width of one expert.", example=1024, unset="needed")
+    act: Activation = field("silu", "The activation of the experts.", example="gelu")
+    gated: bool = field(True, "Two projections in, one of which gates the other, as in SwiGLU.", example=False)
+    bias: bool = field(False, "The projections of the experts have biases.", example=True)
+    router_bias: bool = field(False, "The router has a bias.", example=True)
+    correction: Correction = field(
+        False,
+        "A bias that balances the choice of experts: true (a buffer) or `frozen` (a parameter that is not trained).",
+        example=True,
+    )
+    shared: Shared | None = field(
+        None, "A shared expert, which every token uses: its inner width, or more fields.", example=2048, unset="none"
+    )
+    shared_gate: bool = field(False, "A sigmoid gate on the output of the shared expert.", example=True)
+    latent: Size | None = field(
+        None, "The width that tokens are projected to before the experts, and back from.", example=1024, unset="d_model"
+    )
+    latent_bias: bool = field(False, "Biases in those projections.", example=True)
+    out_bias: bool = field(False, "A bias on the sum of all experts.", example=True)
+    norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
 def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> LayerPart:
@@ -64,8 +75,8 @@ def resolve(word: str, slot: str, node: Moe, around: Surroundings) -> LayerPart:
         raise InputError(
             f"a token cannot be routed to {top} of {experts} experts", hint, fields=around.places(word, "top")
         )
-    for field in ("shared_gate", "latent_bias"):
-        _check_stands_with(word, field, node, around)
+    for name in ("shared_gate", "latent_bias"):
+        _check_stands_with(word, name, node, around)
     mixture = Mixture(
         experts=experts,
         top=top,

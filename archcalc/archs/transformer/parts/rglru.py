@@ -8,16 +8,16 @@ from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.ffn import Activation
 from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
 from archcalc.layers.rglru import RecurrentUnit
-from archcalc.spec.node import Node, Size
+from archcalc.spec.node import Node, Size, field
 
 
 class Rglru(Node):
     main: ClassVar[str] = "width"
-    width: Size | None = None  # d_model, unless it is said
-    heads: Size | None = None  # blocks of channels that a gate mixes; attention's heads have nothing to do with them
-    conv: Size = 4
-    act: Activation = "gelu"
-    norm: Norm | None = None
+    width: Size | None = field(None, "The width of the recurrent unit.", example=2560, unset="d_model")
+    heads: Size | None = field(None, "Blocks of channels, in each of which the gates mix.", example=10, unset="needed")
+    conv: Size = field(4, "The kernel of the convolution in front.", example=4)
+    act: Activation = field("gelu", "The activation of the other branch.", example="silu")
+    norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 
 
 def resolve(word: str, slot: str, node: Rglru, around: Surroundings) -> LayerPart:
