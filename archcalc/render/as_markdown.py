@@ -38,7 +38,8 @@ def _table(table: Table) -> list[str]:
 def _cells(line: Line, units: Sequence[Unit]) -> list[str]:
     first, *rest = map(_plain, cells(line, units))
     below = f"<br>`{_code(line.below)}`" if line.below else ""
-    return ["&emsp;" * line.depth + first + below, *rest]
+    notes = "".join(f"<br>{_plain(note)}" for note in line.notes)
+    return ["&emsp;" * line.depth + first + below + notes, *rest]
 
 
 def _plain(text: str) -> str:

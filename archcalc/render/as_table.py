@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from archcalc.render import cells
 from archcalc.render.page import Page, page
-from archcalc.render.style import bold, coloured, dim
+from archcalc.render.style import bold, coloured, dim, toned
+from archcalc.render.words import FLAGS, figure, label
 from archcalc.render.words import cells as words_of
-from archcalc.render.words import figure, label
 from archcalc.report.base import LEFT, Column, Figure, Line, Report, Table, Unit
 
 WIDE = 110  # columns from which there is room to spare
@@ -108,11 +108,15 @@ class _Layout:
         return widths
 
     def _line(self, line: Line, row: list[str]) -> list[str]:
+        """One line, and its notes beneath."""
+        return [*self._worked(line, row), *(dim(text) for note in line.notes for text in self._noted(note, line))]
+
+    def _worked(self, line: Line, row: list[str]) -> list[str]:
         """One line; its working stands beside it where that fits, else beneath."""
-        text = self._joined(row) if any(row[1:]) else row[0][: self.width]  # a heading has the line to itself
+        text = self._joined(row) if any(row[1:]) else cells.cut(row[0], self.width)  # a heading has the line to itself
         share = line.cells[self.units.index("share")] if self.bar else None
         bar = _bar(share, self.bar) if share is not None else ""
-        styled = bold(text) if line.heading or line.depth == 0 else text
+        styled = bold(text) if line.heading or line.depth == 0 else _toned(text, row[-1], line)
         styled += f" {coloured(bar)}" if bar else ""
         if not line.below:
             return [styled]
@@ -131,9 +135,36 @@ class _Layout:
             break_on_hyphens=False,
         )
 
+    def _noted(self, note: str, line: Line) -> list[str]:
+        """Wrapped, with a number and its error on one line. It may be a row of a matrix, so spaces within it stay."""
+        indent = "  " * (line.depth + 1)
+        further = indent + " " * _hanging(note)
+        lines = textwrap.wrap(
+            note.replace(" ± ", "\xa0±\xa0"),
+            self.width,
+            initial_indent=indent,
+            subsequent_indent=further,
+            break_on_hyphens=False,
+        )
+        return [text.replace("\xa0", " ") for text in lines]
+
     def _joined(self, cells: list[str]) -> str:
         columns = zip(cells, self.widths, self.units, strict=True)
         return "  ".join(_padded(text, width, unit) for text, width, unit in columns).rstrip()
+
+
+def _toned(text: str, last: str, line: Line) -> str:
+    """The mark before the name and the last cell in the line's colour."""
+    mark = FLAGS[line.flag][0].strip()
+    if not line.tone or not mark:
+        return text
+    return text.removesuffix(last).replace(mark, toned(mark, line.tone), 1) + toned(last, line.tone)
+
+
+def _hanging(note: str) -> int:
+    """Columns by which further lines of a numbered step are indented."""
+    number, dot, _ = note.partition(". ")
+    return len(number) + len(dot) if number.isdigit() else 0
 
 
 def _padded(text: str, width: int, unit: Unit) -> str:

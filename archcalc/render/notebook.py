@@ -48,8 +48,9 @@ def _line(line: Line, columns: tuple[Column, ...]) -> str:
     tag = "th" if line.heading else "td"
     texts = cells(line, [column.unit for column in columns])
     below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
+    notes = "".join(f"<br><small>{escape(note)}</small>" for note in line.notes)
     style = f"text-align:left;{ROOM};padding-left:{INDENT * line.depth + 0.6}em"
-    name = f'<{tag} style="{style}">{escape(texts[0])}{below}</{tag}>'
+    name = f'<{tag} style="{style}">{escape(texts[0])}{below}{notes}</{tag}>'
     rest = zip(texts[1:], columns[1:], strict=True)
     return name + "".join(_cell(tag, text, _side(column)) for text, column in rest)
 

@@ -61,7 +61,8 @@ def _column(each: Column) -> Column:
 def _line(each: Line) -> Line:
     """A working is read beneath its line, by renderers that write no formulas."""
     below = each.working.text() if each.working else each.below
-    return each._replace(cells=tuple(map(_cell, each.cells)), below=visible(below))
+    notes = tuple(visible(note) for note in each.notes)
+    return each._replace(cells=tuple(map(_cell, each.cells)), below=visible(below), notes=notes)
 
 
 def _cell(value: Any) -> Any:

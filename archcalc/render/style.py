@@ -6,8 +6,19 @@ terminal obeys. The marks are characters that `archcalc.core.visible` lets no na
 
 from __future__ import annotations
 
-_BOLD, _DIM, _CYAN, _END = MARKS = "\ue000\ue001\ue002\ue003"
-_CODES = {_BOLD: "\x1b[1m", _DIM: "\x1b[2m", _CYAN: "\x1b[36m", _END: "\x1b[0m"}
+from archcalc.report.base import Tone
+
+_BOLD, _DIM, _CYAN, _END, _GREEN, _YELLOW, _RED = MARKS = "\ue000\ue001\ue002\ue003\ue004\ue005\ue006"
+_CODES = {
+    _BOLD: "\x1b[1m",
+    _DIM: "\x1b[2m",
+    _CYAN: "\x1b[36m",
+    _END: "\x1b[0m",
+    _GREEN: "\x1b[32m",
+    _YELLOW: "\x1b[33m",
+    _RED: "\x1b[31m",
+}
+_TONES: dict[Tone, str] = {"good": _GREEN, "fair": _YELLOW, "bad": _RED}
 
 
 def bold(text: str) -> str:
@@ -20,6 +31,11 @@ def dim(text: str) -> str:
 
 def coloured(text: str) -> str:
     return f"{_CYAN}{text}{_END}"
+
+
+def toned(text: str, tone: Tone) -> str:
+    """Green, yellow or red, or as it is."""
+    return f"{_TONES[tone]}{text}{_END}" if tone else text
 
 
 def unstyled(text: str) -> str:

@@ -29,6 +29,7 @@ Unit = Literal[
     "change",
     "ratio",
     "residual",
+    "tolerance",
     "binary",
     "memory",
     "bandwidth",
@@ -38,7 +39,8 @@ Unit = Literal[
     "room",
     "bound",
 ]
-Flag = Literal["", "estimate", "used", "wrong", "corrected"]
+Flag = Literal["", "estimate", "used", "right", "wrong", "corrected"]
+Tone = Literal["", "good", "fair", "bad"]  # how a verdict is coloured
 LEFT: frozenset[Unit] = frozenset(("name", "text", "shape", "stack"))  # aligned to the left; all others are numbers
 
 
@@ -90,6 +92,8 @@ class Line(NamedTuple):
     heading: bool = False  # groups the lines under it
     flag: Flag = ""  # what is to be known of it at a glance
     working: Working | None = None  # of its number, where that was asked for: printed beneath it, or as a formula
+    tone: Tone = ""  # colours the mark before its name and its last cell
+    notes: tuple[str, ...] = ()  # sentences beneath it, a line each
 
 
 @dataclass(frozen=True)
