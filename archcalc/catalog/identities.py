@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar
+from statistics import mode
+from typing import Any, ClassVar, NamedTuple
 
+from archcalc.catalog import identity_words as words
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.errors import InputError, MissingExtra, did_you_mean
-from archcalc.identities import Finding, Standing, names, run
-from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Report, Table
+from archcalc.core.errors import InputError, MissingExtra
+from archcalc.identities import SECTIONS, Bound, Finding, Outcome, Standing, about, names, run
+from archcalc.identities.search import NothingFoundError, found, related
+from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Quantity, Report, Table, Tone
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+SEEDS = Assumption(Topic.EXACTNESS, "float64, fixed seeds; ± is one standard error")
+LEGEND = Assumption(
+    Topic.TABLE,
+    "✓ holds; ✗ wrong, as solution sheets have it; → what it should say; holds if: under the condition beneath it",
+)
+COLUMNS = Assumption(
+    Topic.TABLE,
+    "residual: how far the two sides of a claim are apart at most, ≈ 0 if only by rounding;"
+    " bound: how far they may be, for reasons that --explain gives",
+)
+FLAGS: dict[Standing, Flag] = {Standing.RIGHT: "right", Standing.WRONG: "wrong", Standing.CORRECTED: "corrected"}
+TONES: dict[Outcome, Tone] = {Outcome.HOLDS: "good", Outcome.CONDITIONAL: "fair", Outcome.WRONG: "bad"}
+VERDICTS = {Outcome.HOLDS: "holds", Outcome.CONDITIONAL: "holds if", Outcome.WRONG: "wrong"}
 
-ROUNDING = Assumption(Topic.EXACTNESS, "float64, fixed seeds; differences below 1e-10 are rounding")
-CORRECTIONS = Assumption(Topic.TABLE, "✗ a wrong claim, as textbooks and lecture notes have it; → what it should say")
-FLAGS: dict[Standing, Flag] = {Standing.RIGHT: "", Standing.WRONG: "wrong", Standing.CORRECTED: "corrected"}
+
+class Shared(NamedTuple):
+    """What most claims of an identity have in common, and is said once."""
+
+    sizes: str
+    bound: Bound
 
 
 @dataclass(frozen=True)
@@ -25,6 +43,7 @@ class IdentitiesReport(Report):
 
     command: ClassVar[str] = "identities"
     findings: tuple[Finding, ...]
+    explain: bool = False
 
     @property
     def as_expected(self) -> bool:
@@ -33,57 +52,82 @@ class IdentitiesReport(Report):
 
     def answer(self) -> str:
         """How many claims hold, and how many are wrong."""
-        holding = sum(finding.holds for finding in self.findings)
-        failing = len(self.findings) - holding
+        outcomes = [finding.outcome for finding in self.findings]
+        failing, conditional = outcomes.count(Outcome.WRONG), outcomes.count(Outcome.CONDITIONAL)
+        under = f" ({conditional} under a condition)" if conditional else ""
+        do_not = f"{failing} {'does' if failing == 1 else 'do'} not"
+        told = f"{len(outcomes) - failing} of {len(outcomes)} claims hold{under}, {do_not}"
         unexpected = sum(not finding.as_expected for finding in self.findings)
-        told = f"{holding} of {len(self.findings)} claims hold, {failing} {'does' if failing == 1 else 'do'} not"
         return f"{told}; {unexpected} not as expected" if unexpected else told
 
     def table(self) -> Table:
         """Under each section its identities, by the names that the command takes."""
-        columns = (Column("claim", "name"), Column("residual", "residual"), Column("", "text"))
-        return Table(columns, tuple(self._lines()))
+        numbers = (Column("residual", "residual"), Column("bound", "tolerance"))
+        return Table((Column("claim", "name"), *numbers, Column("verdict", "text")), tuple(self._lines()))
 
     def _lines(self) -> Iterator[Line]:
-        for section, found in groupby(self.findings, key=lambda finding: finding.section):
-            yield Line((section, None, ""), 0, heading=True)
-            for identity, claims in groupby(found, key=lambda finding: finding.identity):
-                yield Line((identity, None, ""), 1, heading=True)
-                yield from (_line(finding) for finding in claims)
+        for section, in_section in groupby(self.findings, key=lambda finding: finding.section):
+            yield Line((section, None, None, ""), 0, heading=True)
+            for identity, claims in groupby(in_section, key=lambda finding: finding.identity):
+                yield from self._identity(identity, tuple(claims))
+
+    def _identity(self, name: str, claims: tuple[Finding, ...]) -> Iterator[Line]:
+        """Its name and title, the sizes that most of its claims share, and the claims."""
+        shared = Shared(mode(claim.sizes for claim in claims), mode(claim.bound for claim in claims))
+        explained = (*words.derivation(about(name)), words.reason(shared.bound)) if self.explain else ()
+        notes = (*words.sizes(shared.sizes), *explained)
+        yield Line((f"{name}: {about(name).title}", None, None, ""), 1, heading=True, notes=notes)
+        yield from (self._claim(claim, shared) for claim in claims)
+
+    def _claim(self, finding: Finding, shared: Shared) -> Line:
+        outcome = finding.outcome
+        verdict = VERDICTS[outcome] if finding.as_expected else f"{VERDICTS[outcome]}!"
+        cells = (finding.claim, self._residual(finding), finding.bound.size, verdict)
+        own_bound = () if finding.bound == shared.bound else (words.reason(finding.bound),)
+        notes = (*words.notes(finding, shared.sizes), *(own_bound if self.explain else ()))
+        return Line(cells, 2, flag=FLAGS[finding.standing], tone=TONES[outcome], notes=notes)
+
+    def _residual(self, finding: Finding) -> float | Quantity:
+        """Whole numbers are shown as such: their 0 is no rounding. An explanation shows the digits of rounding too."""
+        if finding.bound.size == 0 and finding.residual.is_integer():
+            return Quantity(int(finding.residual), "count")
+        return Quantity(finding.residual, "tolerance") if self.explain else finding.residual
 
     def record(self) -> dict[str, Any]:
-        """Residuals to the last digit."""
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "assumptions": self.assumed(),
-            "rows": [_row(finding) for finding in self.findings],
-        }
+        """Residuals to the last digit, and everything that is known of a claim, with or without --explain."""
+        rows = [words.record(finding) for finding in self.findings]
+        return {"schema_version": SCHEMA_VERSION, "assumptions": self.assumed(), "rows": rows}
+
+    def flat(self) -> list[dict[str, Any]]:
+        """Lists as one text each."""
+        return [words.flat(finding) for finding in self.findings]
 
 
-def _line(finding: Finding) -> Line:
-    verdict = finding.verdict if finding.as_expected else f"{finding.verdict}!"
-    return Line((finding.claim, finding.residual, verdict), 2, flag=FLAGS[finding.standing])
+def identities(typed: Iterable[str] = (), *, explain: bool = False) -> IdentitiesReport:
+    """Measure the identities of these names, or about these words, or all of them, with PyTorch."""
+    words_typed = tuple(typed)
+    findings = _measured(chosen(words_typed))
+    notes = [LEGEND, COLUMNS, SEEDS, *_others(words_typed)]
+    return IdentitiesReport(model="identities", assumptions=tuple(notes), findings=findings, explain=explain)
 
 
-def _row(finding: Finding) -> dict[str, Any]:
-    keys = ("section", "identity", "claim", "standing", "corrects", "residual", "bound", "verdict")
-    return {key: getattr(finding, key) for key in keys}
+def chosen(typed: Sequence[str]) -> list[str]:
+    """The names of the identities that were asked for."""
+    try:
+        return found(typed) if typed else names()
+    except NothingFoundError as error:
+        guess = f"did you mean {' or '.join(error.nearest)}?" if error.nearest else f"topics: {', '.join(SECTIONS)}"
+        raise InputError(f"no identity is about {error.word}", f"{guess} (--list shows all)") from None
 
 
-def identities(chosen: Iterable[str] = ()) -> IdentitiesReport:
-    """Measure the identities of these names, or all of them, with PyTorch."""
-    wanted = tuple(chosen) or tuple(names())
-    for name in wanted:
-        if name not in names():
-            raise InputError(f"no identity is called {name}", f"{did_you_mean(name, names())} (--list shows all)")
-    findings = _measured(wanted)
-    notes = [ROUNDING]
-    if any(finding.standing is Standing.WRONG for finding in findings):
-        notes.append(CORRECTIONS)
-    return IdentitiesReport(model="identities", assumptions=tuple(notes), findings=findings)
+def _others(typed: Sequence[str]) -> list[Assumption]:
+    """What else is about the same, where a word is the name of one identity and found in others."""
+    exact = [word for word in typed if word in names()]
+    others = related(exact) if len(exact) == len(typed) else []
+    return [Assumption(Topic.SCOPE, f"on the same subject: {', '.join(others)}")] if others else []
 
 
-def _measured(wanted: tuple[str, ...]) -> tuple[Finding, ...]:
+def _measured(wanted: Sequence[str]) -> tuple[Finding, ...]:
     try:
         return run(wanted)
     except ModuleNotFoundError as error:

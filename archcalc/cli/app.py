@@ -21,7 +21,7 @@ COMMANDS = {  # the file, and what stands in the list of commands
     "compare": ("compare", "Two or more models side by side."),
     "kernel": ("kernel", "The sequence length from which kernel attention is cheaper."),
     "verify": ("verify", "Compare every number with PyTorch."),
-    "identities": ("identities", "Textbook claims, measured with PyTorch."),
+    "identities": ("identities", "Claims of lectures and exercises, measured with PyTorch."),
     "presets": ("files", "Models that ship with archcalc, and your own."),
     "show": ("files", "Print a model's spec as YAML."),
     "init": ("files", "Write a commented spec to start from."),

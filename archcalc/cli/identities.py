@@ -2,45 +2,54 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
 
 from archcalc.cli.options import Format, show
-from archcalc.cli.printing import out
 
 
 def _completed(incomplete: str) -> list[str]:
-    from archcalc.identities import names
+    """Names and words that need no quotes in a shell."""
+    from archcalc.identities.search import topics
 
-    return [name for name in names() if name.startswith(incomplete)]
+    known = (word for word in topics() if re.fullmatch(r"[\w-]+", word))
+    return [word for word in known if word.lower().startswith(incomplete.lower())]
 
 
-Names = Annotated[
+Words = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="NAME", autocompletion=_completed, show_default=False, help="Identities to measure (default: all)."
+        metavar="WORD",
+        autocompletion=_completed,
+        show_default=False,
+        help="Names of identities, or words that they are about, such as alibi, softmax, 'T(k)' (default: all).",
     ),
 ]
 
 
 def identities(
-    names: Names = None,
-    list_names: Annotated[bool, typer.Option("--list", help="List the names; needs no PyTorch.")] = False,
+    words: Words = None,
+    list_names: Annotated[bool, typer.Option("--list", help="List names and titles; needs no PyTorch.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the derivation in steps, its source, and why a bound is as it is.")
+    ] = False,
     format: Format = "table",
 ) -> None:
     """Claims about LSTMs, attention, positions and autoencoders, right and wrong ones, each measured with PyTorch.
 
     Needs the verify extra: pip install 'archcalc[verify]'. Exit code 1 if a claim does not turn out as expected.
     """
+    typed = words or ()
     if list_names:
-        from archcalc import identities as known
+        from archcalc.catalog.identity_list import identity_list
 
-        out("\n".join(known.names()))
+        show(identity_list(typed, explain=explain), format)
         return
     from archcalc.catalog.identities import identities as measured
 
-    report = measured(names or ())
+    report = measured(typed, explain=explain)
     show(report, format)
     if not report.as_expected:
         raise typer.Exit(1)

@@ -14,7 +14,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.visible import UNSEEN, escaped
 from archcalc.render.style import MARKS, on_terminal, unstyled
 
-_ASCII = str.maketrans("·−–×…█▓▒░▪│✓✗→√²▏▎▍▌▋▊▉", "---x.#=+:o|vx>/2.......")  # one for one, to keep columns in line
+_ASCII = str.maketrans("·−–×…█▓▒░▪│✓✗→≈√²▏▎▍▌▋▊▉", "---x.#=+:o|vx>~/2.......")  # one for one, to keep columns in line
 
 
 class Enough(Exception):

@@ -1,7 +1,8 @@
 """Claims about architectures, each checked by running it: `names()` lists them, `run()` measures them.
 
 An identity is a function of a section's file that returns its findings. Its name here is the function's, with
-dashes; the table below is all that is known of it until `run` imports the file, and with it PyTorch.
+dashes. The table below and the texts of `archcalc.identities.texts` are all that is known of it until `run` imports
+the file, and with it PyTorch.
 """
 
 from __future__ import annotations
@@ -11,12 +12,26 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from archcalc.identities.finding import Finding, Findings, Standing
+from archcalc.identities.finding import Bound, Finding, Findings, Outcome, Standing, Value
+from archcalc.identities.texts import all_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Finding", "Standing", "UnknownIdentityError", "names", "run"]
+    from archcalc.identities.description import About
+
+__all__ = [
+    "Bound",
+    "Finding",
+    "Outcome",
+    "Standing",
+    "UnknownIdentityError",
+    "Value",
+    "about",
+    "names",
+    "run",
+    "section",
+]
 
 # section: file: the identities in it, all in the order in which they are shown
 SECTIONS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -24,15 +39,31 @@ SECTIONS: dict[str, dict[str, tuple[str, ...]]] = {
         "lstm": ("lstm-gradients", "lstm-forget-gate", "lstm-cell-state", "cross-entropy"),
         "gru": ("gru-size", "gru-cost"),
     },
+    "Seq2seq attention": {
+        "tanh_range": ("tanh-range",),
+        "location_score": ("location-score",),
+    },
     "Attention": {
         "attention": ("orthogonal-inputs", "score-variance", "permutation"),
+        "score_law": ("score-law",),
         "heads": ("sum-over-heads", "dense-layer"),
+        "coordinates": ("projection-coordinates",),
         "two_keys": ("two-keys", "averaged-heads"),
+        "noisy_keys": ("noisy-keys",),
+        "equal_queries": ("equal-queries",),
+    },
+    "Softmax": {
+        "softmax": ("softmax-zeros", "softmax-elementwise"),
+        "score_scale": ("softmax-jacobian",),
     },
     "Position encodings": {
         "position": ("sinusoidal", "learned-positions", "relative-positions"),
+        "shift_matrix": ("shift-matrix",),
         "rope": ("rope", "rope-linear-attention", "rope-decay"),
         "alibi": ("alibi-slopes", "alibi-bias"),
+    },
+    "Vision Transformer": {
+        "patches": ("patches",),
     },
     "Kernel attention": {
         "kernel": ("feature-map", "kernel-attention"),
@@ -40,6 +71,7 @@ SECTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Autoencoders": {
         "linear_autoencoder": ("linear-autoencoder", "pseudo-inverse"),
+        "bottleneck": ("bottleneck",),
         "recursive_autoencoder": ("recursive-autoencoder",),
     },
 }
@@ -64,8 +96,18 @@ class UnknownIdentityError(LookupError):
 
 
 def names() -> list[str]:
-    """Every identity, in the order of the sections. Imports nothing."""
+    """Every identity, in the order of the sections. Imports no PyTorch."""
     return list(PLACES)
+
+
+def section(name: str) -> str:
+    """The section in which an identity stands."""
+    return PLACES[name][0]
+
+
+def about(name: str) -> About:
+    """Title, derivation and sources of an identity. Imports no PyTorch."""
+    return all_texts()[name]
 
 
 def run(names: Iterable[str] | None = None) -> Findings:
@@ -74,10 +116,13 @@ def run(names: Iterable[str] | None = None) -> Findings:
     for name in wanted:
         if name not in PLACES:
             raise UnknownIdentityError(name)
-    return tuple(finding for name in wanted for finding in _measured(name))
+    from archcalc.identities.measure import one_thread
+
+    with one_thread():
+        return tuple(finding for name in wanted for finding in _measured(name))
 
 
 def _measured(name: str) -> Findings:
-    section, file = PLACES[name]
+    where, file = PLACES[name]
     identity = getattr(import_module(f"{__name__}.{file}"), name.replace("-", "_"))
-    return tuple(replace(finding, identity=name, section=section) for finding in identity())
+    return tuple(replace(finding, identity=name, section=where) for finding in identity())

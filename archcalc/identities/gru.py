@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from torch import nn
 
-from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.finding import WHOLE, Findings, Value, corrected, measured_at, right, wrong
 from archcalc.identities.measure import flops, unfilled, weights
 
 SIZES = ((128, 64, 1), (300, 512, 2), (7, 5, 3))  # input, hidden, layers
+NAMED = ", ".join(f"{inputs}→{hidden} of {layers}" for inputs, hidden, layers in SIZES) + " layers"
 
 
 def pair(inputs: int, hidden: int, layers: int = 1) -> tuple[nn.GRU, nn.LSTM]:
@@ -31,17 +32,22 @@ def gru_size() -> Findings:
     gru, lstm = pair(inputs, hidden)
     keras = weights(gru) / one_bias(lstm)
     formula = 3 / 4 * (inputs + hidden + 2) / (inputs + hidden + 1)
-    three_quarters = wrong("GRU/LSTM = 3/4 with Keras' defaults, 128→64", abs(keras - 3 / 4))
+    only = f"{inputs}→{hidden}"
+    three_quarters = wrong("GRU/LSTM = 3/4 with Keras' defaults", abs(keras - 3 / 4)).at(only)
+    two_conventions = corrected("Keras: GRU/LSTM = ¾·(in+h+2)/(in+h+1)", abs(keras - formula), of=three_quarters)
 
     embedding = nn.Embedding(10_000, inputs, _weight=unfilled(10_000, inputs))
     head = nn.Linear(hidden, 2, device="meta")
     saved = weights(embedding, lstm, head) - weights(embedding, gru, head)
-    return (
+    return measured_at(
+        NAMED,
         right("GRU/LSTM = 3/4, two biases a gate (PyTorch)", two),
         right("GRU/LSTM = 3/4, one bias a gate (paper)", one),
         three_quarters,
-        corrected("Keras: GRU/LSTM = ¾·(in+h+2)/(in+h+1) = 0.754", abs(keras - formula), of=three_quarters),
-        right("only the LSTM's own ¼ goes, not embedding or head", abs(saved - weights(lstm) / 4)),
+        two_conventions.at(only).showing(Value("GRU/LSTM", keras)),
+        right("embedding and head do not shrink", abs(saved - weights(lstm) / 4), WHOLE).at(
+            f"embedding of 10,000 × {inputs}, {only}, 2 classes"
+        ),
     )
 
 
@@ -52,4 +58,5 @@ def gru_cost() -> Findings:
         gru, lstm = (layer.double() for layer in pair(inputs, hidden, layers))
         sequence = unfilled(10, 2, inputs)
         ratios.append(flops(gru, sequence) / flops(lstm, sequence))
-    return (right("a GRU's matrix products cost 3/4 of an LSTM's", max(abs(r - 3 / 4) for r in ratios)),)
+    off = max(abs(ratio - 3 / 4) for ratio in ratios)
+    return measured_at(f"{NAMED}; 10 steps, batch 2", right("a GRU's matrix products cost 3/4 of an LSTM's", off))

@@ -7,11 +7,12 @@ from math import sqrt
 import torch
 from torch import Tensor, nn, softmax
 
-from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.finding import HUNDREDTH, WHOLE, Findings, corrected, measured_at, right, wrong
 from archcalc.identities.measure import Normal, filled, flops, gap, gaussian, unfilled, weights
 
 N, D, HEADS = 10, 12, 3
 HEAD = D // HEADS
+SIZES = f"N = {N}, d_model = {D}, {HEADS} heads of {HEAD}"
 
 
 def multihead(normal: Normal) -> nn.MultiheadAttention:
@@ -37,11 +38,14 @@ def sum_over_heads() -> Findings:
         w_q, w_k, w_v, w_o = head_weights(layer, h)
         merged = w_v @ w_o
         summed += softmax((x @ w_q) @ (x @ w_k).T / sqrt(HEAD), dim=1) @ x @ merged
-    return (
-        right("Concat[H_h]·W_O = Σ_h softmax(Q_hK_hᵀ/√d)·X·W^(h)", gap(concatenated, summed)),
-        right("W^(h) = W_V,h·W_O,h has d_model² entries", abs(merged.numel() - D**2)),
-        right("W^(h) has rank d_head", abs(int(torch.linalg.matrix_rank(merged)) - HEAD)),
-        right("W_V,h and W_O,h hold 2·d_model·d_head", abs(w_v.numel() + w_o.numel() - 2 * D * HEAD)),
+    rank = int(torch.linalg.matrix_rank(merged))
+    factored = w_v.numel() + w_o.numel()
+    return measured_at(
+        SIZES,
+        right("Concat[H_h]·W_O = Σ_h softmax(…/√d)·X·W^(h)", gap(concatenated, summed)),
+        right("W^(h) = W_V,h·W_O,h has d_model² entries", abs(merged.numel() - D**2), WHOLE),
+        right("W^(h) has rank d_head", abs(rank - HEAD), WHOLE),
+        right("W_V,h and W_O,h hold 2·d_model·d_head", abs(factored - 2 * D * HEAD), WHOLE),
     )
 
 
@@ -56,16 +60,17 @@ def dense_layer() -> Findings:
 
     layer = nn.MultiheadAttention(D, HEADS, bias=False, device="meta")
     share = weights(layer) / (N * D) ** 2
-    as_dense = wrong("self-attention has N²D² parameters (relative gap)", abs(share - 1))
+    as_dense = wrong("self-attention has N²D² parameters", abs(share - 1), HUNDREDTH)
 
     def scores(n: int) -> int:
         return flops(lambda q, k: q @ k.T, unfilled(n, D), unfilled(n, D))
 
-    return (
-        right("A·X·W_V = (A ⊗ W_Vᵀ)·x, x the rows of X in a line", gap((a @ x @ w_v).flatten(), flat)),
-        right("as a dense layer it needs N²D² weights", abs(dense.numel() - (N * D) ** 2)),
+    return measured_at(
+        SIZES,
+        right("A·X·W_V = (A ⊗ W_Vᵀ)·x, x all rows of X", gap((a @ x @ w_v).flatten(), flat)),
+        right("as a dense layer it needs N²D² weights", abs(dense.numel() - (N * D) ** 2), WHOLE),
         as_dense,
-        corrected("self-attention has 4·D², for every N", abs(weights(layer) - 4 * D**2), of=as_dense),
-        right("the scores of one head cost 2·N²·D FLOPs", abs(scores(N) - 2 * N**2 * D)),
+        corrected("self-attention has 4·D², for every N", abs(weights(layer) - 4 * D**2), WHOLE, of=as_dense),
+        right("the scores of one head cost 2·N²·D FLOPs", abs(scores(N) - 2 * N**2 * D), WHOLE),
         right("scores at twice the N cost 4 times as much", abs(scores(2 * N) / scores(N) - 4)),
     )

@@ -7,7 +7,7 @@ from math import sqrt
 import torch
 from torch import Tensor
 
-from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.finding import WHOLE, Findings, corrected, measured_at, right, wrong
 from archcalc.identities.measure import gap, gaussian
 
 N, D, M = 10, 5, 4  # positions, width of queries and keys, width of values
@@ -26,11 +26,13 @@ def feature_map() -> Findings:
     similarity = (q @ k.T + 1) ** 2
     with_root, without = features(q) @ features(k).T, features(q, linear=1) @ features(k, linear=1).T
     bare = wrong("⟨φ(q),φ(k)⟩ = (qᵀk+1)² with x_i in φ", gap(without, similarity))
-    widths = [(features(normal(1, d)).shape[1], (d + 1) * (d + 2) // 2) for d in (1, 2, 5, 16, 64)]
-    return (
+    tried = (1, 2, 5, 16, 64)
+    off = max(abs(features(normal(1, d)).shape[1] - (d + 1) * (d + 2) // 2) for d in tried)
+    return measured_at(
+        f"{N} queries and keys, D = {D}",
         bare,
         corrected("⟨φ(q),φ(k)⟩ = (qᵀk+1)² with √2·x_i in φ", gap(with_root, similarity), of=bare),
-        right("φ has C = (D+1)(D+2)/2 features (D = 64: 2,145)", max(abs(width - c) for width, c in widths)),
+        right("φ has C = (D+1)(D+2)/2 features", off, WHOLE).at(f"D = {', '.join(map(str, tried))}; 64 gives 2,145"),
     )
 
 
@@ -47,7 +49,8 @@ def kernel_attention() -> Findings:
     sums = torch.cumsum(phi_k[:, :, None] * v[:, None, :], dim=0)  # for each n, Σ_{m ≤ n} φ(k_m)·v_mᵀ
     totals = torch.cumsum(phi_k, dim=0)  # and Σ_{m ≤ n} φ(k_m)
     running = torch.einsum("nc,ncm->nm", phi_q, sums) / (phi_q * totals).sum(1, keepdim=True)
-    return (
+    return measured_at(
+        f"N = {N}, D = {D}, M = {M}",
         right("φ(Q)(φ(K)ᵀV) = its N × N form", gap(at_once, every @ v)),
         right("causal: running sums = its masked N × N form", gap(running, earlier @ v)),
     )

@@ -6,10 +6,12 @@ from bisect import bisect_left
 
 from torch import Tensor, softmax
 
-from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.finding import HUNDREDTH, WHOLE, Bound, Findings, corrected, measured_at, right, wrong
 from archcalc.identities.measure import elements, flops, gaussian, unfilled
 
 N, D, M = 48, 16, 24
+SIZES = f"N = {N}, D = {D}, M = {M}"
+ABOUT = Bound(0.05, "about D² is taken to mean: to a twentieth")
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -40,11 +42,12 @@ def kernel_flops(n: int, d: int, m: int) -> int:
 def softmax_compute() -> Findings:
     """Every query meets every key: twice the positions, four times the work."""
     growth = softmax_flops(2 * N, D, M) / softmax_flops(N, D, M)
-    linear = wrong("softmax attention computes O(N·max(D,M)): N → 2N, × 2", abs(growth - 2))
-    return (
-        right("softmax attention: 2N²(D+M) FLOPs", abs(softmax_flops(N, D, M) - 2 * N**2 * (D + M))),
+    linear = wrong("its compute is O(N·max(D,M)): 2N costs × 2", abs(growth - 2))
+    return measured_at(
+        f"{SIZES}, then 2N",
+        right("softmax attention: 2N²(D+M) FLOPs", abs(softmax_flops(N, D, M) - 2 * N**2 * (D + M)), WHOLE),
         linear,
-        corrected("softmax attention computes O(N²·max(D,M)): N → 2N, × 4", abs(growth - 4), of=linear),
+        corrected("its compute is O(N²·max(D,M)): 2N costs × 4", abs(growth - 4), of=linear),
     )
 
 
@@ -52,9 +55,11 @@ def softmax_memory() -> Findings:
     """Scores and weights are N × N, with no M in them; Q, K, V and the output are N × D or N × M."""
     normal = gaussian(seed=17)
     held = elements(attend, normal(N, D), normal(N, D), normal(N, M))
-    cubic = wrong("softmax attention holds N²M numbers (relative gap)", abs(held / (N**2 * M) - 1))
+    cubic = wrong("softmax attention holds N²M numbers", abs(held / (N**2 * M) - 1), HUNDREDTH)
     square = abs(held - (2 * N**2 + 2 * N * (D + M)))
-    return cubic, corrected("softmax attention holds 2N² + 2N(D+M) numbers", square, of=cubic)
+    return measured_at(
+        f"{SIZES}: {held:,} numbers held", cubic, corrected("it holds 2N² + 2N(D+M) numbers", square, WHOLE, of=cubic)
+    )
 
 
 def crossover(d: int, m: int, share: float = 1.0) -> int:
@@ -69,13 +74,16 @@ def kernel_crossover() -> Findings:
     c = width(D)
     normaliser = flops(lambda phi_q, total: phi_q @ total, unfilled(N, c), unfilled(c, 1))
     counted, formula = crossover(64, 64), 2 * width(64) * 64 // (64 + 64)
-    square = wrong("kernel attention is cheaper for N > D² only (D = 64)", abs(counted - 64**2))
+    square = wrong("kernel attention is cheaper for N > D² only", abs(counted - 64**2), WHOLE)
+    from_formula = corrected(f"cheaper for N > 2CM/(D+M) = {formula:,}", abs(counted - formula), WHOLE, of=square)
     halved = crossover(64, 64, share=0.5)
-    return (
-        right("kernel attention: 4NCM FLOPs", abs(kernel_flops(N, D, M) - 4 * N * c * M)),
-        right("kernel attention's normaliser: 2NC more", abs(normaliser - 2 * N * c)),
+    masked = right(f"cheaper for N > {2 * formula:,}", abs(halved - 2 * formula), WHOLE)
+    return measured_at(
+        "D = M = 64",
+        right("kernel attention: 4NCM FLOPs", abs(kernel_flops(N, D, M) - 4 * N * c * M), WHOLE).at(SIZES),
+        right("kernel attention's normaliser: 2NC more", abs(normaliser - 2 * N * c), WHOLE).at(SIZES),
         square,
-        corrected(f"cheaper for N > 2CM/(D+M) = {formula:,} (D = M = 64)", abs(counted - formula), of=square),
-        right(f"cheaper for N > {2 * formula:,} if causal softmax is half", abs(halved - 2 * formula)),
-        right(f"{2 * formula:,} is D² = {64**2:,} to within 5 %", abs(2 * formula / 64**2 - 1), 0.05),
+        from_formula,
+        masked.only_if("causal softmax is counted half"),
+        right(f"{2 * formula:,} is about D² = {64**2:,}", abs(2 * formula / 64**2 - 1), ABOUT),
     )

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd.functional import hessian, jacobian
 
-from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.finding import WHOLE, Bound, Findings, corrected, measured_at, right, wrong
 from archcalc.identities.measure import Normal, gap, gaussian
 
 if TYPE_CHECKING:
@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 INPUT, CODE, SAMPLES = 12, 4, 30
 # The squared singular values of X. The weakest direction that the code keeps, 1.1, decides how soon λ shows.
 VARIANCES = (40.0, 20.0, 10.0, 1.1, 0.4, 0.3, 0.3, 0.2, 0.2, 0.1, 0.1, 0.1)
-ROUNDING = 1e-13  # what is left of a step, or a tenth of what f moves by, when neither is of any more use
+SIZES = f"m = {INPUT}, k = {CODE}, {SAMPLES} samples"
+SMALLEST = 1e-13  # what is left of a step, or a tenth of what f moves by, when neither is of any more use
+SEARCHED = Bound(1e-10, "a search ends when its steps are below 1e-13; rounding adds to that")
 
 
-def data(normal: Normal) -> tuple[Tensor, Tensor]:
-    """X with these singular values, and U, its directions from strong to weak."""
-    u, v = torch.linalg.qr(normal(INPUT, INPUT)).Q, torch.linalg.qr(normal(SAMPLES, INPUT)).Q
-    return u @ torch.tensor(VARIANCES, dtype=torch.float64).sqrt().diag() @ v.T, u
+def data(normal: Normal, variances: tuple[float, ...] = VARIANCES) -> tuple[Tensor, Tensor]:
+    """X with these squared singular values, and U, its directions from strong to weak."""
+    inputs = len(variances)
+    u, v = torch.linalg.qr(normal(inputs, inputs)).Q, torch.linalg.qr(normal(SAMPLES, inputs)).Q
+    return u @ torch.tensor(variances, dtype=torch.float64).sqrt().diag() @ v.T, u
 
 
 def loss(x: Tensor, w1: Tensor, w2: Tensor, lam: float) -> Tensor:
@@ -46,7 +49,7 @@ def newton_step(f: Callable[[Tensor], Tensor], w: Tensor) -> Tensor:
     second: Tensor = hessian(f, w, vectorize=True)  # type: ignore[no-untyped-call]
     curvatures, directions = torch.linalg.eigh(second)
     step: Tensor = -directions @ ((directions.T @ gradient) / curvatures.abs().clamp(min=1e-3))
-    while f(w + step) > f(w) + 10 * ROUNDING:
+    while f(w + step) > f(w) + 10 * SMALLEST:
         step = step / 2
     return step
 
@@ -61,7 +64,7 @@ def optimised(x: Tensor, lam: float, normal: Normal) -> tuple[Tensor, Tensor]:
     for _ in range(100):
         step = newton_step(lambda w: loss(x, *both(w), lam), w)
         w = w + step
-        if step.abs().max() < ROUNDING:
+        if step.abs().max() < SMALLEST:
             break
     return both(w)
 
@@ -80,10 +83,11 @@ def linear_autoencoder() -> Findings:
     w1, w2 = closed_form(u, lam)
     found = optimised(x, lam, normal)
     excess = float(loss(x, *found, lam) - loss(x, w1, w2, lam))
-    return (
-        right("W1 = √(1−λ/σ²)·Uᵀ and W2 = W1ᵀ: the gradient is 0", slope(x, w1, w2, lam)),
-        right("a search with W1, W2 free ends at the same loss", abs(excess)),
-        right("2·m·k weights", abs(w1.numel() + w2.numel() - 2 * INPUT * CODE)),
+    return measured_at(
+        f"{SIZES}, λ = {lam}",
+        right("W1 = √(1−λ/σ²)·Uᵀ, W2 = W1ᵀ: gradient 0", slope(x, w1, w2, lam)),
+        right("a free search for both ends at the same loss", abs(excess), SEARCHED),
+        right("2·m·k weights", abs(w1.numel() + w2.numel() - 2 * INPUT * CODE), WHOLE),
     )
 
 
@@ -97,12 +101,17 @@ def pseudo_inverse() -> Findings:
     normal = gaussian(seed=18)
     x, u = data(normal)
     half, hundredth = optimised(x, 0.5, normal), optimised(x, 0.01, normal)
-    at_half = wrong("W2 = W1⁺ at λ = 0.5 (root mean square)", from_pseudo_inverse(*half))
-    at_hundredth = wrong("W2 = W1⁺ at λ = 0.01 (root mean square)", from_pseudo_inverse(*hundredth))
-    return (
+    at_half = wrong("W2 = W1⁺ at λ = 0.5", from_pseudo_inverse(*half), SEARCHED)
+    at_hundredth = wrong("W2 = W1⁺ at λ = 0.01", from_pseudo_inverse(*hundredth), SEARCHED)
+    vanishing = 1e-10
+    limit = Bound(vanishing, "λ/σ² for every direction kept, and σ² > 1")
+    return measured_at(
+        f"{SIZES}; |W2 − W1⁺| as root mean square",
         at_half,
-        corrected("W2 = W1ᵀ at λ = 0.5", gap(half[1], half[0].T), of=at_half),
+        corrected("W2 = W1ᵀ at λ = 0.5", gap(half[1], half[0].T), SEARCHED, of=at_half),
         at_hundredth,
-        corrected("W2 = W1ᵀ at λ = 0.01", gap(hundredth[1], hundredth[0].T), of=at_hundredth),
-        right("W2 → W1⁺ as λ → 0 (λ = 10⁻¹⁰)", from_pseudo_inverse(*closed_form(u, 1e-10))),
+        corrected("W2 = W1ᵀ at λ = 0.01", gap(hundredth[1], hundredth[0].T), SEARCHED, of=at_hundredth),
+        right("W2 = W1⁺", from_pseudo_inverse(*closed_form(u, vanishing)), limit)
+        .only_if("λ → 0")
+        .at(f"{SIZES}, λ = {vanishing:g}"),
     )

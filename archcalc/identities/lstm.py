@@ -19,10 +19,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, sigmoid, softmax, tanh
 
-from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.finding import Findings, corrected, measured_at, right, wrong
 from archcalc.identities.measure import gap, gaussian
 
 STEPS, INPUT, STATE, CLASSES = 4, 3, 5, 6
+SIZES = f"{STEPS} steps, x of {INPUT}, a and c of {STATE}, {CLASSES} classes"
 
 
 class Weights(NamedTuple):
@@ -119,7 +120,8 @@ def lstm_gradients() -> Findings:
     d_ax = d.pre_u @ w.u + d.pre_f @ w.f + d.pre_o @ w.o + d.pre_c @ w.c
     gates = ((dw.u, d.pre_u), (dw.f, d.pre_f), (dw.o, d.pre_o), (dw.c, d.pre_c))
     biases = ((dw.b_u, d.pre_u), (dw.b_f, d.pre_f), (dw.b_o, d.pre_o), (dw.b_c, d.pre_c), (dw.b_y, d.z))
-    return (
+    return measured_at(
+        SIZES,
         right("∂L/∂c = dc_next + da∗Γo∗(1−tanh²c)", gap(d.c, dc_next + d.a * v.o * slope)),
         right("∂L/∂γu = dc∗c̃∗Γu(1−Γu)", gap(d.pre_u, d.c * v.c_tilde * v.u * (1 - v.u))),
         right("∂L/∂γf = dc∗c_prev∗Γf(1−Γf)", gap(d.pre_f, d.c * v.c_prev * v.f * (1 - v.f))),
@@ -142,7 +144,8 @@ def lstm_forget_gate() -> Findings:
     with_c_tilde = wrong("∂L/∂γf = dc∗c̃∗Γf(1−Γf)", gap(d.pre_f, through * v.c_tilde))
     without = wrong("∂E/∂W_f = Σ_t (dc∗Γf(1−Γf))·[a;x]ᵀ", gap(dw.f, outer(through, ax)))
     with_c_prev = gap(dw.f, outer(through * v.c_prev, ax))
-    return (
+    return measured_at(
+        SIZES,
         with_c_tilde,
         corrected("∂L/∂γf = dc∗c_prev∗Γf(1−Γf)", gap(d.pre_f, through * v.c_prev), of=with_c_tilde),
         without,
@@ -156,10 +159,11 @@ def lstm_cell_state() -> Findings:
     e, o, c = d.a[-1], v.o[-1], v.c[-1]
     without_o = wrong("∂E/∂c = E∗(1−tanh²c)", gap(d.c[-1], e * (1 - tanh(c) ** 2)))
     with_o = gap(d.c[-1], e * o * (1 - tanh(c) ** 2))
-    return without_o, corrected("∂E/∂c = E∗o∗(1−tanh²c)", with_o, of=without_o)
+    return measured_at(SIZES, without_o, corrected("∂E/∂c = E∗o∗(1−tanh²c)", with_o, of=without_o))
 
 
 def cross_entropy() -> Findings:
     """The exponential of the softmax and the logarithm of the loss cancel, and a plain difference is left."""
     _, _, v, d, y = forward_and_backward()
-    return (right("∂L/∂z = ŷ−y, cross-entropy after softmax", gap(d.z, softmax(v.z, dim=1) - y)),)
+    after_softmax = gap(d.z, softmax(v.z, dim=1) - y)
+    return measured_at(SIZES, right("∂L/∂z = ŷ−y, cross-entropy after softmax", after_softmax))

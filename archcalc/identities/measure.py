@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
@@ -12,6 +13,17 @@ from torch.utils.flop_counter import FlopCounterMode
 
 Normal = Callable[..., Tensor]
 Layer = TypeVar("Layer", bound=nn.Module)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """With one thread of PyTorch's: on tensors as small as these, several wait for each other most of the time."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def gaussian(seed: int) -> Normal:

@@ -5,41 +5,47 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from archcalc.identities.finding import Findings, right
+from archcalc.identities.finding import WHOLE, Findings, measured_at, right
 from archcalc.identities.measure import gap, gaussian, weights
 
 D = 16
-EVEN, ODD = torch.arange(0, D, 2), torch.arange(1, D, 2)
-THETA = 10_000.0 ** (-EVEN.double() / D)  # θ_i: a frequency for each pair of coordinates
 
 
-def encoding(positions: Tensor) -> Tensor:
+def frequencies(d: int, sign: int = -1) -> Tensor:
+    """θ_i = 10000^(−2i/d), one for each pair of coordinates; with sign 1 they grow, which is a known mistake."""
+    return 10_000.0 ** (sign * torch.arange(0, d, 2, dtype=torch.float64) / d)
+
+
+def encoding(positions: Tensor, theta: Tensor) -> Tensor:
     """E_t = (sin tθ_0, cos tθ_0, sin tθ_1, cos tθ_1, …), a row for each position."""
-    angles = positions[:, None] * THETA
+    angles = positions[:, None] * theta
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-def shift(k: float) -> Tensor:
-    """T(k): along its diagonal a rotation by kθ_i for each pair, and nothing that knows of t."""
-    rotation = torch.zeros(D, D, dtype=torch.float64)
-    rotation[EVEN, EVEN] = rotation[ODD, ODD] = (k * THETA).cos()
-    rotation[EVEN, ODD] = (k * THETA).sin()
-    rotation[ODD, EVEN] = -(k * THETA).sin()
+def shift(k: float, theta: Tensor) -> Tensor:
+    """T(k): blocks ((cos kθ_i, sin kθ_i), (−sin kθ_i, cos kθ_i)) along its diagonal, and nothing that knows of t."""
+    even = 2 * torch.arange(len(theta))
+    rotation = torch.zeros(2 * len(theta), 2 * len(theta), dtype=torch.float64)
+    rotation[even, even] = rotation[even + 1, even + 1] = (k * theta).cos()
+    rotation[even, even + 1] = (k * theta).sin()
+    rotation[even + 1, even] = -(k * theta).sin()
     return rotation
 
 
 def sinusoidal() -> Findings:
     """By the addition theorems of sin and cos, a step of k is the same rotation wherever it starts."""
-    t = torch.arange(100, dtype=torch.float64)
+    t, theta = torch.arange(100, dtype=torch.float64), frequencies(D)
     steps = (-7, 1, 5, 40)
-    moved = max(gap(encoding(t) @ shift(k).T, encoding(t + k)) for k in steps)
-    turned = max(gap(shift(k).T @ shift(k), torch.eye(D, dtype=torch.float64)) for k in steps)
-    products = (encoding(t) * encoding(t + 5)).sum(1)
-    return (
+    named = ", ".join(map(str, steps)).replace("-", "−")
+    moved = max(gap(encoding(t, theta) @ shift(k, theta).T, encoding(t + k, theta)) for k in steps)
+    turned = max(gap(shift(k, theta).T @ shift(k, theta), torch.eye(D, dtype=torch.float64)) for k in steps)
+    products = (encoding(t, theta) * encoding(t + 5, theta)).sum(1)
+    return measured_at(
+        f"d = {D}, t < {len(t)}, k = {named}",
         right("T(k)·E_t = E_{t+k}, one T(k) for all t", moved),
         right("T(k) is a rotation: T(k)ᵀ·T(k) = I", turned),
-        right("T(j)·T(k) = T(j+k)", gap(shift(3) @ shift(8), shift(11))),
-        right("E_tᵀE_{t+k} = Σ_i cos(kθ_i), whatever t", gap(products, (5 * THETA).cos().sum().expand(100))),
+        right("T(j)·T(k) = T(j+k)", gap(shift(3, theta) @ shift(8, theta), shift(11, theta))),
+        right("E_tᵀE_{t+k} = Σ_i cos(kθ_i), whatever t", gap(products, (5 * theta).cos().sum().expand(100))),
     )
 
 
@@ -50,9 +56,10 @@ def learned_positions() -> Findings:
     table = nn.Embedding(max_len, D, _weight=normal(max_len, D))
     outputs = torch.tanh(normal(seen, D) + table(torch.arange(seen)))
     (learned,) = torch.autograd.grad((outputs**2).sum(), [table.weight])
-    return (
-        right("learned positions: max_len·d_model parameters", abs(weights(table) - max_len * D)),
-        right("positions never reached in training learn nothing", float(learned[seen:].abs().max())),
+    return measured_at(
+        f"max_len = {max_len}, {seen} of them seen, d_model = {D}",
+        right("learned positions: max_len·d_model parameters", abs(weights(table) - max_len * D), WHOLE),
+        right("positions not seen in training learn nothing", float(learned[seen:].abs().max())),
     )
 
 
@@ -67,7 +74,8 @@ def relative_positions() -> Findings:
     distance = (i[None, :] - i[:, None]).clamp(-reach, reach)
     scores = x @ x.T + torch.einsum("id,ijd->ij", x, rows(distance + reach))
     first, again = scores[:words, :words], scores[words:, words:]
-    return (
-        right("relative: equal words n places on score equally", gap(first, again)),
-        right("relative: (2K+1)·d_head parameters", abs(weights(rows) - (2 * reach + 1) * D)),
+    return measured_at(
+        f"{words} words twice, K = {reach}, d_head = {D}",
+        right("relative: scores depend on the distance only", gap(first, again)),
+        right("relative: (2K+1)·d_head parameters", abs(weights(rows) - (2 * reach + 1) * D), WHOLE),
     )

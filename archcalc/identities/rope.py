@@ -6,15 +6,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import elu
 
-from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.finding import Findings, corrected, measured_at, right, wrong
 from archcalc.identities.measure import gap, gaussian
+from archcalc.identities.position import frequencies
 
 N, D = 12, 16
-
-
-def frequencies(d: int) -> Tensor:
-    """θ_i = 10000^(−2i/d), one for each pair of coordinates."""
-    return 10_000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+SIZES = f"{N} positions, d_head = {D}"
 
 
 def rotated(x: Tensor, positions: Tensor) -> Tensor:
@@ -33,7 +30,8 @@ def rope() -> Findings:
     scores = rotated(q, at) @ rotated(k, at).T
     later = rotated(q, at + 100) @ rotated(k, at + 100).T
     between = rotated(k[None, :], at[None, :] - at[:, None])  # row m, column n: R_{n−m}·k_n
-    return (
+    return measured_at(
+        SIZES,
         right("RoPE: ‖R_m·q‖ = ‖q‖", gap(rotated(q, at).norm(dim=1), q.norm(dim=1))),
         right("RoPE: (R_m·q)ᵀ(R_n·k) = qᵀR_{n−m}·k", gap(scores, torch.einsum("md,mnd->mn", q, between))),
         right("RoPE: the same scores at all positions + 100", gap(scores, later)),
@@ -58,7 +56,7 @@ def rope_linear_attention() -> Findings:
     between = rotated(k[None, :], at[None, :] - at[:, None])
     weights = torch.einsum("md,mnd->mn", q, between).tril() / (q @ k.T).tril().sum(1, keepdim=True)
     apart = gap(torch.stack(outputs), weights @ v)
-    return (right("RoPE in linear attention: running sums = R_{n−m} form", apart),)
+    return measured_at(SIZES, right("linear attention: running sums = R_{n−m} form", apart))
 
 
 def rope_decay() -> Findings:
@@ -81,11 +79,13 @@ def rope_decay() -> Findings:
     jump = pairs.diff(append=torch.zeros(1, dtype=pairs.dtype)).abs().max()
     above = (score.abs() - jump * envelope).clamp(min=0)
 
-    falls = wrong("RoPE: the score falls with distance (largest rise)", rise(ones))
-    return (
+    falls = wrong("RoPE: the score falls with every step away", rise(ones))
+    envelope_falls = corrected("RoPE: its envelope falls, octave by octave", rise(octaves), of=falls)
+    return measured_at(
+        f"d_head = {d}, distances below {reach:,}",
         falls,
-        corrected("RoPE: its envelope falls, octave by octave, to 4,096", rise(octaves), of=falls),
-        right("RoPE: |score| ≤ max|h_{i+1}−h_i|·Σ_j|S_j|, the envelope", float(above.max())),
+        envelope_falls.only_if("distances stay below 4,096; from 8,192 on it falls no further"),
+        right("RoPE: |score| ≤ max|h_{i+1}−h_i|·Σ_j|S_j|", float(above.max())),
     )
 
 

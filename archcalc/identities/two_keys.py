@@ -7,11 +7,12 @@ from itertools import product
 import torch
 from torch import Tensor, softmax
 
-from archcalc.identities.finding import Findings, corrected, right, wrong
+from archcalc.identities.finding import Findings, corrected, measured_at, right, wrong
 from archcalc.identities.measure import gap, gaussian
 
 N, D = 6, 8
 SHARP = 100.0  # β: a score ahead by only 0.5 then has e⁵⁰ times the weight
+SIZES = f"N = {N} keys of width {D}, β = {SHARP:.0f}"
 
 
 def attend(q: Tensor, keys: Tensor, values: Tensor) -> Tensor:
@@ -39,13 +40,16 @@ def two_keys() -> Findings:
     weaker[2] = (orthonormal[0] + orthonormal[1]) / 4
 
     unequal = wrong("(v_a+v_b)/2 also if ‖k_a‖ = 1.5, ‖k_b‖ = 1", miss(longer))
-    beaten = wrong("(v_a+v_b)/2 also beside a key with qᵀk > qᵀk_a", miss(rival))
-    return (
-        right("q = β(k_a+k_b), β≫0, gives (v_a+v_b)/2: orthonormal", miss(orthonormal)),
+    beaten = wrong("(v_a+v_b)/2 also beside a better third key", miss(rival))
+    tied = corrected("(v_a+v_b)/2, even at k_aᵀk_b = 0.8", miss(slanted), of=unequal)
+    unrivalled = corrected("(v_a+v_b)/2 beside weaker keys", miss(weaker), of=beaten)
+    return measured_at(
+        SIZES,
+        right("q = β(k_a+k_b) gives (v_a+v_b)/2", miss(orthonormal)).only_if("the keys are orthonormal, β ≫ 0"),
         unequal,
-        corrected("(v_a+v_b)/2 if ‖k_a‖ = ‖k_b‖, even at k_aᵀk_b = 0.8", miss(slanted), of=unequal),
+        tied.only_if("‖k_a‖ = ‖k_b‖, β ≫ 0"),
         beaten,
-        corrected("(v_a+v_b)/2 if every other key has qᵀk < qᵀk_a", miss(weaker), of=beaten),
+        unrivalled.only_if("every other key has qᵀk < qᵀk_a, β ≫ 0"),
     )
 
 
@@ -67,17 +71,18 @@ def averaged_heads() -> Findings:
     single = torch.stack([output(SHARP * (keys[0] + keys[1]), factor) for factor in positive])
     tosses = product(range(len(positive)), repeat=heads)  # each head with a key of its own: all 2⁴ cases
     averaged = torch.stack([single[list(toss)].mean(0) for toss in tosses])
-    any_sign = wrong("two heads, q = βu, q = βk_b: no variance, any γ", spread(pointed(of_both_signs)))
-    return (
-        right("one head, k_a = γu, γ = 1 ± ½: its mean is (v_a+v_b)/2", gap(single.mean(0), mean)),
-        right("the average of H independent heads keeps the mean", gap(averaged.mean(0), mean)),
-        right(
-            "their average has 1/H of the variance (H = 4)",
-            abs(spread(averaged) * heads / spread(single) - 1),
-        ),
-        right("two heads, q = βu, q = βk_b, γ > 0: the same mean", gap(pointed(positive).mean(0), mean)),
-        any_sign,
-        corrected("two heads, q = βu, q = βk_b: no variance if γ > 0", spread(pointed(positive)), of=any_sign),
+    share = spread(averaged) * heads / spread(single)
+    any_sign = wrong("heads βu and βk_b: no variance for any γ", spread(pointed(of_both_signs)))
+    no_variance = corrected("heads βu and βk_b: no variance", spread(pointed(positive)), of=any_sign)
+    own_keys = "each head has keys of its own, drawn independently"
+    return measured_at(
+        f"{SIZES}, k_a = γu, γ = 1 ± ½, H = {heads} heads",
+        right("one head βu + βk_b: its mean is (v_a+v_b)/2", gap(single.mean(0), mean)),
+        right("the average of H heads keeps the mean", gap(averaged.mean(0), mean)),
+        right("their average has 1/H of the variance", abs(share - 1)).only_if(own_keys),
+        right("heads βu and βk_b: the same mean", gap(pointed(positive).mean(0), mean)).only_if("γ > 0"),
+        any_sign.at(f"{SIZES}, γ = 1 ± 1½"),
+        no_variance.only_if("γ > 0"),
     )
 
 

@@ -19,6 +19,7 @@ FLAGS: dict[Flag, tuple[str, str]] = {  # what stands before and behind a name
     "": ("", ""),
     "estimate": ("", " (estimate)"),
     "used": ("", " (used)"),
+    "right": ("✓ ", ""),
     "wrong": ("✗ ", ""),
     "corrected": ("→ ", ""),
 }
@@ -61,9 +62,9 @@ def _change(value: int) -> str:
 
 
 def residual(value: float) -> str:
-    """Rounding errors differ from machine to machine, so only their bound is printed."""
+    """Rounding errors differ from machine to machine, so their digits are not printed."""
     if value < ROUNDING:
-        return f"< {ROUNDING:.0e}"
+        return "≈ 0"
     return f"{value:.3g}" if value < THOUSAND else f"{value:,.0f}"
 
 
@@ -93,6 +94,7 @@ WORDS: dict[Unit, Callable[[Any], str]] = {
     "change": _change,
     "ratio": ratio,
     "residual": residual,
+    "tolerance": lambda value: f"{value:.2g}",
     "flops": _count,
     "bytes": decimal_bytes,
     "binary": binary_bytes,

@@ -18,6 +18,8 @@ from archcalc.identities.linear_autoencoder import (
 from archcalc.identities.measure import gap, gaussian, weights
 from archcalc.identities.recursive_autoencoder import merges, model
 
+from .conftest import numbers
+
 if TYPE_CHECKING:
     from .conftest import Row
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 def test_the_closed_form_is_an_optimum(row: Row) -> None:
     """Its gradient is 0 and a free search ends no lower; 2·m·k weights."""
     assert row("linear-autoencoder", "W1 = √(1−λ/σ²)·Uᵀ").residual < 1e-12
-    assert row("linear-autoencoder", "a search").residual < 1e-12
+    assert row("linear-autoencoder", "a free search").residual < 1e-12
     assert row("linear-autoencoder", "2·m·k weights").residual == 0
 
 
@@ -56,7 +58,7 @@ def test_the_pseudo_inverse_is_wrong_at_finite_lambda(row: Row) -> None:
 
 def test_the_pseudo_inverse_is_the_limit(row: Row) -> None:
     """The distance goes to 0 with λ, and in proportion to it."""
-    assert row("pseudo-inverse", "W2 → W1⁺").residual < 1e-10
+    assert row("pseudo-inverse", "W2 = W1⁺").residual < 1e-10
     _, u = data(gaussian(seed=18))
     distances = [from_pseudo_inverse(*closed_form(u, lam)) for lam in (1e-4, 1e-5, 1e-6)]
     assert distances[0] / distances[1] == pytest.approx(10, rel=1e-3)
@@ -66,13 +68,13 @@ def test_the_pseudo_inverse_is_the_limit(row: Row) -> None:
 def test_recursive_parameters_are_the_formula(row: Row) -> None:
     """4·D_p·D_x + D_p + 2·D_x + D_c·D_p + D_c."""
     assert weights(model(100, 100, 5)) == 4 * 100 * 100 + 100 + 2 * 100 + 5 * 100 + 5 == 40_805
-    assert row("recursive-autoencoder", "4·D_p·D_x").residual == 0
+    assert row("recursive-autoencoder", "weights: 4·D_p·D_x").residual == 0
 
 
 def test_a_tree_over_n_words_has_n_minus_one_merges(row: Row) -> None:
     """And leaves one vector, given D_p = D_x."""
     assert merges(model(6, 6, 2), list(gaussian(seed=1)(17, 6))) == (16, 1)
-    assert row("recursive-autoencoder", "n words take n−1 merges if D_p = D_x").residual == 0
+    assert row("recursive-autoencoder", "n words take n−1 merges").residual == 0
     assert row("recursive-autoencoder", "n−1 merges leave one vector").residual == 0
 
 
@@ -84,3 +86,18 @@ def test_a_parent_of_another_width_ends_the_tree(row: Row) -> None:
     parent = torch.tanh(narrow.merge(torch.cat([child, child])))
     with pytest.raises(RuntimeError, match=r"shape|size"):
         narrow.merge(torch.cat([parent, child]))
+
+
+def test_a_bottleneck_is_a_projection(row: Row) -> None:
+    """‖W2·W1 − I‖ = √(m−k), 1.73 for k = 3 of m = 6; the identity only for k = m."""
+    assert round(row("bottleneck", "W2·W1 ≈ I").residual, 2) == 1.73
+    for claim in ("‖W2·W1 − I‖ = √(m−k)", "it projects onto", "W2·W1 = I"):
+        assert row("bottleneck", claim).residual < 1e-10
+
+
+def test_lambda_shrinks_what_a_bottleneck_keeps(row: Row) -> None:
+    """Singular values 1 − λ/σ²: 0.75 for λ = 0.5 and σ² = 2."""
+    assert row("bottleneck", "its k singular values are 1").residual == pytest.approx(0.25)
+    assert row("bottleneck", "they are 1 − λ/σ²").residual < 1e-10
+    strengths = numbers(row("bottleneck", "they are 1 − λ/σ²"))
+    assert [round(strength, 4) for strength in strengths.values()] == [0.9444, 0.9, 0.75]

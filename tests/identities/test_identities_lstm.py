@@ -101,7 +101,7 @@ def test_keras_defaults_give_0_754_from_128_to_64(row: Row) -> None:
 
 def test_embedding_and_head_do_not_shrink(row: Row) -> None:
     """What a GRU saves in a whole model is a quarter of the LSTM layer alone."""
-    assert row("gru-size", "only the LSTM's own ¼").residual == 0
+    assert row("gru-size", "embedding and head").residual == 0
 
 
 def test_a_gru_is_the_cheaper_one_to_train(row: Row) -> None:

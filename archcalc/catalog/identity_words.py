@@ -1,0 +1,93 @@
+"""A finding in words: what stands beneath a claim, and its row for programs."""
+
+from __future__ import annotations
+
+from math import floor, log10
+from typing import TYPE_CHECKING, Any
+
+from archcalc.identities import Bound, Finding, Value, about
+
+if TYPE_CHECKING:
+    from archcalc.identities.description import About
+
+DECIMALS = 4  # of a sampled number, at the most
+
+
+def sizes(text: str) -> tuple[str, ...]:
+    """The sizes at which a claim was measured, if it has any."""
+    return (f"with {text}",) if text else ()
+
+
+def derivation(known: About) -> tuple[str, ...]:
+    """Numbered steps, then where it stands in print."""
+    steps = (f"{number}. {step}" for number, step in enumerate(known.steps, start=1))
+    return (*steps, *(f"source: {source}" for source in known.sources))
+
+
+def reason(bound: Bound) -> str:
+    """Why a residual may be so large."""
+    return f"bound {bound.size:.2g}: {bound.why}"
+
+
+def notes(finding: Finding, shared_sizes: str) -> tuple[str, ...]:
+    """What stands beneath a claim: its condition, its sizes if they are its own, and the numbers that came of it."""
+    own_sizes = "" if finding.sizes == shared_sizes else finding.sizes
+    condition = f"if {finding.condition}" if finding.condition else ""
+    numbers = ", ".join(number(value) for value in finding.values if not isinstance(value.number, tuple))
+    told = " · ".join(part for part in (condition, *sizes(own_sizes), numbers) if part)
+    matrices = (row for value in finding.values for row in matrix(value))
+    return (*([told] if told else []), *matrices)
+
+
+def number(value: Value) -> str:
+    """`mean: 0.4996 ± 0.0011`, with as many decimals as its standard error leaves; without an error, four digits."""
+    assert not isinstance(value.number, tuple)
+    if not value.error:
+        return f"{value.name}: {_minus(f'{value.number:.4g}')}"
+    decimals = min(max(1 - floor(log10(value.error)), 0), DECIMALS)
+    return f"{value.name}: {value.number:,.{decimals}f} ± {value.error:.{decimals}f}"
+
+
+def matrix(value: Value) -> list[str]:
+    """Its name, and a row to a line; no row for a plain number."""
+    if not isinstance(value.number, tuple):
+        return []
+    texts = [[_minus(f"{entry:.4f}") if entry else "0" for entry in row] for row in value.number]
+    width = max(len(text) for row in texts for text in row)
+    return [f"{value.name}:", *("  ".join(["│", *(text.rjust(width) for text in row), "│"]) for row in texts)]
+
+
+def record(finding: Finding) -> dict[str, Any]:
+    """Every key in every row."""
+    known = about(finding.identity)
+    keys = ("section", "identity", "claim", "standing", "corrects", "residual")
+    row = {key: getattr(finding, key) for key in keys}
+    row |= {"bound": finding.bound.size, "verdict": finding.verdict}
+    row |= {"outcome": str(finding.outcome), "condition": finding.condition, "sizes": finding.sizes}
+    row |= {"bound_reason": finding.bound.why, "values": [_value(each) for each in finding.values]}
+    row |= {"title": known.title, "derivation": list(known.steps), "sources": list(known.sources)}
+    return row | {"words": list(known.words)}
+
+
+def flat(finding: Finding) -> dict[str, Any]:
+    """The same with a text for each list."""
+    row = record(finding)
+    shown = "; ".join(_flat_value(each) for each in finding.values)
+    return row | {"values": shown} | {key: "; ".join(row[key]) for key in ("derivation", "sources", "words")}
+
+
+def _value(each: Value) -> dict[str, Any]:
+    return {"name": each.name, "value": each.number, "standard_error": each.error or None}
+
+
+def _flat_value(each: Value) -> str:
+    """`mean = 0.4996337 ± 0.00105`, or the rows of a matrix with a comma between."""
+    if isinstance(each.number, tuple):
+        return f"{each.name} = {', '.join(' '.join(f'{entry:.6g}' for entry in row) for row in each.number)}"
+    error = f" ± {each.error:.3g}" if each.error else ""
+    return f"{each.name} = {each.number:.7g}{error}"
+
+
+def _minus(text: str) -> str:
+    """With the sign that the claims are written with."""
+    return f"−{text[1:]}" if text.startswith("-") else text

@@ -1,0 +1,39 @@
+"""A claim that is changed by one sign, factor or constant is caught: it no longer turns out as expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+import torch
+
+from archcalc.identities import run
+
+MUTATIONS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {  # identity: file, what is changed in it, and how
+    "shift-matrix": ("shift_matrix", "shift", lambda shift: lambda k, theta: shift(-k, theta)),
+    "sinusoidal": ("position", "shift", lambda shift: lambda k, theta: shift(k, 1.001 * theta)),
+    "score-law": ("score_law", "ASIDE", lambda aside: aside * 1.01),
+    "noisy-keys": ("noisy_keys", "factors", lambda factors: lambda: factors() + 0.02),
+    "equal-queries": ("equal_queries", "gap", lambda gap: lambda a, b: gap(a, b * 1.001)),
+    "softmax-elementwise": ("softmax", "of_row", lambda _: lambda row, dim: torch.sigmoid(row)),
+    "softmax-zeros": ("softmax", "of_row", lambda _: lambda row, dim: torch.softmax(1.01 * row, dim)),
+    "softmax-jacobian": ("score_scale", "sqrt", lambda sqrt: lambda d: sqrt(d) ** 0.5),
+    "tanh-range": ("tanh_range", "tanh", lambda _: torch.sigmoid),
+    "bottleneck": ("bottleneck", "CODE", lambda code: code + 3),
+    "patches": ("patches", "cut", lambda cut: lambda image: cut(image)[1:]),
+    "projection-coordinates": ("coordinates", "gap", lambda gap: lambda left, right: gap(left, right * 1.01)),
+    "alibi-slopes": ("alibi", "slopes", lambda slopes: lambda heads: slopes(heads) * 1.01),
+    "feature-map": ("kernel", "features", lambda features: lambda x, linear=1.4: features(x, linear)),
+    "rope": ("rope", "frequencies", lambda _: lambda d: torch.arange(d // 2 + 1, dtype=torch.float64)[1:].exp() * 1e9),
+}
+
+
+@pytest.mark.parametrize("identity", MUTATIONS)
+def test_a_mutated_claim_is_caught(identity: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, name, change = MUTATIONS[identity]
+    module = import_module(f"archcalc.identities.{file}")
+    assert all(finding.as_expected for finding in run([identity]))
+    monkeypatch.setattr(module, name, change(getattr(module, name)))
+    assert not all(finding.as_expected for finding in run([identity]))
