@@ -26,7 +26,7 @@ from archcalc.spec.yaml_reader import Document
 
 if TYPE_CHECKING:
     from archcalc.analyze.flops.report import FlopsReport
-    from archcalc.analyze.kernel import KernelReport
+    from archcalc.analyze.kernel.report import KernelReport
     from archcalc.analyze.memory.report import MemoryReport
     from archcalc.analyze.params import ParamsReport
     from archcalc.analyze.shapes import ShapesReport
@@ -173,10 +173,12 @@ class Model:
         return memory(self, asked, depth=depth, timeline=timeline)
 
     @checked()
-    def kernel(self, *, seq: int | None = None) -> KernelReport:
-        from archcalc.analyze.kernel import kernel
+    def kernel(self, *, seq: int | None = None, v_dim: int | None = None) -> KernelReport:
+        """Softmax against kernel attention; `v_dim` gives the values of every attention another width."""
+        from archcalc.analyze.kernel.answer import kernel
 
-        return kernel(self.resolved, self.workload(seq=seq), title=self.name)
+        work = self.workload(seq=seq)
+        return kernel(self.resolved, work, title=self.name, precision=self.spec.precision, v_dim=v_dim)
 
     @property
     def _file_notes(self) -> tuple[str, ...]:

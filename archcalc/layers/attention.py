@@ -102,10 +102,10 @@ class Heads:
         """Parameter counts as in textbooks: all heads together, and one head's part of each projection."""
         projections = [m[name] for name in ("q", "k", "v")]
         m.parts.append(Part("heads", total(total(p.elements for p in one.params.values()) for one in projections)))
-        for one in projections:
-            biased = [self.key.size] if "bias" in one.params else []
-            share = total([d_model.size * self.key.size, *biased])
-            m.parts.append(Part(f"{one.name}_head", share, (self.head_dim, int(d_model.size))))
+        for one, width in zip(projections, (self.key, self.key, self.value), strict=True):
+            biased = [width.size] if "bias" in one.params else []
+            share = total([d_model.size * width.size, *biased])
+            m.parts.append(Part(f"{one.name}_head", share, (int(width.size), int(d_model.size))))
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Attention(Heads):
         """The output projection to d_model, by the selected experts if there are query experts."""
         if self.routed and expert_weights:
             return self.routed.answers(m, found, expert_weights, d_model, bias="o" in self.bias)
-        if self.gate != "query" and self.value == self.key:
+        if self.gate != "query":
             self.describe(m, d_model)
         m["out"].about = PROJECTED
         return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])

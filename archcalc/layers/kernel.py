@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
 from archcalc.layers.attention import PROJECTED, Heads, Inputs, Rotation, looked_at, rotated
@@ -59,10 +60,20 @@ class KernelAttention(Heads):
         m.whole_sequence = "sums of kernel attention over all positions"
         sums = Kernel(core, inputs.work, self.feature, inputs.rotation, self.causal, calls)
         found = self.concatenated(m, sums.look_up(q, k, v))
-        if self.value == self.key:
-            self.describe(m, d_model)
+        self.describe(m, d_model)
+        m.memory_notes.extend(self._held(inputs.work))
         m["out"].about = PROJECTED
         return linear(m["out"], found, d_model, bias="o" in self.bias, role=self.roles["out"])
+
+    def _held(self, work: Workload) -> list[Assumption]:
+        """What memory is counted for in place of scores, keys and values."""
+        features, value = int(feature_width(self.feature, self.head_dim)), int(self.value.size)
+        sums = f"kernel attention caches sums, no keys and values: {features:,} × {value:,} + {features:,} numbers"
+        cached = Assumption(Topic.STATE, f"{sums} for each key-value head of a block, at any context", self.feature)
+        stored = f"kernel attention by separate operations: {features:,} features of every position are stored at once"
+        apart = Assumption(Topic.KERNEL, stored, self.feature)
+        is_apart = not (self.causal or work.decodes)
+        return [note for note, holds in ((cached, work.keeps_cache), (apart, is_apart)) if holds]
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ def _told(value: Any) -> str:
     return f"{value}" if isinstance(value, int | float) else f"a {type(value).__name__}"
 
 
-SIZES = ("batch", "seq", "src_seq", "tgt_seq", "context", "depth")
+SIZES = ("batch", "seq", "src_seq", "tgt_seq", "context", "depth", "v_dim")
 FLAGS = ("timeline", "explain", "names", "symbolic", "parameters", "trace")
 
 CHECKS: dict[str, Check] = {  # of parameters; the options of flops, memory and fit declare their own

@@ -302,3 +302,60 @@ def test_a_model_without_attention_is_refused(run: Run) -> None:
     answer = run("kernel", "linear-autoencoder")
     assert (answer.code, answer.out) == (2, "")
     assert "kernel attention is for Transformers" in answer.err
+
+
+def test_values_of_another_width_by_an_option(run: Run) -> None:
+    """The spec's attention.v_dim and `--v-dim` are one question: for GPT-2 with values of 128, N > 2,860."""
+    by_option, by_spec = (
+        kernel_rows(run, "gpt2", *words) for words in (("--v-dim", "128"), ("--set", "attention.v_dim=128"))
+    )
+    assert by_option == by_spec
+    assert by_option["poly2"]["cheaper_above"] == 2860
+    answer = run("kernel", "gpt2", "--v-dim", "0")
+    assert answer.code == 2 and "--v-dim" in answer.err
+
+
+@pytest.mark.parametrize(("d", "m"), [(6, 6), (6, 10), (6, 3)])
+def test_memory_is_every_matrix_once(d: int, m: int) -> None:
+    """Counted beside PyTorch's tensors: softmax 2N² + 2N(D + M), a kernel 2N(C + D + M) + N + CM + C."""
+    model = archcalc.load({**spec("softmax", d_model=2 * d, heads=2), "attention": {"v_dim": m}})
+    row = {row.feature: row for row in model.kernel(seq=9).rows}
+    for n in (1, 9, 50):
+        q, k, v = (torch.empty(n, width) for width in (d, d, m))
+        scores = q @ k.T
+        weights = scores.softmax(dim=1)
+        stored = [q, k, v, scores, weights, weights @ v]
+        assert row["softmax"].memory.elements.at(n) == sum(one.numel() for one in stored)
+        for feature in FEATURES:
+            of_q, of_k = (torch.empty(n, row[feature].features or 0) for _ in "qk")
+            state, total = of_k.T @ v, of_k.sum(dim=0)
+            stored = [q, k, v, of_q, of_k, state, total, of_q @ state, of_q @ total]
+            assert row[feature].memory.elements.at(n) == sum(one.numel() for one in stored)
+
+
+@pytest.mark.parametrize("measure", ["memory", "cache"])
+@pytest.mark.parametrize("name", ["gpt2", "llama-3-8b"])
+def test_the_first_length_with_less_memory(name: str, measure: str) -> None:
+    """One position less, and softmax attention stores no more than the kernel."""
+    softmax, *kernels = (getattr(row, measure) for row in archcalc.load(name).kernel().rows)
+    for held in kernels:
+        assert held.elements.at(held.less_from) < softmax.elements.at(held.less_from)
+        assert held.elements.at(held.less_from - 1) >= softmax.elements.at(held.less_from - 1)
+
+
+def test_the_cache_is_the_one_that_memory_counts(run: Run) -> None:
+    """12 blocks of 12 heads; an encoder alone decodes nothing, and has none."""
+    row = kernel_rows(run, "gpt2", "--seq", "1001")
+    for feature in ("softmax", "poly2", "elu"):
+        assert 144 * row[feature]["cache_elements"] == decode_cache(feature, 1000)
+    assert row["poly2"]["cache_less_from"] == C * (M + 1) // (D + M) + 1 == 1090
+    assert kernel_rows(run, "bert-base")["poly2"]["cache_elements"] is None
+
+
+def test_inference_says_what_it_assumes_of_a_kernel(run: Run) -> None:
+    """A decoder keeps sums; an encoder without a fused kernel stores the features of all positions."""
+    kernel = ("--set", "attention.feature=poly2")
+    decoding = " ".join(run("memory", "gpt2", *kernel, "--mode", "decode", "--context", "9").out.split())
+    assert "caches sums, no keys and values: 2,145 × 64 + 2,145 numbers" in decoding
+    encoding = " ".join(run("memory", "bert-base", *kernel, "--mode", "prefill").out.split())
+    assert "2,145 features of every position are stored at once" in encoding

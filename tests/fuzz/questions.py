@@ -54,7 +54,7 @@ COMMANDS: dict[str, dict[str, Choices]] = {
     },
     "memory": {**_SHARED, **_LENGTHS, **_TREE, **_TRAINED, **_MEMORY, "--timeline": ()},
     "fit": {**_SHARED, **_LENGTHS, **_TRAINED, **_MEMORY},
-    "kernel": {"--format": FORMATS, "--seq": SIZES},
+    "kernel": {"--format": FORMATS, "--seq": SIZES, "--v-dim": SIZES},
     "compare": {**_SHARED, **_LENGTHS, **_TREE, "--metric": ("params", "flops", "memory")},
     "show": {},
 }  # fmt: skip

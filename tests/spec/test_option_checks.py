@@ -36,7 +36,7 @@ ASKED: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "flops": (GPT2.flops, (*SHOWN, *options_for("flops"))),
     "memory": (GPT2.memory, ("depth", "timeline", *options_for("memory"))),
     "fit": (lambda **options: archcalc.fit(GPT2, **options), ("gpus", *options_for("fit"))),
-    "kernel": (GPT2.kernel, ("seq",)),
+    "kernel": (GPT2.kernel, ("seq", "v_dim")),
     "workload": (GPT2.workload, (*SIZES, "mode", "attention")),
     "Memory": (lambda **options: Memory(GPT2, **options).at(), options_for("memory")),
     "Memory.at": (Memory(GPT2).at, (*SIZES, "depth", "timeline")),

@@ -1,0 +1,170 @@
+"""Every attention of a model with each feature map, beside softmax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.kernel.measures import Elements, Measures, measured
+from archcalc.analyze.kernel.report import Held, KernelReport, Row
+from archcalc.archs.transformer.parts.attention_part import AttentionPart
+from archcalc.archs.transformer.resolve import Transformer
+from archcalc.core.assumptions import Assumption, Topic, without
+from archcalc.core.errors import InputError
+from archcalc.core.precision import BYTES
+from archcalc.layers.kernel import FEATURES, feature_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from archcalc.spec.workload import Workload
+
+ON_SCORES = ("alibi", "relative", "disentangled")  # position encodings that are added to scores
+
+CONVENTIONS = (
+    Assumption(
+        Topic.COST,
+        "matrix products, two for each multiply-add; the normaliser's apart; softmax, feature maps and divisions are "
+        "elementwise and not counted",
+    ),
+    Assumption(
+        Topic.TABLE,
+        "C features: (D + 1)(D + 2) / 2 of a head of D numbers for poly2, (q·k + 1)²; D for elu(x) + 1 and relu",
+    ),
+    Assumption(
+        Topic.TABLE,
+        "from N: the first length at which it costs less than softmax; half: less than half of softmax, "
+        "the cost where the masked half of causal attention is skipped",
+    ),
+)
+WRITTEN_OUT = Assumption(
+    Topic.TABLE,
+    "memory: queries, keys, values and every matrix that a product reads or makes (scores and softmax weights, or "
+    "features and their sums), each stored once, as without a fused kernel; flash attention stores no scores, and a "
+    "fused causal kernel no features",
+)
+COPIED = Assumption(Topic.TABLE, "memory: keys and values, or sums, are copied for every head that shares them")
+CACHED = Assumption(
+    Topic.STATE,
+    "cache: what a decoder keeps of N tokens for the next one: their keys and values, or the sums of features, C × M "
+    "and C elements at any N; an encoder keeps none",
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """An attention of the model, and the length it is asked at."""
+
+    name: str
+    part: AttentionPart
+    length: int
+
+    @property
+    def sizes(self) -> tuple[Any, ...]:
+        """What its cost depends on."""
+        widths = self.part.head_dim, self.part.v_dim or self.part.head_dim
+        return self.part.heads // self.part.kv_heads, *widths, self.part.feature, self.length
+
+    @property
+    def is_cached(self) -> bool:
+        """An encoder reads everything at once, and keeps nothing."""
+        return self.part.causal or self.part.cross
+
+    @property
+    def added(self) -> list[str]:
+        """Position encodings that softmax attention adds to its scores: a kernel has none to add to."""
+        return [position.kind for position in self.part.positions if position.kind in ON_SCORES]
+
+
+def kernel(
+    model: Any, work: Workload, *, title: str, precision: str | None = None, v_dim: int | None = None
+) -> KernelReport:
+    """Every attention of the model with each feature map; attentions with equal costs share a row.
+
+    `v_dim` is another width for the values of all of them.
+    """
+    if not isinstance(model, Transformer):
+        raise InputError("kernel attention is for Transformers", "choose one of that family")
+    places = list(_places(model, work, v_dim))
+    if not places:
+        raise InputError(
+            "no block has softmax attention that a kernel could replace", "choose a model with plain attention"
+        )
+    alike: dict[tuple[Any, ...], list[Place]] = {}
+    for place in places:
+        alike.setdefault(place.sizes, []).append(place)
+    number = precision or "fp32"
+    rows = tuple(row for group in alike.values() for row in _rows(group, BYTES[number]))
+    title = f"{title}, values of {v_dim}" if v_dim else title
+    return KernelReport(model=title, assumptions=tuple(_assumptions(rows, work, places, number)), rows=rows)
+
+
+def _places(model: Transformer, work: Workload, v_dim: int | None) -> Iterator[Place]:
+    for stack, length in zip(model.stacks, work.lengths.values(), strict=True):
+        for part in stack.parts.values():
+            if isinstance(part, AttentionPart):
+                yield Place(f"{stack.name} {part.name}", _with_values(part, v_dim), length)
+
+
+def _with_values(part: AttentionPart, v_dim: int | None) -> AttentionPart:
+    """A gate from the query projection would not fit them; it adds no product of activations."""
+    return replace(part, v_dim=v_dim, gate="") if v_dim else part
+
+
+def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place], precision: str) -> Iterator[Assumption]:
+    narrow = any(place.part.sight.window or place.part.sight.chunk for place in places)
+    added = " and ".join(dict.fromkeys(kind for place in places for kind in place.added))
+    lengths = " and ".join(f"{length:,}" for length in dict.fromkeys(row.length for row in rows))
+    group = "one head" if all(row.heads == 1 for row in rows) else "the heads that share one key-value head"
+    text = f"{group} at N = {lengths}, queries and keys alike; every figure is exact"
+    yield Assumption(Topic.EXACTNESS, text)
+    yield from CONVENTIONS
+    yield WRITTEN_OUT
+    if any(row.heads > 1 for row in rows):
+        yield COPIED
+    if any(place.is_cached for place in places):
+        yield CACHED
+    yield Assumption(Topic.PRECISION, f"{BYTES[precision]} bytes for each element in {precision}", precision)
+    if narrow:
+        yield Assumption(Topic.ATTENTION, "softmax over all positions: sliding windows and chunks are ignored")
+    if added:
+        text = f"without {added} positions, which are added to softmax scores: kernel attention has no scores"
+        yield Assumption(Topic.ATTENTION, text, added)
+    yield from without(work.assumptions, Topic.BATCH)
+
+
+def _rows(alike: list[Place], width: int) -> list[Row]:
+    part, length = alike[0].part, alike[0].length
+    found = {feature: measured(part, feature, length) for feature in FEATURES}
+    softmax, is_cached = found["softmax"], any(place.is_cached for place in alike)
+    return [
+        Row(
+            attention=", ".join(place.name for place in alike),
+            feature=feature,
+            used=feature == part.feature,
+            heads=part.heads // part.kv_heads,
+            features=_features(feature, part),
+            length=length,
+            products=one.products,
+            normaliser=one.normaliser,
+            limit=_limit(one, softmax),
+            memory=_held(one.memory, softmax.memory, length, width),
+            cache=_held(one.cache, softmax.cache, length, width) if is_cached else None,
+        )
+        for feature, one in found.items()
+    ]
+
+
+def _limit(one: Measures, softmax: Measures) -> Fraction | None:
+    """The length from which on its products cost less than softmax attention's."""
+    return None if one is softmax else Fraction(sum(one.products.factors), sum(softmax.products.factors))
+
+
+def _held(elements: Elements, softmax: Elements, length: int, width: int) -> Held:
+    return Held(elements, length, width, elements.less_from(softmax))
+
+
+def _features(feature: str, part: AttentionPart) -> int | None:
+    """Softmax has no feature map."""
+    return None if feature == "softmax" else feature_width(feature, part.head_dim)
