@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic.fields import FieldInfo
@@ -35,13 +36,18 @@ class Place:
         return declare[-1]
 
 
-def places(spec: type[Node], above: Names = (), around: tuple[type[Node], ...] = ()) -> Iterator[Place]:
+@cache
+def places(spec: type[Node]) -> tuple[Place, ...]:
     """All fields of a spec, each before those inside it."""
+    return tuple(_walked(spec, (), ()))
+
+
+def _walked(spec: type[Node], above: Names, around: tuple[type[Node], ...]) -> Iterator[Place]:
     for name, info in spec.model_fields.items():
         yield Place((*above, name), spec, info)
         inner = node_of(info)
         if inner and inner not in around:
-            yield from places(inner, (*above, name), (*around, spec))
+            yield from _walked(inner, (*above, name), (*around, spec))
 
 
 def node_of(info: FieldInfo) -> type[Node] | None:

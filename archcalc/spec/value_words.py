@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from archcalc.spec.node import Node
@@ -11,10 +12,15 @@ SIZE = "a size, such as 512, 32_000 or 32k"
 
 def value_words(node: type[Node], name: str) -> str:
     """What the field of a node takes."""
-    node.model_rebuild()
-    whole = node.model_json_schema()
+    whole = _schema(node)
     (fields,) = (one["properties"] for one in (whole, *whole.get("anyOf", ())) if "properties" in one)
     return _Words(whole.get("$defs", {})).of(fields[name])
+
+
+@cache
+def _schema(node: type[Node]) -> dict[str, Any]:
+    node.model_rebuild()
+    return node.model_json_schema()
 
 
 class _Words:
