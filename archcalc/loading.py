@@ -65,7 +65,9 @@ def load(
 
 def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False) -> Model:
     """Load the model of an existing file."""
-    return from_document(files.of_path(file, _shown(file), trace=trace), _called(file), changes)
+    document = files.of_path(file, _shown(file), trace=trace)
+    document.shipped = file.is_relative_to(paths.data_root())
+    return from_document(document, _called(file), changes)
 
 
 def _standard_input() -> bytes:

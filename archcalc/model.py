@@ -14,6 +14,7 @@ from archcalc.core.visible import SURROGATES, UNSEEN, escaped
 from archcalc.run.keywords import FlopsKeywords, MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.traces import Change, Traces
+from archcalc.spec.defaults import Default, assumed
 from archcalc.spec.gathering import gathering
 from archcalc.spec.node import ModelSpec
 from archcalc.spec.option_checks import checked
@@ -113,7 +114,15 @@ class Model:
         module = family_module(self.spec.family).build(self.resolved, work)
         assert isinstance(module, Module)
         module.notes[:0] = all_on(Topic.SOURCE, (*self._file_notes, *self.spec.notes))
+        if self.document.is_written_by_hand:
+            module.notes += assumed(self.spec, self.defaults)
         return module
+
+    @property
+    def defaults(self) -> tuple[Default, ...]:
+        """What the family takes for fields that a spec leaves out."""
+        declared = getattr(family_module(self.spec.family), "defaults", None)
+        return tuple(declared(self.spec, self.resolved)) if declared else ()
 
     @checked()
     def params(self, *, depth: int | None = None, explain: bool = False, names: bool = False) -> ParamsReport:

@@ -16,6 +16,7 @@ from archcalc.core.ir import Dim, Module, axes
 from archcalc.layers.autoencoder import Merge, linear_autoencoder
 from archcalc.layers.dims import sequence_of
 from archcalc.layers.loss import squared_error
+from archcalc.spec.defaults import Default
 from archcalc.spec.gathering import STAND_IN, tell
 from archcalc.spec.node import ModelSpec, Size, field
 from archcalc.spec.workload import Longest, Workload
@@ -110,6 +111,11 @@ def _check_tree(model: Autoencoder, words: int | None) -> None:
         fact = f"a parent is {model.hidden} wide, but a merge takes children of {model.input}: none can be merged again"
         hint = f"set hidden to {model.input}, or input to {model.hidden}; else no tree has more than {ONE_MERGE} words"
         raise InputError(fact, hint, fields=[("hidden",), ("input",)])
+
+
+def defaults(spec: Spec, model: Autoencoder) -> tuple[Default, ...]:
+    """What it takes for fields that its spec leaves out."""
+    return Default(("bias",), model.bias, "biases" if model.bias else "no biases"), Default(("precision",), "fp32")
 
 
 def build(model: Autoencoder, work: Workload) -> Module:

@@ -20,6 +20,7 @@ class Topic(StrEnum):
     SCOPE = "scope"  # how much of the model is counted
     SOURCE = "source"  # what the spec or the file that was read says of itself
     ARCHITECTURE = "architecture"  # conventions of the model's family
+    DEFAULT = "default"  # a choice that the spec leaves open; the option is the field of the spec
     BATCH = "batch"
     SEQ = "seq"
     SRC_SEQ = "src_seq"
@@ -66,3 +67,14 @@ def all_on(topic: Topic, texts: Iterable[str]) -> tuple[Assumption, ...]:
 def without(assumptions: Iterable[Assumption], *topics: Topic) -> tuple[Assumption, ...]:
     """All but those on these topics."""
     return tuple(each for each in assumptions if each.topic not in topics)
+
+
+def summed_up(assumptions: Iterable[Assumption]) -> list[Assumption]:
+    """For people: the defaults that were taken stand in one sentence, behind all others."""
+    every = list(assumptions)
+    taken = dict.fromkeys(each for each in every if each.topic == Topic.DEFAULT)
+    if not taken:
+        return every
+    listed = ", ".join(f"{each.text} ({each.option})" for each in taken)
+    sentence = Assumption(Topic.DEFAULT, f"not in the spec, so taken by default: {listed}")
+    return [*without(every, Topic.DEFAULT), sentence]

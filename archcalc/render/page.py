@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from archcalc.core.assumptions import Assumption
+from archcalc.core.assumptions import Assumption, summed_up
 from archcalc.core.visible import visible
 from archcalc.report.base import Column, Figure, Line, Quantity, Report, Table
 
@@ -38,7 +38,7 @@ def page(report: Report) -> Page:
         worked=visible(report.worked()),
         figures=[_figure(each) for each in report.figures()],
         tables=[_table(each) for each in (report.table(), *report.more())],
-        notes=[_note(each) for each in report.assumptions],
+        notes=[_note(each) for each in summed_up(report.assumptions)],
     )
 
 

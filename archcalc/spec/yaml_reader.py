@@ -50,7 +50,13 @@ class Document:
     weights: StoredWeights | None = None  # of an importer: how its file stores them
     config: dict[str, Any] = field(default_factory=dict)  # the config.json that it was translated from
     whole: dict[str, Any] = field(default_factory=dict)  # the config that transformers builds more of than was read
+    shipped: bool = False  # a preset of archcalc's own, which is checked against its source
     head_in_checkpoint: bool = False  # transformers' class gets its own head from a checkpoint, and is tied without one
+
+    @property
+    def is_written_by_hand(self) -> bool:
+        """A person's own spec, which may leave choices to defaults without knowing."""
+        return not (self.shipped or self.config or self.whole or self.weights)
 
     def line_of(self, path: Path) -> int:
         """The line of the field, or of the nearest thing around it."""

@@ -1,7 +1,8 @@
 """Transformers: encoder-decoders, encoders, decoders."""
 
 from archcalc.archs.transformer.build import build
+from archcalc.archs.transformer.defaults import defaults
 from archcalc.archs.transformer.resolve import resolve
 from archcalc.archs.transformer.spec import Spec
 
-__all__ = ["Spec", "build", "resolve"]
+__all__ = ["Spec", "build", "defaults", "resolve"]

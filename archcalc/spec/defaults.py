@@ -1,0 +1,72 @@
+"""What a spec leaves out: the value that was taken for it, and the field that changes it.
+
+A family declares its defaults with a function `defaults(spec, resolved)`. Those with words are choices that change a
+number and that people make differently, so reports on a spec that leaves them out name them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import Path, dotted
+from archcalc.spec.fields import node_at
+from archcalc.spec.node import Node
+
+
+@dataclass(frozen=True)
+class Default:
+    """`value` as it would be written at `field`, and in words where reports should name it."""
+
+    field: Path
+    value: Any
+    words: str = ""
+
+
+def left_out(spec: Node, defaults: Iterable[Default]) -> Iterator[Default]:
+    """The defaults whose field the spec writes nowhere."""
+    return (each for each in defaults if not is_written(spec, each.field))
+
+
+def is_written(spec: Node, field: Path) -> bool:
+    """At the top, or in a stack that has the same field."""
+    return _at(spec, field) or any(_at(stack, field) for stack in stacks_in(spec, field))
+
+
+def stacks_in(spec: Node, field: Path) -> Iterator[Node]:
+    """The nodes of a spec that inherit its fields, and so have this one too."""
+    inner = (getattr(spec, name) for name in spec.model_fields_set)
+    return (node for node in inner if isinstance(node, Node) and shares(type(spec), type(node), str(field[0])))
+
+
+def shares(spec: type[Node], stack: type[Node], name: str) -> bool:
+    """Whether one class declares the field of both, so that a stack inherits it from the model."""
+    bases = set(spec.__mro__) & set(stack.__mro__)
+    return any(issubclass(base, Node) and name in base.model_fields for base in bases)
+
+
+def _at(node: Any, field: Path) -> bool:
+    for name in field:
+        if not isinstance(node, Node) or name not in node.model_fields_set:
+            return False
+        node = getattr(node, str(name))
+    return True
+
+
+def assumed(spec: Node, defaults: Iterable[Default]) -> tuple[Assumption, ...]:
+    """What reports say of a spec that leaves choices out."""
+    said = [each for each in left_out(spec, defaults) if each.words]
+    return tuple(Assumption(Topic.DEFAULT, each.words, _plain(each.value), _shown(spec, each.field)) for each in said)
+
+
+def _shown(spec: Node, field: Path) -> str:
+    """The field as it is written in short: `head` for `head.kind`."""
+    node = node_at(type(spec), field[:-1])
+    is_main = node is not None and node.main == field[-1]
+    return dotted(field[:-1] if is_main else field)
+
+
+def _plain(value: Any) -> str | int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else str(value).lower()
