@@ -188,6 +188,9 @@ KINDS = {
         loss_of_logits="log_probabilities",
         autocast="fp32",
     ),
+    "binary_cross_entropy": Kind(
+        "negative log-probability of targets between 0 and 1", each_input(8), both, autocast="fp32"
+    ),
     "squared_error": Kind("mean squared difference", each_input(3), both, autocast="fp32"),
     "append": Kind(
         "keys, values or a state kept for the next step",

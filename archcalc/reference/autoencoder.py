@@ -1,4 +1,7 @@
-"""Autoencoders in plain PyTorch: the linear one, and the recursive one over a sentence, word after word."""
+"""Autoencoders in plain PyTorch: the linear one, and the recursive one over a sentence, word after word.
+
+Deep and variational ones are in `layered_autoencoder`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from torch import Tensor, nn
 
 from archcalc.reference import Config
 from archcalc.reference.family import Family
+from archcalc.reference.layered_autoencoder import LayeredAutoencoder, layered_loss
 
 
 class LinearAutoencoder(nn.Module):
@@ -80,7 +84,9 @@ class Autoencoders(Family):
     """All of them."""
 
     def build(self, options: dict[str, str]) -> nn.Module:
-        return LinearAutoencoder(self.config) if self.config["kind"] == "linear" else RecursiveAutoencoder(self.config)
+        kinds = {"linear": LinearAutoencoder, "recursive": RecursiveAutoencoder}
+        made: nn.Module = kinds.get(self.config["kind"], LayeredAutoencoder)(self.config)
+        return made
 
     def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
         return [torch.rand(batch, *lengths.values(), self.config["input"], device=device)]
@@ -89,6 +95,8 @@ class Autoencoders(Family):
         """The reconstruction loss; in a tree at every merge, plus the classification loss."""
         if self.config["kind"] == "linear":
             return nn.functional.mse_loss(output, given[0])
+        if self.config["kind"] != "recursive":
+            return layered_loss(self.config, output, given[0])
         errors = [nn.functional.mse_loss(*pair) for pair in zip(output.rebuilt, output.children, strict=True)]
         if output.logits:
             targets = torch.randint(self.config["classes"], output.logits[0].shape[:1], device=given[0].device)

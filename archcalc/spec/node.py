@@ -55,6 +55,20 @@ _SIZE_SCHEMA = {"anyOf": [{"type": "integer", "minimum": 1}, _AS_TEXT]}
 Size = Annotated[int, BeforeValidator(as_size), WithJsonSchema(_SIZE_SCHEMA)]
 
 
+def _widths(value: Any) -> Any:
+    """One width for all layers, or a list with a width for each."""
+    if not isinstance(value, list | tuple):
+        return as_size(value)
+    if not value:
+        raise mistake("expected a width, or a list of widths such as [1150, 1150, 400]")
+    return tuple(as_size(width) for width in value)
+
+
+_WIDTH = {"type": "integer", "minimum": 1}
+_WIDTHS_SCHEMA = {"anyOf": [_WIDTH, {"type": "array", "items": _WIDTH, "minItems": 1}]}
+Widths = Annotated[int | tuple[int, ...], BeforeValidator(_widths), WithJsonSchema(_WIDTHS_SCHEMA)]
+
+
 def shown(value: Any) -> str:
     """A value as YAML writes it."""
     if value is NOTHING:

@@ -241,7 +241,7 @@ MISTAKES = {
     "input: 50\nhidden: 50\n": "model.yaml:1: family: kind is missing",
     "kind: linear\nhidden: 50\n": "model.yaml:2: input: missing",
     "kind: linear\ninput: 50\n": "model.yaml:2: hidden: missing",
-    "kind: deep\ninput: 50\nhidden: 50\n": "model.yaml:2: kind: 'deep' is not one of linear, recursive",
+    "kind: sparse\ninput: 50\nhidden: 50\n": "model.yaml:2: kind: 'sparse' is not one of linear, deep, variational",
     "kind: linear\ninput: 50\nhidden: 5\nclasses: 2\n": "model.yaml:5: classes: a linear autoencoder has no classifier",
     "kind: linear\ninput: 50\nhidden: 5\nseq: 9\n": "model.yaml:5: seq: a linear autoencoder reads vectors",
     "kind: recursive\ninput: 50\nhiden: 50\n": "no such field\n  4 | hiden: 50\n  did you mean hidden?",

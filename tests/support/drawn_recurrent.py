@@ -109,9 +109,34 @@ def seq2seqs(draw: st.DrawFn) -> Spec:
 
 
 @st.composite
+def layered_autoencoders(draw: st.DrawFn) -> Spec:
+    """Several layers, with each option."""
+    acts = st.sampled_from(("relu", "gelu", "tanh", "sigmoid", "identity"))
+    kind = draw(st.sampled_from(("deep", "variational")))
+    said: Spec = {
+        "family": "autoencoder",
+        "kind": kind,
+        "input": draw(st.integers(2, 5)),
+        "hidden": draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)),
+        "bias": draw(TRUTH),
+        "act": draw(acts),
+        "output_act": draw(acts),
+    }
+    said["loss"] = draw(st.sampled_from(("squared", "bernoulli"))) if said["output_act"] == "sigmoid" else "squared"
+    tied = kind == "deep" and draw(TRUTH)
+    if kind == "deep":
+        said |= {"code_act": draw(acts), "tied": tied}
+    return (
+        said if tied or draw(TRUTH) else {**said, "decoder": draw(st.lists(st.integers(1, 4), min_size=1, max_size=2))}
+    )
+
+
+@st.composite
 def autoencoders(draw: st.DrawFn) -> Spec:
-    """Linear and recursive ones."""
+    """Linear, deep, variational and recursive ones."""
     width = draw(st.integers(2, 5))
+    if draw(TRUTH):
+        return draw(layered_autoencoders())
     if draw(TRUTH):
         return {
             "family": "autoencoder",

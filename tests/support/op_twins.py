@@ -184,6 +184,7 @@ TWINS = (
         lambda x, targets: F.cross_entropy(x.flatten(0, 1), targets.flatten()),
         {"to": ()},
     ),
+    Twin("binary_cross_entropy", TWO, F.binary_cross_entropy, {"to": ()}),
     Twin("squared_error", TWO, F.mse_loss, {"to": ()}),
     Twin(
         "gather",

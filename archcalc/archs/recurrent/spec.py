@@ -10,19 +10,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from archcalc.spec.node import ModelSpec, Node, OneOrMore, Size, as_size, as_tuple, field, mistake, shown
+from archcalc.spec.node import ModelSpec, Node, OneOrMore, Size, Widths, as_size, as_tuple, field, mistake, shown
 
 ONE_HOT = "one-hot"  # in place of an embedding's width: tokens come in as one-hot vectors, without a table
 Fraction = Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False)]
-
-
-def _widths(value: Any) -> Any:
-    """One width for all layers, or a list with a width for each."""
-    if not isinstance(value, list | tuple):
-        return as_size(value)
-    if not value:
-        raise mistake("expected a width, or a list of widths such as [1150, 1150, 400]")
-    return tuple(as_size(width) for width in value)
 
 
 def _lower(value: Any) -> Any:
@@ -41,8 +32,6 @@ def _both_ways(value: Any) -> Any:
 
 
 _WIDTH = {"type": "integer", "minimum": 1}
-_WIDTHS_SCHEMA = {"anyOf": [_WIDTH, {"type": "array", "items": _WIDTH, "minItems": 1}]}
-Widths = Annotated[int | tuple[int, ...], BeforeValidator(_widths), WithJsonSchema(_WIDTHS_SCHEMA)]
 _BOTH_WAYS_SCHEMA = {"anyOf": [{"type": "boolean"}, {"const": "first"}]}
 BothWays = Annotated[Any, BeforeValidator(_both_ways), WithJsonSchema(_BOTH_WAYS_SCHEMA)]
 _ONE_HOT_SCHEMA = {"anyOf": [_WIDTH, {"const": ONE_HOT}]}
