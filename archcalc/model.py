@@ -204,6 +204,12 @@ class Model:
         spec = _noted(self.spec, self._left_behind)
         return to_yaml(spec, order=self.document.data, comments=self._file_notes)
 
+    def resolved_yaml(self) -> str:
+        """The spec with every default filled in, each marked as such."""
+        from archcalc.spec.filled import filled_yaml
+
+        return filled_yaml(_noted(self.spec, self._left_behind), self.defaults)
+
     @property
     def _left_behind(self) -> tuple[str, ...]:
         """A note if the bytes of the file's tensors differ from those computed by the spec."""

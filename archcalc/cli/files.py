@@ -32,9 +32,18 @@ def presets(
     show_report(listed(family, min_params, max_params), format)
 
 
-def show(model: ModelName = "textbook", set: Set = [], trace: Trace = False) -> None:
+def show(
+    model: ModelName = "textbook",
+    set: Set = [],
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="Fill in every default, and mark what was filled in.")
+    ] = False,
+    trace: Trace = False,
+) -> None:
     """Print a model's spec as YAML."""
-    out(loaded(model, set, trace=trace).yaml().rstrip("\n"))
+    chosen = loaded(model, set, trace=trace)
+    text = chosen.resolved_yaml() if resolved else chosen.yaml()
+    out(text.rstrip("\n"))
 
 
 def init(

@@ -83,10 +83,11 @@ def shown(value: Any) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
-def field(default: Any, about: str, *, example: Any, unset: str = "") -> Any:
-    """A field of a spec: what it means in a sentence, a value to try, and what holds where it is None."""
-    extra: JsonDict | None = {"unset": unset} if unset else None
-    return Field(default, description=about, examples=[example], json_schema_extra=extra)
+def field(default: Any, about: str, *, example: Any, unset: str = "", needs: str = "") -> Any:
+    """A field of a spec: what it means in a sentence, a value to try, what holds where it is None, and the field
+    without which it has no effect."""
+    extra: JsonDict = {key: words for key, words in (("unset", unset), ("needs", needs)) if words}
+    return Field(default, description=about, examples=[example], json_schema_extra=extra or None)
 
 
 class Node(BaseModel):

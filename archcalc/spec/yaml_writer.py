@@ -27,32 +27,34 @@ _OTHER_WORDS = frozenset({"y", "n", "yes", "no", "on", "off"})  # booleans to re
 
 def to_yaml(spec: Node, order: Iterable[str] = (), comments: Iterable[str] = ()) -> str:
     """The fields that were set, those in `order` first, as in the source file."""
-    fields = _plain(spec)
+    fields = plain(spec)
     keys = [*(key for key in order if key in fields), *(key for key in fields if key not in set(order))]
-    return "".join([*(f"# {visible(words)}\n" for words in comments), *(_field(key, fields[key]) for key in keys)])
+    return "".join([*(f"# {visible(words)}\n" for words in comments), *(field_text(key, fields[key]) for key in keys)])
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A node as data: its fields that were set, or the one that stands for all."""
     if isinstance(value, Node):
         fields = {
-            name: _plain(getattr(value, name))
+            name: plain(getattr(value, name))
             for name in type(value).model_fields
             if name in value.model_fields_set and getattr(value, name) is not None
         }
         return fields[value.main] if list(fields) == [value.main] else fields
     if isinstance(value, tuple | list):
-        items = [_plain(item) for item in value]
+        items = [plain(item) for item in value]
         return items[0] if len(items) == 1 and isinstance(value[0], Node) else items
-    return {key: _plain(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+    return {key: plain(inner) for key, inner in value.items()} if isinstance(value, dict) else value
 
 
-def _field(key: str, value: Any) -> str:
+def field_text(key: str, value: Any) -> str:
+    """A field on one line, or below its name where that is too long."""
     short = _pair(key, flow(value))
     if len(short) <= LINE or not value or not isinstance(value, dict | list):
         return f"{short}\n"
     if isinstance(value, list):
         return _below(key, "".join(f"- {flow(item)}\n" for item in value)) if _has_sentences(value) else f"{short}\n"
-    return _below(key, "".join(_field(name, item) for name, item in value.items()))
+    return _below(key, "".join(field_text(name, item) for name, item in value.items()))
 
 
 def _has_sentences(value: list[Any]) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from archcalc.archs.transformer.parts import slot_node
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
+from archcalc.archs.transformer.pattern import blocks_of
 from archcalc.spec.defaults import Default
 
 if TYPE_CHECKING:
@@ -29,7 +31,24 @@ def defaults(spec: Spec, model: Transformer) -> Iterator[Default]:
         yield Default(("moe", "act"), "silu", "silu in the experts")
         yield Default(("moe", "gated"), True, "gated experts")
     yield from _of_head(model)
+    yield from _unsaid(model, slots)
+
+
+def _unsaid(model: Transformer, slots: set[str]) -> Iterator[Default]:
+    """What is taken without a word: it follows from other fields, or changes nothing that people would miss."""
     yield Default(("precision",), "fp32")
+    for stack in model.stacks:
+        yield Default((stack.name, "blocks"), blocks_of(stack.items))
+        yield Default((stack.name, "pattern"), [_usual(model, stack.name)])
+    finals = {stack.norm.place != "post" for stack in model.stacks}
+    if len(finals) == 1:
+        yield Default(("norm", "final"), finals.pop())
+    for slot in sorted(slots):
+        yield Default((slot,), slot_node(slot).node())
+
+
+def _usual(model: Transformer, stack: str) -> str:
+    return "attention cross ffn" if stack == "decoder" and model.encoder else "attention ffn"
 
 
 def _of_attention(model: Transformer, parts: list[Part]) -> Iterator[Default]:

@@ -58,7 +58,7 @@ class OneHead(Node):
     classes: Size | None = field(
         None, "How many classes a classifier has.", example=1000, unset="needed by a classifier"
     )
-    transform_bias: bool = field(True, "A bias in that dense layer.", example=False)
+    transform_bias: bool = field(True, "A bias in that dense layer.", example=False, needs="transform")
     hidden: Size | None = field(
         None, "The width of a dense layer before the classes.", example=256, unset="no such layer"
     )

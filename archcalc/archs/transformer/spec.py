@@ -104,9 +104,14 @@ class Embedding(Node):
         "What is projected to d_model: `norm` (behind the norm), `sum` (before it) or `tokens` (before "
         "positions are added; the output is projected back).",
         example="tokens",
+        needs="width",
     )
     project_bias: bool | None = field(
-        None, "A bias on that projection.", example=False, unset="true for norm, false for sum and tokens"
+        None,
+        "A bias on that projection.",
+        example=False,
+        unset="true for norm, false for sum and tokens",
+        needs="width",
     )
     always_project: bool = field(False, "Project also where the widths are equal.", example=True)
     spare: bool = field(False, "One more table, which nothing reads.", example=True)
@@ -181,14 +186,12 @@ class Scope(Node):
         "What the model reads, and how it becomes vectors.",
         example={"kind": "patches", "image": 224, "patch": 16},
     )
-    attention: Annotated[Any, slot_node("attention")] = field(
-        None, "Self-attention.", example={"window": 4096}, unset="heads and position of the model"
-    )
+    attention: Annotated[Any, slot_node("attention")] = field(None, "Self-attention.", example={"window": 4096})
     cross: Annotated[Any, slot_node("cross")] = field(
-        None, "Attention of a decoder to the encoder.", example={"heads": 8}, unset="biases and dropout of attention"
+        None, "Attention of a decoder to the encoder.", example={"heads": 8}
     )
     ffn: Annotated[Any, slot_node("ffn")] = field(
-        None, "The feed-forward layer of a block.", example={"width": 2048, "act": "relu"}, unset="its width is needed"
+        None, "The feed-forward layer of a block.", example={"width": 2048, "act": "relu"}
     )
     moe: Annotated[Any, slot_node("moe")] = field(
         None, "A mixture of experts.", example={"experts": 8, "top": 2, "width": 1024}

@@ -39,7 +39,9 @@ class Mamba(Node):
     heads: Size | None = field(None, "Mamba-2: heads of the inner width.", example=24, unset="needed by mamba2")
     groups: Size = field(1, "Mamba-2: groups of heads that share B and C.", example=8)
     gate_norm: bool = field(True, "Mamba-2: a norm behind the gate.", example=False)
-    norm_groups: Size = field(1, "Mamba-2: groups of channels that this norm normalises separately.", example=8)
+    norm_groups: Size = field(
+        1, "Mamba-2: groups of channels that this norm normalises separately.", example=8, needs="gate_norm"
+    )
     chunk: Size = field(256, "Mamba-2: positions that are computed at once.", example=128)
     bias: FfnBias = field(
         False, "The projections in and out have biases: true, false, or a list of those that do.", example=["in"]
