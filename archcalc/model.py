@@ -26,6 +26,7 @@ from archcalc.spec.workload import Workload, workload
 from archcalc.spec.yaml_reader import Document
 
 if TYPE_CHECKING:
+    from archcalc.analyze.diagram.report import DiagramReport
     from archcalc.analyze.flops.report import FlopsReport
     from archcalc.analyze.kernel.report import KernelReport
     from archcalc.analyze.memory.report import MemoryReport
@@ -154,14 +155,35 @@ class Model:
     ) -> ShapesReport:
         from archcalc.analyze.shapes import shapes
 
-        if self.spec.family == "weights":
-            hint = "`archcalc params --depth 9` lists them; for shapes give the model's config.json or a spec"
-            raise InputError("a list of tensors does not describe the computation", hint, field=self.name)
+        self._check_computation("shapes")
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         root = self.build(work)
         return shapes(
             root, work, model=self.name, scope=self.scope, symbolic=symbolic, parameters=parameters, depth=depth
         )
+
+    def _check_computation(self, wanted: str) -> None:
+        if self.spec.family == "weights":
+            hint = f"`archcalc params --depth 9` lists them; for {wanted} give the model's config.json or a spec"
+            raise InputError("a list of tensors does not describe the computation", hint, field=self.name)
+
+    @checked()
+    def diagram(
+        self,
+        *,
+        batch: int | None = None,
+        seq: int | None = None,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+        symbolic: bool = False,
+        depth: int | None = None,
+    ) -> DiagramReport:
+        """The graph of a picture; `depth` levels of modules are opened."""
+        from archcalc.analyze.diagram.report import diagram
+
+        self._check_computation("a diagram")
+        work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
+        return diagram(self.build(work), work, model=self.name, scope=self.scope, symbolic=symbolic, depth=depth)
 
     @checked()
     def flops(

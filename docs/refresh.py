@@ -13,10 +13,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from archcalc import load
 from archcalc.layers.glossary import DIMS
+from archcalc.render.diagram.svg import render
 from archcalc.run.options import options_of, other_names
 
 ROOT = Path(__file__).parent.parent
+PICTURE = ROOT / "docs" / "textbook.svg"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = r"(^\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)*"  # its heads, and the rows beneath
 
@@ -30,6 +33,12 @@ def main() -> None:
         text = tabulated(text, "dim", "meaning", DIMS)
         text = tabulated(text, "other name", "here", flags())
         page.write_text(BLOCK.sub(lambda block: f"```console\n{refreshed(block[1])}```", text), encoding="utf-8")
+    PICTURE.write_text(picture(), encoding="utf-8")
+
+
+def picture() -> str:
+    """The diagram that the page about diagrams shows."""
+    return render(load("textbook").diagram())
 
 
 def tabulated(text: str, left: str, right: str, facts: dict[str, str]) -> str:

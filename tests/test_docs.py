@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from archcalc import load
 from archcalc.cli.app import COMMANDS
+from archcalc.render.diagram.svg import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +53,10 @@ def test_an_example_prints_what_is_shown(
     printed = "\n".join(line.rstrip() for line in (answer.out + answer.err).strip("\n").splitlines())
     parts = [re.escape(part) for part in re.split(r"^…\n?", shown, flags=re.MULTILINE)]
     assert re.fullmatch(".*".join(parts) if len(parts) > 1 else parts[0], printed, flags=re.DOTALL), printed
+
+
+def test_the_picture_of_the_page_on_diagrams_is_drawn_so() -> None:
+    assert (ROOT / "docs" / "textbook.svg").read_text("utf-8") == render(load("textbook").diagram())
 
 
 def test_there_are_examples() -> None:

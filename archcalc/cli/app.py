@@ -14,6 +14,7 @@ from archcalc.cli.printing import out
 COMMANDS = {  # the file, and what stands in the list of commands
     "params": ("questions", "Parameter counts, layer by layer."),
     "shapes": ("questions", "The shape of every tensor in the forward pass."),
+    "diagram": ("diagram", "The architecture as a picture: SVG, Mermaid, PNG or PDF."),
     "flops": ("flops", "FLOPs and bytes moved: a training step, prefill or decode."),
     "memory": ("memory", "Peak memory of each GPU, in inference or training."),
     "fit": ("fit", "Which GPUs a model fits on, and what would make it fit."),

@@ -18,11 +18,11 @@ _KINDS = {
 }
 
 
-def write(path: Path, text: str, *, replace: bool) -> None:
+def write(path: Path, content: str | bytes, *, replace: bool) -> None:
     """Write to a temporary file in the same folder, then move it; an existing file is replaced only with --force."""
     try:
         mode = _mode_there(path, replace)
-        _moved(path, text, mode)
+        _moved(path, content.encode() if isinstance(content, str) else content, mode)
     except FileExistsError:
         raise InputError("the file is there already", "choose another name, or add --force", field=str(path)) from None
     except OSError as reason:
@@ -40,7 +40,7 @@ def _mode_there(path: Path, replace: bool) -> int | None:
         raise InputError("this is a symbolic link, which archcalc does not write through", hint, field=str(path))
     if not stat.S_ISREG(there.st_mode):
         kind = _KINDS.get(stat.S_IFMT(there.st_mode), "no plain file")
-        raise InputError(f"this is {kind}", "name a file; `archcalc init -` prints to standard output", field=str(path))
+        raise InputError(f"this is {kind}", "name a plain file", field=str(path))
     if not replace:
         raise FileExistsError
     if not os.access(path, os.W_OK):
@@ -48,12 +48,12 @@ def _mode_there(path: Path, replace: bool) -> int | None:
     return stat.S_IMODE(there.st_mode)
 
 
-def _moved(path: Path, text: str, mode: int | None) -> None:
+def _moved(path: Path, content: bytes, mode: int | None) -> None:
     handle, name = tempfile.mkstemp(prefix=".archcalc-", dir=path.parent)
     beside = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         beside.chmod(_usual_mode() if mode is None else mode)

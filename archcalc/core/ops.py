@@ -232,6 +232,9 @@ KINDS = {
     "identity": _view("nothing at all: the same storage"),
     "view": _view("the same storage seen along other axes"),
     "input": Kind("what enters the model", none, nothing, allocates=False, enters=True, writes=no_elements),
+    "ids": Kind(
+        "indices that enter the model", none, nothing, role="index", allocates=False, writes=no_elements, enters=True
+    ),
     "constant": Kind("numbers that nothing is learned in, made where they are used", none, nothing),
     "zeros": Kind("zeros to start from: the state before the first step", none, nothing),
     "show": Kind("a shape to look at, not a tensor", none, nothing, allocates=False, writes=no_elements),

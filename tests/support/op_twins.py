@@ -212,7 +212,7 @@ TWINS = (
 )
 COLLECTIVES = {"all_gather", "reduce_scatter"}  # between GPUs: nothing is computed
 GOLDEN = Path(__file__).parents[1] / "golden" / "elementwise_flops.txt"
-WITHOUT_TWIN = COLLECTIVES | {"input", "order", "shift", "zeros", "constant", "show"}  # nothing goes in
+WITHOUT_TWIN = COLLECTIVES | {"input", "ids", "order", "shift", "zeros", "constant", "show"}  # nothing goes in
 
 
 def disagreements(twin: Twin) -> list[str]:

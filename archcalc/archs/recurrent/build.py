@@ -91,8 +91,7 @@ def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: 
         width = Dim.of("input", stack.input)
         return root.record("input", to=axes(batch, seq, width), name=side or "input", note="vectors as they come")
     m = root.child(f"{side}_embedding".lstrip("_"), group=ModuleGroup.EMBEDDING)
-    ids = Tensor(axes(batch, seq), "index")
-    m.record("input", to=ids.axes, name="ids")
+    ids = m.record("ids", to=axes(batch, seq), name="ids")
     first = "shared" if stack.shared else stack.name
     if first not in tables:
         tables[first] = token_table(m["tokens"], vocab_of(stack.vocab), Dim.of("embedding", stack.embedding))
@@ -101,8 +100,7 @@ def _embedded(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, tables: 
 
 
 def _one_hot(root: Module, stack: ResolvedStack, batch: Dim, seq: Dim, side: str) -> Tensor:
-    ids = Tensor(axes(batch, seq), "index")
-    root.record("input", to=ids.axes, name=f"{side}ids")
+    ids = root.record("ids", to=axes(batch, seq), name=f"{side}ids")
     note = "1 in the token's place, 0 elsewhere"
     return root.record(
         "one_hot", ids, to=axes(batch, seq, Dim.of("vocab", stack.input)), name=f"{side}one_hot", note=note

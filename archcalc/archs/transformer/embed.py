@@ -52,8 +52,7 @@ def _embed_audio(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, audio: A
 
 
 def _embed_tokens(m: Module, batch: Dim, seq: Dim, stack: ResolvedStack, tables: dict[str, Param]) -> Tensor:
-    ids = Tensor(axes(batch, seq), "index")
-    m.record("input", to=ids.axes, name="ids")
+    ids = m.record("ids", to=axes(batch, seq), name="ids")
     first = "shared" if stack.embedding.shared else stack.name
     if first not in tables:
         assert stack.vocab

@@ -1,0 +1,1 @@
+"""The architecture as a graph of parts, and which part reads what another one makes."""

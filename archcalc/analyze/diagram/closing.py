@@ -1,0 +1,38 @@
+"""Close the nodes below some level: each then stands for all that is in it."""
+
+from __future__ import annotations
+
+from archcalc.analyze.diagram.graph import Form, Graph, Node, PartKind
+from archcalc.analyze.diagram.sketch import BEFORE
+from archcalc.analyze.diagram.tidy import standing_for
+
+USUAL_DEPTH = 3  # the layers of a block
+
+
+def closed(found: Graph, depth: int | None) -> Graph:
+    """The graph with so many levels; without a depth the usual ones, and mixtures of experts opened one further."""
+    inside: dict[Node, Node] = {}
+    for node in list(found.root.walk()):
+        if node.children and node.level >= _deepest(node, depth):
+            inside.update({below: node for child in node.children for below in child.walk()})
+            node.children, node.form = [], Form.BOX
+    return _with_own_states(standing_for(found, inside))
+
+
+def _with_own_states(found: Graph) -> Graph:
+    """A state that one node alone reads and hands on is told in that node."""
+    keeping: dict[Node, Node] = {}
+    for state in [node for node in found.root.leaves() if node.form == Form.STATE]:
+        readers = {edge.target for edge in found.edges if edge.source is state}
+        makers = {edge.source for edge in found.edges if edge.target is state and edge.feedback}
+        if len(readers) == 1 and readers == makers and state.parent:
+            keeping[state] = readers.pop()
+            keeping[state].keeps += (state.title.removesuffix(BEFORE),)
+            state.parent.children.remove(state)
+    return standing_for(found, keeping)
+
+
+def _deepest(node: Node, depth: int | None) -> int:
+    if depth is not None:
+        return depth
+    return USUAL_DEPTH + (node.kind == PartKind.EXPERTS)

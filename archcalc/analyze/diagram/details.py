@@ -1,0 +1,86 @@
+"""One line about a part: `4 heads × 192`, `1,024 → 512 → 1,024, ReLU`, `2 of 8 experts`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from archcalc.analyze.diagram.graph import PartKind
+from archcalc.analyze.diagram.kinds import weights
+from archcalc.core.count import product
+from archcalc.core.ir import Dim, Module, Op, Region, walk
+from archcalc.core.op_pictures import picture
+from archcalc.core.tree import ops_in
+
+
+def words(op: Op) -> str:
+    """What an op is called."""
+    if op.traits.contraction and weights(op):
+        return "linear"
+    return picture(op.kind).word or op.kind.replace("_", " ")
+
+
+def of_module(module: Module, kind: PartKind) -> str:
+    """What is to be known of a closed module; nothing of one that holds several kinds of part."""
+    ops = list(ops_in(module))
+    told = {PartKind.ATTENTION: _attention, PartKind.EXPERTS: _experts, PartKind.NORM: _normalisation}
+    if kind == PartKind.STACK:
+        return ""
+    special = told[kind](module, ops) if kind in told else ""
+    return special or ", ".join(part for part in (_widths(ops), _activations(ops)) if part)
+
+
+def of_op(op: Op) -> str:
+    return _widths([op])
+
+
+def _attention(module: Module, ops: Sequence[Op]) -> str:
+    """Heads and their width, from the product of queries and keys."""
+    cores = [node for node, _ in walk(module) if node.region == Region.CORE]
+    products = [op for core in cores for op in ops_in(core) if op.traits.contraction or op.traits.attention_kernel]
+    if not products or module in cores:
+        return ""
+    heads = next((dim for dim in products[0].output.dims if dim.copies), None)
+    if not heads or not products[0].over:
+        return ""
+    return f"{heads.size:,} heads × {_size(products[0].over)}"
+
+
+def _experts(module: Module, ops: Sequence[Op]) -> str:
+    """How many experts a token visits, from the choice that the router makes."""
+    for op in ops:
+        if any(role == "index" for _, role, _ in op.traits.beside):
+            chosen = [dim for dim in op.output.dims if dim not in op.inputs[0].dims]
+            among = [dim for dim in op.inputs[0].dims if dim not in op.output.dims]
+            return f"{_size(chosen)} of {_size(among)} {' '.join(dim.name for dim in among)}"
+    return ""
+
+
+def _normalisation(module: Module, ops: Sequence[Op]) -> str:
+    return next((words(op) for op in ops if picture(op.kind).part == "norm"), "")
+
+
+def _widths(ops: Iterable[Op]) -> str:
+    """`1,024 → 512 → 1,024`, along the products with weights that read one another."""
+    widths: list[str] = []
+    for op in ops:
+        if op.traits.contraction and op.over and weights(op):
+            into, out = _size(op.over), _size(_new(op))
+            if not widths:
+                widths = [into]
+            if widths[-1] == into:
+                widths.append(out)
+    return " → ".join(widths)
+
+
+def _new(op: Op) -> list[Dim]:
+    """The dims that a product brings in: those of its weights that its input lacks."""
+    weight = weights(op)[0]
+    return [dim for dim in weight.dims if dim not in op.over and dim in op.output.dims]
+
+
+def _activations(ops: Iterable[Op]) -> str:
+    return ", ".join(dict.fromkeys(words(op) for op in ops if picture(op.kind).part == "activation"))
+
+
+def _size(dims: Iterable[Dim]) -> str:
+    return f"{int(product(dim.size for dim in dims)):,}"

@@ -1,0 +1,108 @@
+"""The graph that a diagram shows: nodes inside nodes, and tensors that go from one to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from archcalc.core.ir import Tensor
+
+
+class Form(StrEnum):
+    """How a node is drawn."""
+
+    BOX = "box"  # a closed module
+    FRAME = "frame"  # an opened one, around its contents
+    STEP = "step"  # one op of an opened module
+    SIGN = "sign"  # one that a sign stands for: + − × ÷
+    INPUT = "input"
+    OUTPUT = "output"
+    STATE = "state"  # what a recurrent step hands to the next one
+
+
+class PartKind(StrEnum):
+    """What a part of a model is, by which diagrams colour it."""
+
+    EMBEDDING = "embedding"
+    ATTENTION = "attention"
+    FEED_FORWARD = "feed-forward"
+    EXPERTS = "mixture of experts"
+    NORM = "normalisation"
+    CONVOLUTION = "convolution"
+    POOLING = "pooling"
+    RECURRENT = "recurrent"
+    STATE_SPACE = "state space"
+    LINEAR = "linear"
+    HEAD = "output layer"
+    ACTIVATION = "activation"
+    STACK = "several kinds"
+    OTHER = "other"
+
+
+@dataclass(eq=False)
+class Node:
+    """A part of the model. Its parameters are those of one copy, with everything inside it."""
+
+    key: str
+    title: str
+    form: Form
+    kind: PartKind
+    level: int  # of the tree of modules: children of the model stand at 1
+    order: int  # of its first op in the forward pass
+    parent: Node | None = None
+    detail: str = ""
+    parameters: int = 0
+    repeat: int = 1  # equal copies, one after the other
+    calls: int = 1  # how often each copy runs: the steps of a recurrent net
+    keeps: tuple[str, ...] = ()  # what a recurrent layer keeps for its own next step
+    reads_weights_of: str = ""  # the module whose weights it shares, where it has none of its own
+    children: list[Node] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"Node({self.key!r}, {self.form})"
+
+    def walk(self) -> Iterator[Node]:
+        """The node and all below it, parents first."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def leaves(self) -> Iterator[Node]:
+        """The nodes below it without contents, or itself."""
+        return (node for node in self.walk() if not node.children)
+
+    @property
+    def above(self) -> Iterator[Node]:
+        """The node itself, then those around it."""
+        node: Node | None = self
+        while node:
+            yield node
+            node = node.parent
+
+    @property
+    def copies(self) -> int:
+        """How many of it the whole model holds."""
+        copies = 1
+        for node in self.above:
+            copies *= node.repeat
+        return copies
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """A tensor that one node makes and another one reads."""
+
+    source: Node
+    target: Node
+    tensor: Tensor
+    made: int  # the order of the op that made it
+    feedback: bool = False  # read by the next step of a recurrent net
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """The whole picture: the model as the outermost node, and the edges between nodes without contents."""
+
+    root: Node
+    edges: tuple[Edge, ...]

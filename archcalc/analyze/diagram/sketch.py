@@ -1,0 +1,155 @@
+"""The tree of modules as nodes, every module opened down to its ops.
+
+An op is a node of its own unless it only moves numbers (a view, a copy) and has no name; adding a bias belongs to the
+op before it. The loss is no part of the picture: what it reads is the model's output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+
+from archcalc.analyze.diagram import details, kinds
+from archcalc.analyze.diagram.graph import Form, Node, PartKind
+from archcalc.core.ir import Module, Op, Region, Tensor, fold, walk
+from archcalc.core.op_pictures import picture
+from archcalc.core.tree import ops_in
+
+BEFORE = "⟨t−1⟩"
+_TITLES = {Region.CORE: "attention core", Region.KERNEL: "one fused kernel", Region.LOSS: "loss"}
+
+
+@dataclass
+class Sketch:
+    """The nodes of a model, and where each op and each parameter is."""
+
+    root: Node
+    home: dict[Op, Node] = field(default_factory=dict)  # the node of each op that is seen
+    nodes: dict[Module, Node] = field(default_factory=dict)
+    module: dict[Op, Module] = field(default_factory=dict)
+    made_by: dict[Tensor, Op] = field(default_factory=dict)
+    order: dict[Op, int] = field(default_factory=dict)
+    states: list[tuple[Module, Tensor, Tensor, Node]] = field(default_factory=list)  # where, read, handed on, node
+    outputs: list[Tensor] = field(default_factory=list)
+    stacked: dict[Module, int] = field(default_factory=dict)  # experts: equal copies, kept as one stack of weights
+
+
+def sketch(model: Module) -> Sketch:
+    """Every module opened."""
+    made = Sketch(Node("", model.title, Form.FRAME, PartKind.STACK, 0, 0))
+    for position, op in enumerate(ops_in(model)):
+        made.order[op] = position
+        made.made_by.update(dict.fromkeys((op.output, *op.beside.values()), op))
+    _Opening(made).fill(made.root, model)
+    made.root.parameters = _parameters(model)
+    return made
+
+
+def _parameters(module: Module) -> int:
+    """In one copy of it."""
+    return int(fold(module, lambda node: sum(param.elements for param in node.params.values()))) // int(module.repeat)
+
+
+@dataclass
+class _Opening:
+    """Opens one module after the other."""
+
+    made: Sketch
+    number: count[int] = field(default_factory=count)
+
+    def fill(self, around: Node, module: Module) -> None:
+        """Put nodes for the contents of a module into its node."""
+        self.made.nodes[module] = around
+        self._states(around, module)
+        for item in module.body:
+            if isinstance(item, Op):
+                self._op(around, module, item)
+            elif item.region == Region.LOSS:
+                self.made.outputs.extend(tensor for op in ops_in(item) for tensor in op.inputs)
+            elif item.is_section and not item.region:
+                self.fill(around, item)
+            else:
+                self._module(around, item)
+        for child in module.children:
+            if child not in module.body and any(node.params for node, _ in walk(child)):
+                self._module(around, child)
+
+    def _module(self, around: Node, module: Module) -> None:
+        first = next((self.made.order[op] for op in ops_in(module)), len(self.made.order))
+        title = _title(module)
+        node = self._node(around, module.name, title, Form.FRAME, first)
+        node.repeat, node.calls, node.parameters = int(module.repeat), int(module.calls), _parameters(module)
+        self._experts(node, module)
+        self.fill(node, module)
+        node.kind = kinds.of_module(module, [child.kind for child in node.children])
+        node.detail = details.of_module(module, node.kind)
+
+    def _experts(self, node: Node, module: Module) -> None:
+        """Experts are copies of one another, though their weights are one tensor."""
+        around = self.made.stacked.get(module.parent, 1) if module.parent else 1
+        copies = _stacked(module)
+        self.made.stacked[module] = max(around, copies)
+        if around == 1:
+            node.repeat *= copies
+        node.parameters //= self.made.stacked[module]
+
+    def _node(self, around: Node, name: str, title: str, form: Form, order: int) -> Node:
+        key = f"{around.key}.{name}".lstrip(".")
+        node = Node(key, title, form, PartKind.OTHER, around.level + 1, order, around)
+        around.children.append(node)
+        return node
+
+    def _op(self, around: Node, module: Module, op: Op) -> None:
+        self.made.module[op] = module
+        if op.traits.enters:
+            self.made.home[op] = self._at_the_root(op)
+        elif _is_seen(op):
+            self.made.home[op] = self._bias_of(module, op) or self._step(around, module, op)
+
+    def _at_the_root(self, op: Op) -> Node:
+        """Inputs stand outside of every module, wherever they are read."""
+        name = op.name or "input"
+        title = op.title or name.replace("_", " ")
+        return self._node(self.made.root, f"#{next(self.number)} {name}", title, Form.INPUT, self.made.order[op])
+
+    def _bias_of(self, module: Module, op: Op) -> Node | None:
+        """The node that a bias is added to."""
+        before = [tensor for tensor in op.inputs if tensor.role != "param"]
+        if not op.traits.joins_product or len(before) != 1 or len(op.inputs) < 2:
+            return None
+        maker = self.made.made_by.get(before[0].within(self.made.made_by))
+        return self.made.home.get(maker) if maker and self.made.module.get(maker) is module else None
+
+    def _step(self, around: Node, module: Module, op: Op) -> Node:
+        sign = picture(op.kind).sign
+        title = sign or op.title or op.name.replace("_", " ") or details.words(op)
+        form = Form.SIGN if sign else Form.STEP
+        node = self._node(around, f"#{next(self.number)} {op.kind}", title, form, self.made.order[op])
+        node.kind, node.detail = kinds.of_op(op, module), details.of_op(op)
+        return node
+
+    def _states(self, around: Node, module: Module) -> None:
+        """What one step of a recurrent net hands to the next."""
+        for into, out in module.carries if module.calls > 1 else ():
+            maker = self.made.made_by.get(out.within(self.made.made_by))
+            name = maker.name if maker and maker.name else "state"
+            node = self._node(around, f"#{next(self.number)} {name}", f"{name}{BEFORE}", Form.STATE, around.order)
+            node.kind = PartKind.RECURRENT
+            self.made.states.append((module, into, out, node))
+
+
+def _stacked(module: Module) -> int:
+    """How many experts its weights are a stack of, if all of them are."""
+    params = [param for node, _ in walk(module) for param in node.params.values()]
+    experts = {dim for param in params if param.weight_role.is_expert for dim in param.dims if dim.copies}
+    common = [dim for dim in experts if all(dim in param.dims for param in params)]
+    return int(common[0].size) if common else 1
+
+
+def _title(module: Module) -> str:
+    return _TITLES[module.region] if module.is_section and module.region in _TITLES else module.full_name
+
+
+def _is_seen(op: Op) -> bool:
+    """Whatever changes numbers, and whatever has a name and reads something."""
+    return not picture(op.kind).unseen or bool(op.name and op.inputs)

@@ -1,0 +1,71 @@
+"""The command that draws a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from archcalc.cli.options import Batch, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
+from archcalc.cli.printing import out
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.render.diagram.formats import PRINTED, USUAL, WRITTEN, printed, written
+
+_SUFFIXES = " ".join(WRITTEN)
+
+
+def diagram(
+    model: ModelName = "textbook",
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {_SUFFIXES}"),
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(parser=size, metavar="N", help="How many levels to open (default: 3, and mixtures of experts)."),
+    ] = None,
+    symbolic: Annotated[bool, typer.Option("--symbolic", help="Names of dims at the arrows instead of sizes.")] = False,
+    batch: Batch = None,
+    seq: Seq = None,
+    src_seq: SrcSeq = None,
+    tgt_seq: TgtSeq = None,
+    set: Set = [],
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="|".join(PRINTED), help="What to print where no file is named.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Draw the architecture: parts with their parameters, arrows with shapes, repeated blocks once."""
+    _check(output, format, force=force)
+    sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
+    drawn = loaded(model, set).diagram(**sizes, depth=depth, symbolic=symbolic)
+    if output is None:
+        out(printed(drawn, format or USUAL).rstrip("\n"))
+        return
+    from archcalc.cli.new_file import write
+
+    write(Path(output), written(drawn, _suffix(output)), replace=force)
+    out(f"wrote {output}")
+
+
+def _check(output: str | None, format: str | None, *, force: bool) -> None:
+    """Before anything is computed."""
+    if output is not None:
+        _suffix(output)
+        if format:
+            raise InputError("the suffix of the file decides", "leave out --format or -o", field="--format")
+    elif force:
+        raise InputError("--force has no effect where no file is written", "name one with -o", field="--force")
+    elif format and format not in PRINTED:
+        written_only = f"{format} is written to a file: -o diagram.{format}" if f".{format}" in WRITTEN else ""
+        hint = written_only or did_you_mean(format, list(PRINTED))
+        raise InputError(f"no format called {format}", hint, field="--format")
+
+
+def _suffix(output: str) -> str:
+    suffix = Path(output).suffix.lower()
+    if suffix not in WRITTEN:
+        fact = f"no type of file is known by the suffix {suffix}" if suffix else "the file's name has no suffix"
+        raise InputError(fact, f"choose from: {_SUFFIXES}", field=output or "-o")
+    return suffix

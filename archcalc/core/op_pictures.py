@@ -1,0 +1,80 @@
+"""How diagrams draw the kinds of op, one line each: what it is called, the sign that stands for it, its kind of part.
+
+Kinds that only move or keep numbers are left out of a picture unless their output has a name. A kind without a line
+here is drawn under its own name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How a kind of op is drawn."""
+
+    word: str = ""  # nothing: the name of the kind
+    sign: str = ""  # in a circle, instead of a box with a word
+    part: Literal["", "norm", "activation", "pooling"] = ""  # what it makes of its module
+    unseen: bool = False  # moves or keeps numbers
+
+
+def _norm(word: str) -> Picture:
+    return Picture(word, part="norm")
+
+
+def _activation(word: str = "") -> Picture:
+    return Picture(word, part="activation")
+
+
+_UNSEEN = Picture(unseen=True)
+
+PICTURES = {
+    "contract": Picture("product"),
+    "flash": Picture("attention"),
+    "bent_flash": Picture("attention"),
+    "add": Picture(sign="+"),
+    "subtract": Picture(sign="−"),
+    "multiply": Picture(sign="×"),
+    "divide": Picture(sign="÷"),
+    "layer_norm": _norm("layer norm"),
+    "rms_norm": _norm("RMS norm"),
+    "relu": _activation("ReLU"),
+    "relu2": _activation("ReLU²"),
+    "leaky_relu": _activation("leaky ReLU"),
+    "elu": _activation("ELU"),
+    "xielu": _activation("xIELU"),
+    "gelu": _activation("GELU"),
+    "gelu_tanh": _activation("GELU"),
+    "silu": _activation("SiLU"),
+    "tanh": _activation(),
+    "sigmoid": _activation(),
+    "softplus": _activation(),
+    "exp": _activation(),
+    "softmax_fp32": Picture("softmax"),
+    "rotate": Picture("rotary positions"),
+    "lookup": Picture("rows of a table"),
+    "choose": Picture("top few"),
+    "gather": Picture("rows sorted"),
+    "concat": Picture("concatenate"),
+    "dropout": _UNSEEN,
+    "append": _UNSEEN,
+    "shift": _UNSEEN,
+    "order": _UNSEEN,
+    "hide": _UNSEEN,
+    "repeat": _UNSEEN,
+    "copy": _UNSEEN,
+    "all_gather": _UNSEEN,
+    "reduce_scatter": _UNSEEN,
+    "identity": _UNSEEN,
+    "view": _UNSEEN,
+    "constant": _UNSEEN,
+    "zeros": _UNSEEN,
+    "show": _UNSEEN,
+}
+_BY_NAME = Picture()
+
+
+def picture(kind: str) -> Picture:
+    return PICTURES.get(kind, _BY_NAME)

@@ -1,0 +1,1 @@
+"""A diagram as text: its layout, and renderers for SVG and Mermaid."""

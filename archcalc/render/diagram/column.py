@@ -1,0 +1,332 @@
+"""A level as one column: its rows beneath each other, and the wires between them in right angles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from archcalc.analyze.diagram.graph import Form, Node
+from archcalc.render.diagram.area import Area, Label, Line, Point, Wire
+from archcalc.render.diagram.channels import Channel, Run
+from archcalc.render.diagram.level import Level
+from archcalc.render.diagram.order import arrange
+from archcalc.render.diagram.rows import Hop, Slot, in_rows
+from archcalc.render.diagram.sizes import SMALL
+from archcalc.render.diagram.text import width
+
+TRACK = 12.0  # between lines that run beside each other
+BESIDE_LINE = 6.0  # from a line to its label
+SIDE_BY_SIDE = 10.0  # between wires that enter a box at its side
+NEAR_SIGN = 12.0  # where a line turns to a circle's side
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How wires come and go: `side` enter at the left, `right` leave at the right, and what is written beside them."""
+
+    side: frozenset[Wire] = frozenset()
+    right: frozenset[Wire] = frozenset()
+    labels: dict[Wire, str] = field(default_factory=dict)
+    lowered: dict[Node, float] = field(default_factory=dict)  # children with more room above them
+
+
+def column(level: Level, areas: dict[Node, Area], ways: Ways) -> Area:
+    return _Column(level, areas, ways).area()
+
+
+def label_width(text: str) -> float:
+    return width(text, SMALL) + BESIDE_LINE + 4 if text else 0.0
+
+
+class _Column:
+    def __init__(self, level: Level, areas: dict[Node, Area], ways: Ways) -> None:
+        self.level, self.areas, self.ways = level, areas, ways
+        self.shown = {wire: text for wire, text in ways.labels.items() if wire in level.inner}
+        self.rows = in_rows(level, {child: self._slot(child) for child in level.children}, ways.side, ways.right)
+        self._widen_outs()
+        arrange(self.rows)
+        self.right_of = [max((slot.x + slot.right for slot in row), default=0.0) for row in self.rows.rows]
+        self.left_of = [min((slot.x - slot.left for slot in row), default=0.0) for row in self.rows.rows]
+        self.tracks: dict[tuple[Slot, Wire, bool], float] = {}
+        self.channels = [Channel() for _ in self.rows.rows]
+        self.lines: list[Line] = []
+        self.labels: list[Label] = []
+        self.lefts: dict[Wire, float] = {}
+        self.rights: dict[Wire, float] = {}
+
+    def _trunks(self) -> float:
+        """Room for wires that enter at the left: for arrows' heads, and a way to several boxes for each of them."""
+        return TRACK * (len(self._shared_sides()) + 1) + BESIDE_LINE if self._sides() else 0.0
+
+    def _shared_sides(self) -> list[Wire]:
+        """Wires that enter at the left and go to several children."""
+        entering = [wire for wire, _ in self._sides()]
+        return [wire for wire in dict.fromkeys(entering) if entering.count(wire) > 1]
+
+    def _slot(self, child: Node) -> Slot:
+        area = self.areas[child]
+        half = area.width / 2
+        exits = [x - half + label_width(self.shown.get(wire, "")) for wire, x in area.bottoms.items()]
+        return Slot(child.order, half, max([half, *exits]), area.height, area, child)
+
+    def _widen_outs(self) -> None:
+        """A label that stands outside needs its room there too."""
+        for wire, slot in self.rows.outs.items():
+            slot.right = max(slot.right, label_width(self.ways.labels.get(wire, "")))
+
+    def area(self) -> Area:
+        self._give_tracks()
+        self.left = min(self.left_of, default=0.0) - self._trunks()
+        self.right = max(self.right_of, default=0.0)
+        self._collect_runs()
+        height = self._give_heights()
+        self._draw_hops()
+        self._draw_beside()
+        self._draw_sides()
+        self._draw_rights()
+        return self._finished(height)
+
+    # Lines beside the main way.
+
+    def _give_tracks(self) -> None:
+        """The shortest nearest to the boxes; at the right, unless only the left sides of all targets are open."""
+        spans: dict[tuple[Slot, Wire, bool], list[Slot]] = {}
+        for hop in self.rows.beside:
+            spans.setdefault((hop.source, hop.wire, hop.is_back), []).append(hop.target)
+        for (source, wire, is_back), targets in sorted(spans.items(), key=lambda each: _span(each[0][0], each[1])):
+            ranks = [slot.rank for slot in targets]
+            low, high = min(source.rank + (not is_back), *ranks), max(source.rank, *ranks)
+            self.tracks[source, wire, is_back] = self._new_track(targets, slice(low, high + 1))
+
+    def _new_track(self, targets: list[Slot], passed: slice) -> float:
+        rows = self.rows.rows
+        if all(_is_box(slot) and rows[slot.rank][0] is slot is not rows[slot.rank][-1] for slot in targets):
+            x = min(self.left_of[passed]) - TRACK
+            self.left_of[passed] = [x - 2] * len(self.left_of[passed])
+        else:
+            x = max(self.right_of[passed]) + TRACK
+            self.right_of[passed] = [x + 2] * len(self.right_of[passed])
+        return x
+
+    def _track(self, hop: Hop) -> float:
+        return self.tracks[hop.source, hop.wire, hop.is_back]
+
+    def _enters_at_its_side(self, hop: Hop) -> bool:
+        """Nothing stands between the track and the box."""
+        slot = hop.target
+        is_left = self._track(hop) < slot.x
+        return _is_box(slot) and self.rows.rows[slot.rank][0 if is_left else -1] is slot
+
+    # Horizontal pieces, in the channels between rows.
+
+    def _collect_runs(self) -> None:
+        for hop in self.rows.hops:
+            run = self._run(hop.source, hop.wire)
+            run.reach(hop.source.exit(hop.wire))
+            run.reach(self._entry(hop))
+        for hop in self.rows.beside:
+            run = self._run(hop.source, hop.wire)
+            run.reach(hop.source.exit(hop.wire))
+            run.reach(self._track(hop))
+            if not self._enters_at_its_side(hop):
+                arrival = self.channels[hop.target.rank - 1].run((hop.target, hop.wire))
+                arrival.reach(self._track(hop))
+                arrival.reach(self._beside_entry(hop))
+        for source, wire in self._rights():
+            run = self._run(self.rows.of[source], wire)
+            run.reach(self.rows.of[source].exit(wire))
+            run.reach(self.right)
+        for wire, slot in self._sides():
+            if not self._is_open_at_the_left(slot):
+                run = self.channels[slot.rank - 1].run(wire)
+                run.reach(self.left)
+                run.reach(self._side_entry(wire, slot))
+        for slot, _ in self._labelled():
+            self.channels[slot.rank].has_labels = True
+
+    def _run(self, source: Slot, wire: Wire) -> Run:
+        return self.channels[source.rank].run((source, wire))
+
+    def _rights(self) -> list[tuple[Node, Wire]]:
+        return [(source, wire) for source, wire in self.level.outs if wire in self.ways.right]
+
+    def _sides(self) -> list[tuple[Wire, Slot]]:
+        return [(wire, self.rows.of[target]) for wire, target, _ in self.level.ins if wire in self.ways.side]
+
+    def _labelled(self) -> list[tuple[Slot, Wire]]:
+        """Wires that start at a child and are read at this level."""
+        found = [(slot, wire) for slot in self.rows.of.values() if slot.area for wire in slot.area.bottoms]
+        return [(slot, wire) for slot, wire in found if self.shown.get(wire)]
+
+    def _is_open_at_the_left(self, slot: Slot) -> bool:
+        """Nothing stands between it and the left edge; above the first row there is no channel to come through."""
+        return slot.rank == 0 or self.rows.rows[slot.rank][0] is slot
+
+    # Where wires meet boxes.
+
+    def _entry(self, hop: Hop) -> float:
+        """The main wire at the middle of a box, others beside it on the side that they come from."""
+        slot = hop.target
+        if not (slot.area and slot.area.is_box) or not hop.ends:
+            return slot.entry(hop.wire)
+        others = sorted(
+            (each for each in self.rows.hops if each.target is slot and each is not self._main_of(slot)),
+            key=lambda each: abs(each.source.exit(each.wire) - slot.x),
+        )
+        if hop not in others:
+            return slot.x
+        to_the_left = hop.source.exit(hop.wire) < slot.x
+        same = [each for each in others if (each.source.exit(each.wire) < slot.x) == to_the_left]
+        away = self._step_aside(slot) * (same.index(hop) + 1)
+        return slot.x - away if to_the_left else slot.x + away
+
+    def _main_of(self, slot: Slot) -> Hop | None:
+        """The wire that enters at the middle: one that comes straight, else, of a box, the one made last."""
+        into = [each for each in self.rows.hops if each.target is slot]
+        straight = [each for each in into if abs(each.source.exit(each.wire) - slot.x) < 1]
+        latest = sorted(into, key=lambda each: -each.made) if len(into) == 1 or not _is_sign(slot) else []
+        return next(iter(straight or latest), None)
+
+    def _step_aside(self, slot: Slot) -> float:
+        assert slot.area
+        return slot.area.width / 2 + NEAR_SIGN if _is_sign(slot) else min(18.0, slot.area.width / 6)
+
+    def _beside_entry(self, hop: Hop) -> float:
+        slot = hop.target
+        if slot.area and slot.area.is_box:
+            return slot.x + self._step_aside(slot)
+        return slot.entry(hop.wire)
+
+    def _side_entry(self, wire: Wire, slot: Slot) -> float:
+        assert slot.area
+        if slot.area.is_box:
+            return slot.x - self._step_aside(slot)
+        return slot.x - slot.area.width / 2 - TRACK
+
+    # Heights.
+
+    def _give_heights(self) -> float:
+        y = 0.0
+        for row, channel in zip(self.rows.rows, self.channels, strict=True):
+            tall = max((slot.height for slot in row), default=0.0)
+            y += max((self.ways.lowered.get(slot.node, 0.0) for slot in row if slot.node), default=0.0)
+            for slot in row:
+                slot.y = y + (tall - slot.height) / 2
+            channel.top = y + tall
+            is_last = channel is self.channels[-1]
+            y = channel.top + channel.settle(is_last=is_last, is_edge=self._is_edge(row))
+        return y
+
+    def _is_edge(self, row: list[Slot]) -> bool:
+        """Whether the row below is where wires leave."""
+        return bool(self.rows.outs) and row is self.rows.rows[-2]
+
+    # Lines.
+
+    def _draw_hops(self) -> None:
+        for hop in self.rows.hops:
+            start, end = hop.source.exit(hop.wire), self._entry(hop)
+            level = self._run(hop.source, hop.wire).y
+            top, bottom = _bottom(hop.source), hop.target.y
+            points = [(start, top), (start, level), (end, level)]
+            points += self._last_piece(hop.target, end) if hop.ends else [(end, bottom)]
+            self._line(points, arrow=_is_box(hop.target))
+        for slot, wire in self._labelled():
+            x = slot.exit(wire) + BESIDE_LINE
+            text = self.shown[wire]
+            self.labels.append(Label(text, x, self.channels[slot.rank].top + 11, width(text, SMALL)))
+
+    def _to_the_side(self, slot: Slot, x: float) -> list[Point]:
+        assert slot.area
+        middle = slot.y + slot.height / 2
+        edge = slot.x - slot.area.width / 2 if x < slot.x else slot.x + slot.area.width / 2
+        return [(x, middle), (edge, middle)]
+
+    def _draw_beside(self) -> None:
+        for hop in self.rows.beside:
+            start, track = hop.source.exit(hop.wire), self._track(hop)
+            level = self._run(hop.source, hop.wire).y
+            points = [(start, _bottom(hop.source)), (start, level), (track, level)]
+            slot = hop.target
+            if self._enters_at_its_side(hop):
+                assert slot.area
+                middle = slot.y + slot.height / 2
+                half = slot.area.width / 2
+                points += [(track, middle), (slot.x - half if track < slot.x else slot.x + half, middle)]
+            else:
+                x, arrival = self._beside_entry(hop), self.channels[slot.rank - 1].run((slot, hop.wire)).y
+                points += [(track, arrival), (x, arrival)]
+                points += self._last_piece(slot, x)
+            self._line(points, arrow=_is_box(slot), dashed=hop.is_back)
+
+    def _last_piece(self, slot: Slot, x: float) -> list[Point]:
+        return self._to_the_side(slot, x) if _is_sign(slot) and abs(x - slot.x) > 1 else [(x, slot.y)]
+
+    def _draw_sides(self) -> None:
+        """From the left edge straight to the box, or over the row and down to it; several times from one trunk."""
+        starts: dict[Wire, list[float]] = {}
+        shared = self._shared_sides()
+        for wire, slot in self._sides():
+            start, points = self._from_the_side(wire, slot)
+            trunk = self.left + (TRACK * (shared.index(wire) + 1) if wire in shared else 0.0)
+            self._line([(trunk, start), *points], arrow=_is_box(slot))
+            starts.setdefault(wire, []).append(start)
+        for wire, places in starts.items():
+            self.lefts[wire] = min(places)
+            if wire in shared:
+                trunk = self.left + TRACK * (shared.index(wire) + 1)
+                self._line([(self.left, min(places)), (trunk, min(places)), (trunk, max(places))])
+
+    def _from_the_side(self, wire: Wire, slot: Slot) -> tuple[float, list[Point]]:
+        """At which height it starts, and its further points."""
+        assert slot.area
+        edge = slot.x - slot.area.width / 2
+        y = slot.y + (self._height_of(wire, slot) if slot.area.is_box else slot.area.lefts[wire])
+        if self._is_open_at_the_left(slot):
+            return y, [(edge, y)]
+        start, x = self.channels[slot.rank - 1].run(wire).y, self._side_entry(wire, slot)
+        down = [(x, slot.y)] if slot.area.is_box else [(x, y), (edge, y)]
+        return start, [(x, start), *down]
+
+    def _height_of(self, wire: Wire, slot: Slot) -> float:
+        """Where a wire enters a box at its left: at the middle, several beneath each other."""
+        wires = [each for each, target in self._sides() if target is slot]
+        return slot.height / 2 + SIDE_BY_SIDE * (wires.index(wire) - (len(wires) - 1) / 2)
+
+    def _draw_rights(self) -> None:
+        for source, wire in self._rights():
+            slot = self.rows.of[source]
+            level = self._run(slot, wire).y
+            start = slot.exit(wire)
+            self._line([(start, _bottom(slot)), (start, level), (self.right, level)])
+            self.rights[wire] = level
+
+    def _line(self, points: list[Point], *, arrow: bool = False, dashed: bool = False) -> None:
+        self.lines.append(Line(tuple(points), arrow, dashed))
+
+    def _finished(self, height: float) -> Area:
+        made = Area(self.right - self.left, height)
+        inner = Area(0, 0, lines=self.lines, labels=self.labels)
+        made.put(inner, -self.left, 0)
+        for slot in self.rows.of.values():
+            if slot.area:
+                made.put(slot.area, slot.x - slot.area.width / 2 - self.left, slot.y)
+        made.tops = {wire: slot.x - self.left for wire, slot in self.rows.ins.items()}
+        made.bottoms = {wire: slot.x - self.left for wire, slot in self.rows.outs.items()}
+        made.lefts, made.rights = self.lefts, self.rights
+        return made
+
+
+def _bottom(slot: Slot) -> float:
+    return slot.y + slot.height
+
+
+def _span(source: Slot, targets: list[Slot]) -> int:
+    return max(abs(slot.rank - source.rank) for slot in targets)
+
+
+def _is_sign(slot: Slot) -> bool:
+    return slot.node is not None and slot.node.form == Form.SIGN
+
+
+def _is_box(slot: Slot) -> bool:
+    return bool(slot.area and slot.area.is_box)

@@ -1,0 +1,163 @@
+"""Columns side by side, and the wires from one to another in the gutters between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from archcalc.analyze.diagram.graph import Node
+from archcalc.render.diagram.area import Area, Line, Point, Wire
+from archcalc.render.diagram.column import TRACK, Ways, column
+from archcalc.render.diagram.level import Level, part
+from archcalc.render.diagram.splits import Split
+
+GUTTER = 30.0
+CHANNEL = 18.0  # above or below the columns
+LIFT = 26.0  # how much higher a way up begins than the way down ends
+
+
+def side_by_side(level: Level, areas: dict[Node, Area], ways: Ways, split: Split) -> Area:
+    return _Columns(level, areas, ways, split).area()
+
+
+@dataclass
+class _Columns:
+    level: Level
+    areas: dict[Node, Area]
+    ways: Ways
+    split: Split
+
+    def __post_init__(self) -> None:
+        self.parts = [part(self.level, children) for children in self.split.columns]
+        self.crossing = [self._entering(index) for index in range(len(self.parts))]
+        self.made = [self._column(index) for index in range(len(self.parts))]
+        if self.split.last_goes_up:
+            down, up = self._facing()
+            self.made = [self._column(0, down), self._column(1, up)]
+        self.lines: list[Line] = []
+
+    def _entering(self, index: int) -> list[Wire]:
+        """Wires that other columns make and this one reads."""
+        outside = {wire for wire, _, _ in self.level.ins}
+        return list(dict.fromkeys(wire for wire, _, _ in self.parts[index].ins if wire not in outside))
+
+    def _leaving(self, index: int) -> frozenset[Wire]:
+        """Wires that further columns read; of a way up, also those that leave the level."""
+        read = {wire for entering in self.crossing[index + 1 :] for wire in entering}
+        own = {wire for _, wire in self.parts[index].outs}
+        goes_up = self.split.last_goes_up and index == len(self.parts) - 1
+        return frozenset(own & read) | (frozenset(own) if goes_up else frozenset())
+
+    def _column(self, index: int, lowered: dict[Node, float] | None = None) -> Area:
+        beginning = self.split.beginning(self.level, index)
+        side = self.ways.side | frozenset(wire for wire in self.crossing[index] if wire not in beginning)
+        right = self.ways.right | self._leaving(index)
+        ways = replace(self.ways, side=side, right=right, lowered=lowered or {})
+        made = column(self.parts[index], self.areas, ways)
+        goes_up = self.split.last_goes_up and index == len(self.parts) - 1
+        return made.flipped() if goes_up else made
+
+    def _facing(self) -> tuple[dict[Node, float], dict[Node, float]]:
+        """Room for children of both ways, so that each reader faces what it reads: from the bottom of the fold up."""
+        down, up = self.made
+        for_down: dict[Node, float] = {}
+        for_up: dict[Node, float] = {}
+        readers = {wire: target for wire, target, _ in reversed(self.parts[1].ins)}
+        for wire in sorted(up.lefts, key=lambda wire: -up.lefts[wire]):
+            made_at = down.height - down.rights[wire] + sum(for_down.values())
+            read_at = LIFT + up.height - up.lefts[wire] + sum(for_up.values())
+            if made_at > read_at:
+                for_up[readers[wire]] = for_up.get(readers[wire], 0.0) + made_at - read_at
+            elif after := self._after(wire):
+                for_down[after] = for_down.get(after, 0.0) + read_at - made_at
+        return for_down, for_up
+
+    def _after(self, wire: Wire) -> Node | None:
+        """What comes next on the way down."""
+        return next((link.target for link in self.parts[0].links if link.wire == wire), None)
+
+    def area(self) -> Area:
+        places = self._places()
+        ends = [(x + made.width, y + made.height) for (x, y), made in zip(places, self.made, strict=True)]
+        whole = Area(max(x for x, _ in ends), max(y for _, y in ends))
+        for index, (made, (dx, dy)) in enumerate(zip(self.made, places, strict=True)):
+            whole.put(made, dx, dy)
+            self._connect(index, places, whole)
+        for index, place in enumerate(places):
+            self._take_ports(whole, index, place)
+        self._leave_at_the_bottom(whole, places)
+        whole.lines += self.lines
+        return whole
+
+    def _places(self) -> list[Point]:
+        """From left to right, with a gutter before each column; a way up ends below where the way down does."""
+        above = CHANNEL if self.split.at_the_top else 0.0
+        places: list[Point] = []
+        x = 0.0
+        for index, made in enumerate(self.made):
+            x += (GUTTER + TRACK * len(self.crossing[index])) if index else 0.0
+            places.append((x, above))
+            x += made.width
+        if not self.split.last_goes_up:
+            return places
+        higher = self.made[0].height - LIFT - self.made[1].height
+        return [(0.0, max(0.0, -higher)), (places[1][0], max(0.0, higher))]
+
+    def _take_ports(self, whole: Area, index: int, place: Point) -> None:
+        """Wires from and to the outside of the level."""
+        made, crossing, (dx, dy) = self.made[index], set(self.crossing[index]), place
+        for wire, port in made.tops.items():
+            if wire not in crossing:
+                whole.tops[wire] = port + dx
+                if dy:
+                    self.lines.append(Line(((port + dx, 0.0), (port + dx, dy))))
+        for wire, port in made.bottoms.items():
+            whole.bottoms[wire] = port + dx
+            self.lines.append(Line(((port + dx, dy + made.height), (port + dx, whole.height))))
+        for wire, y in made.lefts.items():
+            if wire not in crossing:
+                whole.lefts[wire] = y + dy
+                self.lines.append(Line(((0.0, y + dy), (dx, y + dy))))
+        for wire, y in made.rights.items():
+            if wire in self.ways.right:
+                whole.rights[wire] = y + dy
+                self.lines.append(Line(((dx + made.width, y + dy), (whole.width, y + dy))))
+
+    def _connect(self, index: int, places: list[Point], whole: Area) -> None:
+        """From the columns that make them, through the gutter before this one."""
+        for number, wire in enumerate(self.crossing[index]):
+            source = next(each for each in range(index) if wire in self.made[each].rights)
+            start = places[source][0] + self.made[source].width
+            leaves = places[source][1] + self.made[source].rights[wire]
+            gutter = places[index][0] - GUTTER / 2 - TRACK * number
+            way = [(start, leaves)]
+            if source < index - 1:  # under the columns between
+                whole.height = max(
+                    whole.height, max(y + made.height for (_, y), made in zip(places, self.made, strict=True)) + CHANNEL
+                )
+                turn, leaves = start + GUTTER / 2, whole.height - TRACK / 2
+                way += [(turn, way[0][1]), (turn, leaves)]
+            self.lines.append(Line((*way, *self._into(index, wire, (gutter, leaves), places[index]))))
+
+    def _lowest(self, places: list[Point]) -> float:
+        return max(y + made.height for (_, y), made in zip(places, self.made, strict=True))
+
+    def _into(self, index: int, wire: Wire, turn: Point, place: Point) -> list[Point]:
+        """From the gutter to the side of a column, or to where it begins."""
+        gutter, leaves = turn
+        made, (dx, dy) = self.made[index], place
+        if wire in made.lefts:
+            y = dy + made.lefts[wire]
+            return [(gutter, leaves), (gutter, y), (dx, y)]
+        x = dx + made.tops[wire]
+        if self.split.last_goes_up:
+            return [(x, leaves), (x, dy + made.height)]
+        return [(gutter, leaves), (gutter, CHANNEL / 2), (x, CHANNEL / 2), (x, dy)]
+
+    def _leave_at_the_bottom(self, whole: Area, places: list[Point]) -> None:
+        """What leaves a level at the end of a way up goes down beside it."""
+        for wire in {wire for _, wire in self.level.outs} - set(whole.bottoms) - set(whole.rights):
+            made, (dx, dy) = self.made[-1], places[-1]
+            whole.width += TRACK
+            x, y = whole.width - TRACK / 2, dy + made.rights[wire]
+            self.lines.append(Line(((dx + made.width, y), (x, y), (x, whole.height))))
+            whole.bottoms[wire] = x

@@ -1,0 +1,85 @@
+"""How large each box is, by the texts in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.analyze.diagram.graph import Form, Node
+from archcalc.render.diagram.text import shortened, width
+
+TITLE, SMALL = 13.0, 11.0  # pixels
+LINE = 16.0  # from one line of text to the next
+PADDING = 12.0
+NARROWEST, WIDEST = 116.0, 300.0
+SIGN = 24.0  # the circle around a sign
+OVER = 4.0  # how far a badge on a box's edge keeps from the arrow at the middle, and from the corner
+PILL = 26.0  # the height of inputs, outputs and single ops
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text in a box."""
+
+    text: str
+    size: float
+    style: str  # title, detail, count, badge
+
+    @property
+    def width(self) -> float:
+        return width(self.text, self.size, bold=self.style in ("title", "badge"))
+
+
+def badge(node: Node) -> str:
+    """`× 12`; of a frame also how often it runs."""
+    copies = f"× {node.repeat:,}" if node.repeat > 1 else ""
+    return " · ".join(part for part in (copies, steps(node) if node.form == Form.FRAME else "") if part)
+
+
+def steps(node: Node) -> str:
+    """How often it runs, or what it keeps for its next step."""
+    if node.calls > 1:
+        return f"↻ {node.calls:,} steps"
+    return f"↻ keeps {' and '.join(node.keeps)}" if node.keeps else ""
+
+
+def count(node: Node) -> str:
+    """The parameters of one copy, or whose weights it reads."""
+    if node.parameters:
+        return f"{node.parameters:,}{' each' if node.repeat > 1 else ''}"
+    return f"weights of {node.reads_weights_of.replace('_', ' ').replace('.', ', ')}" if node.reads_weights_of else ""
+
+
+def texts(node: Node) -> list[Text]:
+    """The lines of a box, from top to bottom, none wider than the widest box."""
+    title = Text(_fitting(node.title, TITLE, bold=True), TITLE, "title")
+    if node.form == Form.SIGN:
+        return [title]
+    small = [Text(_fitting(text, SMALL), SMALL, style) for text, style in _beneath(node) if text]
+    if node.form in (Form.BOX, Form.FRAME):
+        return [title, *small]
+    return [Text(_fitting(node.title, SMALL + 1), SMALL + 1, "step"), *small]
+
+
+def _beneath(node: Node) -> list[tuple[str, str]]:
+    return [(node.detail, "detail"), (steps(node), "detail"), (count(node), "count")]
+
+
+def _fitting(text: str, size: float, *, bold: bool = False) -> str:
+    return shortened(text, size, WIDEST - 2 * PADDING, bold=bold)
+
+
+def badge_width(node: Node) -> float:
+    shown = badge(node)
+    return Text(shown, SMALL, "badge").width + 14 if shown else 0
+
+
+def size(node: Node) -> tuple[float, float]:
+    """Width and height of a node without contents."""
+    lines = texts(node)
+    if node.form == Form.SIGN:
+        return SIGN, SIGN
+    around_the_arrow = 2 * (badge_width(node) + OVER) if badge(node) else 0.0
+    wide = max([around_the_arrow, *(line.width + 2 * PADDING for line in lines)])
+    if node.form == Form.BOX:
+        return max(wide, NARROWEST), LINE * len(lines) + 14
+    return max(wide, 56.0), PILL + LINE * (len(lines) - 1)

@@ -1,0 +1,150 @@
+"""How the children of a level are divided into columns.
+
+Lanes: what follows from each input of the model, side by side: encoder and decoder. A fold: a way down and a way up,
+where wires skip from the one to the other in nested pairs, as in a U-Net. Pages: a long chain, cut where a single wire
+passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, sqrt
+
+from archcalc.analyze.diagram.graph import Form, Node
+from archcalc.render.diagram.area import Area, Wire
+from archcalc.render.diagram.level import Level, Link
+from archcalc.render.diagram.rows import Rows, Slot, in_rows
+
+TALLEST = 1100.0  # of a single column; about a page
+RATIO = 1.3  # width to height that a wrapped chain aims at
+
+
+@dataclass(frozen=True)
+class Split:
+    """Children by column. Wires enter further columns at their side, or, `at_the_top`, where each begins."""
+
+    columns: tuple[tuple[Node, ...], ...]
+    at_the_top: bool = False
+    last_goes_up: bool = False
+
+    def beginning(self, level: Level, index: int) -> frozenset[Wire]:
+        """Wires that enter a column where it begins: of pages all, of a way up the one from the bottom of the fold."""
+        own = set(self.columns[index])
+        entering = [link for link in level.links if link.target in own and link.source not in own]
+        if self.at_the_top:
+            return frozenset(link.wire for link in entering)
+        if not (self.last_goes_up and index):
+            return frozenset()
+        return frozenset(link.wire for link in sorted(entering, key=lambda link: link.made)[-1:])
+
+
+def lanes(level: Level) -> Split | None:
+    """By the input that each child follows from along its main wire."""
+    main = _main_links(level)
+    first = {child: _first(child, main) for child in level.children}
+    real = {root for child, root in first.items() if child.form not in (Form.INPUT, Form.OUTPUT)}
+    real = {root for root in real if root.form == Form.INPUT}
+    if len(real) < 2:
+        return None
+    for child in reversed(level.children):
+        if first[child] not in real:
+            first[child] = next((first[link.target] for link in level.links if link.source is child), first[child])
+    columns = tuple(tuple(child for child in level.children if first[child] is root) for root in _started(first, real))
+    return Split(columns) if _in_one_direction(level, columns) else None
+
+
+def _main_links(level: Level) -> dict[Node, Link]:
+    main: dict[Node, Link] = {}
+    for link in level.links:
+        before = main.get(link.target)
+        if not link.is_back and (before is None or link.made > before.made):
+            main[link.target] = link
+    return main
+
+
+def _first(child: Node, main: dict[Node, Link]) -> Node:
+    while child in main:
+        child = main[child].source
+    return child
+
+
+def _started(first: dict[Node, Node], real: set[Node]) -> list[Node]:
+    """The roots of lanes, in the order in which something is computed from them."""
+    begins = {root: min(child.order for child in first if first[child] is root and child is not root) for root in real}
+    return sorted(real, key=lambda root: begins[root])
+
+
+def _in_one_direction(level: Level, columns: tuple[tuple[Node, ...], ...]) -> bool:
+    place = {child: index for index, column in enumerate(columns) for child in column}
+    if len(place) < len(level.children):
+        return False
+    return all(place[link.source] <= place[link.target] for link in level.links)
+
+
+def _ranked(level: Level) -> Rows:
+    return in_rows(level, {child: Slot(child.order) for child in level.children}, frozenset(), frozenset())
+
+
+def fold(level: Level) -> Split | None:
+    """Where at least two wires run beside the main way, one within the other."""
+    rows = _ranked(level)
+    spans = sorted({(hop.source.rank, -hop.target.rank) for hop in rows.beside if not hop.is_back})
+    nested: list[tuple[int, int]] = []
+    for start, end in spans:
+        if nested and start > nested[-1][0] and end > nested[-1][1] and start < -end:
+            nested.append((start, end))
+        elif not nested or -end > -nested[-1][1]:
+            nested = [(start, end)]
+    if len(nested) < 2:
+        return None
+    start, end = nested[-1][0], -nested[-1][1]
+    middle = (start + end + 1) // 2
+    middle = min(middle, end - 1)
+    down = tuple(child for child in level.children if rows.of[child].rank <= middle)
+    up = tuple(child for child in level.children if rows.of[child].rank > middle)
+    return Split((down, up), last_goes_up=True) if _in_one_direction(level, (down, up)) else None
+
+
+def pages(level: Level, whole: Area, areas: dict[Node, Area]) -> list[Split]:
+    """Ways to cut a long chain into columns of about one height, the most columns first."""
+    if whole.height <= TALLEST:
+        return []
+    rows = _ranked(level)
+    rank = {child: rows.of[child].rank for child in level.children}
+    allowed = [each for each in range(max(rank.values())) if _passes_one(level, rank, each)]
+    most = ceil(sqrt(RATIO * whole.height / whole.width))
+    cuts = [_cuts(allowed, _heights(rank, areas), number) for number in range(most, 1, -1)]
+    return [_cut(level, rank, each) for each in cuts if each]
+
+
+def _cut(level: Level, rank: dict[Node, int], cuts: list[int]) -> Split:
+    bounds = pairwise([-1, *cuts, max(rank.values())])
+    columns = [tuple(child for child in level.children if low < rank[child] <= high) for low, high in bounds]
+    return Split(tuple(columns), at_the_top=True)
+
+
+def _passes_one(level: Level, rank: dict[Node, int], cut: int) -> bool:
+    """Whether a single wire passes from above the cut to below, and none enters or leaves beyond it."""
+    passing = {link.wire for link in level.links if rank[link.source] <= cut < rank[link.target]}
+    back = any(link.is_back and rank[link.target] <= cut < rank[link.source] for link in level.links)
+    late = any(rank[target] > cut for _, target, _ in level.ins)
+    early = any(rank[source] <= cut for source, _ in level.outs)
+    return len(passing) == 1 and not (back or late or early)
+
+
+def _heights(rank: dict[Node, int], areas: dict[Node, Area]) -> list[float]:
+    """How far down each row ends, with usual gaps."""
+    ends, y = [], 0.0
+    for row in range(max(rank.values()) + 1):
+        y += max((areas[child].height for child in rank if rank[child] == row), default=0.0) + 40
+        ends.append(y)
+    return ends
+
+
+def _cuts(allowed: list[int], ends: list[float], number: int) -> list[int]:
+    """The allowed cuts nearest to equal heights."""
+    if not allowed:
+        return []
+    wanted = [ends[-1] * each / number for each in range(1, number)]
+    return sorted({min(allowed, key=lambda cut: abs(ends[cut] - height)) for height in wanted})

@@ -1,0 +1,146 @@
+"""Diagrams are graphs of the trace: who reads what whom makes, and every parameter in one box."""
+
+from __future__ import annotations
+
+import pytest
+from support.drawn_nets import chain, residual_net, u_net
+
+from archcalc import load
+from archcalc.analyze.diagram.closing import closed
+from archcalc.analyze.diagram.flow import graph
+from archcalc.analyze.diagram.graph import Form, Graph, Node, PartKind
+from archcalc.analyze.diagram.sketch import sketch
+from archcalc.core.ir import Module
+
+
+def drawn(model: str, depth: int | None = None) -> Graph:
+    return load(model).diagram(depth=depth).graph
+
+
+def of(module: Module, depth: int | None = None) -> Graph:
+    return closed(graph(sketch(module)), depth)
+
+
+def node(found: Graph, key: str) -> Node:
+    return next(each for each in found.root.walk() if each.key == key)
+
+
+def read_by(found: Graph, key: str) -> set[str]:
+    return {edge.source.key for edge in found.edges if edge.target.key == key}
+
+
+def test_the_textbook_decoder_looks_at_the_last_layer_of_the_encoder() -> None:
+    found = drawn("textbook")
+    assert read_by(found, "decoder.blocks.cross") == {"encoder.blocks.ffn_norm", "decoder.blocks.attention_norm"}
+
+
+def test_a_residual_is_an_edge_around_the_branch() -> None:
+    """The sum and the normalisation that alone reads it are one box, as in the paper's figure."""
+    found = drawn("textbook")
+    before = "source_embedding.positions"
+    assert read_by(found, "encoder.blocks.attention") == {before}
+    assert read_by(found, "encoder.blocks.attention_norm") == {before, "encoder.blocks.attention"}
+    assert node(found, "encoder.blocks.attention_norm").title == "Add & Norm"
+
+
+def test_a_sum_that_others_read_too_is_a_sign_of_its_own() -> None:
+    signs = [each for each in drawn("gpt2").root.leaves() if each.form == Form.SIGN]
+    assert [each.title for each in signs] == ["+", "+"]
+
+
+@pytest.mark.parametrize("depth", [None, 1, 2, 4, 9])
+@pytest.mark.parametrize(
+    "model",
+    ["textbook", "mixtral-8x7b", "deepseek-v3", "gpt-oss-20b", "rnnsearch", "bart-base", "mamba-130m", "t5-small"],
+)
+def test_the_parameters_of_all_boxes_are_those_of_the_model(model: str, depth: int | None) -> None:
+    """At every depth: tied weights once, experts and repeated blocks times their number, nothing left out."""
+    found = drawn(model, depth)
+    assert sum(each.parameters * each.copies for each in found.root.leaves()) == load(model).params().total
+
+
+@pytest.mark.parametrize("model", ["textbook", "mixtral-8x7b", "jamba-v0.1"])
+def test_a_frame_counts_what_is_in_it(model: str) -> None:
+    frames = [each for each in drawn(model, 9).root.walk() if each.children]
+    for frame in frames:
+        inside = sum(child.parameters * child.repeat for child in frame.children)
+        assert inside == frame.parameters, frame.key
+
+
+def test_a_closed_module_stands_for_all_that_is_in_it() -> None:
+    found = drawn("textbook", 1)
+    titles = ["source embedding", "encoder", "target embedding", "decoder", "head"]
+    assert [each.title for each in found.root.children if each.form == Form.BOX] == titles
+    assert (node(found, "encoder").repeat, node(found, "encoder").parameters) == (12, 4_203_264)
+    assert {(edge.source.key, edge.target.key) for edge in found.edges} >= {("encoder", "decoder"), ("decoder", "head")}
+
+
+def test_experts_are_copies_behind_a_router() -> None:
+    """The picture opens a mixture by itself: router, and 8 experts of which a token visits 2."""
+    found = drawn("mixtral-8x7b")
+    router, experts = (node(found, f"decoder.blocks.moe.{name}") for name in ("router", "experts"))
+    assert router.detail == "2 of 8 experts"
+    assert (experts.repeat, experts.parameters) == (8, 3 * 4096 * 14336)
+    assert read_by(found, experts.key) == {"decoder.blocks.moe_norm", router.key}
+
+
+def test_a_recurrent_layer_keeps_its_state() -> None:
+    """Closed it says so; opened, the state of the step before enters, and is handed on along a dashed edge."""
+    assert node(drawn("luong"), "decoder.step.layer_2").keeps == ("h", "c")
+    found = drawn("sentiment-lstm", 9)
+    state = next(each for each in found.root.leaves() if each.title == "c⟨t−1⟩")
+    assert [edge.feedback for edge in found.edges if edge.target is state] == [True]
+    assert node(drawn("sentiment-lstm"), "layer_1.direction").calls == 100
+
+
+def test_tied_weights_are_told_by_the_box_that_reads_them() -> None:
+    head = node(drawn("gpt2"), "head")
+    assert (head.parameters, head.reads_weights_of) == (0, "embedding.tokens")
+
+
+def test_what_leads_nowhere_is_not_drawn() -> None:
+    """A classifier reads the last states alone; the stacked ones that nn.LSTM gives too are read by nothing."""
+    assert not [each for each in drawn("sentiment-lstm", 9).root.leaves() if each.title == "hidden state"]
+
+
+def test_inputs_stand_outside_and_outputs_at_the_end() -> None:
+    found = drawn("vit-b-16")
+    inputs = [each for each in found.root.walk() if each.form == Form.INPUT]
+    outputs = [edge.tensor.shape for edge in found.edges if edge.target.form == Form.OUTPUT]
+    assert [(each.title, each.parent) for each in inputs] == [("image", found.root)]
+    assert outputs == [(1, 1000)]
+
+
+def test_the_kind_of_a_part_follows_from_what_is_declared_not_from_its_name() -> None:
+    found = of(residual_net(), 1)
+    assert node(found, "z").kind == PartKind.CONVOLUTION
+    kinds = {each.kind for each in drawn("textbook").root.leaves()}
+    assert {PartKind.EMBEDDING, PartKind.ATTENTION, PartKind.FEED_FORWARD, PartKind.NORM, PartKind.HEAD} <= kinds
+    assert node(drawn("rnnsearch"), "decoder.step.layer_1").kind == PartKind.RECURRENT
+    assert node(drawn("rnnsearch"), "decoder.step.attention").kind == PartKind.ATTENTION
+    assert node(drawn("textbook", 1), "decoder").kind == PartKind.STACK
+
+
+def test_long_skips_are_edges_across() -> None:
+    found = of(u_net(2))
+    assert read_by(found, "e0") == {"d0", "a0"}
+    assert read_by(found, "e1") == {"d1", "a1"}
+
+
+def test_a_chain_is_a_chain() -> None:
+    found = of(chain(4))
+    assert [(edge.source.key.split()[-1], edge.target.key.split()[0]) for edge in found.edges] == [
+        ("image", "l0"),
+        *((f"l{index}", f"l{index + 1}") for index in range(3)),
+        ("l3", "#output"),
+    ]
+
+
+def test_the_record_names_every_node_and_edge() -> None:
+    record = load("gpt2").diagram(depth=2).record()
+    ids = [each["id"] for each in record["nodes"]]
+    assert len(set(ids)) == len(ids)
+    assert {end for edge in record["edges"] for end in (edge["from"], edge["to"])} <= set(ids)
+    assert {each["inside"] for each in record["nodes"]} <= {None, *ids}
+    assert record["parameters"] == 124_439_808
+    assert record["edges"][-1]["shape"] == [1, 1024, 50257]
