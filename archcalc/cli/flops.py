@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Depth, Format, ModelName, Set, loaded, show
-from archcalc.core.errors import InputError
+from archcalc.cli.options import Depth, Format, ModelName, Set, check_names, loaded, show
 from archcalc.run.options import Options
 
 
@@ -24,8 +23,7 @@ def flops(
     format: Format = "table",
 ) -> None:
     """FLOPs and bytes moved on each GPU: forward, backward, recomputed, layer by layer and by kind of work."""
-    if names and not explain and format == "table":
-        raise InputError("--names has no effect without --explain", "add --explain", field="--names")
+    check_names(names, explain, format)
     from archcalc.analyze.flops.answer import flops as counted
 
     show(counted(loaded(model, set), options, explain=explain, names=names, depth=depth or 4), format)

@@ -71,6 +71,12 @@ def loaded(model: str, changes: list[str], *, trace: bool = False) -> Model:
     return load(model, set=changes, trace=trace)
 
 
+def check_names(names: bool, explain: bool, format: str) -> None:
+    """Formats for programs have every working; those for people have it with --explain."""
+    if names and not explain and format not in ("json", "csv"):
+        raise InputError("--names has no effect without --explain", "add --explain", field="--names")
+
+
 def show(report: Any, format: str) -> None:
     """Print a report in the chosen format, at the terminal's width."""
     if format not in formats():

@@ -4,8 +4,20 @@ from typing import Annotated
 
 import typer
 
-from archcalc.cli.options import Batch, Depth, Format, ModelName, Seq, Set, SrcSeq, TgtSeq, Trace, loaded, show
-from archcalc.core.errors import InputError
+from archcalc.cli.options import (
+    Batch,
+    Depth,
+    Format,
+    ModelName,
+    Seq,
+    Set,
+    SrcSeq,
+    TgtSeq,
+    Trace,
+    check_names,
+    loaded,
+    show,
+)
 
 
 def params(
@@ -22,8 +34,7 @@ def params(
     trace: Trace = False,
 ) -> None:
     """Parameter counts, layer by layer."""
-    if names and not explain and format == "table":
-        raise InputError("--names has no effect without --explain", "add --explain", field="--names")
+    check_names(names, explain, format)
     chosen = loaded(model, set, trace=trace)
     chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
     show(chosen.params(explain=explain, names=names, depth=depth or 4), format)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from archcalc.render.page import page
+from archcalc.render.page import Page, page
 from archcalc.render.words import cells, figure, label
-from archcalc.report.base import LEFT, Line, Report, Table, Unit
+from archcalc.report.base import LEFT, Figure, Line, Report, Table, Unit
 
 _MARKS = re.compile(r"[\\`*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")  # an underscore within a word marks nothing
 _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `commands`
@@ -15,17 +15,28 @@ _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `
 
 def render(report: Report, *, width: int) -> str:
     shown = page(report)
-    answers = [f"- **{_plain(label(answer))}**: {' '.join(figure(answer)).strip()}" for answer in shown.figures]
     scope = [f"**{_sentence(shown.scope)}**"] if shown.scope else []
     blocks = [
         [f"### {_plain(shown.title)}"],
         ["  \n".join(_sentence(line) for line in shown.answer)] if shown.answer else [],
         scope,
-        answers,
+        _figures(shown),
         *(_table(table) for table in shown.tables),
         [f"- {_sentence(str(note))}" for note in shown.notes],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _figures(shown: Page) -> list[str]:
+    """The answer first, with its working."""
+    lines = [_figure(each) for each in shown.figures]
+    return [lines[0], f"  `= {_unquoted(shown.worked)}`", *lines[1:]] if shown.worked else lines
+
+
+def _figure(each: Figure) -> str:
+    words = " ".join(figure(each)).strip()
+    note = f" ({_sentence(each.note)})" if each.note else ""
+    return f"- **{_plain(label(each))}**: {words}{note}"
 
 
 def _table(table: Table) -> list[str]:
@@ -53,7 +64,12 @@ def _sentence(text: str) -> str:
 
 def _code(text: str) -> str:
     """Between backticks, in a table."""
-    return text.replace("`", "'").replace("|", "\\|")
+    return _unquoted(text).replace("|", "\\|")
+
+
+def _unquoted(text: str) -> str:
+    """Between backticks."""
+    return text.replace("`", "'")
 
 
 def _row(cells: list[str]) -> str:

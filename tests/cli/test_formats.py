@@ -126,6 +126,45 @@ def test_markdown_is_a_table(run: Run) -> None:
     assert "- **parameters**: 201,466,160 · 201.5 M" in lines
 
 
+@pytest.mark.parametrize(
+    ("command", "working"), [("params", "50 × 100 + 100"), ("flops", "2 × 50 × 100 + 8 × 2 × 50 × 100")]
+)
+@pytest.mark.parametrize("style", ["table", "markdown", "csv", "json"])
+def test_every_format_keeps_the_working(run: Run, command: str, working: str, style: str) -> None:
+    """Of the same layer; LaTeX has it as an equation."""
+    out = run(command, "recursive-autoencoder", "--explain", "--format", style, columns=140).out
+    assert re.search(rf"[=`,\"] ?{re.escape(working)}(?!\d)", out)
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("params", "10,252 · 10.25 k\n  `= (100 × 50 + 50) + (50 × 100 + 100) + (50 × 2 + 2)`"),
+        ("flops", "535,400 · 535.4 k\n  `= 181,800 + 353,600`"),
+    ],
+)
+def test_markdown_works_the_answer_out(run: Run, command: str, line: str) -> None:
+    """As the table does under its headline."""
+    assert line in run(command, "recursive-autoencoder", "--explain", "--format", "markdown").out
+    assert "`" not in run(command, "recursive-autoencoder", "--format", "markdown").out
+
+
+def test_markdown_says_what_a_figure_leaves_out(run: Run) -> None:
+    lines = run("params", "deepseek-v3", "--format", "markdown").out.splitlines()
+    assert "- **buffers**: 14,848 · 14.85 k (not counted as parameters)" in lines
+
+
+@pytest.mark.parametrize("command", ["params", "flops"])
+@pytest.mark.parametrize("style", ["table", "markdown", "latex", "latex-document"])
+def test_names_without_a_working_are_refused(run: Run, command: str, style: str) -> None:
+    """In formats for people, which show the working only with --explain."""
+    answer = run(command, "--names", "--format", style)
+    assert (answer.code, answer.err) == (
+        2,
+        "error: --names: --names has no effect without --explain\n  add --explain\n",
+    )
+
+
 def test_every_report_carries_its_assumptions(run: Run, write: Write) -> None:
     """What the spec leaves open is said, in the table and in JSON."""
     spec = write("vocab: 100\nd_model: 8\nheads: 2\nffn: 16\ndecoder: 1\n")
