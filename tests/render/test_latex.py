@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from archcalc.render import render
+from archcalc.report.base import Column, Line, Report, Table
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -131,6 +134,28 @@ def test_shapes_are_products(run: Run) -> None:
     symbolic = run("shapes", "--symbolic", "--format", "latex").out
     assert "$B \\times N_{\\mathrm{src}} \\times d_{\\mathrm{model}}$" in symbolic
     assert "$d_{\\mathrm{model}}$ & width of the residual stream & 1,024 \\\\" in symbolic
+
+
+class Noted(Report):
+    """A heading over a claim with two notes."""
+
+    def title(self) -> str:
+        return "claims"
+
+    def answer(self) -> str:
+        return "one claim"
+
+    def table(self) -> Table:
+        claim = Line(("a_b", 1), 1, notes=("1. A step.", "source: 50 % of it"))
+        return Table((Column("claim", "name"), Column("n", "count")), (Line(("all", None), heading=True), claim))
+
+
+def test_headings_and_notes_take_the_whole_line() -> None:
+    source = render(Noted("claims", ()), "latex")
+    across = r"\\multicolumn\{2\}\{@\{\}p\{[\d.]+em\}@\{\}\}\{.*"
+    assert re.search(across + r"\\textbf\{all\}\} ", source)
+    assert "\\hspace*{1em}a\\_b & 1" in source
+    assert re.search(across + r"source: 50 \\% of it\} ", source)
 
 
 def test_a_wide_comparison_is_laid_across_the_page(run: Run) -> None:

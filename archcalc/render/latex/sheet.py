@@ -9,7 +9,7 @@ from archcalc.render.latex.equations import aligned, collected, sizes
 from archcalc.render.latex.formula import OPERATOR, Piece
 from archcalc.render.latex.measure import BOLD, width
 from archcalc.render.latex.symbols import Symbols, explained, parts
-from archcalc.render.latex.table import Cell, Grid, Head, Paper, Row
+from archcalc.render.latex.table import Cell, Grid, Head, Paper, Row, indented_as_a_whole
 from archcalc.render.latex.text import breaking, sentence, text
 from archcalc.render.page import Page, page
 from archcalc.render.words import cells as words_of
@@ -57,9 +57,7 @@ def _figure(each: Figure) -> tuple[str, str, str]:
     return each.label, exact, " ".join(filter(None, (roughly.removeprefix("· "), each.note)))
 
 
-def _words(words: str, *, bold: bool = False) -> Cell:
-    if bold and words:
-        return Cell(f"\\textbf{{{breaking(words)}}}", width(words) * BOLD)
+def _words(words: str) -> Cell:
     return Cell(breaking(words), width(words))
 
 
@@ -76,23 +74,29 @@ def _head(column: Column) -> Head:
 
 
 def _row(line: Line, columns: Sequence[Column], kept: Sequence[int], symbols: Symbols) -> Row:
-    """A working stands among the equations; any other words stand beneath their line."""
+    """A working stands among the equations; any other words, and notes, stand beneath their line."""
     texts = words_of(line, [column.unit for column in columns])
-    cells = [_cell(line.cells[i], columns[i], texts[i], symbols, bold=line.heading) for i in kept]
+    cells = [_cell(line.cells[i], columns[i], texts[i], symbols) for i in kept]
+    if line.heading:
+        cells[0] = Cell(f"\\textbf{{{cells[0].latex}}}", cells[0].width * BOLD)
+    words = [] if line.working or not line.below else [line.below]
     indent = INDENT * line.depth
-    space = f"\\hspace*{{{indent:g}em}}" if line.depth else ""
-    cells[0] = Cell(space + cells[0].latex, indent + cells[0].width)
-    below = "" if line.working or not line.below else f"\\hspace*{{{indent + INDENT:g}em}}{sentence(line.below)}"
-    return Row(cells, below)
+    return Row(cells, [_beneath(each, indent + INDENT) for each in (*words, *line.notes)], indent)
 
 
-def _cell(value: Any, column: Column, words: str, symbols: Symbols, *, bold: bool) -> Cell:
+def _beneath(words: str, indent: float) -> str:
+    """Smaller; spaces stay, since it may be a row of a matrix."""
+    kept = words.replace("  ", "\xa0\xa0")
+    return f"\\footnotesize{indented_as_a_whole(sentence(kept), indent)}"
+
+
+def _cell(value: Any, column: Column, words: str, symbols: Symbols) -> Cell:
     unit = value.unit if isinstance(value, Quantity) else column.unit
     if unit == "shape" and words:
         return _product([_size(each, symbols) for each in value])
     if unit == "times" and words:
         return Cell(f"${text(words).replace('$', '')}$", width(words))
-    return _words(words, bold=bold)
+    return _words(words)
 
 
 def _size(size: int | str, symbols: Symbols) -> Piece:
@@ -122,5 +126,6 @@ def _legend_row(name: str, found: Sequence[int], symbols: Symbols) -> Row:
 
 
 def _notes(shown: Page) -> str:
+    start = "\\begin{itemize}\\setlength{\\itemsep}{0pt}\\raggedright"
     items = [f"\\item[$\\cdot$] {sentence(str(note))}" for note in shown.notes]
-    return "\n".join(["\\begin{itemize}\\raggedright", *items, "\\end{itemize}"]) if items else ""
+    return "\n".join([start, *items, "\\end{itemize}"]) if items else ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 GAP = 8.0  # points between two columns
+CERTAIN = 0.9  # of a table's width, which is estimated rather too large: lines across it must not widen it
 
 
 class Cell(NamedTuple):
@@ -33,7 +34,18 @@ class Head(NamedTuple):
 
 class Row(NamedTuple):
     cells: Sequence[Cell]
-    below: str = ""  # across all columns
+    below: Sequence[str] = ()  # lines across all columns
+    indent: float = 0.0  # em, of its first cell
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether its first cell may take the room of all others, which are empty."""
+        return len(self.cells) > 1 and not any(cell.latex for cell in self.cells[1:])
+
+    @property
+    def widths(self) -> list[float]:
+        first, *others = (cell.width for cell in self.cells)
+        return [first + self.indent, *others]
 
 
 @dataclass(frozen=True)
@@ -96,8 +108,9 @@ class Grid:
 
     def natural(self) -> list[float]:
         """The widths of the columns, with every cell in one line."""
-        columns = range(len(self.heads))
-        return [max([self.heads[i].cell.width, *(row.cells[i].width for row in self.rows)]) for i in columns]
+        rows = [row.widths for row in self.rows if not row.is_heading] or [row.widths for row in self.rows]
+        heads = [head.cell.width for head in self.heads]
+        return [max(column) for column in zip(heads, *rows, strict=True)]
 
 
 class Layout:
@@ -126,11 +139,9 @@ class Layout:
         return [_joined(heads), "\\midrule"] if any(heads) else []
 
     def body(self) -> list[str]:
-        whole = sum(self.widths) + self.gaps
+        whole = CERTAIN * (sum(self.widths) + self.gaps)
         across = f"\\multicolumn{{{len(self.natural)}}}{{@{{}}p{{{whole:.1f}em}}@{{}}}}"
-        below = (f"{across}{{{row.below}}} \\\\" if row.below else "" for row in self.grid.rows)
-        lines = (_joined(cell.latex for cell in row.cells) for row in self.grid.rows)
-        return [line for pair in zip(lines, below, strict=True) for line in pair if line]
+        return [line for row in self.grid.rows for line in _lines(row, across)]
 
     def set(self, environment: str, place: str, lines: Sequence[str]) -> str:
         columns = zip(self.grid.heads, self.widths, self.natural, strict=True)
@@ -138,6 +149,19 @@ class Layout:
         style = f"{{\\{self.size.command}\\setlength{{\\tabcolsep}}{{{GAP / 2:g}pt}}%"
         begin = f"\\begin{{{environment}}}{place}{{@{{}}{sides}@{{}}}}"
         return "\n".join([style, begin, *lines, f"\\end{{{environment}}}}}"])
+
+
+def _lines(row: Row, across: str) -> list[str]:
+    first, *others = (cell.latex for cell in row.cells)
+    indented = f"\\hspace*{{{row.indent:g}em}}{first}" if row.indent else first
+    spread = f"{across}{{{indented_as_a_whole(first, row.indent)}}} \\\\"
+    line = spread if row.is_heading else _joined([indented, *others])
+    return [line, *(f"{across}{{{words}}} \\\\" for words in row.below)]
+
+
+def indented_as_a_whole(words: str, indent: float) -> str:
+    """In a line across all columns, which may have to be broken."""
+    return f"\\leftskip={indent:g}em\\rightskip=0pt plus 3em\\relax {words}"
 
 
 def _side(head: Head, width: float, natural: float) -> str:
