@@ -227,7 +227,8 @@ def test_what_is_interpolated_and_what_is_kept_is_what_transformers_does() -> No
     longer = model.embeddings.interpolate_pos_encoding(torch.empty(1, 31, 24), 20, 24)
     assert longer.shape == (1, 1 + 5 * 6, 24)
     assert torch.equal(longer[:, :1], table[:, :1])
-    note = archcalc.load(spec(image=[20, 24], pretrained=12)).params().assumptions[1].text
+    notes = archcalc.load(spec(image=[20, 24], pretrained=12)).params().assumptions
+    note = next(each.text for each in notes if "interpolated" in each.text)
     assert "table of 31 rows" in note and "3 × 3 = 9 patch rows are interpolated to 5 × 6 = 30" in note
     assert "the class token's row is kept" in note
 

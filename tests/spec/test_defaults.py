@@ -90,3 +90,12 @@ def test_presets_that_ship_are_checked_against_their_source(name: str) -> None:
     """So they need no word on defaults; the same text as a file of one's own does."""
     assert all(each.topic != Topic.DEFAULT for each in load(name).params().assumptions)
     assert taken(read(presets()[name].read_bytes(), name).data)
+
+
+@pytest.mark.parametrize("spec", [SMALL, RECURRENT], ids=["transformer", "recurrent"])
+def test_a_classifier_has_a_bias_in_every_family(spec: dict[str, Any]) -> None:
+    """As nn.Linear has: one number for each class."""
+    with_default, without = (
+        load({**spec, "head": {**CLASSIFIER, **more}}).params().total for more in ({}, {"bias": False})
+    )
+    assert with_default - without == CLASSIFIER["classes"]

@@ -72,13 +72,17 @@ def _of_head(model: Transformer) -> Iterator[Default]:
     head = model.head
     if head.kind == "lm":
         yield Default(("head", "kind"), "lm", f"untied head {_with(head.bias)} bias")
+    if head.kind in ("lm", "tied"):
+        yield Default(("head", "bias"), head.bias)
     if head.kind == "classifier":
         yield Default(("head", "bias"), head.bias, f"classifier {_with(head.bias)} bias")
-        yield Default(("head", "pool"), head.pool, _READ[head.pool or ""])
+    if head.kind == "classifier" and head.pool in _READ:
+        yield Default(("head", "pool"), head.pool, _READ[head.pool])
 
 
+# What is classified where the spec does not say; any other pool is written.
 _READ = {"each": "every position classified", "class": "the class token classified", "mean": "the mean classified"}
 
 
-def _with(bias: bool | str) -> str:
+def _with(bias: bool | str | None) -> str:
     return "with" if bias else "without"

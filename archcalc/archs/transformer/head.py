@@ -34,7 +34,14 @@ def resolve(head: Head, stack: ResolvedStack) -> Head:
         _check_probe(head, stack)
     _check_pooling(head, stack)
     pool = {"pool": _pool(head, stack.patches)} if head.kind == "classifier" else {}
-    return head.model_copy(update={**pool, **({"beside": _second(head.beside, stack)} if head.beside else {})})
+    beside = {"beside": _second(head.beside, stack)} if head.beside else {}
+    return head.model_copy(update={"bias": _has_bias(head), **pool, **beside})
+
+
+def _has_bias(head: OneHead) -> bool | str:
+    """A classifier has one unless it says otherwise, as nn.Linear and every family here; scores of tokens have none."""
+    found: bool | str = head.kind == "classifier" if head.bias is None else head.bias
+    return found
 
 
 def _check_probe(head: Head, stack: ResolvedStack) -> None:
@@ -73,7 +80,7 @@ def _second(second: OneHead, stack: ResolvedStack) -> OneHead:
     if second.kind != "classifier" or second.classes is None:
         hint = "write `beside: {kind: classifier, classes: 2}`"
         raise InputError("a second head must be a classifier", hint, fields=[("head", "beside"), ("head",)])
-    return second.model_copy(update={"pool": _pool(second, stack.patches)})
+    return second.model_copy(update={"bias": _has_bias(second), "pool": _pool(second, stack.patches)})
 
 
 def _pool(head: OneHead, patches: Patches | None) -> str:

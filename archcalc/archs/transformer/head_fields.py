@@ -40,8 +40,11 @@ class OneHead(Node):
         "`classifier` or `none`.",
         example="tied",
     )
-    bias: BiasOrTwo = field(
-        False, "A bias on the output; `twice` stores a second one, which nothing reads.", example=True
+    bias: BiasOrTwo | None = field(
+        None,
+        "A bias on the output; `twice` stores a second one, which nothing reads.",
+        example=True,
+        unset="true for a classifier, false for lm and tied",
     )
     norm: bool = field(False, "One more norm in front of the head.", example=True)
     transform: FlagOrSize = field(

@@ -19,7 +19,12 @@ INERT = {
 def translate(c: Config, task: str) -> Fields:
     table: heads.Table = {
         "base": heads.none,
-        "projection": lambda: {"kind": "classifier", "classes": c.size("projection_dim"), "pool": "last"},
+        "projection": lambda: {
+            "kind": "classifier",
+            "classes": c.size("projection_dim"),
+            "bias": False,
+            "pool": "last",
+        },
     }
     return {
         **tower(c),

@@ -21,7 +21,7 @@ def translate(c: Config, task: str) -> Fields:
     normed = {"pool": "class", "norm": True}
     table: heads.Table = {
         "base": lambda: {"kind": "none", **normed},
-        "projection": lambda: {"kind": "classifier", "classes": c.size("projection_dim"), **normed},
+        "projection": lambda: {"kind": "classifier", "classes": c.size("projection_dim"), "bias": False, **normed},
     }
     return {
         **tower(c),

@@ -27,7 +27,7 @@ def _head(c: Config, task: str) -> Any:
     c.skip("tie_word_embeddings")
     table: heads.Table = {
         "base": heads.none,
-        "image": lambda: {"kind": "classifier", "classes": heads.labels(c), "pool": "mean"},
+        "image": lambda: {"kind": "classifier", "classes": heads.labels(c), "bias": False, "pool": "mean"},
         "pixels": lambda: _pixels(c),
     }
     return heads.for_task(c, task, table)

@@ -89,7 +89,7 @@ def of_decoder(c: Config, asked: str, *, bias: bool = False, answers: int = SPAN
     c.skip("tie_word_embeddings")
     table: Table = {
         "causal": lambda: _language(c, bias),
-        "sequence": lambda: {"kind": "classifier", "classes": labels(c), "pool": "last"},
+        "sequence": lambda: {"kind": "classifier", "classes": labels(c), "bias": False, "pool": "last"},
         "token": lambda: classifier(labels(c)),
         "answer": lambda: classifier(answers),
         "base": none,
