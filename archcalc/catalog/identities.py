@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from archcalc.catalog import identity_words as words
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, MissingExtra
-from archcalc.identities import SECTIONS, Bound, Finding, Outcome, Standing, about, names, run
+from archcalc.identities import SECTIONS, Finding, Outcome, Standing, about, names, run
 from archcalc.identities.search import NothingFoundError, found, related
 from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Quantity, Report, Table, Tone
 
@@ -34,7 +34,7 @@ class Shared(NamedTuple):
     """What most claims of an identity have in common, and is said once."""
 
     sizes: str
-    bound: Bound
+    why: str  # its bound is as large as it is
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class IdentitiesReport(Report):
 
     def _identity(self, name: str, claims: tuple[Finding, ...]) -> Iterator[Line]:
         """Its name and title, the sizes that most of its claims share, and the claims."""
-        shared = Shared(mode(claim.sizes for claim in claims), mode(claim.bound for claim in claims))
-        explained = (*words.derivation(about(name)), words.reason(shared.bound)) if self.explain else ()
+        shared = Shared(mode(claim.sizes for claim in claims), mode(claim.bound.why for claim in claims))
+        explained = (*words.derivation(about(name)), words.reason(shared.why)) if self.explain else ()
         notes = (*words.sizes(shared.sizes), *explained)
         yield Line((f"{name}: {about(name).title}", None, None, ""), 1, heading=True, notes=notes)
         yield from (self._claim(claim, shared) for claim in claims)
@@ -83,15 +83,15 @@ class IdentitiesReport(Report):
         outcome = finding.outcome
         verdict = VERDICTS[outcome] if finding.as_expected else f"{VERDICTS[outcome]}!"
         cells = (finding.claim, self._residual(finding), finding.bound.size, verdict)
-        own_bound = () if finding.bound == shared.bound else (words.reason(finding.bound),)
-        notes = (*words.notes(finding, shared.sizes), *(own_bound if self.explain else ()))
+        differs = self.explain and finding.bound.why != shared.why
+        notes = (*words.notes(finding, shared.sizes), *([words.reason(finding.bound.why)] if differs else []))
         return Line(cells, 2, flag=FLAGS[finding.standing], tone=TONES[outcome], notes=notes)
 
     def _residual(self, finding: Finding) -> float | Quantity:
         """Whole numbers are shown as such: their 0 is no rounding. An explanation shows the digits of rounding too."""
         if finding.bound.size == 0 and finding.residual.is_integer():
             return Quantity(int(finding.residual), "count")
-        return Quantity(finding.residual, "tolerance") if self.explain else finding.residual
+        return Quantity(finding.residual, "tolerance") if self.explain and finding.holds else finding.residual
 
     def record(self) -> dict[str, Any]:
         """Residuals to the last digit, and everything that is known of a claim, with or without --explain."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
-from archcalc.identities import Bound, Finding, Value, about
+from archcalc.identities import Finding, Value, about
+from archcalc.report.base import Matrix
 
 if TYPE_CHECKING:
     from archcalc.identities.description import About
@@ -24,19 +25,19 @@ def derivation(known: About) -> tuple[str, ...]:
     return (*steps, *(f"source: {source}" for source in known.sources))
 
 
-def reason(bound: Bound) -> str:
-    """Why a residual may be so large."""
-    return f"bound {bound.size:.2g}: {bound.why}"
+def reason(why: str) -> str:
+    """Why a residual may be as large as its bound."""
+    return f"bound: {why}"
 
 
-def notes(finding: Finding, shared_sizes: str) -> tuple[str, ...]:
+def notes(finding: Finding, shared_sizes: str) -> tuple[str | Matrix, ...]:
     """What stands beneath a claim: its condition, its sizes if they are its own, and the numbers that came of it."""
     own_sizes = "" if finding.sizes == shared_sizes else finding.sizes
     condition = f"if {finding.condition}" if finding.condition else ""
     numbers = ", ".join(number(value) for value in finding.values if not isinstance(value.number, tuple))
-    told = " · ".join(part for part in (condition, *sizes(own_sizes), numbers) if part)
-    matrices = (row for value in finding.values for row in matrix(value))
-    return (*([told] if told else []), *matrices)
+    under = " · ".join(part for part in (condition, *sizes(own_sizes)) if part)
+    matrices = (Matrix(value.name, value.number) for value in finding.values if isinstance(value.number, tuple))
+    return (*(text for text in (under, numbers) if text), *matrices)
 
 
 def number(value: Value) -> str:
@@ -46,15 +47,6 @@ def number(value: Value) -> str:
         return f"{value.name}: {_minus(f'{value.number:.4g}')}"
     decimals = min(max(1 - floor(log10(value.error)), 0), DECIMALS)
     return f"{value.name}: {value.number:,.{decimals}f} ± {value.error:.{decimals}f}"
-
-
-def matrix(value: Value) -> list[str]:
-    """Its name, and a row to a line; no row for a plain number."""
-    if not isinstance(value.number, tuple):
-        return []
-    texts = [[_minus(f"{entry:.4f}") if entry else "0" for entry in row] for row in value.number]
-    width = max(len(text) for row in texts for text in row)
-    return [f"{value.name}:", *("  ".join(["│", *(text.rjust(width) for text in row), "│"]) for row in texts)]
 
 
 def record(finding: Finding) -> dict[str, Any]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from archcalc.render.page import Page, page
-from archcalc.render.words import cells, figure, label
-from archcalc.report.base import LEFT, Figure, Line, Report, Table, Unit
+from archcalc.render.words import cells, entries, figure, label
+from archcalc.report.base import LEFT, Figure, Line, Matrix, Report, Table, Unit
 
 _MARKS = re.compile(r"[\\`*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")  # an underscore within a word marks nothing
 _MARKUP = re.compile(r"[|\[\]]|<(?=[A-Za-z/!?])")  # in sentences, which quote `commands`
@@ -49,8 +49,14 @@ def _table(table: Table) -> list[str]:
 def _cells(line: Line, units: Sequence[Unit]) -> list[str]:
     first, *rest = map(_plain, cells(line, units))
     below = f"<br>`{_code(line.below)}`" if line.below else ""
-    notes = "".join(f"<br>{_plain(note)}" for note in line.notes)
+    notes = "".join(f"<br>{_note(note)}" for note in line.notes)
     return ["&emsp;" * line.depth + first + below + notes, *rest]
+
+
+def _note(note: str | Matrix) -> str:
+    if isinstance(note, Matrix):
+        return "<br>".join([f"{_plain(note.name)}:", *(f"`{' '.join(row)}`" for row in entries(note))])
+    return _plain(note)
 
 
 def _plain(text: str) -> str:

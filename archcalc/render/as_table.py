@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from archcalc.render import cells
 from archcalc.render.page import Page, page
 from archcalc.render.style import bold, coloured, dim, toned
-from archcalc.render.words import FLAGS, figure, label
+from archcalc.render.words import FLAGS, aligned, figure, label
 from archcalc.render.words import cells as words_of
-from archcalc.report.base import LEFT, Column, Figure, Line, Report, Table, Unit
+from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Table, Unit
 
 WIDE = 110  # columns from which there is room to spare
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -109,7 +109,8 @@ class _Layout:
 
     def _line(self, line: Line, row: list[str]) -> list[str]:
         """One line, and its notes beneath."""
-        return [*self._worked(line, row), *(dim(text) for note in line.notes for text in self._noted(note, line))]
+        beneath = (text for note in line.notes for text in self._noted(note, "  " * (line.depth + 1)))
+        return [*self._worked(line, row), *map(dim, beneath)]
 
     def _worked(self, line: Line, row: list[str]) -> list[str]:
         """One line; its working stands beside it where that fits, else beneath."""
@@ -135,15 +136,14 @@ class _Layout:
             break_on_hyphens=False,
         )
 
-    def _noted(self, note: str, line: Line) -> list[str]:
-        """Wrapped, with a number and its error on one line. It may be a row of a matrix, so spaces within it stay."""
-        indent = "  " * (line.depth + 1)
-        further = indent + " " * _hanging(note)
+    def _noted(self, note: str | Matrix, indent: str) -> list[str]:
+        if isinstance(note, Matrix):
+            return [f"{indent}{text}" for text in (f"{note.name}:", *aligned(note))]
         lines = textwrap.wrap(
-            note.replace(" ± ", "\xa0±\xa0"),
+            note.replace(" ± ", "\xa0±\xa0").replace(": ", ":\xa0"),  # a number, its name and its error in one piece
             self.width,
             initial_indent=indent,
-            subsequent_indent=further,
+            subsequent_indent=indent + " " * _hanging(note),
             break_on_hyphens=False,
         )
         return [text.replace("\xa0", " ") for text in lines]

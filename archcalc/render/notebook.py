@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from archcalc.render.page import Page, page
-from archcalc.render.words import cells, figure, label
-from archcalc.report.base import LEFT, Column, Figure, Line, Report, Table
+from archcalc.render.words import aligned, cells, figure, label
+from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Table
 
 INDENT = 1.5  # em for each level of a tree
 ROOM = "padding:0.15em 0.6em"  # around every cell: not every notebook has a style of its own
@@ -48,11 +48,17 @@ def _line(line: Line, columns: tuple[Column, ...]) -> str:
     tag = "th" if line.heading else "td"
     texts = cells(line, [column.unit for column in columns])
     below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
-    notes = "".join(f"<br><small>{escape(note)}</small>" for note in line.notes)
+    notes = "".join(f"<br><small>{_note(note)}</small>" for note in line.notes)
     style = f"text-align:left;{ROOM};padding-left:{INDENT * line.depth + 0.6}em"
     name = f'<{tag} style="{style}">{escape(texts[0])}{below}{notes}</{tag}>'
     rest = zip(texts[1:], columns[1:], strict=True)
     return name + "".join(_cell(tag, text, _side(column)) for text, column in rest)
+
+
+def _note(note: str | Matrix) -> str:
+    if isinstance(note, Matrix):
+        return f"{escape(note.name)}:<pre>{escape(chr(10).join(aligned(note)))}</pre>"
+    return escape(note)
 
 
 def _cell(tag: str, text: str, side: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from archcalc.core.assumptions import Assumption, summed_up
 from archcalc.core.visible import visible
-from archcalc.report.base import Column, Figure, Line, Quantity, Report, Table
+from archcalc.report.base import Column, Figure, Line, Matrix, Quantity, Report, Table
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,12 @@ def _column(each: Column) -> Column:
 def _line(each: Line) -> Line:
     """A working is read beneath its line, by renderers that write no formulas."""
     below = each.working.text() if each.working else each.below
-    notes = tuple(visible(note) for note in each.notes)
+    notes = tuple(map(_beneath, each.notes))
     return each._replace(cells=tuple(map(_cell, each.cells)), below=visible(below), notes=notes)
+
+
+def _beneath(note: str | Matrix) -> str | Matrix:
+    return note._replace(name=visible(note.name)) if isinstance(note, Matrix) else visible(note)
 
 
 def _cell(value: Any) -> Any:

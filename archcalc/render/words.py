@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from archcalc.render.bars import GLYPHS, stacked
-from archcalc.report.base import Figure, Flag, Line, Quantity, Unit
+from archcalc.report.base import Figure, Flag, Line, Matrix, Quantity, Unit
 from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
 
 ROUNDING = 1e-10  # in float64, after a few thousand operations at the most
@@ -59,6 +59,18 @@ def _share(value: float) -> str:
 
 def _change(value: int) -> str:
     return f"{value:+,}".replace("-", "−") if value else "="
+
+
+def entries(matrix: Matrix) -> list[list[str]]:
+    """Its numbers with four decimals, and 0 where nothing stands."""
+    return [[f"{entry:.4f}".replace("-", "−") if entry else "0" for entry in row] for row in matrix.rows]
+
+
+def aligned(matrix: Matrix) -> list[str]:
+    """A row to a line, between bars."""
+    texts = entries(matrix)
+    wide = max(len(text) for row in texts for text in row)
+    return ["  ".join(["│", *(text.rjust(wide) for text in row), "│"]) for row in texts]
 
 
 def residual(value: float) -> str:

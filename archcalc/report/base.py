@@ -83,6 +83,13 @@ class Working(NamedTuple):
         return "" if is_number else self.number.worked(names=self.names)
 
 
+class Matrix(NamedTuple):
+    """Numbers in rows and columns, as a note."""
+
+    name: str
+    rows: tuple[tuple[float, ...], ...]
+
+
 class Line(NamedTuple):
     """A line of the table: values for its columns, how deep it is indented, and words to print beneath it."""
 
@@ -93,7 +100,7 @@ class Line(NamedTuple):
     flag: Flag = ""  # what is to be known of it at a glance
     working: Working | None = None  # of its number, where that was asked for: printed beneath it, or as a formula
     tone: Tone = ""  # colours the mark before its name and its last cell
-    notes: tuple[str, ...] = ()  # sentences beneath it, a line each
+    notes: tuple[str | Matrix, ...] = ()  # sentences beneath it, a line each, and matrices
 
 
 @dataclass(frozen=True)

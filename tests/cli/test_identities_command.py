@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import identities
+from archcalc.catalog.identities import identities as measured
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -182,8 +183,8 @@ def test_explain_shows_steps_source_and_the_reason_of_the_bound(run: Run) -> Non
     lines = [line.strip() for line in run("identities", "score-law", "--explain").out.splitlines()]
     assert "1. Given q, the score Σ_i q_i·k_i is normal with variance ‖q‖²." in lines
     assert "source: Craig 1936, On the Frequency Function of xy, Annals of Mathematical" in lines
-    assert "bound 1e-12: rounding, 1e-16 of a number for each of a few thousand" in lines
-    assert "bound 0.1: close to normal is taken to mean: a kurtosis of 3 to a tenth" in lines
+    assert "bound: rounding, 1e-16 of a number for each of a few thousand operations" in lines
+    assert "bound: close to normal is taken to mean: a kurtosis of 3 to a tenth" in lines
 
 
 def test_verdicts_are_coloured_where_colour_is_wanted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,6 +238,21 @@ def test_csv_has_a_text_for_each_list(run: Run) -> None:
 def test_markdown_has_bounds_and_notes(run: Run) -> None:
     """In the cell of what they belong to."""
     markdown = run("identities", "feature-map", "--format", "markdown", "--explain").out
-    assert "✗ ⟨φ(q),φ(k)⟩ = (qᵀk+1)² with x_i in φ | 5.8 | 1e-12 | wrong |" in markdown
+    assert "✗ ⟨φ(q),φ(k)⟩ = (qᵀk+1)² with x_i in φ | 5.79 | 1e-12 | wrong |" in markdown
     assert "✓ φ has C = (D+1)(D+2)/2 features<br>with D = 1, 2, 5, 16, 64; 64 gives 2,145<br>" in markdown
     assert "<br>1. (qᵀk + 1)² = 1 + 2·Σ_i q_i·k_i" in markdown
+
+
+def test_latex_has_notes_and_a_matrix(run: Run) -> None:
+    """T(1) as a matrix, conditions and numbers beneath their claims."""
+    sheet = run("identities", "shift-matrix", "noisy-keys", "--format", "latex").out
+    assert "T(1) for d = 4: $\\begin{pmatrix} 0.5403 & 0.8415 & 0 & 0 \\\\ -0.8415 & 0.5403 & 0 & 0 \\\\" in sheet
+    assert "if there are no other keys" in sheet
+    assert "mean: 0.4508 $\\pm$ 0.0003" in sheet
+
+
+def test_a_notebook_shows_notes_and_a_matrix() -> None:
+    """Beneath the claim, escaped."""
+    shown = measured(["shift-matrix"])._repr_html_()
+    assert "<small>with d = 8, t &lt; 20, k = 1 … 9</small>" in shown
+    assert "T(1) for d = 4:<pre>│   0.5403   0.8415        0        0  │\n" in shown

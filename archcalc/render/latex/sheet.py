@@ -13,8 +13,8 @@ from archcalc.render.latex.table import Cell, Grid, Head, Paper, Row, indented_a
 from archcalc.render.latex.text import breaking, sentence, text
 from archcalc.render.page import Page, page
 from archcalc.render.words import cells as words_of
-from archcalc.render.words import figure
-from archcalc.report.base import LEFT, Column, Figure, Line, Quantity, Report, Table
+from archcalc.render.words import entries, figure
+from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Quantity, Report, Table
 
 PACKAGES = ("amsmath", "amssymb", "array", "booktabs", "longtable")
 NARROWEST = {"name": 14.0, "text": 12.0}  # em to which such columns may be narrowed
@@ -84,10 +84,15 @@ def _row(line: Line, columns: Sequence[Column], kept: Sequence[int], symbols: Sy
     return Row(cells, [_beneath(each, indent + INDENT) for each in (*words, *line.notes)], indent)
 
 
-def _beneath(words: str, indent: float) -> str:
-    """Smaller; spaces stay, since it may be a row of a matrix."""
-    kept = words.replace("  ", "\xa0\xa0")
-    return f"\\footnotesize{indented_as_a_whole(sentence(kept), indent)}"
+def _beneath(note: str | Matrix, indent: float) -> str:
+    """Smaller than the line that it belongs to."""
+    words = _matrix(note) if isinstance(note, Matrix) else sentence(note)
+    return f"\\footnotesize{indented_as_a_whole(words, indent)}"
+
+
+def _matrix(note: Matrix) -> str:
+    rows = " \\\\ ".join(" & ".join(row) for row in entries(note)).replace("−", "-")
+    return f"{sentence(note.name)}: $\\begin{{pmatrix}} {rows} \\end{{pmatrix}}$"
 
 
 def _cell(value: Any, column: Column, words: str, symbols: Symbols) -> Cell:
