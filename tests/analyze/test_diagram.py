@@ -75,6 +75,28 @@ def test_a_closed_module_stands_for_all_that_is_in_it() -> None:
     assert {(edge.source.key, edge.target.key) for edge in found.edges} >= {("encoder", "decoder"), ("decoder", "head")}
 
 
+def test_a_single_layer_is_one_box_unless_a_depth_is_asked_for() -> None:
+    """Pooling and the matrix of a head are told together; with a depth they are two."""
+    assert node(drawn("vit-b-16"), "head").form == Form.BOX
+    assert [each.title for each in node(drawn("vit-b-16", 3), "head").children] == ["pooled", "linear"]
+
+
+@pytest.mark.parametrize(
+    ("model", "key", "told"),
+    [
+        ("textbook", "encoder.blocks.attention", "4 heads × 192"),
+        ("textbook", "encoder.blocks.ffn", "1,024 → 512 → 1,024, ReLU"),
+        ("textbook", "encoder.blocks.ffn_norm", "layer norm of the sum"),
+        ("textbook", "head", "1,024 → 30,000"),
+        ("vit-b-16", "embedding.projection", "16 × 16, 3 → 768"),
+        ("whisper-tiny", "source_embedding.conv_1", "kernel 3, 80 → 384"),
+        ("mixtral-8x7b", "decoder.blocks.moe.experts", "4,096 → 14,336 → 4,096, SiLU"),
+    ],
+)
+def test_a_box_tells_what_is_in_it(model: str, key: str, told: str) -> None:
+    assert node(drawn(model), key).detail == told
+
+
 def test_experts_are_copies_behind_a_router() -> None:
     """The picture opens a mixture by itself: router, and 8 experts of which a token visits 2."""
     found = drawn("mixtral-8x7b")

@@ -10,6 +10,7 @@ import pytest
 import archcalc
 from archcalc import load
 from archcalc.core.ir import Op, walk
+from archcalc.core.op_pictures import PICTURES
 from archcalc.core.ops import KINDS
 
 PACKAGE = Path(archcalc.__file__).parent
@@ -96,3 +97,12 @@ def test_a_view_moves_nothing_and_a_product_all_of_its_tensors() -> None:
 def test_what_makes_no_tensor_is_a_view_enters_or_is_only_shown(kind: str) -> None:
     """A step of memory's schedule stands for everything else."""
     assert KINDS[kind].allocates == (kind not in ("view", "identity", "input", "ids", "show"))
+
+
+def test_a_picture_belongs_to_a_kind_that_is_there() -> None:
+    assert set(PICTURES) <= set(KINDS)
+
+
+@pytest.mark.parametrize("kind", sorted(kind for kind in KINDS if KINDS[kind].view))
+def test_a_view_is_left_out_of_pictures(kind: str) -> None:
+    assert PICTURES[kind].unseen

@@ -7,16 +7,35 @@ from archcalc.analyze.diagram.sketch import BEFORE
 from archcalc.analyze.diagram.tidy import standing_for
 
 USUAL_DEPTH = 3  # the layers of a block
+_OPS = (Form.STEP, Form.SIGN)
+_BEHIND = (PartKind.NORM, PartKind.ACTIVATION)  # what stands behind a layer
 
 
 def closed(found: Graph, depth: int | None) -> Graph:
-    """The graph with so many levels; without a depth the usual ones, and mixtures of experts opened one further."""
+    """The graph with so many levels; without a depth the usual ones."""
     inside: dict[Node, Node] = {}
     for node in list(found.root.walk()):
-        if node.children and node.level >= _deepest(node, depth):
+        if node.children and _is_closed(node, depth):
             inside.update({below: node for child in node.children for below in child.walk()})
             node.children, node.form = [], Form.BOX
     return _with_own_states(standing_for(found, inside))
+
+
+def _is_closed(node: Node, depth: int | None) -> bool:
+    """Usually single layers are closed wherever they stand, and mixtures of experts are opened one level further."""
+    if depth is not None:
+        return node.level >= depth
+    return node.level >= USUAL_DEPTH + (node.kind == PartKind.EXPERTS) or _is_single_layer(node)
+
+
+def _is_single_layer(node: Node) -> bool:
+    """Ops with one matrix among them, and at most norms and activations with weights besides: a convolution, a head."""
+    own = [child for child in node.children if child.kind not in _BEHIND]
+    return bool(node.parent) and all(child.form in _OPS for child in own) and sum(map(_weighs, own)) <= 1
+
+
+def _weighs(node: Node) -> bool:
+    return bool(node.parameters or node.reads_weights_of)
 
 
 def _with_own_states(found: Graph) -> Graph:
@@ -30,9 +49,3 @@ def _with_own_states(found: Graph) -> Graph:
             keeping[state].keeps += (state.title.removesuffix(BEFORE),)
             state.parent.children.remove(state)
     return standing_for(found, keeping)
-
-
-def _deepest(node: Node, depth: int | None) -> int:
-    if depth is not None:
-        return depth
-    return USUAL_DEPTH + (node.kind == PartKind.EXPERTS)

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Sequence
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.analyze.diagram.kinds import weights
 from archcalc.core.count import product
-from archcalc.core.ir import Dim, Module, Op, Region, walk
+from archcalc.core.ir import Dim, Module, Op, Param, Region, walk
 from archcalc.core.op_pictures import picture
+from archcalc.core.roles import Role
 from archcalc.core.tree import ops_in
 
 
 def words(op: Op) -> str:
     """What an op is called."""
     if op.traits.contraction and weights(op):
-        return "linear"
+        return "convolution" if _taps(weights(op)[0]) else "linear"
     return picture(op.kind).word or op.kind.replace("_", " ")
 
 
@@ -59,23 +60,38 @@ def _normalisation(module: Module, ops: Sequence[Op]) -> str:
     return next((words(op) for op in ops if picture(op.kind).part == "norm"), "")
 
 
-def _widths(ops: Iterable[Op]) -> str:
-    """`1,024 → 512 → 1,024`, along the products with weights that read one another."""
+def _widths(ops: Sequence[Op]) -> str:
+    """`1,024 → 512 → 1,024`, along the products with weights that read one another; a convolution's `7 × 7, 3 → 64`."""
+    products = [op for op in ops if op.traits.contraction and op.over and weights(op)]
     widths: list[str] = []
-    for op in ops:
-        if op.traits.contraction and op.over and weights(op):
-            into, out = _size(op.over), _size(_new(op))
-            if not widths:
-                widths = [into]
-            if widths[-1] == into:
-                widths.append(out)
-    return " → ".join(widths)
+    for into, out in map(_in_and_out, products):
+        if not widths:
+            widths = [into]
+        if widths[-1] == into:
+            widths.append(out)
+    kernels = {_kernel(op) for op in products}
+    return ", ".join(part for part in (kernels.pop() if len(kernels) == 1 else "", " → ".join(widths)) if part)
 
 
-def _new(op: Op) -> list[Dim]:
-    """The dims that a product brings in: those of its weights that its input lacks."""
+def _in_and_out(op: Op) -> tuple[str, str]:
+    """The widths on both sides of a product; channels, of a convolution, of all its groups."""
     weight = weights(op)[0]
-    return [dim for dim in weight.dims if dim not in op.over and dim in op.output.dims]
+    groups = [dim for dim in weight.dims if dim not in op.over and any(dim in each.dims for each in op.inputs[:1])]
+    into = [dim for dim in op.over if dim not in _taps(weight)]
+    out = [dim for dim in weight.dims if dim not in (*op.over, *_taps(weight)) and dim in op.output.dims]
+    return _size([*into, *groups]), _size(out)
+
+
+def _taps(weight: Param) -> list[Dim]:
+    """The dims of a filter: of a convolution's weights all but the channels, which come first."""
+    is_filter = weight.weight_role == Role.CONVOLUTION
+    return [dim for axis in weight.axes[2:] for dim in axis] if is_filter else []
+
+
+def _kernel(op: Op) -> str:
+    """`7 × 7`, or along one side `kernel 7`."""
+    taps = _taps(weights(op)[0])
+    return f"kernel {_size(taps)}" if len(taps) == 1 else " × ".join(f"{int(dim.size):,}" for dim in taps)
 
 
 def _activations(ops: Iterable[Op]) -> str:
