@@ -1,6 +1,6 @@
 """Print every example of README and docs anew: `python docs/refresh.py`, then read the difference.
 
-Pages can be named: `python docs/refresh.py README.md docs/fit.md`. Tables of the glossary come from the code.
+Pages can be named: `python docs/refresh.py README.md docs/fit.md`. Tables of terms and of fields come from the code.
 A line `…` stands for lines left out; as many lines are shown before and after it as were shown before.
 """
 
@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from archcalc import load
+from archcalc.catalog.field_tables import with_tables
 from archcalc.layers.glossary import DIMS
 from archcalc.render.diagram.svg import render
 from archcalc.run.options import options_of, other_names
@@ -31,7 +32,7 @@ def main() -> None:
     for page in named or (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = page.read_text(encoding="utf-8")
         text = tabulated(text, "dim", "meaning", DIMS)
-        text = tabulated(text, "other name", "here", flags())
+        text = with_tables(tabulated(text, "other name", "here", flags()))
         page.write_text(BLOCK.sub(lambda block: f"```console\n{refreshed(block[1])}```", text), encoding="utf-8")
     PICTURE.write_text(picture(), encoding="utf-8")
 

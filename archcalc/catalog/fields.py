@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from pydantic_core import PydanticUndefined
+
 from archcalc.archs import families, family_module
 from archcalc.core.errors import InputError, closest, dotted
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
@@ -89,6 +91,8 @@ class Meaning:
 def _default(value: Any) -> str:
     if isinstance(value, Node):
         return _default(getattr(value, value.main)) if value.main else "as its fields say"
+    if value is PydanticUndefined:
+        return "needed"
     if isinstance(value, bool):
         return str(value).lower()
     if value is None or value in ((), {}):
@@ -192,14 +196,23 @@ def explain(field: str) -> FieldReport:
     return FieldReport(model=field, assumptions=(), meanings=(*meanings, *_merged(meant)), elsewhere=elsewhere)
 
 
-def _meanings(family: str, asked: Sequence[str | int]) -> list[Meaning]:
-    """The fields of a family whose place ends so, each with all its places."""
+def meanings_of(family: str) -> list[Meaning]:
+    """Every field of a family once, with all its places."""
     spec = family_module(family).Spec
     found: dict[Any, list[Place]] = {}
     for place in places(spec):
-        if asked and place.path[-len(asked) :] == tuple(asked):
-            found.setdefault((place.owner, place.name), []).append(place)
+        found.setdefault((place.owner, place.name), []).append(place)
     return [Meaning(spec, (family,), tuple(each)) for each in found.values()]
+
+
+def _meanings(family: str, asked: Sequence[str | int]) -> list[Meaning]:
+    """Those whose place ends so, with the places that do."""
+    ended = [(one, [place for place in one.places if _ends(place, asked)]) for one in meanings_of(family)]
+    return [Meaning(one.spec, one.families, tuple(found)) for one, found in ended if found]
+
+
+def _ends(place: Place, asked: Sequence[str | int]) -> bool:
+    return bool(asked) and place.path[-len(asked) :] == tuple(asked)
 
 
 def _merged(meanings: list[Meaning]) -> list[Meaning]:

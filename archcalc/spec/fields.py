@@ -75,18 +75,19 @@ def node_at(spec: type[Node], path: Path) -> type[Node] | None:
 def example_of(spec: type[Node], place: Place) -> str:
     """The field as YAML, with the kind that has it: `attention: {kind: mla, kv_rank: 512}`."""
     (value,) = place.info.examples or [None]
-    kind = _needed_kind(place)
-    fields: Any = {**({"kind": kind} if kind else {}), place.name: value}
-    for depth in range(len(place.path) - 1, 0, -1):
-        fields = {place.path[depth - 1]: _short(node_at(spec, place.path[:depth]), fields)}
-    return flow(fields)[1:-1]
+    for depth in range(len(place.path), 0, -1):
+        holder, name = node_at(spec, place.path[: depth - 1]), place.path[depth - 1]
+        kind = _needed_kind(holder, name) if holder else ""
+        fields = {**({"kind": kind} if kind else {}), name: value}
+        value = _short(holder, fields) if depth > 1 else fields
+    return flow(value)[1:-1]
 
 
-def _needed_kind(place: Place) -> str:
+def _needed_kind(node: type[Node], name: str) -> str:
     """The first kind that has the field, if the usual one does not."""
-    usual = place.node.model_fields.get("kind")
-    have = [kind for kind, fields in place.node.fields_of.items() if place.name in fields]
-    is_of_all = len(have) == len(place.node.fields_of)
+    usual = node.model_fields.get("kind")
+    have = [kind for kind, fields in node.fields_of.items() if name in fields]
+    is_of_all = len(have) == len(node.fields_of)
     return have[0] if have and usual and usual.default not in have and not is_of_all else ""
 
 

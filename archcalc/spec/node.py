@@ -223,7 +223,7 @@ class LeftOutPart(Node):
 
     main: ClassVar[str] = "part"
     part: str = field(..., "What the part is called.", example="vision encoder")
-    parameters: Size | None = field(None, "How many parameters it has.", example="400M", unset="unknown")
+    parameters: Size | None = field(None, "How many parameters it has.", example=400_000_000, unset="unknown")
 
 
 class Partial(Node):
