@@ -18,6 +18,7 @@ from archcalc.model import Model, from_document
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked
 from archcalc.spec.plain_data import plain
+from archcalc.spec.yaml_reader import Document, read
 
 DEFAULT = "textbook"
 _ADDRESS = re.compile(r"hf:|[a-z][a-z0-9+.-]*://|(www\.)?(huggingface|hf)\.co/", re.IGNORECASE)  # no path is so written
@@ -68,6 +69,20 @@ def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False)
     document = files.of_path(file, _shown(file), trace=trace)
     document.shipped = file.is_relative_to(paths.data_root())
     return from_document(document, _called(file), changes)
+
+
+def yaml_document(name: str, made_by: str) -> Document:
+    """A YAML file that is no spec; `-` is standard input, `made_by` the command that writes such files."""
+    path = _expanded(name)
+    if name != "-" and not is_there(path):
+        raise InputError("there is no such file", f"check the path; `{made_by}` writes one", field=name)
+    try:
+        raw = _standard_input() if name == "-" else files.text(path)
+    except OSError as reason:
+        raise InputError(f"cannot be read: {reason.strerror or reason}", field=name) from None
+    if not raw.strip():
+        raise InputError("the file is empty", f"`{made_by}` writes one", field=name)
+    return read(raw, "standard input" if name == "-" else name)
 
 
 def _standard_input() -> bytes:

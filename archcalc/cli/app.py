@@ -23,6 +23,8 @@ COMMANDS = {  # the file, and what stands in the list of commands
     "kernel": ("kernel", "The sequence length from which kernel attention is cheaper."),
     "verify": ("verify", "Compare every number with PyTorch."),
     "identities": ("identities", "Claims of lectures and exercises, measured with PyTorch."),
+    "worksheet": ("worksheet", "An exercise about a model: page, key, and a file for answers."),
+    "check": ("worksheet", "Mark the answers to a worksheet."),
     "presets": ("files", "Models that ship with archcalc, and your own."),
     "show": ("files", "Print a model's spec as YAML."),
     "init": ("files", "Write a commented spec to start from."),

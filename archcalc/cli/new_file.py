@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from archcalc.core.errors import InputError
@@ -20,9 +22,21 @@ _KINDS = {
 
 def write(path: Path, content: str | bytes, *, replace: bool) -> None:
     """Write to a temporary file in the same folder, then move it; an existing file is replaced only with --force."""
-    try:
+    with _told(path):
         mode = _mode_there(path, replace)
         _moved(path, content.encode() if isinstance(content, str) else content, mode)
+
+
+def check_free(path: Path, *, replace: bool) -> None:
+    """Refuse what `write` would refuse, before anything is written."""
+    with _told(path):
+        _mode_there(path, replace)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
     except FileExistsError:
         raise InputError("the file is there already", "choose another name, or add --force", field=str(path)) from None
     except OSError as reason:

@@ -20,6 +20,7 @@ from archcalc.core.assumptions import Assumption
 from archcalc.core.count import Count, product, total
 from archcalc.core.op_kind import Kind
 from archcalc.core.ops import KINDS
+from archcalc.core.part import Part
 from archcalc.core.roles import Role
 from archcalc.core.tensors import Axes, Axis, Dim, Tensor, axes
 
@@ -109,15 +110,6 @@ class Op:
     def traits(self) -> Kind:
         """The properties of its kind of op."""
         return KINDS[self.kind]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A named share of a module that people ask for, such as one head's W_Q: shown, but outside every sum."""
-
-    name: str
-    elements: Count
-    shape: tuple[int, ...] | None = None
 
 
 class Module:

@@ -101,11 +101,14 @@ class Heads:
     def describe(self, m: Module, d_model: Dim) -> None:
         """Parameter counts as in textbooks: all heads together, and one head's part of each projection."""
         projections = [m[name] for name in ("q", "k", "v")]
-        m.parts.append(Part("heads", total(total(p.elements for p in one.params.values()) for one in projections)))
+        all_heads = total(total(p.elements for p in one.params.values()) for one in projections)
+        m.parts.append(Part("heads", all_heads, of=tuple(one.name for one in projections)))
         for one, width in zip(projections, (self.key, self.key, self.value), strict=True):
             biased = [width.size] if "bias" in one.params else []
             share = total([d_model.size * width.size, *biased])
-            m.parts.append(Part(f"{one.name}_head", share, (int(width.size), int(d_model.size))))
+            copies = self.head.size if one.name == "q" else self.kv_head.size
+            shape = (int(width.size), int(d_model.size))
+            m.parts.append(Part(f"{one.name}_head", share, shape, of=(one.name,), copies=copies))
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+from support.latex_engine import compiled, needs_engine
 
 from archcalc.render import render
 from archcalc.report.base import Column, Line, Report, Table
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from conftest import Run
 
-needs_engine = pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no LaTeX is installed")
 ASKED = [
     ("params", "--explain"),
     ("shapes", "--symbolic"),
@@ -31,17 +29,6 @@ ASKED = [
 ]
 HOSTILE = r"50 % of $x_1^2 & #3 ~ {\input{/etc/passwd}} \undefined ·×⟨⟩Γ≤√²₁c̃é中文🎉 ---a ?` <b> | `c`" + "\n\n\x1b[2J"
 SPEC = {"vocab": 10, "d_model": 8, "heads": 2, "ffn": 8, "decoder": 1}
-
-
-def compiled(source: str, folder: Path) -> str:
-    """What pdflatex says of it, which must not be an error or a line that sticks out of the page."""
-    (folder / "sheet.tex").write_text(source, encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "sheet.tex"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
-    said = done.stdout.decode("latin-1")
-    assert done.returncode == 0, said[-2000:]
-    assert re.findall(r"Overfull .*", said) == []
-    return said
 
 
 def pasted(*fragments: str) -> str:

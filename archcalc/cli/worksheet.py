@@ -1,0 +1,119 @@
+"""Commands for a class: a worksheet with its key, and the marking of answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, show
+from archcalc.cli.printing import out
+from archcalc.core.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from archcalc.exercises.sheet import Sheet
+
+NOT_ALL_RIGHT = 1
+SUFFIXES = {".md": "markdown", ".tex": "latex", ".html": "html"}
+ANSWERS = "ANSWERS.yaml"
+
+
+def worksheet(
+    model: ModelName = "textbook",
+    set: Set = [],
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="Vary the sizes: another number, another sheet.")
+    ] = None,
+    questions: Annotated[
+        str, typer.Option("--questions", metavar="LIST", help="What is asked: params,shapes,flops,memory.")
+    ] = "params,shapes",
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="|".join(SUFFIXES.values()), help="The page's format (markdown).")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="PATH", help="A folder, or a file for the page: writes page, key and answers."
+        ),
+    ] = None,
+    key: Annotated[bool, typer.Option("--key", help="Print the key instead of the page.")] = False,
+    answers: Annotated[bool, typer.Option("--answers", help="Print the file of answers to fill in.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    trace: Trace = False,
+) -> None:
+    """An exercise: the model's sizes, blanks for what is asked, a key with the working, and a file for the answers.
+
+    Prints the page; with -o it writes page, key and ANSWERS.yaml, which `archcalc check` marks.
+    """
+    from archcalc.exercises.answers import written
+    from archcalc.exercises.sheet import worksheet as made
+    from archcalc.render.worksheet import rendered
+
+    asked = [question.strip() for question in questions.split(",") if question.strip()]
+    chosen = _format(format, output)
+    sheet = made(loaded(model, set, trace=trace), seed=seed, questions=asked)
+    if output is None:
+        out((written(sheet) if answers else rendered(sheet, chosen, key=key)).rstrip("\n"))
+        return
+    _write(sheet, Path(output), chosen, force=force)
+
+
+def _format(format: str | None, output: str | None) -> str:
+    """As asked for, or as the name of the file says."""
+    suffix = Path(output or "").suffix
+    usual = SUFFIXES.get(suffix, "markdown")
+    if format is None:
+        return usual
+    if format not in SUFFIXES.values():
+        raise InputError(f"no format called {format}", did_you_mean(format, SUFFIXES.values()), field="--format")
+    if suffix in SUFFIXES and format != usual:
+        raise InputError(f"{output} is named as {usual}, not {format}", "leave --format out", field="--format")
+    return format
+
+
+def _write(sheet: Sheet, where: Path, format: str, *, force: bool) -> None:
+    """All three files or none: each is looked at before the first is written."""
+    from archcalc.cli.new_file import check_free, write
+    from archcalc.exercises.answers import written
+    from archcalc.render.worksheet import rendered
+
+    page, key, answers = _paths(where, format)
+    texts = {page: rendered(sheet, format), key: rendered(sheet, format, key=True), answers: written(sheet)}
+    for path in texts:
+        check_free(path, replace=force)
+    for path, text in texts.items():
+        write(path, text, replace=force)
+    out(f"wrote {page}, {key} and {answers}; mark them with `archcalc check {answers}`")
+
+
+def _paths(where: Path, format: str) -> tuple[Path, Path, Path]:
+    """In a folder under their usual names, or beside the page that is named."""
+    suffix = next(suffix for suffix, known in SUFFIXES.items() if known == format)
+    if where.suffix in SUFFIXES:
+        return where, where.with_name(f"{where.stem}-key{suffix}"), where.with_name(f"{where.stem}-{ANSWERS}")
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        raise InputError(f"this folder cannot be made: {reason.strerror or reason}", field=str(where)) from None
+    return where / f"worksheet{suffix}", where / f"key{suffix}", where / ANSWERS
+
+
+def check(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The ANSWERS.yaml that was filled in; - for standard input.")
+    ],
+    format: Format = "table",
+) -> None:
+    """Mark the answers to a worksheet: which are right, and which mistake explains a wrong one.
+
+    Exit code 0 if all are right, 1 if not, 2 if the file cannot be read.
+    """
+    from archcalc.exercises.answers import read
+    from archcalc.exercises.report import check as marked
+    from archcalc.loading import yaml_document
+
+    report = marked(read(yaml_document(file, "archcalc worksheet MODEL -o FOLDER")))
+    show(report, format)
+    if not report.all_right:
+        raise typer.Exit(NOT_ALL_RIGHT)

@@ -1,0 +1,1 @@
+"""Exercises: a model as a worksheet with blanks and a key, and the marking of answers."""

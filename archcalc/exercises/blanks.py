@@ -1,0 +1,150 @@
+"""The blanks of a worksheet: which figures are asked, in which order, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.shapes import Row
+from archcalc.exercises.bytes import memory_steps
+from archcalc.exercises.labels import Label, listed, titles_of, told_apart, within
+from archcalc.exercises.parameters import parameter_steps, sums_of_parts
+from archcalc.exercises.steps import Step, in_order
+from archcalc.exercises.work import flops_steps
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+QUESTIONS = ("params", "shapes", "flops", "memory")
+Shape = tuple[int, ...]
+Titles = Mapping[str, str]  # of modules, by their paths
+
+
+@dataclass(frozen=True)
+class Blank:
+    """One asked figure: a number with the step that gives it, or a shape with the names of its axes."""
+
+    question: str
+    number: str  # P3: the third of the parameters
+    name: str  # encoder.block.attention.out
+    label: str
+    answer: int | Shape
+    working: str = ""
+    step: Step | None = None
+    axes: tuple[str, ...] = ()
+
+
+def blanks(model: Model, questions: Iterable[str]) -> tuple[Blank, ...]:
+    return tuple(blank for question in questions for blank in _blanks(model, question))
+
+
+def _blanks(model: Model, question: str) -> list[Blank]:
+    if question == "shapes":
+        return _shapes(model)
+    steps = _steps(model, question)
+    titles = {} if question == "memory" else titles_of(model.build())
+    return _of_steps(question, _asked(steps, titles))
+
+
+def figures(model: Model, questions: Iterable[str]) -> dict[tuple[str, str], int | Shape]:
+    """Every figure by its question and name, equal ones too."""
+    found: dict[tuple[str, str], int | Shape] = {}
+    for question in questions:
+        if question == "shapes":
+            found |= {(question, row.path): row.shape for row in model.shapes().rows}
+        else:
+            found |= {(question, step.name): step.value() for step in _steps(model, question)}
+    return found
+
+
+def _steps(model: Model, question: str) -> list[Step]:
+    """The figures of a question, the smaller ones before those that are made of them."""
+    if question == "memory":
+        return memory_steps(model)
+    if question == "flops":
+        return list(in_order(flops_steps(model.build(model.workload(mode="prefill")))))
+    root = model.build()
+    *smaller, whole = in_order(parameter_steps(root))
+    return [*smaller, *sums_of_parts(root, whole), whole]
+
+
+def _of_steps(question: str, asked: list[tuple[Step, Label]]) -> list[Blank]:
+    labels = told_apart([label for _, label in asked])
+    numbered = enumerate(zip(asked, labels, strict=True), start=1)
+    return [
+        Blank(question, f"{question[0].upper()}{place}", step.name, label, step.value(), step.count.worked(), step)
+        for place, ((step, _), label) in numbered
+    ]
+
+
+def _asked(steps: Iterable[Step], titles: Titles) -> list[tuple[Step, Label]]:
+    """Equal figures once, under all their titles; what is all there is of another is not asked apart from it."""
+    every = list(steps)
+    only = {step.wraps.name for step in every if step.wraps}
+    groups: list[list[Step]] = []
+    for step in every:
+        if step.name not in only:
+            _put(step, groups)
+    names = {step.name for step in every}
+    return [(group[0], Label(_title(group, names), within(group[0].name, titles, only))) for group in groups]
+
+
+def _put(step: Step, groups: list[list[Step]]) -> None:
+    """Beside an equal figure of the same layer, or of the same title in another layer; else by itself."""
+    for group in groups:
+        near = group[0].name.rpartition(".")[0] == step.name.rpartition(".")[0]
+        if group[0].key == step.key and (near or any(step.title == other.title for other in group)):
+            group.append(step)
+            return
+    groups.append([step])
+
+
+def _title(group: list[Step], names: set[str]) -> str:
+    first, titles = group[0], {step.title for step in group}
+    several = f"{listed([step.title for step in group])}, each" if len(titles) > 1 else _whole(first, names)
+    return f"{several}, one of {first.copies:,}" if first.copies > 1 and len(group) == 1 else several
+
+
+def _whole(step: Step, names: set[str]) -> str:
+    """A stack that holds nothing but its blocks says how many."""
+    way = step.ways[0]
+    if way.terms or len(way.children) != 1:
+        return step.title
+    times, inner = way.children[0]
+    return f"{step.title} ({times} × {inner.title})" if times > 1 and inner.name in names else step.title
+
+
+def _shapes(model: Model) -> list[Blank]:
+    """Every signal that `archcalc shapes` lists; those of equal layers once."""
+    report = model.shapes()
+    rows, titles = report.rows, {path: part.title for path, part in report.parts.items()}
+    same = _equal_layers(rows)
+    asked = [row for row in rows if _layer(row) in same]
+    labels = told_apart([_signal(row, same[_layer(row)], titles) for row in asked])
+    numbered = enumerate(zip(asked, labels, strict=True), start=1)
+    return [
+        Blank("shapes", f"S{place}", row.path, label, row.shape, " × ".join(row.dims), axes=row.dims)
+        for place, (row, label) in numbered
+    ]
+
+
+def _layer(row: Row) -> str:
+    return row.path.rpartition(".")[0]
+
+
+def _equal_layers(rows: Iterable[Row]) -> dict[str, list[str]]:
+    """Layers whose signals are all alike, by the first of them."""
+    layers: dict[str, list[Row]] = {}
+    for row in rows:
+        layers.setdefault(_layer(row), []).append(row)
+    equal: dict[object, list[str]] = {}
+    for path, own in layers.items():
+        equal.setdefault(tuple((row.title, row.note, row.shape) for row in own), []).append(path)
+    return {paths[0]: paths for paths in equal.values()}
+
+
+def _signal(row: Row, layers: list[str], titles: Titles) -> Label:
+    title = f"{row.title} ({row.note})" if row.note else row.title
+    around = within(row.path, titles)
+    return Label(title, (*around[:-1], listed([titles[path] for path in layers])) if around else ())

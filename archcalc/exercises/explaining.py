@@ -1,0 +1,180 @@
+"""Which mistake explains a wrong number: those of one step first, then those about the model, then units and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Generic, NamedTuple, TypeVar
+
+from archcalc.core.expression import Leaf
+from archcalc.core.ir import Module, walk
+from archcalc.core.tree import ops_in
+from archcalc.exercises.blanks import Blank, Shape, figures
+from archcalc.exercises.expressions import Slip
+from archcalc.exercises.mistakes.in_a_step import FORGOTTEN_FACTOR, MISTAKES, RARER_MISTAKES, Mistake, another_size
+from archcalc.exercises.mistakes.in_the_model import MISREADINGS
+from archcalc.exercises.mistakes.in_the_unit import wrong_units
+from archcalc.exercises.rounding import is_rounded
+from archcalc.exercises.sheet import Sheet
+from archcalc.exercises.steps import Key, Step, evaluated, in_order
+from archcalc.exercises.variation import data_of, rebuilt
+
+T = TypeVar("T")
+Known = Mapping[Key, int]
+NOTHING: Known = {}
+UNITS_WRITTEN = (1, 2**10, 2**20, 2**30, 2**40)  # that a rounded number may be written in, such as 768.5 MiB
+
+
+class Explained(NamedTuple):
+    """The name of a mistake, and a sentence about this answer."""
+
+    mistake: str
+    sentence: str
+
+
+Candidates = Iterator[tuple[Fraction | int | Shape, Explained]]  # wrong values, and what gives them
+OfSteps = Iterator[tuple[int, Explained]]
+
+
+class Misread(NamedTuple):
+    """What a misread model would have in each blank."""
+
+    explained: Explained
+    answers: dict[tuple[str, str], int | Shape]
+
+
+class Remembered(Generic[T]):
+    """What an iterator gives, worked out as far as it is asked for, and only once."""
+
+    def __init__(self, source: Iterator[T]) -> None:
+        self._source, self._found = source, list[T]()
+
+    def __iter__(self) -> Iterator[T]:
+        yield from self._found
+        for one in self._source:
+            self._found.append(one)
+            yield one
+
+
+@dataclass(frozen=True)
+class Explanations:
+    """The mistakes that can be made on one sheet."""
+
+    sheet: Sheet
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Every size of the model by the name of its dim."""
+        root = self.sheet.model.build()
+        return {name: size for name, size in _dims(root) if size > 1}
+
+    @cached_property
+    def _misread(self) -> Remembered[Misread]:
+        return Remembered(_misread(self.sheet))
+
+    def of_number(self, blank: Blank, given: Fraction, known: Known) -> Explained | None:
+        """`known` are other wrong answers of the same student, from which this one may go on."""
+        step = blank.step
+        assert step is not None
+        searches: tuple[Callable[[], Candidates], ...] = (
+            lambda: _in_step(step, MISTAKES, NOTHING),
+            lambda: self._misreadings(blank),
+            lambda: _rounded(blank, given),
+            lambda: _below(step, MISTAKES),
+            lambda: _everywhere(step),
+            lambda: _in_step(step, RARER_MISTAKES, NOTHING),
+            lambda: self._units(blank, given),
+            lambda: _in_step(step, self._working, NOTHING),
+            lambda: _below(step, self._working),
+            lambda: _going_on(_in_step(step, (*MISTAKES, *RARER_MISTAKES, *self._working), known)),
+        )
+        for search in searches:
+            for value, explained in search():
+                if value == given and value != blank.answer:
+                    return explained
+        return None
+
+    def of_shape(self, blank: Blank, given: Shape) -> Explained | None:
+        """A misread model that has such a shape there."""
+        return next((explained for shape, explained in self._misreadings(blank) if shape == given), None)
+
+    @cached_property
+    def _working(self) -> tuple[Mistake, ...]:
+        """Mistakes within products, which explain so much that all others are looked for first."""
+        return FORGOTTEN_FACTOR, another_size(tuple(Leaf(size, name) for name, size in self.sizes.items()))
+
+    def _misreadings(self, blank: Blank) -> Candidates:
+        for one in self._misread:
+            found = one.answers.get((blank.question, blank.name))
+            if found is not None:
+                yield found, one.explained
+
+    def _units(self, blank: Blank, given: Fraction) -> Candidates:
+        for name, value, sentence in wrong_units(blank, self.sheet.model.workload().batch):
+            yield (given if is_rounded(given, value) else value), Explained(name, sentence)
+
+
+def _dims(root: Module) -> Iterator[tuple[str, int]]:
+    """Also of dims that are kept together: heads·head_dim."""
+    tensors = [param for module, _ in walk(root) for param in module.params.values()]
+    for tensor in (*tensors, *(op.output for op in ops_in(root))):
+        yield from ((dim.name, int(dim.size)) for dim in tensor.dims)
+        for axis, size in zip(tensor.axes, tensor.shape, strict=True):
+            yield "·".join(dim.name for dim in axis), size
+
+
+def _misread(sheet: Sheet) -> Iterator[Misread]:
+    for misreading in MISREADINGS:
+        explained = Explained(misreading.name, misreading.sentence)
+        for data in misreading.changed(data_of(sheet.model)):
+            model = rebuilt(sheet.model, data)
+            if model:
+                yield Misread(explained, figures(model, sheet.questions))
+
+
+def _in_step(step: Step, mistakes: tuple[Mistake, ...], known: Known) -> OfSteps:
+    for mistake in mistakes:
+        for slip in _slips(step, mistake, known):
+            yield slip.value, Explained(mistake.name, slip.sentence)
+
+
+def _slips(step: Step, mistake: Mistake, known: Known) -> Iterator[Slip]:
+    values = {key: value for key, value in known.items() if key != step.key}
+    for way in step.every_way:
+        yield from mistake.slips(way, lambda inner: evaluated(inner, values))
+
+
+def _below(step: Step, mistakes: tuple[Mistake, ...]) -> OfSteps:
+    """The same mistakes in what a figure is made of: it depends on each of its parts as often as it holds them."""
+    whole = step.value()
+    for key, part in step.below.items():
+        times = step.value({key: part.value() + 1}) - whole
+        if key != step.key and times:
+            for value, explained in _in_step(part, mistakes, NOTHING):
+                sentence = f"in {part.title}: {explained.sentence}"
+                yield whole + times * (value - part.value()), explained._replace(sentence=sentence)
+
+
+def _everywhere(step: Step) -> OfSteps:
+    """A mistake that is made in every layer alike."""
+    for mistake in MISTAKES:
+        known: dict[Key, int] = {}
+        for part in in_order(step) if mistake.everywhere else ():
+            slip = next(_slips(part, mistake, known), None)
+            if slip:
+                known[part.key] = slip.value
+        if known:
+            yield evaluated(step, known), Explained(mistake.name, f"{mistake.name} in every layer")
+
+
+def _rounded(blank: Blank, given: Fraction) -> Candidates:
+    assert isinstance(blank.answer, int)
+    if any(is_rounded(given / unit, Fraction(blank.answer, unit)) for unit in UNITS_WRITTEN):
+        yield given, Explained("rounded", "about right, but rounded: the exact number is asked")
+
+
+def _going_on(found: OfSteps) -> OfSteps:
+    for value, explained in found:
+        yield value, explained._replace(sentence=f"going on from your earlier answers: {explained.sentence}")

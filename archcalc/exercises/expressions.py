@@ -1,0 +1,95 @@
+"""A working as a tree: its value, and what it becomes when one thing in it goes wrong."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import NamedTuple
+
+from archcalc.core.count import Count
+from archcalc.core.expression import NUMBERS, Expression, Infix, Leaf, Product, Sum, written
+
+_OPERATIONS: dict[str, Callable[[int, int], int]] = {"−": operator.sub, "//": operator.floordiv, "**": operator.pow}
+
+
+def value_of(expression: Expression) -> int:
+    if isinstance(expression, Leaf):
+        return expression.value
+    if isinstance(expression, Product):
+        return prod(map(value_of, expression.factors))
+    if isinstance(expression, Sum):
+        return sum(map(value_of, expression.terms))
+    return _OPERATIONS[expression.symbol](value_of(expression.left), value_of(expression.right))
+
+
+def count_of(expression: Expression) -> Count:
+    return Count(value_of(expression), expression)
+
+
+def unnamed(expression: Expression) -> tuple[object, ...]:
+    """The working in numbers alone, to compare it with another."""
+    if isinstance(expression, Leaf):
+        return (expression.value,)
+    symbol = expression.symbol if isinstance(expression, Infix) else type(expression).__name__
+    return (symbol, *map(unnamed, _inner(expression)))
+
+
+def _inner(expression: Expression) -> tuple[Expression, ...]:
+    if isinstance(expression, Product):
+        return expression.factors
+    if isinstance(expression, Sum):
+        return expression.terms
+    assert isinstance(expression, Infix)
+    return expression.left, expression.right
+
+
+def _with(expression: Expression, place: int, changed: Expression) -> Expression:
+    """The same with another expression in one place."""
+    inner = tuple(changed if number == place else one for number, one in enumerate(_inner(expression)))
+    if isinstance(expression, Infix):
+        return Infix(inner[0], expression.symbol, inner[1])
+    return Product(inner) if isinstance(expression, Product) else Sum(inner)
+
+
+class Slip(NamedTuple):
+    """What a step comes to when one thing in it goes wrong, and a sentence that says what."""
+
+    value: int
+    sentence: str
+
+
+def named(leaf: Leaf) -> str:
+    """`head_dim (192)`, or a bare number."""
+    return f"{leaf.name} ({leaf.value:,})" if leaf.name else f"{leaf.value:,}"
+
+
+def replaced(expression: Expression, leaf: Leaf, other: Leaf) -> Expression:
+    """One size written for another wherever it stands."""
+    if isinstance(expression, Leaf):
+        return other if expression == leaf else expression
+    for place, inner in enumerate(_inner(expression)):
+        expression = _with(expression, place, replaced(inner, leaf, other))
+    return expression
+
+
+def without_one(expression: Expression) -> Iterator[tuple[Expression, str]]:
+    """The working without one of its factors or terms, and what that is."""
+    if isinstance(expression, Leaf):
+        return
+    inner = _inner(expression)
+    for place, one in enumerate(inner):
+        if isinstance(expression, Product | Sum):
+            yield _shorter(expression, (*inner[:place], *inner[place + 1 :])), _piece(expression, one)
+        for changed, what in without_one(one):
+            yield _with(expression, place, changed), what
+
+
+def _shorter(expression: Product | Sum, rest: tuple[Expression, ...]) -> Expression:
+    neutral = Leaf(1 if isinstance(expression, Product) else 0)
+    return type(expression)(rest) if len(rest) > 1 else (*rest, neutral)[0]
+
+
+def _piece(expression: Product | Sum, one: Expression) -> str:
+    kind = "factor" if isinstance(expression, Product) else "term"
+    return f"the {kind} {named(one) if isinstance(one, Leaf) else written(one, NUMBERS)}"

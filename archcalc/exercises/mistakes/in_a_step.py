@@ -1,0 +1,155 @@
+"""Mistakes in one step of a calculation: something in it is forgotten, counted once or twice, or of another size.
+
+Each is a function of a step that gives the values which the step comes to, with a sentence; `value_of` gives the value
+of what the step is made of, which may be an earlier wrong answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from archcalc.core.expression import Leaf, leaves
+from archcalc.exercises.expressions import Slip, named, replaced, without_one
+from archcalc.exercises.expressions import value_of as value_of_expression
+from archcalc.exercises.labels import listed
+from archcalc.exercises.steps import Key, Step, Term, Way
+
+ValueOf = Callable[[Step], int]
+Slips = Callable[[Way, ValueOf], Iterator[Slip]]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    name: str
+    slips: Slips
+    everywhere: bool = False  # people who make it once make it in every layer
+
+
+def total(way: Way, value_of: ValueOf) -> int:
+    return sum(int(term.count) for term in way.terms) + sum(int(n) * value_of(step) for n, step in way.children)
+
+
+def _biases(way: Way) -> list[Term]:
+    """Vectors beside a matrix: W·x + b. A norm's vectors stand beside none."""
+    has_matrix = any(term.axes > 1 for term in way.terms)
+    return [term for term in way.terms if term.axes == 1 and has_matrix]
+
+
+def _forgotten_bias(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    biases = _biases(way)
+    if biases:
+        missing = sum(int(term.count) for term in biases)
+        yield Slip(total(way, value_of) - missing, f"the bias is missing: + {missing:,}")
+
+
+def _one_bias_of_several(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    biases = _biases(way)
+    if len(biases) > 1:
+        fewer = total(way, value_of) - int(biases[0].count)
+        yield Slip(fewer, f"one bias vector is counted where there are {len(biases)}")
+
+
+def _two_biases_for_one(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    biases = _biases(way)
+    if len(biases) == 1:
+        more = total(way, value_of) + int(biases[0].count)
+        yield Slip(more, "two bias vectors are counted where there is one")
+
+
+def _forgotten_repeats(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    whole = total(way, value_of)
+    for times, step in way.children:
+        if times > 1:
+            fewer = whole - (int(times) - 1) * value_of(step)
+            yield Slip(fewer, f"{step.title} is counted once, there are {int(times):,}")
+
+
+def _counted_too_rarely(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    """Equal parts: q, k and v; two embeddings; two or three norms of a block."""
+    whole = total(way, value_of)
+    for equal in _equal(way):
+        titles = list(dict.fromkeys(step.title for step in equal))
+        for counted in range(1, len(equal)):
+            words = "once" if counted == 1 else f"{counted} times"
+            fewer = whole - (len(equal) - counted) * value_of(equal[0])
+            yield Slip(fewer, f"{listed(titles)}: counted {words}, there are {len(equal)}")
+
+
+def _equal(way: Way) -> list[list[Step]]:
+    groups: dict[Key, list[Step]] = {}
+    for times, step in way.children:
+        if times == 1:
+            groups.setdefault(step.key, []).append(step)
+    return [found for found in groups.values() if len(found) > 1]
+
+
+def _forgotten_part(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    whole = total(way, value_of)
+    for times, step in way.children:
+        missing = int(times) * value_of(step)
+        yield Slip(whole - missing, f"{step.title} is missing: + {missing:,}")
+
+
+def _part_counted_twice(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    whole = total(way, value_of)
+    for times, step in way.children:
+        yield Slip(whole + int(times) * value_of(step), f"{step.title} is counted once too often")
+
+
+def _forgotten_term(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    whole = total(way, value_of)
+    for term in way.terms if len(way.terms) > 1 else ():
+        yield Slip(whole - int(term.count), f"the term {term.count.worked()} ({term.title}) is missing")
+
+
+def _forgotten_copies(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    """One head, one gate, one expert, one group instead of all."""
+    copies = {leaf for term in way.terms for leaf in leaves(term.count.expression) if leaf.copies}
+    for leaf in sorted(copies):
+        shares = [int(term.count) // leaf.value if leaf in leaves(term.count.expression) else 0 for term in way.terms]
+        rest = [0 if share else int(term.count) for share, term in zip(shares, way.terms, strict=True)]
+        inner = total(Way((), way.children), value_of)
+        yield Slip(sum(shares) + sum(rest) + inner, f"the factor {leaf.value:,} ({leaf.name}) is missing")
+
+
+def _only_the_active(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    """Experts that a token visits, where all of them are asked."""
+    idle = sum(int(term.count) - int(term.active) for term in way.terms if term.active is not None)
+    if idle:
+        yield Slip(total(way, value_of) - idle, "only the experts that a token visits are counted: all have parameters")
+
+
+def _forgotten_factor(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    whole = total(way, value_of)
+    for term in way.terms:
+        for changed, what in without_one(term.count.expression):
+            yield Slip(whole - int(term.count) + value_of_expression(changed), f"{what} is missing")
+
+
+def another_size(sizes: tuple[Leaf, ...]) -> Mistake:
+    """One of the model's sizes written for another."""
+
+    def found(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+        inner = total(Way((), way.children), value_of)
+        expressions = [term.count.expression for term in way.terms]
+        for leaf in dict.fromkeys(leaf for one in expressions for leaf in leaves(one) if leaf.name):
+            for other in sizes:
+                own = sum(value_of_expression(replaced(one, leaf, other)) for one in expressions)
+                yield Slip(inner + own, f"{named(other)} stands where {named(leaf)} belongs")
+
+    return Mistake("another size", found)
+
+
+MISTAKES = (
+    Mistake("forgotten bias", _forgotten_bias, everywhere=True),
+    Mistake("one bias vector instead of two", _one_bias_of_several, everywhere=True),
+    Mistake("two bias vectors instead of one", _two_biases_for_one, everywhere=True),
+    Mistake("forgotten repeats", _forgotten_repeats, everywhere=True),
+    Mistake("equal parts counted too rarely", _counted_too_rarely),
+    Mistake("forgotten copies", _forgotten_copies, everywhere=True),
+    Mistake("forgotten part", _forgotten_part),
+    Mistake("only the active experts", _only_the_active, everywhere=True),
+)
+RARER_MISTAKES = (Mistake("forgotten term", _forgotten_term), Mistake("part counted twice", _part_counted_twice))
+FORGOTTEN_FACTOR = Mistake("forgotten factor", _forgotten_factor)

@@ -1,0 +1,43 @@
+"""Right figures in another unit: bits for bytes, MiB for bytes, multiply-adds for FLOPs, per sample or per token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from archcalc.exercises.blanks import Blank
+
+
+class Wrong(NamedTuple):
+    name: str
+    value: Fraction
+    sentence: str
+
+
+_MEMORY = (
+    ("bits for bytes", Fraction(8), "this is in bits: a byte has eight"),
+    ("kB for bytes", Fraction(1, 10**3), "this is in kB, not in bytes"),
+    ("MB for bytes", Fraction(1, 10**6), "this is in MB (10⁶ bytes), not in bytes"),
+    ("GB for bytes", Fraction(1, 10**9), "this is in GB (10⁹ bytes), not in bytes"),
+    ("KiB for bytes", Fraction(1, 2**10), "this is in KiB, not in bytes"),
+    ("MiB for bytes", Fraction(1, 2**20), "this is in MiB (2²⁰ bytes), not in bytes"),
+    ("GiB for bytes", Fraction(1, 2**30), "this is in GiB (2³⁰ bytes), not in bytes"),
+    ("MB for MiB", Fraction(10**6, 2**20), "MB (10⁶ bytes) and MiB (2²⁰ bytes) are mixed up"),
+    ("MiB for MB", Fraction(2**20, 10**6), "MB (10⁶ bytes) and MiB (2²⁰ bytes) are mixed up"),
+)
+_FLOPS = (
+    ("multiply-adds for FLOPs", Fraction(1, 2), "a multiplication with its addition is two FLOPs"),
+    ("training for forward", Fraction(3), "forward and backward together: the forward pass alone is asked"),
+)
+ONE_SAMPLE = "one sample for the batch"
+UNITS = {"memory": _MEMORY, "flops": _FLOPS}
+
+
+def wrong_units(blank: Blank, batch: int) -> Iterator[Wrong]:
+    """The answer in the units that are taken for the one that is asked."""
+    assert isinstance(blank.answer, int)
+    for name, factor, sentence in UNITS.get(blank.question, ()):
+        yield Wrong(name, blank.answer * factor, sentence)
+    if blank.question == "flops" and batch > 1:
+        yield Wrong(ONE_SAMPLE, Fraction(blank.answer, batch), f"the batch of {batch:,} is missing")

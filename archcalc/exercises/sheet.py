@@ -1,0 +1,144 @@
+"""A worksheet: a model in words, the figures that are asked of it, and their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from archcalc.core.assumptions import Topic
+from archcalc.core.errors import InputError, Path, did_you_mean, dotted
+from archcalc.exercises.blanks import QUESTIONS, Blank, blanks
+from archcalc.exercises.conventions import biases
+from archcalc.exercises.variation import data_of, varied, with_sizes
+from archcalc.model import Model
+from archcalc.spec.defaults import left_out
+from archcalc.spec.fields import node_at
+from archcalc.spec.node import Node
+
+USUAL = ("params", "shapes")  # the questions of the course's sheet
+NOT_GIVEN = frozenset({"name", "about", "source", "published", "notes", "family", "scope", "quantization"})
+NOT_GIVEN |= {"fused_qkv", "softmax", "spare"}  # how a file or a kernel keeps things, which no question is about
+
+
+class Given(NamedTuple):
+    """A field of the spec as the page shows it."""
+
+    field: str
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """The blanks of one question."""
+
+    question: str
+    title: str
+    task: str  # what is to be counted, and by which convention
+    blanks: tuple[Blank, ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    model: Model
+    seed: int | None
+    questions: tuple[str, ...]
+    blanks: tuple[Blank, ...]
+
+    @property
+    def title(self) -> str:
+        return self.model.name
+
+    @property
+    def described(self) -> str:
+        """The model and its input in a sentence."""
+        work, limits = self.model.workload(), self.model.resolved.lengths
+        chosen = {name: length for name, length in work.lengths.items() if not limits[name].fixed}
+        lengths = "".join(f", {name} {length:,}" for name, length in chosen.items())
+        return f"Family: {self.model.kind}. Input: batch {work.batch:,}{lengths}."
+
+    @property
+    def given(self) -> list[Given]:
+        """Every field that the spec sets, by its path, and the choices that it leaves to the family."""
+        fields = {name: value for name, value in data_of(self.model).items() if name not in NOT_GIVEN}
+        choices = [each for each in left_out(self.model.spec, self.model.defaults) if each.words]
+        written = [*_flat(fields, ()), *((each.field, _words(each.value)) for each in choices)]
+        return [Given(dotted(path), value, _meaning(type(self.model.spec), path)) for path, value in written]
+
+    @property
+    def conventions(self) -> list[str]:
+        """What the givens leave open: biases, shared weights, and what reports say of the model itself."""
+        report = self.model.params()
+        noted = [note.text for note in report.assumptions if note.topic == Topic.ARCHITECTURE]
+        tied = [f"{row.path} uses the weights of {row.tied_to}" for row in report.rows if row.tied_to]
+        return [*biases(self.model.build()), *tied, *noted]
+
+    @property
+    def sections(self) -> list[Section]:
+        grouped = groupby(self.blanks, key=lambda blank: blank.question)
+        return [Section(question, *TASKS[question], tuple(found)) for question, found in grouped]
+
+
+def worksheet(model: Model, *, seed: int | None = None, questions: Sequence[str] = USUAL) -> Sheet:
+    """The exercise of a model, or of one like it in other sizes."""
+    _check(model, questions)
+    sized = with_sizes(model)
+    chosen = sized if seed is None else varied(sized, seed)
+    return Sheet(chosen, seed, tuple(questions), blanks(chosen, questions))
+
+
+def _check(model: Model, questions: Sequence[str]) -> None:
+    for question in questions:
+        if question not in QUESTIONS:
+            raise InputError(f"no question called {question}", did_you_mean(question, QUESTIONS), field="--questions")
+    if model.spec.family == "weights":
+        hint = "give the model's config.json or a spec"
+        raise InputError("a list of tensors is no model to ask questions about", hint, field=model.name)
+
+
+def _flat(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """`ffn.width` and `512`, for every field within fields."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _flat(inner, (*path, key))
+    elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value):
+        for place, inner in enumerate(value):
+            yield from _flat(inner, path if len(value) == 1 else (*path, place))
+    else:
+        yield path, _words(value)
+
+
+def _meaning(spec: type[Node], path: Path) -> str:
+    """The sentence that the field is declared with."""
+    node = node_at(spec, path[:-1])
+    info = node.model_fields.get(str(path[-1])) if node else None
+    return (info.description if info else None) or ""
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_words, value))
+    return f"{value:,}" if isinstance(value, int) else str(value or "as above")
+
+
+TASKS = {
+    "params": (
+        "Parameters",
+        "How many parameters? Write a whole number or its working, such as 12 × (64 × 48 + 48). Weights that are used "
+        "twice count once.",
+    ),
+    "shapes": (
+        "Shapes",
+        "The shape of every signal of the forward pass, batch first where it has one, such as 8 × 100 × 64.",
+    ),
+    "flops": (
+        "FLOPs of the forward pass",
+        "Matrix products of the whole batch, two FLOPs for each multiplication with its addition; masked scores are "
+        "computed too, and additions of biases, norms and activations are left out.",
+    ),
+    "memory": ("Memory", "In bytes, as a whole number or its working."),
+}

@@ -1,0 +1,19 @@
+"""A worksheet or its key as a page. Each format is one file here, with `render(page)`."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from archcalc.render.worksheet.page import key_page, student_page
+
+if TYPE_CHECKING:
+    from archcalc.exercises.sheet import Sheet
+
+
+def rendered(sheet: Sheet, format: str, *, key: bool = False) -> str:
+    """The page for students, or the key: the same questions with their answers and how they are worked out."""
+    page = key_page(sheet) if key else student_page(sheet)
+    text = importlib.import_module(f"archcalc.render.worksheet.{format}").render(page)
+    assert isinstance(text, str)
+    return text
