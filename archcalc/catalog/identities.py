@@ -113,6 +113,8 @@ def identities(typed: Iterable[str] = (), *, explain: bool = False) -> Identitie
 
 def chosen(typed: Sequence[str]) -> list[str]:
     """The names of the identities that were asked for."""
+    if any(not word.strip() for word in typed):
+        raise InputError("a word to look for is empty", "without any word, all identities are shown")
     try:
         return found(typed) if typed else names()
     except NothingFoundError as error:

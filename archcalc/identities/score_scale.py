@@ -13,7 +13,7 @@ from archcalc.identities.finding import Bound, Findings, Value, corrected, measu
 from archcalc.identities.measure import gaussian
 
 KEYS, QUERIES, WIDTHS = 64, 2000, (4, 64, 1024)
-LIKE = Bound(0.05, "as large is taken to mean: to a twentieth of the largest it can be, 1")
+LIKE = Bound(0.05, "as large is taken to mean: to 0.05, of a trace that is at most 1")
 
 
 class Sampled(NamedTuple):

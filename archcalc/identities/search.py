@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from archcalc.identities import about, names, section
 
 SHORTEST = 4  # letters from which a word may be the beginning of another: "grad" finds "gradient"
+LIKE = 0.7  # how alike a misspelt word and the one that was meant are at least, from 0 to 1
 _WORDS = re.compile(r"[^\W_]+")
 
 
@@ -23,8 +24,9 @@ class NothingFoundError(LookupError):
     def __init__(self, word: str) -> None:
         """Looks for known words that are spelt alike."""
         self.word = word
-        spelt = {_plain(each): each for each in topics()}
-        close = get_close_matches(_plain(word), spelt, n=4, cutoff=0.6)
+        parts = (part for topic in topics() for part in (topic, *re.split(r"[\s-]", topic)))
+        spelt = {_plain(each): each for each in parts if len(each) >= SHORTEST}
+        close = get_close_matches(_plain(word), spelt, n=3, cutoff=LIKE)
         self.nearest = tuple(spelt[each] for each in close)
         super().__init__(f"no identity is about {word!r}")
 
@@ -52,8 +54,9 @@ def topics() -> list[str]:
 
 def _about(word: str) -> list[str]:
     """The identities that are about a word, or where none is, those that mention it."""
+    says_something = any(character.isalnum() for character in word)
     for texts in (_headings, _derivation):
-        matching = [name for name in names() if _matches(word, texts(name))]
+        matching = [name for name in names() if says_something and _matches(word, texts(name))]
         if matching:
             return matching
     raise NothingFoundError(word)

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 ALIBI = "Press, Smith & Lewis 2022, Train Short, Test Long (ALiBi), arXiv:2108.12409"
-BAHDANAU = "Bahdanau, Cho & Bengio 2015, Jointly Learning to Align and Translate, arXiv:1409.0473"
+BAHDANAU = (
+    "Bahdanau, Cho & Bengio 2015, Neural Machine Translation by Jointly Learning to Align and Translate,"
+    " arXiv:1409.0473"
+)
 BALDI = "Baldi & Hornik 1989, Neural Networks and Principal Component Analysis, Neural Networks 2(1)"
 BISHOP = "Bishop & Bishop 2024, Deep Learning: Foundations and Concepts"
-BRIDLE = "Bridle 1990, Probabilistic Interpretation of Feedforward Classification Network Outputs"
-CHO = "Cho et al. 2014, Learning Phrase Representations using RNN Encoder-Decoder, arXiv:1406.1078"
-CHUNG = "Chung et al. 2014, Empirical Evaluation of Gated Recurrent Neural Networks, arXiv:1412.3555"
+BRIDLE = (
+    "Bridle 1990, Probabilistic Interpretation of Feedforward Classification Network Outputs, with Relationships to"
+    " Statistical Pattern Recognition, Neurocomputing (NATO ASI F68)"
+)
+CHO = (
+    "Cho et al. 2014, Learning Phrase Representations using RNN Encoder-Decoder for Statistical Machine Translation,"
+    " arXiv:1406.1078"
+)
+CHUNG = (
+    "Chung et al. 2014, Empirical Evaluation of Gated Recurrent Neural Networks on Sequence Modeling, arXiv:1412.3555"
+)
 CORDONNIER = (
-    "Cordonnier, Loukas & Jaggi 2020, On the Relationship between Self-Attention and Convolution, arXiv:1911.03584"
+    "Cordonnier, Loukas & Jaggi 2020, On the Relationship between Self-Attention and Convolutional Layers,"
+    " arXiv:1911.03584"
 )
 CRAIG = "Craig 1936, On the Frequency Function of xy, Annals of Mathematical Statistics 7(1)"
 CS224N = "Stanford CS224n, assignment Self-Attention, Transformers, and Pretraining, question Attention Exploration"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from archcalc.render.words import cells as words_of
 from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Table, Unit
 
 WIDE = 110  # columns from which there is room to spare
+_JOINING = re.compile(r" [=±] |: ")  # a number, its name and its error stay on one line
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -140,7 +142,7 @@ class _Layout:
         if isinstance(note, Matrix):
             return [f"{indent}{text}" for text in (f"{note.name}:", *aligned(note))]
         lines = textwrap.wrap(
-            note.replace(" ± ", "\xa0±\xa0").replace(": ", ":\xa0"),  # a number, its name and its error in one piece
+            _JOINING.sub(lambda found: found[0].replace(" ", "\xa0"), note),
             self.width,
             initial_indent=indent,
             subsequent_indent=indent + " " * _hanging(note),

@@ -115,6 +115,21 @@ def test_a_word_like_no_other_is_answered_with_the_topics(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("alibbi", "error: no identity is about alibbi\n  did you mean alibi"),
+        ("softmx", "error: no identity is about softmx\n  did you mean softmax"),
+        ("·", "error: no identity is about ·\n  topics: "),
+        (" ", "error: a word to look for is empty\n"),
+    ],
+)
+def test_a_misspelt_or_empty_word_is_answered_with_what_was_meant(run: Run, typed: str, told: str) -> None:
+    answer = run("identities", "--list", typed)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(told)
+
+
+@pytest.mark.parametrize(
     ("typed", "found"),
     [
         (["alibi"], ["alibi-slopes", "alibi-bias"]),

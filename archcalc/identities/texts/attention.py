@@ -76,7 +76,7 @@ ABOUT = {
         (
             "q = β(k_a + k_b) scores β(‖k_a‖² + k_aᵀk_b) with k_a and β(‖k_b‖² + k_aᵀk_b) with k_b.",
             "The two are equal if and only if ‖k_a‖ = ‖k_b‖; orthogonality is not needed.",
-            "Any other key scores qᵀk. If that is less by δ, its weight is e^−βδ of theirs: none is left for β ≫ 0.",
+            "Any other key scores qᵀk. If that is less by βδ, its weight is e^−βδ of theirs: none is left for β ≫ 0.",
             "So both get ½, and the output is (v_a + v_b)/2.",
         ),
         (CS224N,),
@@ -116,7 +116,7 @@ ABOUT = {
         (CS224N,),
     ),
     "projection-coordinates": About(
-        "Aᵀ(v_a + v_b) is the coordinates of v_a",
+        "Aᵀ(v_a + v_b) gives the coordinates of v_a",
         ("project", "basis", "subspace", "copy", "cs224n", "M(v_a + v_b)"),
         (
             "v_a = A·c, with a column of A for each direction of v_a and c the coordinates; v_b = B·d.",
