@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
-from archcalc.archs import family_module
+from archcalc.archs import families, family_module
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
@@ -275,7 +275,21 @@ def _read(family: Any, data: Any) -> Any:
     except InputError as error:
         from archcalc.spec.mistakes import with_missing
 
+        if "family" not in data:
+            _check_family(family.Spec, data)
         raise with_missing(error, family.Spec, data, family.resolve) from None
+
+
+def _check_family(spec: Any, data: Any) -> None:
+    """A spec that names no family is a Transformer; one whose fields are another family's lacks that line."""
+    from archcalc.spec.other_names import fits
+
+    others = [name for name in families() if family_module(name).Spec is not spec]
+    fitting = [name for name in others if fits(family_module(name).Spec, data)]
+    own = [name for name in data if fitting and name not in spec.model_fields]
+    if len(fitting) == 1 and any(name in family_module(fitting[0]).Spec.model_fields for name in own):
+        fact = f"a spec that names no family is a Transformer, which has no {own[0]}"
+        raise InputError(fact, f"begin the file with `family: {fitting[0]}`", fields=[(own[0],)], field="family")
 
 
 def _noted(spec: ModelSpec, notes: tuple[str, ...]) -> ModelSpec:

@@ -26,5 +26,9 @@ def _listed(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 def family_module(family: Any) -> Any:
     if family not in families():
-        raise InputError(f"no family called {family}", did_you_mean(str(family), families()), fields=[("family",)])
+        from archcalc.spec.other_names import family_meant
+
+        known = did_you_mean(str(family), families())
+        hint = family_meant(str(family), families()) or known
+        raise InputError(f"no family called {family}", hint, fields=[("family",)])
     return importlib.import_module(f"archcalc.archs.{family}")

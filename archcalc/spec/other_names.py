@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -93,6 +94,16 @@ def _misspelt(spec: type[Node], name: str, value: Any, above: Path) -> Meant | N
     return named_elsewhere(spec, alike[0], value, above) if alike else None
 
 
+def family_meant(word: str, known: Iterable[str]) -> str:
+    """What to write instead of a word that is no family, such as lstm; empty if no family is like it."""
+    file = data_root() / "names" / "family.yaml"
+    words = {plain(name): entry for name, entry in read(file.read_bytes(), str(file)).data.items()}
+    entry = words.get(plain(word))
+    if entry is None or entry["family"] not in known:
+        return ""
+    return f"write `family: {entry['family']}`, with `{entry['with']}`"
+
+
 @cache
 def table(family: str) -> dict[str, dict[str, Any]]:
     """The names of other libraries for a family, by the place where they are written."""
@@ -101,6 +112,12 @@ def table(family: str) -> dict[str, dict[str, Any]]:
         return {}
     data = read(file.read_bytes(), str(file)).data
     return {place: {plain(name): entry for name, entry in names.items()} for place, names in data.items()}
+
+
+def fits(spec: type[Node], names: Iterable[str]) -> bool:
+    """Whether all names are fields of a spec, or what other libraries call them."""
+    known = {*map(plain, spec.model_fields), *table(_family(spec)).get(TOP, {})}
+    return all(plain(name) in known for name in names)
 
 
 def _family(spec: type[Node]) -> str:

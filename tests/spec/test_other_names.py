@@ -138,3 +138,31 @@ def test_a_file_of_nothing_but_mistakes_is_not_repeated_whole(run: Run, write: W
     assert answer.code == 2
     assert answer.err.count("error: ") < 40
     assert "4,980 more mistakes" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("LSTM", "write `family: recurrent`, with `cell: lstm`"),
+        ("bert", "write `family: transformer`, with `encoder: 12`"),
+        ("transfromer", "did you mean transformer?"),
+    ],
+)
+def test_a_word_that_is_no_family_is_answered_with_the_family(word: str, hint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        load({"family": word})
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("spec", "family"),
+    [
+        ({"cell": "lstm", "hidden": 8, "vocab": 9, "embedding": 4}, "recurrent"),
+        ({"cell": "gru", "units": 8, "vocab_size": 9, "embedding_dim": 4}, "recurrent"),
+        ({"kind": "linear", "input": 8, "latent_dim": 2}, "autoencoder"),
+    ],
+)
+def test_fields_of_another_family_lack_the_line_that_names_it(spec: dict[str, Any], family: str) -> None:
+    with pytest.raises(InputError) as caught:
+        load(spec)
+    assert [error.hint for error in caught.value.each()] == [f"begin the file with `family: {family}`"]
