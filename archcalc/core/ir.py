@@ -23,6 +23,7 @@ from archcalc.core.ops import KINDS
 from archcalc.core.part import Part
 from archcalc.core.roles import Role
 from archcalc.core.tensors import Axes, Axis, Dim, Tensor, axes
+from archcalc.core.windows import Along
 
 __all__ = [
     "Axes",
@@ -102,6 +103,7 @@ class Op:
     seen: Seen | None = None
     title: str = ""  # what `archcalc shapes` calls it, where its name says too little
     is_aside: bool = False  # stands beside the output of its module: the last states of a recurrent layer
+    windows: tuple[Along, ...] = ()  # what it does along each side of a map: convolutions and pooling
 
     def __repr__(self) -> str:
         return listing.op_text(self)
@@ -238,9 +240,9 @@ class Module:
         self.params[name] = made
         return made
 
-    def buffer(self, name: str, *items: Dim | Axis) -> Tensor:
+    def buffer(self, name: str, *items: Dim | Axis, role: str = "buffer") -> Tensor:
         """Declare a buffer: stored with the parameters, never trained, not counted as a parameter."""
-        made = self.buffers[name] = Tensor(axes(*items), "buffer")
+        made = self.buffers[name] = Tensor(axes(*items), role)
         return made
 
     def record(
@@ -255,6 +257,7 @@ class Module:
         title: str = "",
         seen: Seen | None = None,
         is_aside: bool = False,
+        windows: tuple[Along, ...] = (),
     ) -> Tensor:
         """Record one op and return its output, shaped like the first input unless `to` says otherwise."""
         if kind not in KINDS:
@@ -266,7 +269,8 @@ class Module:
         _check_dims((*inputs, output))
         self._attach()
         beside = _beside(kind, inputs, output)
-        self.body.append(Op(kind, inputs, output, over, select, name, note, beside, seen, title, is_aside))
+        told = (over, select, name, note, beside, seen, title, is_aside, windows)
+        self.body.append(Op(kind, inputs, output, *told))
         return output
 
     def show(self, name: str, *items: Dim | Axis, note: str = "", title: str = "") -> None:
@@ -287,6 +291,7 @@ def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, 
         return {}
     like_input = inputs[0].axes if inputs else ()
     shapes = {"input": like_input, "rows": output.axes[:-1], "output": output.axes}
+    shapes |= {"channels": output.axes[1:2], "groups": output.axes[:2]}
     shapes |= {"one": (), "two": axes(Dim.of("two", 2))}
     return {name: Tensor(shapes[like], role) for name, role, like in made}
 

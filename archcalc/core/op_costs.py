@@ -156,6 +156,16 @@ def input_and_statistics(op: Op, wants: Wants, policy: Policy) -> Iterable[Tenso
     return (op.inputs[0], *op.beside.values(), *op.inputs[1:2]) if any(map(wants, op.inputs)) else ()
 
 
+def input_and_copies(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """Instance norm is a batch norm over samples and channels, with a copy of the weights for each sample."""
+    return (op.inputs[0], *op.beside.values()) if any(map(wants, op.inputs)) else ()
+
+
+def input_and_places(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """Max pooling remembers where each maximum was found, and PyTorch keeps the input too."""
+    return (op.inputs[0], *op.beside.values()) if wants(op.inputs[0]) else ()
+
+
 def rms_steps(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     """nn.RMSNorm computes step by step, in fp32: narrower inputs are kept as an fp32 copy, the normalised ones too."""
     x, *weights = op.inputs

@@ -41,6 +41,8 @@ from archcalc.core.op_costs import (
     each_input,
     fused_attention,
     indices,
+    input_and_copies,
+    input_and_places,
     input_and_statistics,
     its_input,
     its_output,
@@ -65,6 +67,10 @@ from archcalc.core.op_costs import (
 from archcalc.core.op_kind import Kind
 
 _LAYER = (("mean", "stat", "rows"), ("rstd", "stat", "rows"))
+_BATCH = (("mean", "stat", "channels"), ("rstd", "stat", "channels"))
+_GROUP = (("mean", "act", "groups"), ("rstd", "act", "groups"))
+_INSTANCE = (("mean", "stat", "groups"), ("rstd", "stat", "groups"))
+_SCALED_INSTANCE = (*_INSTANCE, ("weights", "act", "groups"))
 _RMS = (("upcast", "stat", "input"), ("rstd", "stat", "rows"), ("normalised", "stat", "input"))
 _LOGSUMEXP = (("logsumexp", "stat", "rows"),)
 _FLASH = (*_LOGSUMEXP, ("seed", "seed", "two"), ("offset", "seed", "one"))
@@ -72,6 +78,7 @@ _LOSS = (("log_probabilities", "act", "input"), ("total_weight", "act", "one"))
 _MASK = (("mask", "mask", "input"),)
 _UPCAST = (("upcast", "upcast", "output"),)
 _CHOSEN = (("indices", "index", "output"),)
+_PLACES = (("places", "index", "output"),)
 _KEPT = (("kept", "act", "input"),)
 
 
@@ -128,11 +135,31 @@ KINDS = {
     "layer_norm": Kind(
         "normalised to mean 0 and variance 1", normalisation(5), input_and_statistics, beside=_LAYER, autocast="fp32"
     ),
+    "batch_norm": Kind("each channel normalised over the batch", normalisation(5), input_and_statistics, beside=_BATCH),
+    "running_norm": Kind("each channel normalised by its running statistics", normalisation(2), other_factors),
+    "group_norm": Kind(
+        "each group of channels normalised", normalisation(5), input_and_statistics, beside=_GROUP, autocast="fp32"
+    ),
+    "instance_norm": Kind(
+        "each channel of a sample normalised", normalisation(5), input_and_statistics, beside=_INSTANCE
+    ),
+    "scaled_instance_norm": Kind(
+        "the same with weights, which are repeated for each sample",
+        normalisation(5),
+        input_and_copies,
+        beside=_SCALED_INSTANCE,
+    ),
     "rms_norm": Kind("normalised to mean square 1", normalisation(3), rms_steps, beside=_RMS, autocast="fp32"),
     "relu": Kind("max(x, 0)", each(1), its_output),
     "relu2": Kind("max(x, 0)²", each(2), made_beside, beside=_KEPT),
     "leaky_relu": Kind("x, or a little of it below 0", each(2), its_input),
     "elu": Kind("x, or eˣ − 1 below 0", each(3), its_input),
+    "selu": Kind("scaled x, or eˣ − 1 below 0", each(4), its_input),
+    "prelu": Kind("x, or a learned share of it below 0", each(2), both),
+    "relu6": Kind("min(max(x, 0), 6)", each(2), its_input),
+    "hardswish": Kind("x · min(max(x + 3, 0), 6) / 6", each(5), its_input),
+    "hardsigmoid": Kind("min(max(x + 3, 0), 6) / 6", each(4), its_input),
+    "mish": Kind("x · tanh(log(1 + eˣ))", each(5), its_input),
     "xielu": Kind("a learned share of x², or of eˣ − 1 − x below 0, and half of x", each(8), both),
     "gelu": Kind("x · Φ(x)", each(5), its_input),
     "gelu_tanh": Kind("x · Φ(x), approximated", each(9), its_input),
@@ -143,6 +170,7 @@ KINDS = {
     "exp": Kind("eˣ", each(1), its_output),
     "root": Kind("√x", each(1), its_output),
     "softmax": Kind("softmax over one dim", each(5), its_output, softmax="act", autocast="fp32"),
+    "log_softmax": Kind("logarithm of the softmax over one dim", each(6), its_output, autocast="fp32"),
     "softmax_fp32": Kind(
         "the same in fp32, and cast back",
         each(5),
@@ -180,6 +208,8 @@ KINDS = {
     ),
     "one_hot": Kind("1 in the place that an index names, 0 elsewhere", none, nothing),
     "sum": Kind("sum or mean over named dims: pooling, normalisers", each_input(1), nothing, autocast="fp32"),
+    "max_pool": Kind("the largest number of each window", each_input(1), input_and_places, beside=_PLACES),
+    "average_pool": Kind("the mean of each window", each_input(1), its_input),
     "cross_entropy": Kind(
         "negative log-probability of the targets",
         each_input(5),
@@ -212,6 +242,9 @@ KINDS = {
     ),
     "pick": Kind("numbers of every row, chosen by index", none, row_and_place, reads=chosen_numbers),
     "repeat": Kind("copies along a dim: keys and values shown to every head of their group", none, nothing),
+    "pad": Kind("zeros added around a map", none, nothing, own_kernel=True),
+    "enlarge": Kind("a map with more places, copied or interpolated", each(1), nothing, own_kernel=True),
+    "reorder": Kind("the same numbers in another order", none, nothing, own_kernel=True),
     "concat": Kind("tensors joined along a dim: class tokens and patches", none, nothing, own_kernel=True),
     "copy": Kind("the same values in another storage", none, nothing, own_kernel=True, passes_gradient=True),
     "all_gather": Kind(

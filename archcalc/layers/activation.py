@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from archcalc.core.ir import Dim, Module, Tensor
 
-ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "relu2", "leaky_relu", "elu", "identity")
+ACTIVATIONS = (
+    *("relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid", "relu2", "leaky_relu", "elu", "identity"),
+    *("selu", "mish", "softplus", "relu6", "hardswish", "hardsigmoid"),
+)
 LEARNED = {"xielu": ("alpha_p", "alpha_n")}  # those with numbers of their own, and what these are called
 
 

@@ -24,6 +24,12 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "leaky_relu": F.leaky_relu,
     "elu": F.elu,
     "identity": lambda x: x,
+    "selu": F.selu,
+    "mish": F.mish,
+    "softplus": F.softplus,
+    "relu6": F.relu6,
+    "hardswish": F.hardswish,
+    "hardsigmoid": F.hardsigmoid,
 }
 
 

@@ -68,12 +68,13 @@ def saved_bytes(model: nn.Module, loss: Callable[[], Tensor]) -> int:
 
 
 def _saved_by(model: nn.Module, loss: Callable[[], Tensor], watch: Watch) -> tuple[Tensor, int]:
-    """Every distinct storage that autograd keeps, or anything else that outlives the forward pass, without parameters.
+    """Every distinct storage that autograd keeps, or anything else that outlives the forward pass, without what a
+    checkpoint of the model holds: its parameters, and the running statistics of batch norms.
 
     Selective checkpointing holds results that no hook of autograd's sees. What autograd kept for an output that was
     thrown away is gone with it."""
     boxes: list[weakref.ref[_Box]] = []
-    own = {parameter.untyped_storage()._cdata for parameter in model.parameters()}
+    own = {tensor.untyped_storage()._cdata for tensor in model.state_dict(keep_vars=True).values()}
 
     def keep(tensor: Tensor) -> _Box:
         box = _Box(tensor)

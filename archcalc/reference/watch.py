@@ -18,6 +18,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
+from archcalc.reference.grouped_flops import grouped_backward
+
 META = torch.device("meta")
 
 
@@ -99,7 +101,11 @@ class Watch(Made):
 
 def _flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:
     count = flop_registry.get(func._overloadpacket)
-    return int(count(*args, **kwargs, out_val=out)) if count else 0
+    if not count:
+        return 0
+    if func._overloadpacket is torch.ops.aten.convolution_backward:
+        return grouped_backward(count, args, out)
+    return int(count(*args, **kwargs, out_val=out))
 
 
 def _tensors(values: Any) -> Iterator[Tensor]:

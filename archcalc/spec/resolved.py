@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from archcalc.spec.node import Node
 
 if TYPE_CHECKING:
     from archcalc.spec.workload import Longest
@@ -16,3 +19,19 @@ class Resolved(Protocol):
     def kind(self) -> str: ...  # which kind of its family, such as encoder-decoder; empty where there is one kind
     @property
     def lengths(self) -> Mapping[str, Longest]: ...  # that a user chooses, what is decoded last
+
+
+def every_part(value: Any) -> Iterator[Any]:
+    """All that a resolved spec is made of: stacks, parts, layers, norms, positions."""
+    if is_dataclass(value) and not isinstance(value, type):
+        yield value
+        inner = [getattr(value, field.name) for field in fields(value)]
+    elif isinstance(value, Node):
+        yield value
+        inner = [getattr(value, name) for name in type(value).model_fields]
+    elif isinstance(value, dict):
+        inner = list(value.values())
+    else:
+        inner = list(value) if isinstance(value, tuple | list) else []
+    for one in inner:
+        yield from every_part(one)

@@ -118,6 +118,7 @@ def verify(
     `way` limits training to one way of computing it: how attention is computed, and what is recomputed.
     """
     need_torch()
+    _check_batch(model, work)
     whole = _twin(model, work) if scale_down else Subject(model, work)
     subject = replace(whole, model=shortened(whole.model)) if quick else whole
     broken = subject.reference.broken()
@@ -131,6 +132,13 @@ def verify(
     return VerifyReport(
         model.name, tuple(_assumptions(whole, subject, scale_down)), _setting(whole.work), tuple(rows), left_out
     )
+
+
+def _check_batch(model: Model, work: Workload) -> None:
+    smallest = getattr(model.resolved, "smallest_batch", 1)
+    if work.batch < smallest:
+        fact = "PyTorch refuses to train a batch norm on a single number per channel"
+        raise InputError(fact, f"use --batch {smallest} or more", field="--batch")
 
 
 def _twin(model: Model, work: Workload) -> Subject:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from archcalc.archs.recurrent.stack import ResolvedStack as RecurrentStack
@@ -19,7 +19,7 @@ from archcalc.layers.qk_norm import QKNorm
 from archcalc.layers.rglru import RecurrentUnit
 from archcalc.layers.ssd import Mamba2
 from archcalc.layers.ssm import Mamba
-from archcalc.spec.node import Node
+from archcalc.spec.resolved import every_part
 
 
 @dataclass(frozen=True)
@@ -32,24 +32,8 @@ class Difference:
 
 def differences(resolved: Any) -> Iterator[str]:
     """The conventions that apply to this model."""
-    parts = list(_every_part(resolved))
+    parts = list(every_part(resolved))
     return (difference.text for difference in DIFFERENCES if any(map(difference.is_met, parts)))
-
-
-def _every_part(value: Any) -> Iterator[Any]:
-    """All that a resolved spec is made of: stacks, parts, layers, norms, positions."""
-    if is_dataclass(value) and not isinstance(value, type):
-        yield value
-        inner = [getattr(value, field.name) for field in fields(value)]
-    elif isinstance(value, Node):
-        yield value
-        inner = [getattr(value, name) for name in type(value).model_fields]
-    elif isinstance(value, dict):
-        inner = list(value.values())
-    else:
-        inner = list(value) if isinstance(value, tuple | list) else []
-    for one in inner:
-        yield from _every_part(one)
 
 
 def _has_dropout(part: Any) -> bool:

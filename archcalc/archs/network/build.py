@@ -1,0 +1,57 @@
+"""A network's forward pass: the input, its layers, its heads, and the loss of a training step."""
+
+from __future__ import annotations
+
+from archcalc.archs.network.resolve import Network
+from archcalc.archs.network.shape import SIDES
+from archcalc.archs.network.trace import Trace, parts
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.layers.loss import cross_entropy, squared_error
+from archcalc.spec.workload import Workload
+
+
+def build(net: Network, work: Workload) -> Module:
+    if work.decodes:
+        hint = "use --mode train or infer"
+        raise InputError("a network generates no tokens, so it has no decode step", hint, field="--mode")
+    root, trace = Module("model"), Trace(work)
+    x = _sample(root, net, work)
+    out = net.body.run_steps(root, x, trace)
+    outputs = [head.run(root[name], out, trace) for name, head in net.heads.items()] or [out]
+    if work.trains:
+        _losses(root, net, x, outputs)
+    return root
+
+
+def _sample(root: Module, net: Network, work: Workload) -> Tensor:
+    channels, *sides = net.input
+    name = "channels" if sides else "features"
+    dims = (Dim.of(name, channels), *(Dim.of(*side) for side in zip(SIDES[len(sides)], sides, strict=True)))
+    return root.record("input", to=axes(Dim.of("batch", work.batch), *dims), name="input")
+
+
+def _losses(root: Module, net: Network, x: Tensor, outputs: list[Tensor]) -> None:
+    """A loss for each output."""
+    if net.loss_is_assumed:
+        loss = net.loss.replace("_", " ")
+        text = f"training loss: {'none, the output is a map' if net.loss == 'none' else loss}; `loss` changes it"
+        root.work_notes.append(Assumption(Topic.ARCHITECTURE, text, net.loss))
+    for index, output in enumerate(outputs):
+        place = root if len(outputs) == 1 else root.section(f"loss {index}")
+        if net.loss == "cross_entropy":
+            cross_entropy(place, _scores_last(output), _targets(output))
+        elif net.loss == "squared_error":
+            squared_error(place, output, x.seen_as(*output.axes))
+
+
+def _scores_last(output: Tensor) -> Tensor:
+    batch, channels, sides = parts(output)
+    return output.seen_as(batch, *sides, channels)
+
+
+def _targets(output: Tensor) -> Tensor:
+    """One class for each sample, or for each place of a map."""
+    batch, _, sides = parts(output)
+    return Tensor(axes(batch, *sides), "index")

@@ -1,0 +1,66 @@
+"""Activations: `relu`, or `{act: prelu}` with its fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.trace import Trace, parts
+from archcalc.core.ir import Dim, Module, Tensor
+from archcalc.layers.activation import ACTIVATIONS
+from archcalc.spec.node import Node, Size
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+OVER_CHANNELS = ("softmax", "log_softmax")
+LEARNED = "prelu"
+WORDS_ALONE = (*ACTIVATIONS, *OVER_CHANNELS, LEARNED)
+WORDS = ("act",)
+MAY_STAND_ALONE = False
+Act = Literal[*WORDS_ALONE]  # type: ignore[valid-type]
+
+
+class Fields(Node):
+    main: ClassVar[str] = "kind"
+    kind: Act = Field(description="The nonlinearity; `identity` for none.")
+    slopes: Size = Field(default=1, description="Of prelu: 1 learned slope, or one for each of its `channels`.")
+
+
+@dataclass(frozen=True)
+class Activation:
+    spec_kind: ClassVar[str] = "act"
+    act: str
+    slopes: int = 0  # learned ones, of prelu
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        if self.act in OVER_CHANNELS:
+            batch, channels, sides = parts(x)
+            return m.record("view", m.record(self.act, x.seen_as(batch, *sides, channels)), to=x.axes)
+        if not self.slopes:
+            return m.record(self.act, x)
+        return m.record(self.act, x, m.param("weight", Dim.of("slopes", self.slopes)))
+
+
+def title(given: dict[str, Any]) -> str:
+    """The layer is called by its function."""
+    return str(given["act"])
+
+
+def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Activation, Shape]:
+    if fields.kind != LEARNED and "slopes" in fields.model_fields_set:
+        raise place.wrong(f"{fields.kind} has no slopes", "prelu has", "slopes")
+    if fields.slopes not in (1, shape.channels):
+        fact = f"{fields.slopes} slopes for {shape.channels} channels"
+        raise place.wrong(fact, "give 1, or `slopes: channels` for one each", "slopes")
+    return Activation(fields.kind, fields.slopes if fields.kind == LEARNED else 0), shape
+
+
+def act_behind(act: str | None) -> Activation | None:
+    """The activation that stands in a layer's own `act`."""
+    if act is None or act == "identity":
+        return None
+    return Activation(act, 1 if act == LEARNED else 0)

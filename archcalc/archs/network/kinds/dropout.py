@@ -1,0 +1,39 @@
+"""Dropout: `{dropout: 0.5}`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+from pydantic import Field
+
+from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.trace import Trace
+from archcalc.core.ir import Module, Tensor
+from archcalc.layers.dropout import dropped
+from archcalc.spec.node import Node
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+WORDS = ("dropout",)
+MAY_STAND_ALONE = False
+
+
+class Fields(Node):
+    main: ClassVar[str] = "rate"
+    rate: Annotated[float, Field(ge=0, lt=1, description="The share of numbers that are set to zero while training.")]
+
+
+@dataclass(frozen=True)
+class Dropout:
+    spec_kind: ClassVar[str] = "dropout"
+    dropout: float
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        kept = dropped(m, x, self.dropout, trace.work)
+        return m.record("identity", x) if kept is x else kept
+
+
+def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Dropout, Shape]:
+    return Dropout(fields.rate), shape

@@ -1,0 +1,30 @@
+"""Layers that belong together: `{layers: [...], repeat: 3}`; and the calls of blocks, which the reader opens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from archcalc.archs.network.layer import Sequence
+from archcalc.archs.network.shape import Shape
+from archcalc.spec.node import Node
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+WORDS = ("layers", "block")
+MAY_STAND_ALONE = False
+
+
+class Fields(Node):
+    main: ClassVar[str] = "inside"
+    inside: list[Any] = Field(description="The layers, one after the other.")
+
+
+def title(given: dict[str, Any]) -> str:
+    return "stage"
+
+
+def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Sequence, Shape]:
+    return reader.steps(fields.inside, shape, place.below("layers"))

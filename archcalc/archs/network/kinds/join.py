@@ -1,0 +1,123 @@
+"""Branches that read the same input and are joined: `{add: [input, [...]]}`, `concat`, `multiply`.
+
+A branch is a list of layers, `input` for what comes in, or the name of an earlier layer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from archcalc.archs.network.layer import Sequence
+from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.trace import Trace, parts
+from archcalc.core.errors import did_you_mean
+from archcalc.core.ir import Module, Tensor, axes
+from archcalc.spec.node import Node, shown
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+WORDS = ("add", "concat", "multiply")
+MAY_STAND_ALONE = False
+INPUT = "input"
+
+
+class Fields(Node):
+    main: ClassVar[str] = "branches"
+    branches: list[Any] = Field(min_length=2, description="Lists of layers, `input`, or names of earlier layers.")
+    crop: bool = Field(default=False, description="Cut larger maps to the smallest, around their centre.")
+
+
+@dataclass(frozen=True)
+class Branch:
+    """`signal` is the earlier layer that it reads, if it is not what comes in."""
+
+    name: str
+    signal: str
+    layers: Sequence
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        start = trace.signals[self.signal] if self.signal else x
+        return self.layers.run(m[self.name], start, trace) if self.layers.steps else start
+
+
+@dataclass(frozen=True)
+class Join:
+    spec_kind: ClassVar[str] = "join"
+    how: str
+    branches: tuple[Branch, ...]
+    sides: tuple[int, ...]  # of the joined map
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        joined = [branch.run(m, x, trace) for branch in self.branches]
+        return join(m, self.how, [self._cropped(m, each, trace) for each in joined], trace)
+
+    def _cropped(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        batch, channels, before = parts(x)
+        sizes = tuple(int(side.size) for side in before)
+        if self.how == "multiply" or sizes == self.sides:
+            return x
+        return m.record("view", x, to=axes(batch, channels, *trace.sides(before, self.sides)))
+
+
+def join(m: Module, how: str, tensors: list[Tensor], trace: Trace) -> Tensor:
+    """Concatenated along the channels; added or multiplied element by element, a single place for all."""
+    first = max(tensors, key=lambda tensor: tensor.size)
+    batch, _, sides = parts(first)
+    if how == "concat":
+        whole = trace.channels(sum(int(parts(tensor)[1].size) for tensor in tensors), len(sides))
+        aligned = [tensor.seen_as(batch, parts(tensor)[1], *sides) for tensor in tensors]
+        return m.record("concat", *aligned, to=axes(batch, whole, *sides))
+    same = [
+        tensor.seen_as(*first.axes) if tensor.shape == first.shape else _single(tensor, first) for tensor in tensors
+    ]
+    return m.record(how, *same, to=first.axes)
+
+
+def _single(tensor: Tensor, first: Tensor) -> Tensor:
+    """One number for each channel, under the channels' name."""
+    batch, channels, _ = parts(first)
+    return tensor.seen_as(batch, channels, *parts(tensor)[2])
+
+
+def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Join, Shape]:
+    branches, shapes = [], []
+    for index, said in enumerate(fields.branches):
+        branch, behind = _branch(said, index, shape, place.below(word, index), reader)
+        branches.append(branch)
+        shapes.append(behind)
+    behind = _joined(word, shapes, fields.crop, place)
+    return Join(word, tuple(branches), behind.sides), behind
+
+
+def _branch(said: Any, index: int, shape: Shape, place: Place, reader: Reader) -> tuple[Branch, Shape]:
+    name = f"branch_{index + 1}"
+    if isinstance(said, str) and (said == INPUT or said in place.signals):
+        signal = "" if said == INPUT else said
+        return Branch(name, signal, Sequence(())), place.signals.get(said, shape)
+    if isinstance(said, str) and said not in reader.blocks:
+        known = (INPUT, *place.signals)
+        raise place.wrong(f"no earlier layer called {shown(said)}", did_you_mean(said, known))
+    items = said if isinstance(said, list) else [said]
+    layers, behind = reader.steps(items, shape, place)
+    return Branch(name, "", layers), behind
+
+
+def _joined(word: str, shapes: list[Shape], crop: bool, place: Place) -> Shape:
+    told = " and ".join(map(str, shapes))
+    smallest = tuple(map(min, zip(*(shape.sides for shape in shapes), strict=False)))
+    if crop:
+        shapes = [Shape(shape.channels, smallest) for shape in shapes]
+    if word == "concat":
+        if len({shape.sides for shape in shapes}) > 1:
+            raise place.wrong(f"the branches give {told}, whose sides differ", "pad, pool or `crop: true`", word)
+        return Shape(sum(shape.channels for shape in shapes), shapes[0].sides)
+    largest = max(shapes, key=lambda shape: shape.size)
+    for shape in shapes:
+        single = shape.channels == largest.channels and set(shape.sides) == {1}
+        if shape != largest and not (word == "multiply" and single):
+            raise place.wrong(f"the branches give {told}, which cannot be joined by {word}", "make them equal", word)
+    return largest

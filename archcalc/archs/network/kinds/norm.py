@@ -1,0 +1,148 @@
+"""Norms of a map or a vector: batch, layer, group and instance norm.
+
+`{norm: batch}`, `{norm: group, groups: 32}`, `{norm: layer, over: channels}`; or in a convolution's own `norm`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.trace import Trace, parts
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.ir import Dim, Module, Param, Tensor, axes
+from archcalc.core.roles import Role
+from archcalc.spec.node import Node, Size
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+WORDS = ("norm",)
+MAY_STAND_ALONE = False
+ONE_NUMBER = Assumption(
+    Topic.BATCH,
+    "PyTorch refuses to train a batch norm on a single number per channel; use a batch of 2 or more",
+    option="--batch",
+)
+
+
+class Fields(Node):
+    main: ClassVar[str] = "kind"
+    fields_of: ClassVar[dict[str, frozenset[str]]] = {
+        "batch": frozenset({"affine", "running"}),
+        "instance": frozenset({"affine"}),
+        "group": frozenset({"affine", "groups"}),
+        "layer": frozenset({"affine", "over"}),
+        "none": frozenset(),
+    }
+    kind: Literal["batch", "layer", "group", "instance", "none"] = Field(description="What is normalised together.")
+    groups: Size | None = Field(default=None, description="Groups of channels, of a group norm.")
+    affine: bool | None = Field(
+        default=None, description="Learned weight and bias; true, but false for an instance norm, as in PyTorch."
+    )
+    over: Literal["channels", "all"] = Field(
+        default="channels", description="A layer norm's numbers: the channels of each place, or the whole map."
+    )
+    running: bool | None = Field(
+        default=None, description="Whether a batch norm keeps running statistics: true if unsaid."
+    )
+
+
+@dataclass(frozen=True)
+class Norm:
+    spec_kind: ClassVar[str] = "norm"
+    kind: str
+    channels: int
+    groups: int
+    affine: bool
+    running: bool
+    over_all: bool
+    sides: tuple[int, ...]
+
+    @property
+    def needs_two(self) -> bool:
+        """A batch of one sample has one number for each channel, which PyTorch refuses to normalise."""
+        return self.kind == "batch" and prod(self.sides) == 1
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        _, channels, _ = parts(x)
+        if self.kind == "layer":
+            return self._layer_norm(m, x)
+        weights = self._weights(m, channels)
+        if self.running:
+            for name in ("running_mean", "running_var"):
+                m.buffer(name, channels)
+            m.buffer("num_batches_tracked", role="index")
+        if self.kind == "batch":
+            return self._batch_norm(m, x, weights, trace)
+        return self._grouped(m, x, weights)
+
+    def _batch_norm(self, m: Module, x: Tensor, weights: tuple[Param, ...], trace: Trace) -> Tensor:
+        """By the statistics of the batch while training, else by the running ones."""
+        if self.needs_two and trace.work.trains and trace.work.batch == 1:
+            m.work_notes.append(ONE_NUMBER)
+        of_batch = trace.work.trains or not self.running
+        return m.record("batch_norm" if of_batch else "running_norm", x, *weights)
+
+    def _weights(self, m: Module, *dims: Dim) -> tuple[Param, ...]:
+        return tuple(m.param(name, *dims, role=Role.NORM) for name in ("weight", "bias") if self.affine)
+
+    def _layer_norm(self, m: Module, x: Tensor) -> Tensor:
+        """Over the channels of each place, or over the whole map as one row."""
+        batch, channels, sides = parts(x)
+        dims = (channels, *sides) if self.over_all else (channels,)
+        weights = self._weights(m, *dims)
+        rows = x.seen_as(batch, dims) if self.over_all else x.seen_as(batch, *sides, channels)
+        return m.record("view", m.record("layer_norm", rows, *weights), to=x.axes)
+
+    def _grouped(self, m: Module, x: Tensor, weights: tuple[Param, ...]) -> Tensor:
+        """Statistics for each sample and each group; in an instance norm every channel is a group."""
+        batch, _, sides = parts(x)
+        if self.kind == "instance":
+            return m.record("scaled_instance_norm" if self.affine else "instance_norm", x, *weights)
+        group = Dim.of("norm_groups", self.groups)
+        inside = Dim.of("in_group", self.channels // self.groups)
+        rows = m.record("view", x, to=axes(batch, group, inside, *sides))
+        return m.record("view", m.record("group_norm", rows, *weights), to=x.axes)
+
+
+def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Norm, Shape]:
+    found = norm_behind(fields, shape, place)
+    if found is None:
+        raise place.wrong("a layer without effect", "take it out", word)
+    return found, shape
+
+
+def norm_behind(fields: Fields | None, shape: Shape, place: Place) -> Norm | None:
+    """The norm of that shape, or none."""
+    if fields is None or fields.kind == "none":
+        return None
+    fields.check_kind(fields.kind, place.path)
+    usually_affine, usually_running = fields.kind != "instance", fields.kind == "batch"
+    return Norm(
+        fields.kind,
+        shape.channels,
+        _groups(fields, shape, place),
+        usually_affine if fields.affine is None else fields.affine,
+        usually_running if fields.running is None else fields.running,
+        fields.over == "all",
+        shape.sides,
+    )
+
+
+def _groups(fields: Fields, shape: Shape, place: Place) -> int:
+    if fields.kind == "instance" and prod(shape.sides) == 1:
+        fact = f"an instance norm of {shape} has one number for each channel, which it makes zero"
+        raise place.wrong(fact, "use batch or layer", "norm")
+    if fields.kind != "group":
+        return 1
+    if fields.groups is None:
+        raise place.wrong("a group norm needs groups", "such as `groups: 32`", "groups")
+    if shape.channels % fields.groups:
+        fact = f"{shape.channels} channels cannot be divided into {fields.groups} groups"
+        raise place.wrong(fact, "use a divisor of the channels", "groups")
+    return fields.groups

@@ -1,0 +1,103 @@
+"""Pooling: `{pool: max, kernel: 3, stride: 2}`, or to a given size, `{pool: average, to: 1}` (adaptive pooling)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from archcalc.archs.network.kinds.conv import need_map, places_of, taps_of
+from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.sizes import FromZero, Sizes, for_each_side
+from archcalc.archs.network.trace import Trace, parts
+from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.windows import Bins, Window
+from archcalc.spec.node import Node
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+WORDS = ("pool",)
+MAY_STAND_ALONE = False
+
+
+class Fields(Node):
+    main: ClassVar[str] = "kind"
+    kind: Literal["max", "average"] = Field(description="The largest number of a window, or its mean.")
+    kernel: Sizes | None = Field(default=None, description="Size of the window.")
+    stride: Sizes | None = Field(default=None, description="Places between two windows; the kernel's size if unsaid.")
+    padding: FromZero = Field(default=0, description="Places added at both ends.")
+    dilation: Sizes = Field(default=1, description="Places between two numbers of a window, of max pooling.")
+    ceil: bool = Field(default=False, description="Round the number of windows up, so that the last may be cut.")
+    to: Sizes | None = Field(default=None, description="The size that comes out, whatever comes in.")
+
+
+@dataclass(frozen=True)
+class Pool:
+    spec_kind: ClassVar[str] = "pool"
+    kind: str
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: int
+    dilation: tuple[int, ...]
+    ceil: bool
+
+    def windows(self, sizes: tuple[int, ...]) -> tuple[Window, ...]:
+        ends = (self.padding, self.padding)
+        return tuple(
+            Window(size, kernel, stride, *ends, dilation, self.ceil)
+            for size, kernel, stride, dilation in zip(sizes, self.kernel, self.stride, self.dilation, strict=True)
+        )
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        batch, channels, before = parts(x)
+        windows = self.windows(tuple(int(side.size) for side in before))
+        sides = trace.sides(before, tuple(window.places for window in windows))
+        taps = taps_of(self.kernel)
+        seen = m.record("view", x, to=axes(batch, channels, *sides, *taps), windows=windows)
+        return m.record(f"{self.kind}_pool", seen, to=axes(batch, channels, *sides), over=taps)
+
+
+@dataclass(frozen=True)
+class PoolTo:
+    """Adaptive pooling."""
+
+    spec_kind: ClassVar[str] = "pool_to"
+    kind: str
+    to: tuple[int, ...]
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        batch, channels, before = parts(x)
+        bins = tuple(Bins(int(side.size), places) for side, places in zip(before, self.to, strict=True))
+        sides = trace.sides(before, self.to)
+        out = axes(batch, channels, *sides)
+        if self.kind == "average" and set(self.to) == {1}:
+            return m.record("sum", x, to=out, over=_summed(before, sides), windows=bins)  # PyTorch takes the mean
+        taps = taps_of(tuple(each.reach for each in bins))
+        seen = m.record("view", x, to=axes(batch, channels, *sides, *taps), windows=bins)
+        return m.record(f"{self.kind}_pool", seen, to=out, over=taps)
+
+
+def _summed(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> tuple[Dim, ...]:
+    return tuple(dim for dim in before if dim not in after)
+
+
+def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Pool | PoolTo, Shape]:
+    need_map(word, shape, place)
+    number = len(shape.sides)
+    if fields.to is not None and fields.kernel is None:
+        to = for_each_side(fields.to, number, place, "to")
+        return PoolTo(fields.kind, to), Shape(shape.channels, to)
+    if fields.kernel is None or fields.to is not None:
+        raise place.wrong("pooling needs a kernel, or the size `to` pool to", "give one of the two", word)
+    kernel = for_each_side(fields.kernel, number, place, "kernel")
+    stride = kernel if fields.stride is None else for_each_side(fields.stride, number, place, "stride")
+    if fields.padding * 2 > min(kernel):
+        hint = "PyTorch refuses it too: use a smaller padding"
+        raise place.wrong(f"a padding of {fields.padding} is more than half of the kernel", hint, "padding")
+    dilation = for_each_side(fields.dilation, number, place, "dilation")
+    if fields.kind == "average" and set(dilation) != {1}:
+        raise place.wrong("average pooling has no dilation", "take it out", "dilation")
+    made = Pool(fields.kind, kernel, stride, fields.padding, dilation, fields.ceil)
+    return made, Shape(shape.channels, places_of(made.windows(shape.sides), place))

@@ -1,0 +1,86 @@
+"""Channels and places moved, cut or added: `{pad: 1}`, `{slice: [0, 58]}`, `{shuffle: 2}`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from archcalc.archs.network.kinds.conv import need_map, padded
+from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.sizes import Pair, paddings
+from archcalc.archs.network.trace import Trace, parts
+from archcalc.core.ir import Module, Tensor, axes
+from archcalc.spec.node import Node
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+WORDS = ("pad", "slice", "shuffle")
+MAY_STAND_ALONE = False
+
+
+class Fields(Node):
+    main: ClassVar[str] = "by"
+    by: Any = Field(description="Zeros at each end; the first channel and the one behind the last; groups of channels.")
+
+
+@dataclass(frozen=True)
+class Pad:
+    spec_kind: ClassVar[str] = "pad"
+    padding: tuple[Pair, ...]
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        return padded(m, x, self.padding, trace)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The channels from `first` up to `end`."""
+
+    spec_kind: ClassVar[str] = "slice"
+    first: int
+    end: int
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        batch, _, sides = parts(x)
+        return m.record("view", x, to=axes(batch, trace.channels(self.end - self.first, len(sides)), *sides))
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """Channels of all groups, mixed: those of every group in turn."""
+
+    spec_kind: ClassVar[str] = "shuffle"
+    groups: int
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        return m.record("reorder", x)
+
+
+def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Any, Shape]:
+    return {"pad": _pad, "slice": _slice, "shuffle": _shuffle}[word](fields.by, shape, place)
+
+
+def _pad(said: Any, shape: Shape, place: Place) -> tuple[Pad, Shape]:
+    need_map("pad", shape, place)
+    if not isinstance(said, int | list | tuple) or isinstance(said, bool):
+        raise place.wrong("expected zeros at each end, such as 1, or [[0, 1], [0, 1]]", key="pad")
+    found = paddings(tuple(said) if isinstance(said, list) else said, len(shape.sides), place)
+    sides = tuple(size + sum(ends) for size, ends in zip(shape.sides, found, strict=True))
+    return Pad(found), Shape(shape.channels, sides)
+
+
+def _slice(said: Any, shape: Shape, place: Place) -> tuple[Slice, Shape]:
+    whole = isinstance(said, list | tuple) and len(said) == 2 and all(isinstance(each, int) for each in said)
+    if not whole or not 0 <= said[0] < said[1] <= shape.channels:
+        fact = f"expected two channels from 0 to {shape.channels}, such as [0, {max(1, shape.channels // 2)}]"
+        raise place.wrong(fact, key="slice")
+    return Slice(said[0], said[1]), shape.with_channels(said[1] - said[0])
+
+
+def _shuffle(said: Any, shape: Shape, place: Place) -> tuple[Shuffle, Shape]:
+    if not isinstance(said, int) or isinstance(said, bool) or said < 1 or shape.channels % said:
+        raise place.wrong(f"expected a number of groups that divides {shape.channels} channels", key="shuffle")
+    return Shuffle(said), shape

@@ -1,0 +1,60 @@
+"""Other shapes of the same numbers: `flatten`, and `{reshape: 256 × 7 × 7}`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from archcalc.archs.network.shape import SIDES, Shape
+from archcalc.archs.network.spec import Sample
+from archcalc.archs.network.trace import Trace, parts
+from archcalc.core.count import Count, product
+from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.spec.node import Node
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+WORDS = ("flatten", "reshape")
+MAY_STAND_ALONE = True
+
+
+class Fields(Node):
+    main: ClassVar[str] = "to"
+    to: Sample | bool = Field(description="Channels and sides that come out.")
+
+
+@dataclass(frozen=True)
+class Reshape:
+    """`to` is the shape of one sample; one number makes a vector."""
+
+    spec_kind: ClassVar[str] = "reshape"
+    to: tuple[int, ...]
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        batch, channels, sides = parts(x)
+        first, *others = self.to
+        note = ""
+        out: Any = trace.channels(first, len(others))
+        if not others:
+            worked = product((channels.size, *(side.size for side in sides)))
+            note = f"{worked.worked()} = {int(worked):,}" if sides else ""
+            out = Dim(out.name, Count.named(out.name, first))
+        names = SIDES[len(others)]
+        behind = trace.sides((), tuple(others)) if names else ()
+        return m.record("view", x, to=axes(batch, out, *behind), note=note)
+
+
+def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Reshape, Shape]:
+    if word == "flatten":
+        return Reshape((shape.size,)), Shape(shape.size)
+    if isinstance(fields.to, bool):
+        raise place.wrong("reshape needs the shape that comes out", "such as `reshape: 256 × 7 × 7`", word)
+    channels, *sides = fields.to
+    behind = Shape(channels, tuple(sides))
+    if behind.size != shape.size:
+        fact = f"{shape} has {shape.size:,} numbers, {behind} has {behind.size:,}"
+        raise place.wrong(fact, "reshaping keeps their number", word)
+    return Reshape(tuple(fields.to)), behind

@@ -1,0 +1,69 @@
+"""Residual connections: `{residual: [...]}` adds what comes in to what its layers give.
+
+Where the layers change the shape, `shortcut` says what happens: layers for the skip, or `none` for no skip there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
+from archcalc.archs.network.kinds.join import join
+from archcalc.archs.network.layer import Sequence
+from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.trace import Trace
+from archcalc.core.ir import Module, Tensor
+from archcalc.spec.node import Node
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+WORDS = ("residual",)
+MAY_STAND_ALONE = False
+NONE = "none"
+
+
+class Fields(Node):
+    main: ClassVar[str] = "branch"
+    branch: list[Any] = Field(description="Layers whose output is added to what comes in.")
+    shortcut: Any = Field(
+        default=None, description="Layers of the skip where the shape changes, or `none` for no skip there."
+    )
+    act: Act | None = Field(default=None, description="The activation behind the sum.")
+
+
+@dataclass(frozen=True)
+class Residual:
+    spec_kind: ClassVar[str] = "residual"
+    branch: Sequence
+    shortcut: Sequence | None  # None: what comes in is added as it is
+    is_added: bool
+    act: Activation | None
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        out = self.branch.run(m["branch"], x, trace)
+        if self.is_added:
+            skip = self.shortcut.run(m["shortcut"], x, trace) if self.shortcut else x
+            out = join(m, "add", [out, skip], trace)
+        return self.act.run(m["act"] if self.act.slopes else m, out, trace) if self.act else out
+
+
+def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Residual, Shape]:
+    branch, behind = reader.steps(fields.branch, shape, place.below(word))
+    act = act_behind(fields.act)
+    if behind == shape:
+        return Residual(branch, None, True, act), behind
+    if fields.shortcut == NONE:
+        return Residual(branch, None, False, act), behind
+    if fields.shortcut is None:
+        fact = f"{shape} comes in and {behind} comes out, which cannot be added"
+        hint = "write `shortcut: [{conv: …, kernel: 1, stride: …}]`, or `shortcut: none` for no skip here"
+        raise place.wrong(fact, hint, word)
+    items = fields.shortcut if isinstance(fields.shortcut, list) else [fields.shortcut]
+    shortcut, skipped = reader.steps(items, shape, place.below("shortcut"))
+    if skipped != behind:
+        raise place.wrong(f"the shortcut gives {skipped}, the branch {behind}", "make them equal", "shortcut")
+    return Residual(branch, shortcut, True, act), behind

@@ -1,0 +1,40 @@
+"""A learned factor for each channel (layer scale): `scale`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.trace import Trace, parts
+from archcalc.core.ir import Module, Tensor
+from archcalc.spec.node import Node
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+WORDS = ("scale",)
+MAY_STAND_ALONE = True
+
+
+class Fields(Node):
+    main: ClassVar[str] = "learned"
+    learned: bool = Field(default=True, description="Always true: the factors are parameters.")
+
+
+@dataclass(frozen=True)
+class Scale:
+    spec_kind: ClassVar[str] = "scale"
+    channels: int
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        _, channels, _ = parts(x)
+        return m.record("multiply", x, m.param("weight", channels))
+
+
+def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Scale, Shape]:
+    if not fields.learned:
+        raise place.wrong("a scale that is not learned has no effect", "take it out", word)
+    return Scale(shape.channels), shape

@@ -1,0 +1,73 @@
+"""Larger maps without weights: `{upsample: 2}`, and `{pixel_shuffle: 2}`, which takes channels for places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from archcalc.archs.network.kinds.conv import need_map
+from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.trace import Trace, parts
+from archcalc.core.ir import Module, Tensor, axes
+from archcalc.core.windows import Enlarged
+from archcalc.spec.node import Node, Size
+
+if TYPE_CHECKING:
+    from archcalc.archs.network.reader import Place, Reader
+
+WORDS = ("upsample", "pixel_shuffle")
+MAY_STAND_ALONE = False
+
+
+class Fields(Node):
+    main: ClassVar[str] = "times"
+    times: Size = Field(description="How many times longer each side becomes.")
+    mode: Literal["nearest", "linear"] = Field(
+        default="nearest",
+        description="Copies of the nearest place, or linear (bilinear) interpolation.",
+    )
+
+
+@dataclass(frozen=True)
+class Upsample:
+    spec_kind: ClassVar[str] = "upsample"
+    times: int
+    mode: str
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        batch, channels, before = parts(x)
+        neighbours = 2 if self.mode == "linear" else 1
+        windows = tuple(Enlarged(int(side.size), self.times, neighbours) for side in before)
+        sides = trace.sides(before, tuple(window.places for window in windows))
+        return m.record("enlarge", x, to=axes(batch, channels, *sides), windows=windows)
+
+
+@dataclass(frozen=True)
+class PixelShuffle:
+    """`times`² channels become `times` × `times` places."""
+
+    spec_kind: ClassVar[str] = "pixel_shuffle"
+    times: int
+
+    def run(self, m: Module, x: Tensor, trace: Trace) -> Tensor:
+        batch, channels, before = parts(x)
+        windows = tuple(Enlarged(int(side.size), self.times) for side in before)
+        sides = trace.sides(before, tuple(window.places for window in windows))
+        out = trace.channels(int(channels.size) // self.times ** len(before), len(sides))
+        return m.record("reorder", x, to=axes(batch, out, *sides), windows=windows)
+
+
+def read(
+    word: str, fields: Fields, shape: Shape, place: Place, reader: Reader
+) -> tuple[Upsample | PixelShuffle, Shape]:
+    need_map(word, shape, place)
+    sides = tuple(size * fields.times for size in shape.sides)
+    if word == "upsample":
+        return Upsample(fields.times, fields.mode), Shape(shape.channels, sides)
+    channels, rest = divmod(shape.channels, fields.times ** len(sides))
+    if len(sides) != 2 or rest:
+        fact = f"a map of {shape} cannot be shuffled into places of {fields.times} × {fields.times}"
+        raise place.wrong(fact, f"it needs two sides, and a multiple of {fields.times**2} channels", word)
+    return PixelShuffle(fields.times), Shape(channels, sides)

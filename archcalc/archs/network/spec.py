@@ -1,0 +1,57 @@
+"""The fields of a network as written in a spec.
+
+`layers` are read one after the other. A layer is a mapping that starts with its kind, or a word alone (`relu`,
+`flatten`). `blocks` are layers with a name and parameters; `defaults` hold for every layer of a kind.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from archcalc.spec.node import ModelSpec, Node, as_size, mistake, shown
+
+MOST_SIDES = 3
+
+
+def as_shape(value: Any) -> Any:
+    """`[3, 224, 224]`, `3 × 224 × 224` or `784`: channels, then the sides."""
+    sizes = re.split(r"\s*[×x*,]\s*", value.strip()) if isinstance(value, str) else value
+    sizes = sizes if isinstance(sizes, list | tuple) else [sizes]
+    if not 1 <= len(sizes) <= 1 + MOST_SIDES:
+        raise mistake(f"expected channels and up to {MOST_SIDES} sides, such as 3 × 224 × 224, found {shown(value)}")
+    return tuple(as_size(size) for size in sizes)
+
+
+_SHAPE_SCHEMA = {
+    "anyOf": [{"type": "array", "items": {"type": "integer", "minimum": 1}}, {"type": ["integer", "string"]}]
+}
+Sample = Annotated[tuple[int, ...], BeforeValidator(as_shape), WithJsonSchema(_SHAPE_SCHEMA)]
+_ITEM = {"anyOf": [{"type": "string"}, {"type": "object"}, {"type": "array"}]}
+Items = Annotated[list[Any], WithJsonSchema({"type": "array", "items": _ITEM})]
+Values = Annotated[dict[str, Any], WithJsonSchema({"type": "object"})]
+
+
+class Block(Node):
+    """Layers with a name. `parameters` are those that it is called with, each with its default; `required` has none."""
+
+    parameters: Values = Field(default={}, description="What a call gives, each with its default or `required`.")
+    layers: Items = Field(default=[], description="The layers of the block, which may use the parameters' names.")
+
+
+class Spec(ModelSpec):
+    family: Literal["network"] = "network"
+    input: Sample | None = Field(default=None, description="One sample: channels, then its sides, or a vector's width.")
+    layers: Items = Field(default=[], description="The layers, one after the other.")
+    blocks: dict[str, Block] = Field(default={}, description="Named groups of layers that `layers` can call.")
+    defaults: dict[str, Values] = Field(
+        default={}, description="Fields that hold for every layer of a kind, unless it has its own."
+    )
+    heads: dict[str, Items] = Field(
+        default={}, description="Several outputs, each with layers of its own that read the last layer."
+    )
+    loss: Literal["cross_entropy", "squared_error", "none"] | None = Field(
+        default=None, description="The training loss; cross entropy if the output is a vector, else none."
+    )

@@ -1,0 +1,324 @@
+"""Layers of maps and vectors, as torch.nn has them: convolutions, pooling, norms, joins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812 - as all of PyTorch's users write it
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.layers import ACTIVATIONS
+from archcalc.reference.layers import Dropout as NativeDropout
+
+Signals = dict[str, Tensor]
+Build = Callable[[Config], nn.Module]
+CONV = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
+TRANSPOSED = {1: F.conv_transpose1d, 2: F.conv_transpose2d, 3: F.conv_transpose3d}
+POOL: dict[str, Any] = {
+    "max": {1: F.max_pool1d, 2: F.max_pool2d, 3: F.max_pool3d},
+    "average": {1: F.avg_pool1d, 2: F.avg_pool2d, 3: F.avg_pool3d},
+}
+POOL_TO: dict[str, Any] = {
+    "max": {1: F.adaptive_max_pool1d, 2: F.adaptive_max_pool2d, 3: F.adaptive_max_pool3d},
+    "average": {1: F.adaptive_avg_pool1d, 2: F.adaptive_avg_pool2d, 3: F.adaptive_avg_pool3d},
+}
+LINEAR = {1: "linear", 2: "bilinear", 3: "trilinear"}
+
+
+class Activation(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.act = config["act"]
+        if config["slopes"]:
+            self.weight = nn.Parameter(torch.full((config["slopes"],), 0.25))
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        if self.act in ("softmax", "log_softmax"):
+            return x.softmax(1) if self.act == "softmax" else x.log_softmax(1)
+        return F.prelu(x, self.weight) if self.act == "prelu" else ACTIVATIONS[self.act](x)
+
+
+class Norm(nn.Module):
+    """Its parameters and running statistics are its own, under the names that PyTorch's norms have."""
+
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.kind, self.groups, self.whole = config["kind"], config["groups"], config["over_all"]
+        channels = config["channels"]
+        shape = (channels, *config["sides"]) if self.whole else (channels,)
+        self.weight = nn.Parameter(torch.ones(shape)) if config["affine"] else None
+        self.bias = nn.Parameter(torch.zeros(shape)) if config["affine"] else None
+        self.running_mean: Tensor | None
+        self.running_var: Tensor | None
+        for name, start in (("running_mean", torch.zeros), ("running_var", torch.ones)):
+            self.register_buffer(name, start(channels) if config["running"] else None)
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        if self.kind == "layer":
+            return self._layer_norm(x)
+        if self.kind == "group":
+            return F.group_norm(x, self.groups, self.weight, self.bias)
+        of_batch = self.training or self.running_mean is None
+        if self.kind == "batch":
+            given = (self.weight, self.bias, self.running_mean, self.running_var)
+            return torch.batch_norm(x, *given, of_batch, 0.1, 1e-5, False)  # F.batch_norm refuses a single number
+        return F.instance_norm(x, self.running_mean, self.running_var, self.weight, self.bias, of_batch)
+
+    def _layer_norm(self, x: Tensor) -> Tensor:
+        if self.whole:
+            return F.layer_norm(x, x.shape[1:], self.weight, self.bias)
+        return F.layer_norm(x.movedim(1, -1), x.shape[1:2], self.weight, self.bias).movedim(-1, 1)
+
+
+class Behind(nn.Module):
+    """What stands behind a layer in the same item: its norm, its activation."""
+
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.function = ""
+        if config.get("norm"):
+            self.norm = build({**config["norm"], "type": "norm"})
+        act = config["act"]
+        if act and act["slopes"]:
+            self.act = build({**act, "type": "act"})
+        elif act:
+            self.function = act["act"]
+
+    def finish(self, x: Tensor) -> Tensor:
+        x = self.norm(x, {}) if "norm" in self._modules else x
+        if "act" in self._modules:
+            return self.act(x, {})
+        if self.function in ("softmax", "log_softmax"):
+            return x.softmax(1) if self.function == "softmax" else x.log_softmax(1)
+        return ACTIVATIONS[self.function](x) if self.function else x
+
+
+class Conv(Behind):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__(config, build)
+        self.config = config
+        self.weight = nn.Parameter(torch.empty(config["out"], config["into"] // config["groups"], *config["kernel"]))
+        self.bias = nn.Parameter(torch.zeros(config["out"])) if config["bias"] else None
+        nn.init.normal_(self.weight, std=self.weight[0].numel() ** -0.5)
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        c, sides = self.config, len(self.config["kernel"])
+        padding = [before for before, _ in c["padding"]]
+        if any(before != after for before, after in c["padding"]):
+            x, padding = padded(x, c["padding"]), [0] * sides
+        found = CONV[sides](x, self.weight, self.bias, c["stride"], padding, c["dilation"], c["groups"])
+        return self.finish(found)
+
+
+def padded(x: Tensor, padding: list[list[int]]) -> Tensor:
+    """F.pad counts sides from the last one."""
+    return F.pad(x, [zeros for ends in reversed(padding) for zeros in ends])
+
+
+class TransposedConv(Behind):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__(config, build)
+        self.config = config
+        self.weight = nn.Parameter(torch.empty(config["into"], config["out"] // config["groups"], *config["kernel"]))
+        self.bias = nn.Parameter(torch.zeros(config["out"])) if config["bias"] else None
+        nn.init.normal_(self.weight, std=config["into"] ** -0.5)
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        c = self.config
+        sizes = (c["stride"], c["padding"], c["output_padding"], c["groups"], c["dilation"])
+        return self.finish(TRANSPOSED[len(c["kernel"])](x, self.weight, self.bias, *sizes))
+
+
+class Linear(Behind):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__(config, build)
+        self.weight = nn.Parameter(torch.empty(config["out"], config["into"]))
+        self.bias = nn.Parameter(torch.zeros(config["out"])) if config["bias"] else None
+        nn.init.normal_(self.weight, std=config["into"] ** -0.5)
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        return self.finish(F.linear(x, self.weight, self.bias))
+
+
+class Pool(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.config = config
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        c = self.config
+        sizes = (c["kernel"], c["stride"], c["padding"])
+        function = POOL[c["kind"]][len(c["kernel"])]
+        found: Tensor = (
+            function(x, *sizes, c["dilation"], c["ceil"]) if c["kind"] == "max" else function(x, *sizes, c["ceil"])
+        )
+        return found
+
+
+class PoolTo(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.kind, self.to_sizes = config["kind"], config["to"]
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        found: Tensor = POOL_TO[self.kind][len(self.to_sizes)](x, self.to_sizes)
+        return found
+
+
+class Dropout(NativeDropout):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__(config["dropout"])
+
+    def forward(self, x: Tensor, signals: Signals | None = None) -> Tensor:
+        return super().forward(x)
+
+
+class Reshape(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.to_sizes = config["to"]
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        return x.reshape(x.shape[0], *self.to_sizes)
+
+
+class Upsample(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.times, self.mode = config["times"], config["mode"]
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        mode = LINEAR[x.dim() - 2] if self.mode == "linear" else "nearest"
+        return F.interpolate(x, scale_factor=self.times, mode=mode)
+
+
+class PixelShuffle(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.times = config["times"]
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        return F.pixel_shuffle(x, self.times)
+
+
+class Pad(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.padding = config["padding"]
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        return padded(x, self.padding)
+
+
+class Slice(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.first, self.end = config["first"], config["end"]
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        return x[:, self.first : self.end]
+
+
+class Shuffle(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.groups = config["groups"]
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        return x.unflatten(1, (self.groups, -1)).transpose(1, 2).flatten(1, 2)
+
+
+class Scale(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(config["channels"]))
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        return x * self.weight.view(-1, *[1] * (x.dim() - 2))
+
+
+class Join(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.how, self.sides = config["how"], config["sides"]
+        self.branches = [(branch["name"], branch["signal"]) for branch in config["branches"]]
+        for branch in config["branches"]:
+            if branch["layers"]["steps"]:
+                self.add_module(branch["name"], build({**branch["layers"], "type": "sequence"}))
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        found = [self._branch(name, signals[signal] if signal else x, signals) for name, signal in self.branches]
+        if self.how == "concat":
+            return torch.cat([cropped(each, self.sides) for each in found], dim=1)
+        if self.how == "multiply":
+            return _folded(torch.mul, found)
+        return _folded(torch.add, [cropped(each, self.sides) for each in found])
+
+    def _branch(self, name: str, x: Tensor, signals: Signals) -> Tensor:
+        return self._modules[name](x, signals) if name in self._modules else x  # type: ignore[misc]
+
+
+def _folded(function: Any, tensors: list[Tensor]) -> Tensor:
+    first, *others = tensors
+    for each in others:
+        first = function(first, each)
+    return first
+
+
+def cropped(x: Tensor, sides: list[int]) -> Tensor:
+    """The centre of the map."""
+    for axis, size in enumerate(sides, start=2):
+        x = x.narrow(axis, (x.shape[axis] - size) // 2, size)
+    return x
+
+
+class Residual(Behind):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__(config, build)
+        self.is_added = config["is_added"]
+        self.branch = build({**config["branch"], "type": "sequence"})
+        if config["shortcut"]:
+            self.shortcut = build({**config["shortcut"], "type": "sequence"})
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        out = self.branch(x, signals)
+        if self.is_added:
+            out = out + (self.shortcut(x, signals) if "shortcut" in self._modules else x)
+        return self.finish(out)
+
+
+class Sample(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.mean = build({**config["mean"], "type": "sequence"})
+        self.log_variance = build({**config["log_variance"], "type": "sequence"})
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        mean, logarithm = self.mean(x, signals), self.log_variance(x, signals)
+        found: Tensor = mean + (logarithm * 0.5).exp() * torch.randn_like(mean)
+        return found
+
+
+LAYERS: dict[str, Any] = {
+    "act": Activation,
+    "norm": Norm,
+    "conv": Conv,
+    "transposed_conv": TransposedConv,
+    "linear": Linear,
+    "pool": Pool,
+    "pool_to": PoolTo,
+    "dropout": Dropout,
+    "reshape": Reshape,
+    "upsample": Upsample,
+    "pixel_shuffle": PixelShuffle,
+    "pad": Pad,
+    "slice": Slice,
+    "shuffle": Shuffle,
+    "scale": Scale,
+    "join": Join,
+    "residual": Residual,
+    "sample": Sample,
+}
