@@ -136,7 +136,7 @@ KINDS = {
         "normalised to mean 0 and variance 1", normalisation(5), input_and_statistics, beside=_LAYER, autocast="fp32"
     ),
     "batch_norm": Kind("each channel normalised over the batch", normalisation(5), input_and_statistics, beside=_BATCH),
-    "running_norm": Kind("each channel normalised by its running statistics", normalisation(2), other_factors),
+    "running_norm": Kind("each channel normalised by its running statistics", normalisation(0), nothing),
     "group_norm": Kind(
         "each group of channels normalised", normalisation(5), input_and_statistics, beside=_GROUP, autocast="fp32"
     ),

@@ -86,7 +86,7 @@ def _fact(one: Any) -> tuple[str, str]:
         choices = [choice.strip("'") for choice in one["ctx"]["expected"].replace(" or ", ", ").split(", ")]
         return f"{shown(found)} is not one of {', '.join(choices)}", did_you_mean(str(found), choices)
     if kind == "missing":
-        return "missing", ""
+        return f"{one['loc'][-1]} is missing", ""
     wanted = _wanted(kind)
     if wanted:
         return f"expected {wanted}, found {shown(found)}", ""

@@ -18,6 +18,7 @@ from archcalc.analyze.memory.decode_cache import CacheFormats, cached
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, MissingExtra
 from archcalc.core.execution import never
+from archcalc.core.ir import walk
 from archcalc.model import Model
 from archcalc.spec.workload import Workload
 from archcalc.verify import names
@@ -118,7 +119,7 @@ def verify(
     `way` limits training to one way of computing it: how attention is computed, and what is recomputed.
     """
     need_torch()
-    _check_batch(model, work)
+    _check_trainable(model, work)
     whole = _twin(model, work) if scale_down else Subject(model, work)
     subject = replace(whole, model=shortened(whole.model)) if quick else whole
     broken = subject.reference.broken()
@@ -134,7 +135,9 @@ def verify(
     )
 
 
-def _check_batch(model: Model, work: Workload) -> None:
+def _check_trainable(model: Model, work: Workload) -> None:
+    if not any(module.params for module, _ in walk(model.build(work))):
+        raise InputError("a model without parameters has no training step to compare", field=model.name)
     smallest = getattr(model.resolved, "smallest_batch", 1)
     if work.batch < smallest:
         fact = "PyTorch refuses to train a batch norm on a single number per channel"

@@ -95,6 +95,11 @@ def _solve(right: torch.Tensor, system: torch.Tensor) -> torch.Tensor:
     return torch.linalg.solve_triangular(system, right, upper=False, unitriangular=True)
 
 
+def _pooled(pool: Callable[..., torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Over the windows that archcalc sees side by side."""
+    return lambda windows: pool(windows.flatten(2), 2)
+
+
 ALONE = ((X, "act"),)
 TWO = ((X, "act"), (X, "act"))
 ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -116,7 +121,19 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "scale": lambda x: x / 3,
     "dropout": lambda x: torch.native_dropout(x, 0.1, True)[0],
     "identity": lambda x: x * 1,
+    "selu": F.selu,
+    "relu6": F.relu6,
+    "hardswish": F.hardswish,
+    "hardsigmoid": F.hardsigmoid,
+    "mish": F.mish,
+    "log_softmax": lambda x: x.log_softmax(-1),
 }
+CHANNELS, GROUPS, INSIDE = Dim.of("channels", 4), Dim.of("groups", 2), Dim.of("in_group", 2)
+HEIGHT, HALF, TAPS = Dim.of("height", 6), Dim.of("half", 3), Dim.of("taps", 2)
+TWELVE = Dim.of("twelve", 12)
+MAP, WINDOWS = axes(BATCH, CHANNELS, HEIGHT), axes(BATCH, CHANNELS, HALF, TAPS)
+SCALED = ((MAP, "act"), (axes(CHANNELS), "param"), (axes(CHANNELS), "param"))
+SPLIT = axes(BATCH, GROUPS, INSIDE, HEIGHT)
 SOLVED, OTHER, ONE = Dim.of("solved", 3), Dim.of("other", 3), Dim.of("one", 1)
 TWINS = (
     *(Twin(kind, ALONE, compute) for kind, compute in ACTIVATIONS.items()),
@@ -156,6 +173,19 @@ TWINS = (
     ),
     Twin("rms_norm", ALONE, lambda x: F.rms_norm(x, (4,))),
     Twin("rms_norm", ((X, "act"), (axes(WIDTH), "param")), lambda x, w: F.rms_norm(x, (4,), w)),
+    Twin("batch_norm", ((MAP, "act"),), lambda x: F.batch_norm(x, None, None, training=True)),
+    Twin("batch_norm", SCALED, lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True)),
+    Twin("group_norm", ((SPLIT, "act"), *SCALED[1:]), lambda x, w, b: F.group_norm(x.flatten(1, 2), 2, w, b)),
+    Twin("instance_norm", ((MAP, "act"),), F.instance_norm),
+    Twin("scaled_instance_norm", SCALED, lambda x, w, b: F.instance_norm(x, None, None, w, b)),
+    Twin("prelu", ((MAP, "act"), (axes(CHANNELS), "param")), F.prelu),
+    Twin("max_pool", ((WINDOWS, "act"),), _pooled(F.max_pool1d), {"to": axes(BATCH, CHANNELS, HALF), "over": (TAPS,)}),
+    Twin(
+        "average_pool", ((WINDOWS, "act"),), _pooled(F.avg_pool1d), {"to": axes(BATCH, CHANNELS, HALF), "over": (TAPS,)}
+    ),
+    Twin("pad", ((MAP, "act"),), lambda x: F.pad(x, (0, 1)), {"to": axes(BATCH, CHANNELS, ROWS)}),
+    Twin("enlarge", ((MAP, "act"),), lambda x: F.interpolate(x, scale_factor=2), {"to": axes(BATCH, CHANNELS, TWELVE)}),
+    Twin("reorder", ((MAP, "act"),), lambda x: x.unflatten(1, (2, 2)).transpose(1, 2).flatten(1, 2)),
     Twin("mask", ((X, "act"), (axes(SEQ, WIDTH), "mask")), lambda x, mask: x.masked_fill(mask, -1.0)),
     Twin("scan", TWO, _scan),
     Twin("kernel", TWO, _in_one_kernel),
@@ -212,7 +242,8 @@ TWINS = (
 )
 COLLECTIVES = {"all_gather", "reduce_scatter"}  # between GPUs: nothing is computed
 GOLDEN = Path(__file__).parents[1] / "golden" / "elementwise_flops.txt"
-WITHOUT_TWIN = COLLECTIVES | {"input", "ids", "order", "shift", "zeros", "constant", "show"}  # nothing goes in
+IN_INFERENCE = {"running_norm"}  # training normalises by the statistics of the batch
+WITHOUT_TWIN = COLLECTIVES | IN_INFERENCE | {"input", "ids", "order", "shift", "zeros", "constant", "show"}  # nothing goes in
 
 
 def disagreements(twin: Twin) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -14,14 +14,18 @@ from archcalc.archs.network.kinds.activation import WORDS_ALONE
 from archcalc.archs.network.layer import Layer, Sequence, Step
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.spec import Block, Spec
-from archcalc.core.errors import InputError, Path, did_you_mean
-from archcalc.spec.node import Node, as_size, mistake_in, shown
+from archcalc.core.errors import InputError, Path, did_you_mean, together
+from archcalc.spec.node import as_size, shown
 
 AROUND = ("name", "repeat", "first", "when")  # fields that any layer may have
 MAY_BE_FIELDS = ("norm", "act")  # of another layer: what stands behind it
 REQUIRED = "required"
 DEEPEST = 20  # blocks within blocks
 MOST_LAYERS = 20_000
+
+
+class Unreadable(InputError):
+    """A layer that cannot be read at all; those behind it are looked at as if it were not there."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class Reader:
         self.blocks, self.defaults = spec.blocks, spec.defaults
         self.used: set[str] = set()
         self.number = 0
+        self.mistakes: list[InputError] = []
         self._check_names()
 
     def _check_names(self) -> None:
@@ -61,8 +66,10 @@ class Reader:
                 hint = "give the block another name"
                 raise InputError(f"{name} is a kind of layer already", hint, fields=[("blocks", name)])
 
-    def refuse_unused(self) -> None:
-        """A block that nothing calls is a mistake: perhaps another one was meant."""
+    def refuse_mistakes(self) -> None:
+        """All that cannot be read; a block that nothing calls is a mistake too: perhaps another one was meant."""
+        if self.mistakes:
+            raise together(self.mistakes)
         for name in self.blocks:
             if name not in self.used:
                 hint = f"call it with {{block: {name}}}, or take it out"
@@ -80,10 +87,20 @@ class Reader:
         found: list[Step] = []
         numbers: Counter[str] = Counter()
         for index, item in enumerate(items):
-            steps, shape = self._repeated(item, shape, place.below(index))
+            steps, shape = self._looked_at(item, shape, place.below(index))
             found.extend(self._numbered(step, numbers) for step in steps)
             place.signals.update({step.signal: shape for step in steps if step.signal})
         return Sequence(tuple(found), is_block), shape
+
+    def _looked_at(self, item: Any, shape: Shape, place: Place) -> tuple[list[Step], Shape]:
+        """A mistake is told together with those behind it; a wrong size may follow from an earlier mistake."""
+        try:
+            return self._repeated(item, shape, place)
+        except Unreadable as mistake:
+            self.mistakes.append(mistake)
+            return [], shape
+        except InputError as mistake:
+            raise together([*self.mistakes, *([] if self.mistakes else [mistake])]) from None
 
     def _numbered(self, step: Step, numbers: Counter[str]) -> Step:
         """`conv_1`, `conv_2`, or the name that the spec gives."""
@@ -147,7 +164,7 @@ class Reader:
             return "block"
         own = [word for word in words if word not in MAY_BE_FIELDS] or words
         if len(own) != 1:
-            raise place.wrong(*self._no_kind(fields, own))
+            raise Unreadable(*self._no_kind(fields, own), fields=[place.path])
         return own[0]
 
     def _as_mapping(self, item: Any, place: Place) -> dict[str, Any]:
@@ -162,7 +179,7 @@ class Reader:
         if isinstance(item, str) and item in kinds() and kinds()[item].MAY_STAND_ALONE:
             return {item: True}
         known = (*kinds(), *self.blocks, *WORDS_ALONE)
-        raise place.wrong(f"no layer called {shown(item)}", did_you_mean(str(item), known))
+        raise Unreadable(f"no layer called {shown(item)}", did_you_mean(str(item), known), fields=[place.path])
 
     def _no_kind(self, fields: dict[str, Any], words: list[str]) -> tuple[str, str]:
         if words:
@@ -182,7 +199,9 @@ class Reader:
         try:
             fields = module.Fields.model_validate(named)
         except ValidationError as error:
-            raise _moved(mistake_in(error, module.Fields), place, {main: word}) from None
+            from archcalc.spec.mistakes import mistake_in
+
+            raise _moved(mistake_in(error, module.Fields, named), place, {main: word}) from None
         found: tuple[Layer, Shape] = module.read(word, fields, shape, place, self)
         return found
 
@@ -230,12 +249,10 @@ def _all_worked_out(values: dict[str, Any], scope: Scope, place: Place) -> dict[
     return {key: _worked_out(value, scope, place.below(key)) for key, value in values.items()}
 
 
-def _moved(error: InputError, place: Place, renamed: dict[str, str]) -> InputError:
-    """The same mistake under the path of the layer that it stands in."""
-    paths = [(*place.path, *(renamed.get(str(key), key) for key in path)) for path in error.fields]
-    return InputError(error.fact, error.hint, more=error.more, fields=[*paths, place.path])
-
-
-def fields_of(node: type[Node]) -> list[str]:
-    """The names of a kind's fields, as people write them."""
-    return [name for name in node.model_fields if name != node.main]
+def _moved(error: InputError, place: Place, renamed: dict[str, str]) -> Unreadable:
+    """The same mistakes under the path of the layer that they stand in."""
+    found = []
+    for one in error.each():
+        paths = [(*place.path, *(renamed.get(str(key), key) for key in path)) for path in one.fields]
+        found.append(Unreadable(one.fact, one.hint, more=one.more, fields=[*paths, place.path]))
+    return cast(Unreadable, together(found))

@@ -55,7 +55,7 @@ def resolve(spec: Spec) -> Network:
     for name, items in spec.heads.items():
         heads[name], behind = reader.sequence(items, shape, ("heads", name))
         shapes.append(behind)
-    reader.refuse_unused()
+    reader.refuse_mistakes()
     return _with_loss(spec, body, heads, shapes or [shape])
 
 

@@ -73,10 +73,6 @@ class Norm:
         if self.kind == "layer":
             return self._layer_norm(m, x)
         weights = self._weights(m, channels)
-        if self.running:
-            for name in ("running_mean", "running_var"):
-                m.buffer(name, channels)
-            m.buffer("num_batches_tracked", role="index")
         if self.kind == "batch":
             return self._batch_norm(m, x, weights, trace)
         return self._grouped(m, x, weights)
@@ -85,8 +81,18 @@ class Norm:
         """By the statistics of the batch while training, else by the running ones."""
         if self.needs_two and trace.work.trains and trace.work.batch == 1:
             m.work_notes.append(ONE_NUMBER)
-        of_batch = trace.work.trains or not self.running
-        return m.record("batch_norm" if of_batch else "running_norm", x, *weights)
+        statistics = self._statistics(m, parts(x)[1])
+        if trace.work.trains or not statistics:
+            return m.record("batch_norm", x, *weights)
+        return m.record("running_norm", x, *statistics, *weights)
+
+    def _statistics(self, m: Module, channels: Dim) -> tuple[Tensor, ...]:
+        """Buffers that training updates and inference reads; the number of batches counts up beside them."""
+        if not self.running:
+            return ()
+        mean, variance = m.buffer("running_mean", channels), m.buffer("running_var", channels)
+        m.buffer("num_batches_tracked", role="index")
+        return mean, variance
 
     def _weights(self, m: Module, *dims: Dim) -> tuple[Param, ...]:
         return tuple(m.param(name, *dims, role=Role.NORM) for name in ("weight", "bias") if self.affine)
