@@ -11,6 +11,7 @@ pytest.importorskip("torch")
 
 from support.op_twins import (
     GOLDEN,
+    IN_INFERENCE,
     ROLES,
     TWINS,
     WITHOUT_TWIN,
@@ -175,7 +176,7 @@ def test_every_field_is_broken() -> None:
     assert {field.name for field in fields(Kind)} == {"about"} | BROKEN | ELSEWHERE | set(TRAITS)
 
 
-@pytest.mark.parametrize("kind", sorted(WITHOUT_TWIN))
+@pytest.mark.parametrize("kind", sorted(WITHOUT_TWIN - IN_INFERENCE))
 def test_what_has_no_twin_costs_nothing(kind: str) -> None:
     """Neither FLOPs nor memory: there is nothing to compare."""
     whole = KINDS[kind]

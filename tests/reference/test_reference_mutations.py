@@ -104,6 +104,27 @@ SPECS: list[Spec] = [
     {"family": "autoencoder", "kind": "linear", "input": 6, "hidden": 4},
     {"family": "autoencoder", "kind": "deep", "input": 6, "hidden": [4, 3], "tied": True},
     {"family": "autoencoder", "kind": "variational", "input": 6, "hidden": [4, 3]},
+    {
+        "family": "network",
+        "input": [4, 6, 6],
+        "layers": [
+            {"conv": 4, "kernel": 3, "padding": "same", "norm": "batch"},
+            {"residual": [{"conv": 4, "kernel": 1}, {"norm": "layer"}], "act": "prelu"},
+            {"concat": ["input", [{"pool": "max", "kernel": 3, "stride": 1, "padding": 1}, {"shuffle": 2}, "relu"]]},
+            {"slice": [0, 4]},
+            {"pixel_shuffle": 2},
+            {"pad": 1},
+            {"upsample": 2},
+            {"transposed_conv": 3, "kernel": 2, "stride": 2},
+            {"pool": "average", "to": 2},
+            "scale",
+            {"dropout": 0.1},
+            {"act": "prelu"},
+            "flatten",
+            {"sample": {"mean": [{"linear": 3}], "log_variance": [{"linear": 3}]}},
+            {"linear": 2},
+        ],
+    },
 ]
 
 

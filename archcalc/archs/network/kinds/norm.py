@@ -128,16 +128,10 @@ def norm_behind(fields: Fields | None, shape: Shape, place: Place) -> Norm | Non
     if fields is None or fields.kind == "none":
         return None
     fields.check_kind(fields.kind, place.path)
-    usually_affine, usually_running = fields.kind != "instance", fields.kind == "batch"
-    return Norm(
-        fields.kind,
-        shape.channels,
-        _groups(fields, shape, place),
-        usually_affine if fields.affine is None else fields.affine,
-        usually_running if fields.running is None else fields.running,
-        fields.over == "all",
-        shape.sides,
-    )
+    affine = fields.kind != "instance" if fields.affine is None else fields.affine
+    running = fields.kind == "batch" and fields.running is not False
+    groups = _groups(fields, shape, place)
+    return Norm(fields.kind, shape.channels, groups, affine, running, fields.over == "all", shape.sides)
 
 
 def _groups(fields: Fields, shape: Shape, place: Place) -> int:

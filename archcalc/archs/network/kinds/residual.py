@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
+from archcalc.archs.network.kinds.conv import finished
 from archcalc.archs.network.kinds.join import join
 from archcalc.archs.network.layer import Sequence
 from archcalc.archs.network.shape import Shape
@@ -48,7 +49,7 @@ class Residual:
         if self.is_added:
             skip = self.shortcut.run(m["shortcut"], x, trace) if self.shortcut else x
             out = join(m, "add", [out, skip], trace)
-        return self.act.run(m["act"] if self.act.slopes else m, out, trace) if self.act else out
+        return finished(m, out, None, self.act, trace)
 
 
 def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Residual, Shape]:
