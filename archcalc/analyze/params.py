@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count, total
-from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, doubts_of, fold, notes_of, walk
+from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, fold, walk
+from archcalc.core.notes import doubts_of, notes_of
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Working

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from archcalc.analyze.orientation import orientation_note, orientations
 from archcalc.core.count import Count
-from archcalc.core.ir import Axes, Module, Op, Tensor, notes_of
+from archcalc.core.ir import Axes, Module, Op, Tensor
+from archcalc.core.notes import notes_of
 from archcalc.core.tree import given_out, signals_of, taken_in
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.spec.scope import WHOLE, Scope

@@ -38,12 +38,8 @@ __all__ = [
     "Seen",
     "Tensor",
     "axes",
-    "doubts_of",
     "fold",
-    "memory_notes_of",
-    "notes_of",
     "walk",
-    "work_notes_of",
 ]
 
 
@@ -269,8 +265,8 @@ class Module:
         _check_dims((*inputs, output))
         self._attach()
         beside = _beside(kind, inputs, output)
-        told = (over, select, name, note, beside, seen, title, is_aside, windows)
-        self.body.append(Op(kind, inputs, output, *told))
+        said = (over, select, name, note, beside, seen, title, is_aside, windows)
+        self.body.append(Op(kind, inputs, output, *said))
         return output
 
     def show(self, name: str, *items: Dim | Axis, note: str = "", title: str = "") -> None:
@@ -319,26 +315,6 @@ def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, C
     yield module, copies
     for child in module.children:
         yield from walk(child, copies)
-
-
-def notes_of(module: Module) -> tuple[Assumption, ...]:
-    """Notes that every report about the model must show."""
-    return tuple(note for node, _ in walk(module) for note in node.notes)
-
-
-def doubts_of(module: Module) -> tuple[Assumption, ...]:
-    """Why its parameter counts are not exact; empty if they are."""
-    return tuple(doubt for node, _ in walk(module) for doubt in node.doubts)
-
-
-def work_notes_of(module: Module) -> tuple[Assumption, ...]:
-    """Notes for reports of FLOPs, memory or time, without repetition."""
-    return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.work_notes))
-
-
-def memory_notes_of(module: Module) -> tuple[Assumption, ...]:
-    """Further notes for reports of memory, without repetition."""
-    return tuple(dict.fromkeys(note for node, _ in walk(module) for note in node.memory_notes))
 
 
 def fold(module: Module, own: Callable[[Module], int]) -> Count:

@@ -11,7 +11,7 @@ from support.same_tensors import Case
 from support.small_decoders import BLOCKS, KV, LOCAL, NARROW, NO_KV, ROUTED, WIDTH, D, blocks, hf, usual
 
 import archcalc
-from archcalc.core.ir import work_notes_of
+from archcalc.core.notes import work_notes_of
 from archcalc.model import Model
 from archcalc.spec.workload import Workload
 

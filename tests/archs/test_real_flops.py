@@ -28,7 +28,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import archcalc
 from archcalc.analyze.flops.cost import work
-from archcalc.core.ir import work_notes_of
+from archcalc.core.notes import work_notes_of
 
 BATCH, SEQ = 2, 10
 

@@ -20,7 +20,8 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, total
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.execution import never
-from archcalc.core.ir import Module, ModuleGroup, Param, Region, notes_of, walk, work_notes_of
+from archcalc.core.ir import Module, ModuleGroup, Param, Region, walk
+from archcalc.core.notes import notes_of, work_notes_of
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import FEED_FORWARD
 from archcalc.core.tree import ops_in

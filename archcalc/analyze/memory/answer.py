@@ -24,7 +24,8 @@ from archcalc.analyze.option_checks import check_cache, check_decodes, check_pla
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.execution import Trainable, never
-from archcalc.core.ir import Module, memory_notes_of, notes_of, work_notes_of
+from archcalc.core.ir import Module
+from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
 from archcalc.core.precision import BYTES
 from archcalc.run import lora, sequence_parallel
 from archcalc.run.case import Case, case

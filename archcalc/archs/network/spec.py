@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
-from archcalc.spec.node import ModelSpec, Node, as_size, mistake, shown
+from archcalc.spec.node import ModelSpec, Node, as_size, field, mistake, shown
 
 MOST_SIDES = 3
 
@@ -37,21 +37,31 @@ Values = Annotated[dict[str, Any], WithJsonSchema({"type": "object"})]
 class Block(Node):
     """Layers with a name. `parameters` are those that it is called with, each with its default; `required` has none."""
 
-    parameters: Values = Field(default={}, description="What a call gives, each with its default or `required`.")
-    layers: Items = Field(default=[], description="The layers of the block, which may use the parameters' names.")
+    parameters: Values = field(
+        {}, "What a call gives, each with its default or `required`.", example={"width": "required", "stride": 1}
+    )
+    layers: Items = field(
+        [], "The layers of the block, which may use the names of its parameters.", example=[{"conv": 8, "kernel": 3}]
+    )
 
 
 class Spec(ModelSpec):
-    family: Literal["network"] = "network"
-    input: Sample | None = Field(default=None, description="One sample: channels, then its sides, or a vector's width.")
-    layers: Items = Field(default=[], description="The layers, one after the other.")
-    blocks: dict[str, Block] = Field(default={}, description="Named groups of layers that `layers` can call.")
-    defaults: dict[str, Values] = Field(
-        default={}, description="Fields that hold for every layer of a kind, unless it has its own."
+    family: Literal["network"] = field(
+        "network", "The family of networks that are written layer by layer.", example="network"
     )
-    heads: dict[str, Items] = Field(
-        default={}, description="Several outputs, each with layers of its own that read the last layer."
+    input: Sample | None = field(
+        None, "One sample: channels, then its sides; or the width of a vector.", example=[3, 224, 224], unset="needed"
     )
-    loss: Literal["cross_entropy", "squared_error", "none"] | None = Field(
-        default=None, description="The training loss; cross entropy if the output is a vector, else none."
+    layers: Items = field([], "The layers, one after the other.", example=["flatten", {"linear": 10}])
+    blocks: dict[str, Block] = field(
+        {}, "Named groups of layers that `layers` can call.", example={"twice": {"layers": ["relu", "relu"]}}
+    )
+    defaults: dict[str, Values] = field(
+        {}, "Fields that hold for every layer of a kind, unless it has its own.", example={"conv": {"bias": False}}
+    )
+    heads: dict[str, Items] = field(
+        {}, "Several outputs, each with layers of its own that read the last layer.", example={"age": [{"linear": 1}]}
+    )
+    loss: Literal["cross_entropy", "squared_error", "none"] | None = field(
+        None, "The training loss.", example="none", unset="cross entropy if the output is a vector, else none"
     )
