@@ -243,7 +243,9 @@ TWINS = (
 COLLECTIVES = {"all_gather", "reduce_scatter"}  # between GPUs: nothing is computed
 GOLDEN = Path(__file__).parents[1] / "golden" / "elementwise_flops.txt"
 IN_INFERENCE = {"running_norm"}  # training normalises by the statistics of the batch
-WITHOUT_TWIN = COLLECTIVES | IN_INFERENCE | {"input", "ids", "order", "shift", "zeros", "constant", "show"}  # nothing goes in
+WITHOUT_TWIN = (  # most of them have no input
+    COLLECTIVES | IN_INFERENCE | {"input", "ids", "order", "shift", "zeros", "constant", "show"}
+)
 
 
 def disagreements(twin: Twin) -> list[str]:
