@@ -11,7 +11,8 @@ from archcalc.analyze.diagram.closing import closed
 from archcalc.analyze.diagram.flow import graph
 from archcalc.analyze.diagram.graph import Edge, Graph, Node
 from archcalc.analyze.diagram.sketch import sketch
-from archcalc.core.ir import Module, Tensor, notes_of
+from archcalc.core.ir import Module, Tensor
+from archcalc.core.notes import notes_of
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.spec.scope import WHOLE, Scope
 from archcalc.spec.workload import Workload
