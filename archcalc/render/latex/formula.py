@@ -15,7 +15,6 @@ from archcalc.render.latex.measure import width
 OPERATOR = 1.25  # em that a sign of operation takes, with the space around it
 BRACKET = 0.4
 SUM, BRACKETED, PRODUCT = 0, 1, 100  # how bad a break before a piece is; every pair of brackets around it adds to it
-EARLIEST = 2  # pieces on a line before it is broken
 
 
 class Piece(NamedTuple):
@@ -107,7 +106,7 @@ def equation_lines(steps: Sequence[Formula], room: float) -> list[str]:
 def _broken(formula: Formula, room: float) -> list[Formula]:
     """Lines of a formula, each as long as it can be up to the best place for a break; all but the first indented."""
     lines, rest = [], formula
-    while _width(rest) > room and len(rest) > EARLIEST:
+    while _width(rest) > room and len(rest) > _least(rest):
         place = _place(rest, room)
         lines.append(rest[:place])
         rest = (INDENT, *rest[place:])
@@ -115,6 +114,11 @@ def _broken(formula: Formula, room: float) -> list[Formula]:
 
 
 def _place(formula: Formula, room: float) -> int:
-    """The last of the best places within the room."""
-    fitting = [i for i in range(EARLIEST, len(formula)) if _width(formula[:i]) <= room] or [EARLIEST]
+    """The last of the best places within the room, with a single piece on a line only if two are too long."""
+    fitting = [i for i in range(2, len(formula)) if _width(formula[:i]) <= room] or [_least(formula)]
     return min(fitting, key=lambda i: (formula[i].rank, -i))
+
+
+def _least(formula: Formula) -> int:
+    """One piece, or one behind the indentation."""
+    return 2 if formula[0] is INDENT else 1

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from archcalc.render.latex.equations import aligned, collected, sizes
+from archcalc.render.latex.equations import aligned
 from archcalc.render.latex.formula import OPERATOR, Piece
 from archcalc.render.latex.measure import BOLD, width
 from archcalc.render.latex.symbols import Symbols, explained, parts
 from archcalc.render.latex.table import Cell, Grid, Head, Paper, Row, indented_as_a_whole
 from archcalc.render.latex.text import breaking, sentence, text
+from archcalc.render.latex.workings import collected, sizes
 from archcalc.render.page import Page, page
 from archcalc.render.words import cells as words_of
 from archcalc.render.words import entries, figure
