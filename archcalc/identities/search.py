@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from archcalc.identities import about, names, section
 
 SHORTEST = 4  # letters from which a word may be the beginning of another: "grad" finds "gradient"
+ENDINGS = ("d", "ed", "ing", "s", "es")
 LIKE = 0.7  # how alike a misspelt word and the one that was meant are at least, from 0 to 1
 _WORDS = re.compile(r"[^\W_]+")
 
@@ -71,7 +72,7 @@ def _derivation(name: str) -> Iterable[str]:
 
 
 def _matches(word: str, texts: Iterable[str]) -> bool:
-    """Words of letters by their beginnings, in the singular or plural; formulas such as T(k) wherever they stand."""
+    """Words of letters by their beginnings, with or without an ending; formulas such as T(k) wherever they stand."""
     plain = _plain(word)
     fits = _begins(plain) if plain.isalpha() else _contains(plain)
     return any(fits(_plain(text)) for text in texts)
@@ -81,7 +82,12 @@ def _begins(word: str) -> Callable[[str], bool]:
     if len(word) < SHORTEST:
         return lambda text: word in _WORDS.findall(text)
     stem = word.removesuffix("s")
-    return lambda text: any(each.startswith(stem) for each in _WORDS.findall(text))
+    return lambda text: any(each.startswith(stem) or _inflected(word, each) for each in _WORDS.findall(text))
+
+
+def _inflected(word: str, known: str) -> bool:
+    """Whether a word is a known one with an ending: masked, scaling, transposed."""
+    return len(known) >= SHORTEST and word.startswith(known) and word.removeprefix(known) in ENDINGS
 
 
 def _contains(formula: str) -> Callable[[str], bool]:

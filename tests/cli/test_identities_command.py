@@ -143,6 +143,8 @@ def test_a_misspelt_or_empty_word_is_answered_with_what_was_meant(run: Run, type
         (["rope", "alibi"], ["rope", "rope-linear-attention", "rope-decay", "alibi-slopes", "alibi-bias"]),
         (["kernel-attention", "feature-map"], ["kernel-attention", "feature-map"]),
         (["Craig"], ["score-variance", "score-law"]),
+        (["transposed", "sinusoids"], ["shift-matrix"]),
+        (["masked"], ["softmax-zeros"]),
         (["1/√D"], ["score-variance", "softmax-jacobian"]),
     ],
 )

@@ -8,7 +8,7 @@ from archcalc.identities.sources import BISHOP, CORDONNIER, CRAIG, CS224N, SET_T
 ABOUT = {
     "orthogonal-inputs": About(
         "what self-attention makes of orthogonal inputs",
-        ("self-attention", "orthogonal", "identity", "y_n = x_n"),
+        ("identity", "y_n = x_n", "a_nn"),
         (
             "Scores are x_nᵀx_m: ‖x‖² with itself, 0 with every other input.",
             "Softmax over m: a_nn = e^‖x‖²/(N−1+e^‖x‖²), and each other weight is 1/(N−1+e^‖x‖²).",
@@ -61,7 +61,7 @@ ABOUT = {
     ),
     "dense-layer": About(
         "self-attention as one dense layer on a sequence",
-        ("parameters", "fully connected", "N²D²", "O(N²)", "quadratic", "sparse", "transformer"),
+        ("parameters", "fully connected", "N²D²", "O(N²)", "flops", "cost", "quadratic", "sparse", "transformer"),
         (
             "For given weights A the output A·X·W_V is linear in X: on all rows in a line its matrix is A ⊗ W_Vᵀ.",
             "As a dense layer that matrix would have (ND)² free weights.",
@@ -72,7 +72,7 @@ ABOUT = {
     ),
     "two-keys": About(
         "a query between two keys averages their values",
-        ("query", "keys", "average", "attention exploration", "cs224n", "beta"),
+        ("orthonormal", "third key", "attention exploration", "cs224n", "beta"),
         (
             "q = β(k_a + k_b) scores β(‖k_a‖² + k_aᵀk_b) with k_a and β(‖k_b‖² + k_aᵀk_b) with k_b.",
             "The two are equal if and only if ‖k_a‖ = ‖k_b‖; orthogonality is not needed.",
@@ -94,7 +94,7 @@ ABOUT = {
     ),
     "noisy-keys": About(
         "a noisy key γμ_a: one query for both, or for each",
-        ("two keys", "heads", "variance", "mean", "cs224n", "gamma", "γ", "query", "sample", "covariance"),
+        ("two keys", "heads", "variance", "mean", "cs224n", "gamma", "γ", "sample", "integral", "covariance"),
         (
             "One query β(μ_a + μ_b): scores βγ, β and 0 for the others. Weight on v_a: σ(β(γ−1)), nearly.",
             "γ is symmetric about 1, so the mean is ½; for β = 20 the weight is near 0 or 1: a variance near ¼.",
@@ -117,7 +117,7 @@ ABOUT = {
     ),
     "projection-coordinates": About(
         "Aᵀ(v_a + v_b) gives the coordinates of v_a",
-        ("project", "basis", "subspace", "copy", "cs224n", "M(v_a + v_b)"),
+        ("project", "orthogonal", "orthonormal", "basis", "subspace", "copy", "cs224n", "M(v_a + v_b)"),
         (
             "v_a = A·c, with a column of A for each direction of v_a and c the coordinates; v_b = B·d.",
             "Aᵀ(v_a + v_b) = AᵀA·c + AᵀB·d. Orthonormal A gives AᵀA = I, and A ⊥ B gives AᵀB = 0: what is left is c.",

@@ -48,7 +48,7 @@ ABOUT = {
     ),
     "kernel-crossover": About(
         "from which length on kernel attention is cheaper",
-        ("crossover", "linear attention", "flops", "cost", "N > D²"),
+        ("linear attention", "flops", "cost", "causal", "N > D²"),
         (
             "Softmax: 2N²(D+M) FLOPs. Kernel: φ(K)ᵀV and φ(Q)·(…) cost 2NCM each, 4NCM.",
             "4NCM < 2N²(D+M) if and only if N > 2CM/(D+M); at M = D that is N > C.",

@@ -51,7 +51,7 @@ ABOUT = {
     ),
     "gru-size": About(
         "a GRU has 3/4 of an LSTM's parameters",
-        ("parameters", "keras", "bias", "reset_after", "rnn", "recurrent", "lstm"),
+        ("keras", "pytorch", "bias", "biases", "reset_after", "rnn", "recurrent"),
         (
             "A gate has a matrix of h × (in + h) and its biases; an LSTM has four such gates, a GRU three.",
             "With one bias a gate: 3(in·h + h² + h) / 4(in·h + h² + h) = 3/4; with two the same.",

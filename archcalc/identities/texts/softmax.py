@@ -8,7 +8,7 @@ from archcalc.identities.sources import BRIDLE, SPARSEMAX, VASWANI
 ABOUT = {
     "softmax-zeros": About(
         "softmax makes entries small, never zero",
-        ("zero", "zeros", "sparse", "mask", "attention", "weights", "underflow"),
+        ("sparse", "mask", "attention", "weights", "underflow", "float64"),
         (
             "a_n = e^{s_n}/Σ_m e^{s_m}: numerator and denominator are positive for all finite scores.",
             "a_n/a_m = e^(s_n − s_m): an entry 25 below another has 1e-11 of its weight, and a gradient.",
