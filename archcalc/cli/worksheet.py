@@ -19,11 +19,19 @@ SUFFIXES = {".md": "markdown", ".tex": "latex", ".html": "html"}
 ANSWERS = "ANSWERS.yaml"
 
 
+def _seed(text: str | int) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"expected a whole number, found '{text}'") from None
+
+
 def worksheet(
     model: ModelName = "textbook",
     set: Set = [],
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Vary the sizes: another number, another sheet.")
+        int | None,
+        typer.Option("--seed", parser=_seed, metavar="N", help="Vary the sizes: another number, another sheet."),
     ] = None,
     questions: Annotated[
         str, typer.Option("--questions", metavar="LIST", help="What is asked: params,shapes,flops,memory.")
@@ -61,6 +69,8 @@ def worksheet(
 
 def _format(format: str | None, output: str | None) -> str:
     """As asked for, or as the name of the file says."""
+    if output is not None and not output.strip():
+        raise InputError("the name is empty", "name a folder, or a file such as sheet.html", field="--output")
     suffix = Path(output or "").suffix
     usual = SUFFIXES.get(suffix, "markdown")
     if format is None:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from archcalc.core.assumptions import Topic
-from archcalc.core.errors import InputError, Path, did_you_mean, dotted
+from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.exercises.blanks import QUESTIONS, Blank, blanks
 from archcalc.exercises.conventions import biases
 from archcalc.exercises.variation import data_of, varied, with_sizes
@@ -65,7 +65,7 @@ class Sheet:
         fields = {name: value for name, value in data_of(self.model).items() if name not in NOT_GIVEN}
         choices = [each for each in left_out(self.model.spec, self.model.defaults) if each.words]
         written = [*_flat(fields, ()), *((each.field, _words(each.value)) for each in choices)]
-        return [Given(dotted(path), value, _meaning(type(self.model.spec), path)) for path, value in written]
+        return [Given(_field(path), value, _meaning(type(self.model.spec), path)) for path, value in written]
 
     @property
     def conventions(self) -> list[str]:
@@ -90,6 +90,8 @@ def worksheet(model: Model, *, seed: int | None = None, questions: Sequence[str]
 
 
 def _check(model: Model, questions: Sequence[str]) -> None:
+    if not questions:
+        raise InputError("nothing is asked", f"choose from: {', '.join(QUESTIONS)}", field="--questions")
     for question in questions:
         if question not in QUESTIONS:
             raise InputError(f"no question called {question}", did_you_mean(question, QUESTIONS), field="--questions")
@@ -99,15 +101,21 @@ def _check(model: Model, questions: Sequence[str]) -> None:
 
 
 def _flat(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """`ffn.width` and `512`, for every field within fields."""
+    """`ffn.width` and `512`, for every field within fields; a list of layers has a line for each."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield from _flat(inner, (*path, key))
+    elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):
+        yield from _flat(value[0], path)
     elif isinstance(value, list) and any(isinstance(inner, dict | list) for inner in value):
-        for place, inner in enumerate(value):
-            yield from _flat(inner, path if len(value) == 1 else (*path, place))
+        yield from (((*path, place), _words(inner)) for place, inner in enumerate(value, start=1))
     else:
         yield path, _words(value)
+
+
+def _field(path: Path) -> str:
+    """`ffn.width`; items of a list are counted from 1, as people do: `layers 3`."""
+    return "".join(f" {key}" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
 
 
 def _meaning(spec: type[Node], path: Path) -> str:
@@ -120,9 +128,11 @@ def _meaning(spec: type[Node], path: Path) -> str:
 def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_words(inner)}" for key, inner in value.items()) or "as above"
     if isinstance(value, list):
-        return ", ".join(map(_words, value))
-    return f"{value:,}" if isinstance(value, int) else str(value or "as above")
+        return f"[{', '.join(str(one) if isinstance(one, int) else _words(one) for one in value)}]"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 TASKS = {

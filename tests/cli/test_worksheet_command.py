@@ -119,3 +119,20 @@ def test_a_broken_file_is_one_message(run: Run, write: Write, text: str, told: s
 def test_there_is_no_such_file(run: Run) -> None:
     answer = run("check", "nowhere.yaml")
     assert (answer.code, "nowhere.yaml: there is no such file" in answer.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--seed", "abc"), "--seed: expected a whole number, found 'abc'"),
+        (("--questions", ""), "--questions: nothing is asked"),
+        (("--questions", "prams"), "--questions: no question called prams"),
+        (("--format", "pdf"), "--format: no format called pdf"),
+        (("-o", ""), "--output: the name is empty"),
+        (("-o", "/proc/nowhere"), "/proc/nowhere: this folder cannot be made"),
+    ],
+)
+def test_a_wrong_option_is_told(run: Run, arguments: tuple[str, ...], told: str) -> None:
+    answer = run("worksheet", "gpt2", *arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert told in answer.err

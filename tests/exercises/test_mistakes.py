@@ -86,6 +86,13 @@ INJECTED = [  # model, question, blank, wrong answer, the mistake that it is
     ("textbook", "shapes", Q, "32 x 4 x 2048 x 192", "axes merged or split"),
     ("textbook", "shapes", Q, "32 x 12 x 2048 x 768", "one axis too many"),
     ("vit-b-16:batch=8", "shapes", OUT, "8 x 196 x 768", "class token forgotten"),
+    ("convolutions", "params", "conv_1", "3*3*3*16", "forgotten bias"),
+    ("convolutions", "params", "conv_2", "3*3*16*32 + 32", "groups forgotten"),
+    ("convolutions", "params", "conv_1", "3*3*16 + 16", "forgotten factor"),
+    ("convolutions", "shapes", "conv_1", "8 x 16 x 32 x 32", "stride forgotten"),
+    ("convolutions", "shapes", "conv_1", "8 x 16 x 15 x 15", "padding forgotten"),
+    ("convolutions", "shapes", "conv_2", "8 x 32 x 12 x 12", "padding forgotten"),
+    ("convolutions", "shapes", "conv_2", "8 x 32 x 18 x 18", "dilation forgotten"),
 ]  # fmt: skip
 DECLARED = {
     *(mistake.name for mistake in (*MISTAKES, *RARER_MISTAKES, FORGOTTEN_FACTOR, another_size(()))),

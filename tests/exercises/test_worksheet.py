@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from support.filled_sheets import handed_in, sheet_of
+from support.filled_sheets import SPECS, handed_in, sheet_of
 
 import archcalc
 from archcalc.core.errors import InputError
@@ -24,7 +24,7 @@ MODELS += [
     "gnmt",
     "albert-base-v2",
 ]
-MODELS += ["linear-autoencoder", "recursive-autoencoder"]
+MODELS += ["linear-autoencoder", "recursive-autoencoder", "convolutions"]
 EVERY = ("params", "shapes", "flops", "memory")
 
 
@@ -71,7 +71,7 @@ def test_the_file_alone_is_enough(model: str) -> None:
 @pytest.mark.parametrize("model", MODELS)
 def test_every_seed_gives_another_valid_model(model: str) -> None:
     """One that can be traced, and that is the same for the same seed."""
-    sized = with_sizes(archcalc.load(model))
+    sized = with_sizes(archcalc.load(SPECS.get(model, model)))
     specs = [varied(sized, seed).spec for seed in range(6)]
     assert len({str(spec.model_copy(update={"name": ""})) for spec in specs}) > 3
     assert varied(sized, 3).spec == specs[3]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import archcalc
 from archcalc.exercises.answers import read, written
@@ -15,9 +15,28 @@ if TYPE_CHECKING:
     from archcalc.exercises.marking import Mark
 
 
+CONVOLUTIONS: dict[str, Any] = {
+    "family": "network",
+    "input": [3, 32, 32],
+    "batch": 8,
+    "layers": [
+        {"conv": 16, "kernel": 3, "stride": 2, "padding": 1},
+        "relu",
+        {"conv": 32, "kernel": 3, "padding": 2, "dilation": 2, "groups": 4},
+        "relu",
+        {"pool": "average", "to": 1},
+        "flatten",
+        {"linear": 10},
+    ],
+}
+SPECS = {"convolutions": CONVOLUTIONS}  # besides presets
+
+
 def sheet_of(model: str, *questions: str, seed: int | None = None) -> Sheet:
+    """Of a preset, with changes behind a colon, or of a spec from here."""
     name, _, changes = model.partition(":")
-    return worksheet(archcalc.load(name, set=changes.split(",") if changes else ()), seed=seed, questions=questions)
+    loaded = archcalc.load(SPECS.get(name, name), set=changes.split(",") if changes else ())
+    return worksheet(loaded, seed=seed, questions=questions)
 
 
 def with_answers(sheet: Sheet, changed: dict[str, object]) -> str:

@@ -23,6 +23,7 @@ class Misreading:
     value: Any
     instead_of: tuple[Any, ...] = ()  # any, where none is named
     unsaid: bool = False  # also where the spec leaves it out
+    each: bool = False  # also in one place alone, such as the stride of one layer
 
     def changed(self, data: Data) -> Iterator[Data]:
         """The specs that somebody has in mind who makes it."""
@@ -33,6 +34,8 @@ class Misreading:
             places.append(path)
         if places:
             yield _with(data, places, self.value)
+        if self.each and len(places) > 1:
+            yield from (_with(data, [place], self.value) for place in places)
 
     def _differs(self, found: Any) -> bool:
         return found != self.value and (not self.instead_of or found in self.instead_of)
@@ -77,6 +80,7 @@ _HEADS = "the heads together are taken to be as wide as the model; here heads ×
 _NORM = "a layer norm has a scale and a shift, an RMS norm a scale alone"
 _CELLS = "an LSTM has four gates (the candidate included), a GRU three, a plain RNN one"
 _TIED = "the output layer uses the embedding's table and has no matrix of its own"
+_GROUPS = "with groups, an output channel sees only the input channels of its own group"
 _BIASES = "how many bias vectors a gate has is a convention: here it is another"
 
 MISREADINGS = (
@@ -109,4 +113,8 @@ MISREADINGS = (
     Misreading("four gates for three", _CELLS, "cell", "lstm"),
     Misreading("no gates", _CELLS, "cell", "rnn"),
     Misreading("projection forgotten", "the state is projected to a narrower one", "projection", GONE),
+    Misreading("stride forgotten", "the stride is taken to be 1", "stride", 1, each=True),
+    Misreading("padding forgotten", "the padding is missing", "padding", 0, each=True),
+    Misreading("dilation forgotten", "the dilation is missing: the kernel reaches further", "dilation", 1, each=True),
+    Misreading("groups forgotten", _GROUPS, "groups", 1, each=True),
 )
