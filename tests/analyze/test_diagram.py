@@ -166,3 +166,15 @@ def test_the_record_names_every_node_and_edge() -> None:
     assert {each["inside"] for each in record["nodes"]} <= {None, *ids}
     assert record["parameters"] == 124_439_808
     assert record["edges"][-1]["shape"] == [1, 1024, 50257]
+
+
+def test_layers_that_share_weights_are_a_stack_and_no_recurrence() -> None:
+    encoder = node(drawn("albert-base-v2"), "encoder")
+    assert (encoder.calls, encoder.is_step, encoder.repeat) == (12, False, 1)
+    assert not [each for each in encoder.walk() if each.form == Form.STATE]
+
+
+def test_several_outputs_have_the_names_of_their_modules() -> None:
+    """What a loss compares them with is none of them."""
+    outputs = [each.title for each in drawn("recursive-autoencoder").root.children if each.form == Form.OUTPUT]
+    assert outputs == ["reconstruction", "output"]

@@ -69,16 +69,18 @@ class _Flow:
         return edges
 
     def of_outputs(self) -> list[Edge]:
-        """What the loss reads, or what comes out last."""
+        """What losses read, or what comes out last."""
         last = [op for op in self.made.home if self.made.home[op].form != Form.INPUT][-1:]
         tensors = self.made.outputs or [op.output for op in last]
-        sources = dict.fromkeys(self._source(tensor, None) for tensor in tensors)
-        return [self._output(source) for source in sources if source and source[0].form != Form.INPUT]
+        found = dict.fromkeys(self._source(tensor, None) for tensor in tensors)
+        sources = [source for source in found if source and source[0].form != Form.INPUT]
+        last_made = max((source[2] for source in sources), default=0)
+        return [self._output(source, is_last=source[2] == last_made) for source in sources]
 
-    def _output(self, source: Source) -> Edge:
-        op = self.made.made_by[source[1]]
-        title = op.title or op.name.replace("_", " ") or "output"
-        root = self.made.root
+    def _output(self, source: Source, *, is_last: bool) -> Edge:
+        """Under the name of its op; one without a name under that of its module, the last as output."""
+        op, root = self.made.made_by[source[1]], self.made.root
+        title = op.title or op.name.replace("_", " ") or ("output" if is_last else self.made.module[op].full_name)
         node = Node(f"#output {len(root.children)}", title, Form.OUTPUT, PartKind.OTHER, 1, len(self.made.order), root)
         root.children.append(node)
         return Edge(source[0], node, *source[1:])

@@ -54,7 +54,8 @@ class Node:
     detail: str = ""
     parameters: int = 0
     repeat: int = 1  # equal copies, one after the other
-    calls: int = 1  # how often each copy runs: the steps of a recurrent net
+    calls: int = 1  # how often each copy runs: the steps of a recurrent net, the layers that share weights
+    is_step: bool = False  # runs for each position of a sequence
     keeps: tuple[str, ...] = ()  # what a recurrent layer keeps for its own next step
     reads_weights_of: str = ""  # the module whose weights it shares, where it has none of its own
     children: list[Node] = field(default_factory=list)

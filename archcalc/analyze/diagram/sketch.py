@@ -30,7 +30,7 @@ class Sketch:
     made_by: dict[Tensor, Op] = field(default_factory=dict)
     order: dict[Op, int] = field(default_factory=dict)
     states: list[tuple[Module, Tensor, Tensor, Node]] = field(default_factory=list)  # where, read, handed on, node
-    outputs: list[Tensor] = field(default_factory=list)
+    outputs: list[Tensor] = field(default_factory=list)  # what losses read; what they compare it with comes second
     stacked: dict[Module, int] = field(default_factory=dict)  # experts: equal copies, kept as one stack of weights
 
 
@@ -65,7 +65,7 @@ class _Opening:
             if isinstance(item, Op):
                 self._op(around, module, item)
             elif item.region == Region.LOSS:
-                self.made.outputs.extend(tensor for op in ops_in(item) for tensor in op.inputs)
+                self.made.outputs.extend(tensor for op in ops_in(item) for tensor in op.inputs[:1])
             elif item.is_section and not item.region:
                 self.fill(around, item)
             else:
@@ -79,6 +79,7 @@ class _Opening:
         title = _title(module)
         node = self._node(around, module.name, title, Form.FRAME, first)
         node.repeat, node.calls, node.parameters = int(module.repeat), int(module.calls), _parameters(module)
+        node.is_step = module.region == Region.STEP
         self._experts(node, module)
         self.fill(node, module)
         node.kind = kinds.of_module(module, [child.kind for child in node.children])
@@ -129,8 +130,9 @@ class _Opening:
         return node
 
     def _states(self, around: Node, module: Module) -> None:
-        """What one step of a recurrent net hands to the next."""
-        for into, out in module.carries if module.calls > 1 else ():
+        """What one step of a recurrent net hands to the next; layers that share weights are a stack like any other."""
+        recurs = module.calls > 1 and module.region != Region.BLOCK
+        for into, out in module.carries if recurs else ():
             maker = self.made.made_by.get(out.within(self.made.made_by))
             name = maker.name if maker and maker.name else "state"
             node = self._node(around, f"#{next(self.number)} {name}", f"{name}{BEFORE}", Form.STATE, around.order)

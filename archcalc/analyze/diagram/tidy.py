@@ -94,6 +94,7 @@ def _absorb(frame: Node, only: Node) -> None:
     """The outer name, the inner contents."""
     frame.repeat *= only.repeat
     frame.calls *= only.calls
+    frame.is_step = frame.is_step or only.is_step
     frame.parameters //= only.repeat
     frame.children, frame.level = only.children, only.level
     frame.detail = frame.detail or only.detail

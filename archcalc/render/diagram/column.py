@@ -10,7 +10,7 @@ from archcalc.render.diagram.channels import Channel, Run
 from archcalc.render.diagram.level import Level
 from archcalc.render.diagram.order import arrange
 from archcalc.render.diagram.rows import Hop, Slot, in_rows
-from archcalc.render.diagram.sizes import SMALL
+from archcalc.render.diagram.sizes import SMALL, STACKED
 from archcalc.render.diagram.text import width
 
 TRACK = 12.0  # between lines that run beside each other
@@ -66,7 +66,8 @@ class _Column:
         area = self.areas[child]
         half = area.width / 2
         exits = [x - half + label_width(self.shown.get(wire, "")) for wire, x in area.bottoms.items()]
-        return Slot(child.order, half, max([half, *exits]), area.height, area, child)
+        copies = STACKED if child.repeat > 1 else 0.0
+        return Slot(child.order, half, max([half + copies, *exits]), area.height, area, child)
 
     def _widen_outs(self) -> None:
         """A label that stands outside needs its room there too."""
@@ -250,13 +251,19 @@ class _Column:
             if self._enters_at_its_side(hop):
                 assert slot.area
                 middle = slot.y + slot.height / 2
-                half = slot.area.width / 2
-                points += [(track, middle), (slot.x - half if track < slot.x else slot.x + half, middle)]
+                points += [(track, middle), (self._edge(slot, left=track < slot.x), middle)]
             else:
                 x, arrival = self._beside_entry(hop), self.channels[slot.rank - 1].run((slot, hop.wire)).y
                 points += [(track, arrival), (x, arrival)]
                 points += self._last_piece(slot, x)
             self._line(points, arrow=_is_box(slot), dashed=hop.is_back)
+
+    def _edge(self, slot: Slot, *, left: bool) -> float:
+        """The side of a box, with the copies that look out behind it."""
+        assert slot.area
+        if left:
+            return slot.x - slot.area.width / 2
+        return slot.x + slot.area.width / 2 + (STACKED if slot.node and slot.node.repeat > 1 else 0.0)
 
     def _last_piece(self, slot: Slot, x: float) -> list[Point]:
         return self._to_the_side(slot, x) if _is_sign(slot) and abs(x - slot.x) > 1 else [(x, slot.y)]

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
+from archcalc.analyze.diagram.graph import Form
 from archcalc.render.diagram.rows import Hop, Rows, Slot
 
 GAP = 22.0  # between boxes in a row
+BESIDE_BOX = 2.0  # between a box and the room of a line
 SWEEPS = 6
 SMALL_STEP = 14.0  # sideways: it looks like a mistake
 Neighbours = dict[Slot, list[tuple[Slot, Hop]]]
@@ -71,22 +73,32 @@ def _place(made: Rows, above: Neighbours, below: Neighbours) -> None:
 
 
 def _straighten(made: Rows, below: Neighbours) -> None:
-    """Move a little what would be straight then, from the bottom up."""
+    """Move a little what would have a straight line then, from the bottom up."""
     for row in reversed(made.rows):
-        wanted = [_wanted(slot, below[slot], down=False) for slot in row]
-        near = [one if abs(one - slot.x) < SMALL_STEP else slot.x for one, slot in zip(wanted, row, strict=True)]
-        _settle(row, near)
+        _settle(row, [_nearby(slot, [hop for _, hop in below[slot]]) for slot in row])
+
+
+def _nearby(slot: Slot, hops: list[Hop]) -> float:
+    """The place nearest to a slot where a line down from it is straight, if that is but a small step away."""
+    places = [_straight(slot, hop, down=False) for hop in hops]
+    nearest = min(places, key=lambda place: abs(place - slot.x), default=slot.x)
+    return nearest if abs(nearest - slot.x) < SMALL_STEP else slot.x
+
+
+def _straight(slot: Slot, hop: Hop, *, down: bool) -> float:
+    """Where the slot would stand for a line to be straight, from above (down) or from below."""
+    if down:
+        return hop.source.exit(hop.wire) - (slot.entry(hop.wire) - slot.x)
+    return hop.target.entry(hop.wire) - (slot.exit(hop.wire) - slot.x)
 
 
 def _wanted(slot: Slot, near: list[tuple[Slot, Hop]], *, down: bool) -> float:
-    """Where its lines would be straight: all of them on average, or into a frame the main one."""
+    """Where its lines would be straight: all of them on average, or the main one into a frame and of an even number."""
     hops = [hop for _, hop in near]
-    if down and slot.area and not slot.area.is_box:
+    form = slot.node.form if slot.node else None
+    if down and (form == Form.FRAME or (form == Form.BOX and len(hops) % 2 == 0)):
         hops = sorted(hops, key=lambda hop: -hop.made)[:1]
-    if down:
-        places = [hop.source.exit(hop.wire) - (slot.entry(hop.wire) - slot.x) for hop in hops]
-    else:
-        places = [hop.target.entry(hop.wire) - (slot.exit(hop.wire) - slot.x) for hop in hops]
+    places = [_straight(slot, hop, down=down) for hop in hops]
     return _mean(places, slot.x)
 
 
@@ -94,7 +106,7 @@ def _settle(row: list[Slot], wanted: list[float]) -> None:
     """Nearest to where each wants to be, in this order and with gaps."""
     offsets = [0.0][: len(row)]
     for one, two in pairwise(row):
-        offsets.append(offsets[-1] + one.right + GAP + two.left)
+        offsets.append(offsets[-1] + one.right + (GAP if one.node and two.node else BESIDE_BOX) + two.left)
     pools: list[list[float]] = []  # of slots that touch: sum of wishes, number
     for wish, offset in zip(wanted, offsets, strict=True):
         pools.append([wish - offset, 1])

@@ -12,6 +12,7 @@ LINE = 16.0  # from one line of text to the next
 PADDING = 12.0
 NARROWEST, WIDEST = 116.0, 300.0
 SIGN = 24.0  # the circle around a sign
+STACKED = 5.0  # how far copies look out behind the first
 OVER = 4.0  # how far a badge on a box's edge keeps from the arrow at the middle, and from the corner
 PILL = 26.0  # the height of inputs, outputs and single ops
 
@@ -38,7 +39,7 @@ def badge(node: Node) -> str:
 def steps(node: Node) -> str:
     """How often it runs, or what it keeps for its next step."""
     if node.calls > 1:
-        return f"↻ {node.calls:,} steps"
+        return f"↻ {node.calls:,} {'steps' if node.is_step else 'times'}"
     return f"↻ keeps {' and '.join(node.keeps)}" if node.keeps else ""
 
 

@@ -14,7 +14,7 @@ from archcalc.core.visible import visible
 from archcalc.render.diagram.area import Area, Box, Label, Line, Point
 from archcalc.render.diagram.layout import HEADER, PADDING, layout
 from archcalc.render.diagram.palette import COLOURS, FRAME, FRAME_EDGE, INK, MUTED, PAGE, WIRE
-from archcalc.render.diagram.sizes import LINE, SMALL, Text, badge, count, texts
+from archcalc.render.diagram.sizes import LINE, SMALL, STACKED, Text, badge, count, texts
 from archcalc.render.diagram.text import width
 
 NAME = "archcalc-diagram"
@@ -23,7 +23,6 @@ HEAD = 62.0  # the title above the picture
 ROW = 24.0  # of the legend
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 CORNER = 6.0  # of lines
-STACKED = 5.0  # how far copies look out behind the first
 KEY = "in boxes: parameters · at arrows: shapes"
 _PLAIN = (PartKind.OTHER, PartKind.ACTIVATION, PartKind.STACK)
 
