@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def defaults(spec: Spec, model: Transformer) -> Iterator[Default]:
     parts = [part for stack in model.stacks for part in stack.parts.values()]
-    slots = {part.slot for part in parts}
+    slots = {part.slot for part in parts} - {""}  # parts side by side are none, and stand there by themselves too
     if slots & {"attention", "lightning"}:
         yield from _of_attention(model, parts)
     yield Default(("norm", "kind"), "layer", "layer norms")
