@@ -49,6 +49,9 @@ def test_a_power_is_raised() -> None:
         ("experts", "n_{\\mathrm{experts}}"),
         ("heads·head_dim", "h\\,d_{\\mathrm{head}}"),
         ("input+hidden", "(d_{\\mathrm{input}} + d_{\\mathrm{hidden}})"),
+        ("channels_2", "C_{2}"),
+        ("kernel_width", "K_{\\mathrm{w}}"),
+        ("frames_1", "n_{\\text{frames 1}}"),
         ("2·input", "2\\,d_{\\mathrm{input}}"),
         ("50 % & more", "n_{\\text{50 \\% \\& more}}"),
     ],
@@ -59,8 +62,8 @@ def test_a_dim_has_a_symbol(name: str, symbol: str) -> None:
 
 def test_two_dims_have_two_symbols() -> None:
     """Even where both would be d with the same word."""
-    symbols = Symbols(["v_dim", "v_width"])
-    assert symbols.symbol("v_dim").latex != symbols.symbol("v_width").latex
+    symbols = Symbols(["embedding", "embedding_width"])
+    assert symbols.symbol("embedding").latex != symbols.symbol("embedding_width").latex
 
 
 def test_a_long_formula_is_broken_before_a_term() -> None:

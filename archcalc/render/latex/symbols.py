@@ -1,12 +1,13 @@
 r"""Names of dims as symbols: `d_model` as $d_{\mathrm{model}}$, `heads` as $h$, and what they stand for.
 
-A name is a letter for what it measures (a width d, a number of heads h, a length N, a rank r; n for any other number)
-and words for whose it is. The few symbols that every textbook has stand in a table. Names are composed as
-`archcalc.layers.glossary` says: `heads·head_dim` is a product, `input+hidden` a sum.
+A name is a letter for what it measures (a width d, a number of heads h, a length N, a rank r, a side H or W; n for any
+other number) and words for whose it is, or its number. The few symbols that every textbook has stand in a table. Names
+are composed as `archcalc.layers.glossary` says: `heads·head_dim` is a product, `input+hidden` a sum.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from archcalc.layers.glossary import meaning
@@ -14,9 +15,26 @@ from archcalc.render.latex.formula import BRACKET, Piece
 from archcalc.render.latex.measure import SCRIPT, width
 from archcalc.render.latex.text import text
 
-OF_TEXTBOOKS = {"batch": ("B", ""), "seq": ("N", ""), "vocab": ("V", ""), "heads": ("h", ""), "ffn": ("d", "ff")}
-ENDINGS = {"_seq": "N", "_heads": "h", "_dim": "d", "_width": "d", "_rank": "r"}
+OF_TEXTBOOKS = {
+    "batch": ("B", ""),
+    "seq": ("N", ""),
+    "vocab": ("V", ""),
+    "heads": ("h", ""),
+    "ffn": ("d", "ff"),
+    "channels": ("C", ""),
+    "height": ("H", ""),
+    "width": ("W", ""),
+    "features": ("D", ""),
+    "kernel": ("K", ""),
+    "kernel_height": ("K", "h"),
+    "kernel_width": ("K", "w"),
+    "embedding_width": ("d", "embedding"),
+    "joined_width": ("d", "joined"),
+    "norm_width": ("d", "norm"),
+}
+ENDINGS = {"_seq": "N", "_heads": "h", "_dim": "d", "_rank": "r", "_height": "H", "_width": "W"}
 WIDTHS = frozenset(("input", "hidden", "embedding", "inner", "state", "latent", "pooled", "query", "key", "context"))
+_NUMBERED = re.compile(r"(.+)_(\d+)")
 SPACE = 0.17  # em, a thin space
 
 
@@ -54,13 +72,21 @@ def parts(name: str) -> list[str]:
 def subscripted(letter: str, words: str) -> Piece:
     if not words:
         return Piece(letter, width(letter) + 0.2)
-    upright = f"\\mathrm{{{words}}}" if words.isascii() and words.isalnum() else f"\\text{{{text(words)}}}"
-    return Piece(f"{letter}_{{{upright}}}", width(letter) + 0.1 + SCRIPT * width(words))
+    return Piece(f"{letter}_{{{_upright(words)}}}", width(letter) + 0.1 + SCRIPT * width(words))
+
+
+def _upright(words: str) -> str:
+    if words.isdecimal():
+        return words
+    return f"\\mathrm{{{words}}}" if words.isascii() and words.isalnum() else f"\\text{{{text(words)}}}"
 
 
 def _symbol(name: str) -> tuple[str, str]:
     if name in OF_TEXTBOOKS:
         return OF_TEXTBOOKS[name]
+    if numbered := _NUMBERED.fullmatch(name):
+        letter, words = _symbol(numbered[1])
+        return letter, f"{words} {numbered[2]}".strip()
     for ending, letter in ENDINGS.items():
         if name.endswith(ending) and name != ending:
             return letter, _words(name.removesuffix(ending))
