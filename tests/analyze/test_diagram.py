@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from support.drawn_nets import chain, residual_net, u_net
 
@@ -178,3 +180,29 @@ def test_several_outputs_have_the_names_of_their_modules() -> None:
     """What a loss compares them with is none of them."""
     outputs = [each.title for each in drawn("recursive-autoencoder").root.children if each.form == Form.OUTPUT]
     assert outputs == ["reconstruction", "output"]
+
+
+NET = """
+family: network
+input: 3 × 64 × 64
+layers:
+  - {conv: 8, kernel: 7, stride: 2, padding: 3, norm: batch, act: relu}
+  - {pool: max, kernel: 3, stride: 2, padding: 1}
+  - {transposed_conv: 4, kernel: 2, stride: 2}
+  - {pool: average, to: 1}
+  - flatten
+  - {linear: 10}
+"""
+
+
+def test_layers_of_a_network_tell_how_they_move_over_a_map(tmp_path: Path) -> None:
+    spec = tmp_path / "net.yaml"
+    spec.write_text(NET, encoding="utf-8")
+    boxes = [each for each in drawn(str(spec)).root.children if each.form == Form.BOX]
+    assert [(each.kind, each.detail) for each in boxes] == [
+        (PartKind.CONVOLUTION, "7 × 7, 3 → 8, stride 2, batch norm, ReLU"),
+        (PartKind.POOLING, "max, 3 × 3, stride 2"),
+        (PartKind.CONVOLUTION, "2 × 2, 8 → 4, 2 × larger"),
+        (PartKind.POOLING, "over the whole map"),
+        (PartKind.HEAD, "4 → 10"),
+    ]

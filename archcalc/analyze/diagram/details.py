@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.analyze.diagram.kinds import weights
+from archcalc.analyze.diagram.windows import windows
 from archcalc.core.count import product
 from archcalc.core.ir import Dim, Module, Op, Param, Region, walk
 from archcalc.core.op_pictures import picture
 from archcalc.core.roles import Role
 from archcalc.core.tree import ops_in
+
+MOST_WIDTHS = 4  # a longer row of layers is told by its ends
 
 
 def words(op: Op) -> str:
@@ -27,7 +30,9 @@ def of_module(module: Module, kind: PartKind) -> str:
     if kind == PartKind.STACK:
         return ""
     special = told[kind](module, ops) if kind in told else ""
-    return special or ", ".join(part for part in (_widths(ops), _activations(ops)) if part)
+    moved = windows(ops, with_size=kind == PartKind.POOLING)
+    parts = (_pooling(ops), _widths(ops), moved, _norms(ops, kind), _activations(ops))
+    return special or ", ".join(part for part in parts if part)
 
 
 def of_op(op: Op) -> str:
@@ -60,6 +65,16 @@ def _normalisation(module: Module, ops: Sequence[Op]) -> str:
     return next((words(op) for op in ops if picture(op.kind).part == "norm"), "")
 
 
+def _norms(ops: Iterable[Op], kind: PartKind) -> str:
+    """Behind a convolution."""
+    found = dict.fromkeys(words(op) for op in ops if picture(op.kind).part == "norm")
+    return ", ".join(found) if kind == PartKind.CONVOLUTION and len(found) == 1 else ""
+
+
+def _pooling(ops: Sequence[Op]) -> str:
+    return next((words(op) for op in ops if picture(op.kind).part == "pooling"), "")
+
+
 def _widths(ops: Sequence[Op]) -> str:
     """`1,024 → 512 → 1,024`, along the products with weights that read one another; a convolution's `7 × 7, 3 → 64`."""
     products = [op for op in ops if op.traits.contraction and op.over and weights(op)]
@@ -69,6 +84,7 @@ def _widths(ops: Sequence[Op]) -> str:
             widths = [into]
         if widths[-1] == into:
             widths.append(out)
+    widths = widths if len(widths) <= MOST_WIDTHS else [widths[0], "…", widths[-1]]
     kernels = {_kernel(op) for op in products}
     return ", ".join(part for part in (kernels.pop() if len(kernels) == 1 else "", " → ".join(widths)) if part)
 

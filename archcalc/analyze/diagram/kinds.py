@@ -54,7 +54,9 @@ def of_op(op: Op, module: Module) -> PartKind:
         return by_weights[0]
     if part := picture(op.kind).part:
         return _BY_PART[part]
-    return PartKind.ATTENTION if _attends(op, module) else PartKind.OTHER
+    if _attends(op, module):
+        return PartKind.ATTENTION
+    return PartKind.POOLING if _pools(op) else PartKind.OTHER
 
 
 def weights(op: Op) -> list[Param]:
@@ -66,6 +68,11 @@ def _attends(op: Op, module: Module) -> bool:
     """Inside attention's core, or a softmax that weighs positions and not experts."""
     chooses = any(param.weight_role == Role.ROUTER for param in module.params.values())
     return bool(enclosing(module, Region.CORE)) or bool(op.traits.softmax and not chooses)
+
+
+def _pools(op: Op) -> bool:
+    """Sums over windows of a map."""
+    return bool(op.over) and any(window.step > 1 for window in op.windows)
 
 
 def of_module(module: Module, parts: Collection[PartKind]) -> PartKind:
