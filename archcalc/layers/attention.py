@@ -24,6 +24,7 @@ from archcalc.layers.routed_heads import RoutedHeads
 from archcalc.spec.workload import Workload
 
 ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the scores, given the module, q and k
+ValueVectors = Callable[[Module, Dim], Tensor]  # what is added to the values of each pair, given their width
 Biased = frozenset[str]  # which of q, k, v, o have a bias
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
 
@@ -44,6 +45,7 @@ class Inputs:
     rotation: Rotation | None = None
     mask: Tensor | None = None
     score_bias: ScoreBias | None = None
+    value_vectors: ValueVectors | None = None
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,7 @@ class Attention(Heads):
 
     def _core(self, m: Module, q: Tensor, k: Tensor, inputs: Inputs) -> Core:
         bias = inputs.score_bias(m, q, k) if inputs.score_bias else None
+        vectors = inputs.value_vectors(m, self.value) if inputs.value_vectors else None
         return Core(
             m.as_region(Region.CORE),
             inputs.work,
@@ -192,6 +195,7 @@ class Attention(Heads):
             alibi=self.alibi,
             sinks=one_each(m, "sinks", self.head) if self.sinks else None,
             softmax=self.softmax,
+            value_vectors=vectors,
         )
 
     def _gated_and_normed(self, m: Module, found: Tensor, gate: Tensor | None) -> Tensor:

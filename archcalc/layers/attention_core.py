@@ -13,6 +13,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Dim, Module, Seen, Tensor, axes
 from archcalc.layers.attention_mask import EVERYTHING, Sight
 from archcalc.layers.dropout import dropped
+from archcalc.layers.shaw import with_relative
 from archcalc.spec.workload import Workload
 
 WEIGHTS, SOFTMAX_WEIGHTS = "weights", "softmax weights"
@@ -50,6 +51,7 @@ class Core:
     sinks: Tensor | None = None
     chosen: Tensor | None = None  # for a kernel: places of the only positions that are looked at
     softmax: str = INPUT  # the number format that eager attention computes it in
+    value_vectors: Tensor | None = None  # added to the value of each pair of positions (Shaw)
 
     def run(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """The attention output, by a flash kernel or eagerly, as the workload says."""
@@ -69,7 +71,10 @@ class Core:
         scores = m.record("mask", scores, self.mask) if self.mask else scores
         weights = self._beside_sinks(scores) if self.sinks else self.weights(scores)
         weights = dropped(m, weights, self.dropout, self.work)
-        return m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)
+        found = m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)
+        if not self.value_vectors:
+            return found
+        return m.record("add", found, with_relative(m, weights, self.value_vectors, past))
 
     def flash(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         """The same in one flash kernel, if one supports it; it does not copy the keys and values of a group."""

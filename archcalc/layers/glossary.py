@@ -38,7 +38,7 @@ DIMS = {
     "query_and_gate": "a query and its gate, from one projection",
     "rotated": "numbers of a head that RoPE rotates",
     "buckets": "buckets of a relative position bias",
-    "distances": "relative positions with an embedding each (DeBERTa)",
+    "distances": "relative positions with an embedding each (DeBERTa, Shaw)",
     "kv_seq_and_sink": "positions that attention attends to, plus the attention sink",
     "norm_width": "weights of a QK norm whose size does not fit the query or key",
     "features": "width of a kernel's feature map; numbered, a vector's width in a network",

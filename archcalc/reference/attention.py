@@ -17,7 +17,7 @@ from archcalc.reference.sight import hidden_from
 
 def is_flash(part: dict[str, Any], options: dict[str, str]) -> bool:
     """No flash kernel adds a learned table to the scores: relative positions are computed eagerly."""
-    table = any(settings["kind"] in ("relative", "disentangled") for settings in part["positions"])
+    table = any(settings["kind"] in ("relative", "disentangled", "shaw") for settings in part["positions"])
     return options["attention"] == "flash" and part["feature"] == "softmax" and not table
 
 
@@ -190,7 +190,9 @@ class Attention(nn.Module):
         own: Tensor = self.position(distances)
         return own if of_stack is None else own + of_stack
 
-    def _eager(self, q: Tensor, k: Tensor, v: Tensor, hidden: Tensor | None, bias: Tensor | None) -> Tensor:
+    def _eager(
+        self, q: Tensor, k: Tensor, v: Tensor, hidden: Tensor | None, bias: Tensor | None, values: Tensor | None = None
+    ) -> Tensor:
         if self.kv_heads != self.heads:
             k, v = (t.repeat_interleave(self.heads // self.kv_heads, dim=1) for t in (k, v))
         scores = q @ k.transpose(-2, -1) / self.scale
@@ -200,6 +202,9 @@ class Attention(nn.Module):
         weights = self._weights(scores)
         if self.training and self.part["weights_dropout"]:
             weights = torch.native_dropout(weights, self.part["weights_dropout"], True)[0]
+        return self._mixed(weights, v, values)
+
+    def _mixed(self, weights: Tensor, v: Tensor, values: Tensor | None = None) -> Tensor:
         return weights @ v
 
     def _weights(self, scores: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ class Constants:
         """A mask, and what each of its position encodings needs."""
         self._add_mask(part, part["sight"])
         kinds = {"rope": self._rope, "alibi": self._alibi, "relative": self._relative}
-        kinds["disentangled"] = self._disentangled
+        kinds |= {"disentangled": self._disentangled, "shaw": self._shaw}
         for settings in part["positions"]:
             kinds[settings["kind"]](part, settings)
 
@@ -61,6 +61,12 @@ class Constants:
         if settings["terms"]:
             rows = self._once("rows", lambda: distance_rows(settings, self.length, self.x.device))
             self.given[f"table {part['name']}"], self.given[f"distances {part['name']}"] = table, rows
+
+    def _shaw(self, part: Config, settings: Config) -> None:
+        """The row of every pair's distance, clipped to either side."""
+        limit, places = settings["distance"], range(self.start, self.start + self.length)
+        make = partial(positions.clipped, places, limit, self.x.device)
+        self.given[f"distances {part['name']}"] = self._once(("shaw", limit), make)
 
     def _alibi(self, part: Config, settings: Config) -> None:
         if not is_flash(part, self.options):

@@ -24,6 +24,7 @@ from archcalc.reference.mla import LatentAttention, as_attention
 from archcalc.reference.moe import Mixture
 from archcalc.reference.rglru import RecurrentUnit
 from archcalc.reference.routed_heads import RoutedAttention
+from archcalc.reference.shaw import ShawAttention, shaw
 
 LAYERS: dict[str, type[nn.Module]] = {
     "ffn": FeedForward,
@@ -68,6 +69,8 @@ def _attention(part: Config) -> type[nn.Module]:
         return KernelAttention
     if part["routed"]:
         return RoutedAttention
+    if shaw(part):
+        return ShawAttention
     return DisentangledAttention if disentangled(part) else Attention
 
 

@@ -76,3 +76,10 @@ def buckets(start: int, length: int, number: int, *, causal: bool, device: torch
     near = max(1, number // 2)
     far = near + (torch.log(distance.clamp(min=1) / near) / math.log(128 / near) * (number - near)).long()
     return base + torch.where(distance < near, distance, far.clamp(max=number - 1)).clamp(max=number - 1)
+
+
+def clipped(queries: range, limit: int, device: torch.device) -> Tensor:
+    """The row of each pair's distance in a table of Shaw's: 0 for keys `limit` or more behind, 2 · limit ahead."""
+    places = torch.arange(queries.start, queries.stop, device=device)
+    distance = torch.arange(queries.stop, device=device)[None, :] - places[:, None]
+    return distance.clamp(-limit, limit) + limit

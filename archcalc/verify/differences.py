@@ -93,9 +93,9 @@ DIFFERENCES = (
         " and nn.RNN on a CPU",
     ),
     Difference(
-        _is_position("relative", "disentangled"),
-        "flash attention: no kernel adds a learned table to the scores, so attention with relative or disentangled "
-        "positions stays eager",
+        _is_position("relative", "disentangled", "shaw"),
+        "flash attention: no kernel adds a learned table to the scores, so attention with relative, disentangled or "
+        "Shaw's positions stays eager",
     ),
     Difference(
         _bends_scores,

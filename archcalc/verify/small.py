@@ -21,6 +21,7 @@ SIZES = {  # of the twin, where the model's own are larger
     "head_dim": 8,
     "length": 64,
     "buckets": 8,
+    "distance": 3,
     "classes": 10,
     "window": 4,
     "chunk": 4,

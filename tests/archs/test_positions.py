@@ -41,6 +41,8 @@ ENCODINGS = [
     ("alibi", 0),
     ({"kind": "relative", "buckets": 32}, 32 * 3),
     ({"kind": "relative", "buckets": 32, "per": "block"}, 2 * 32 * 3),
+    ({"kind": "shaw", "distance": 16}, 2 * 2 * 33 * 4),
+    ({"kind": "shaw", "distance": 16, "values": False}, 2 * 33 * 4),
     (["sinusoidal", "rope"], 0),
     ([{"kind": "learned", "length": 50}, "alibi"], 50 * 12),
 ]
@@ -249,3 +251,40 @@ head: none
     assert answer.code == 2
     assert "one relative position table for the stack, but attention layers with 2 and 4 heads" in answer.err
     assert run("params", write(text.replace("buckets: 8", "buckets: 8, per: block"))).code == 0
+
+
+# Shaw's relative positions
+
+
+def test_shaws_tables_are_shared_by_heads_and_by_no_blocks() -> None:
+    """2 × 8 + 1 vectors of head_dim for keys and as many for values, in each of twelve self-attentions."""
+    shaw = archcalc.load("transformer-big-shaw")
+    sinusoidal = archcalc.load("transformer-big-shaw", set=["position=sinusoidal"])
+    assert shaw.params().total - sinusoidal.params().total == 12 * 2 * (2 * 8 + 1) * 64
+
+
+def test_shaws_positions_cost_two_more_products_of_attention() -> None:
+    """Queries with the vectors of keys, weights with those of values: as much as q·kᵀ and α·v."""
+    model = {**BASE, "decoder": 1}
+    plain, relative, keys_alone = (
+        archcalc.load({**model, "position": position}).flops(batch=2, seq=5).forward
+        for position in ("none", {"kind": "shaw", "distance": 2}, {"kind": "shaw", "distance": 2, "values": False})
+    )
+    product = 2 * 2 * 3 * 5 * 5 * 4  # two FLOPs × batch × heads × queries × keys × head_dim
+    assert (relative - plain, keys_alone - plain) == (2 * product, product)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("position: shaw", "shaw positions need distance"),
+        ("position: {kind: shaw, distance: 4, buckets: 3}", "shaw has no buckets"),
+        ("position: [rope, {kind: shaw, distance: 4}]", "rope and shaw both act in attention"),
+        ("position: {kind: shaw, distance: 4}\nattention: {feature: elu}", "shaw adds to the scores"),
+        ("position: {kind: rope, distance: 4}", "rope has no distance"),
+    ],
+)
+def test_what_shaws_positions_need(run: Run, write: Write, text: str, said: str) -> None:
+    answer = run("params", write(f"vocab: 9\nd_model: 8\nheads: 2\nffn: 4\ndecoder: 1\n{text}\n"))
+    assert answer.code == 2
+    assert said in answer.err

@@ -38,6 +38,7 @@ SPECS: list[Spec] = [
         "position": {"kind": "disentangled", "buckets": 4, "norm": True},
         "attention": {"qk_norm": "head"},
     },
+    {**DENSE, "decoder": 1, "position": {"kind": "shaw", "distance": 2}},
     {
         **DENSE,
         "decoder": 1,

@@ -42,7 +42,8 @@ def position_encodings(draw: st.DrawFn, head_dim: int) -> Any:
     learned = {"kind": "learned", "length": 16, "offset": draw(st.sampled_from((0, 2)))}
     stored = {"kind": "sinusoidal", "length": 16, "stored": draw(TRUTH)}
     pairs = [learned, rope], [relative, {**relative, "per": "stack" if relative["per"] == "block" else "block"}]
-    every = ["none", "sinusoidal", stored, learned, rope, "alibi", relative, *pairs]
+    shaw = [{"kind": "shaw", "distance": 2}, {"kind": "shaw", "distance": 3, "values": False}]
+    every = ["none", "sinusoidal", stored, learned, rope, "alibi", relative, *shaw, *pairs]
     return draw(st.sampled_from(every))
 
 
@@ -196,7 +197,7 @@ def scopes(draw: st.DrawFn, encodes: bool = False) -> Spec:
 def _acts_on_scores(position: Any) -> bool:
     several = position if isinstance(position, list) else [position]
     kinds = [one["kind"] if isinstance(one, dict) else one for one in several]
-    return any(kind in ("alibi", "relative", "disentangled") for kind in kinds)
+    return any(kind in ("alibi", "relative", "disentangled", "shaw") for kind in kinds)
 
 
 @st.composite

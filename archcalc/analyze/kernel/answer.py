@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.kernel.measures import Elements, Measures, measured
 from archcalc.analyze.kernel.report import Held, KernelReport, Row
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
+from archcalc.archs.transformer.positions import ON_SCORES
 from archcalc.archs.transformer.resolve import Transformer
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.errors import InputError
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from archcalc.spec.workload import Workload
-
-ON_SCORES = ("alibi", "relative", "disentangled")  # position encodings that are added to scores
 
 CONVENTIONS = (
     Assumption(

@@ -84,8 +84,9 @@ class Position(Node):
         "alibi": frozenset({"length"}),
         "relative": frozenset({"length", "buckets", "grid", "per"}),
         "disentangled": frozenset({"length", "buckets", "terms", "project", "norm"}),
+        "shaw": frozenset({"length", "distance", "values"}),
     }
-    kind: Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative", "disentangled"] = field(
+    kind: Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative", "disentangled", "shaw"] = field(
         "none", "The position encoding.", example="rope"
     )
     length: Size | None = field(
@@ -127,6 +128,15 @@ class Position(Node):
         (), "Projections that the table of disentangled positions has of its own.", example=["q", "k"]
     )
     norm: bool = field(False, "A norm on the table of disentangled positions.", example=True)
+    distance: Size | None = field(
+        None,
+        "Shaw's relative positions: the largest distance with a vector of its own, to each side.",
+        example=16,
+        unset="needed by shaw",
+    )
+    values: bool = field(
+        True, "Shaw's relative positions have vectors for values too, not for keys alone.", example=False
+    )
     per: Literal["stack", "block"] = field(
         "stack", "Whether all blocks of a stack share a table of relative positions, or each has one.", example="block"
     )

@@ -1,7 +1,7 @@
 """Position encodings: which combinations are allowed, what each needs, and where each acts.
 
-Two act on the embedding (sinusoidal, learned), three inside self-attention (rope, alibi, relative). Cross-attention has
-none: a distance between a source and a target position means nothing.
+Two act on the embedding (sinusoidal, learned), the others inside self-attention (rope, alibi, relative …).
+Cross-attention has none: a distance between a source and a target position means nothing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 Encodings = tuple["Position", ...]
 
 ON_EMBEDDING = ("sinusoidal", "learned")
-IN_ATTENTION = ("rope", "alibi", "relative", "disentangled")
+IN_ATTENTION = ("rope", "alibi", "relative", "disentangled", "shaw")
+ON_SCORES = ("alibi", "relative", "disentangled", "shaw")
 _NEEDS = {"learned": ("length", 1024), "relative": ("buckets", 32), "disentangled": ("buckets", 256)}
+_NEEDS["shaw"] = ("distance", 16)
 _NEEDED_BY = {"q": "p2c", "k": "c2p"}  # the term that a projection of positions serves
 
 

@@ -38,6 +38,9 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
     for position in used:
         if position.kind == "disentangled":
             _check_disentangled(position, node, heads, kv_heads, word, around)
+        if position.kind == "shaw" and node.experts:
+            hint = "leave experts out, or use `position: relative`"
+            raise InputError("attention of experts has no Shaw positions", hint, fields=around.places(word, "experts"))
     out_norm = around.norm(node.norm).kind if node.out_norm else ""
     return AttentionPart(
         name=word,
@@ -160,7 +163,7 @@ def _positions(node: Attention, word: str, around: Surroundings, *, cross: bool)
         if position.kind == "disentangled" and around.causal:
             fact = "disentangled positions are for bidirectional attention"
             raise InputError(fact, "use them in an encoder; a decoder takes rope, alibi or relative", fields=places)
-        if position.kind in ("alibi", "relative", "disentangled") and node.feature not in (None, "softmax"):
+        if position.kind in positions.ON_SCORES and node.feature not in (None, "softmax"):
             fact = f"{position.kind} adds to the scores, which {node.feature} attention never computes"
             hint = "use rope, or positions of the embedding: learned, sinusoidal"
             raise InputError(fact, hint, fields=[*places, *around.places(word, "feature")])

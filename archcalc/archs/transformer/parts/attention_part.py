@@ -11,12 +11,13 @@ from archcalc.core.positions import Positions
 from archcalc.core.roles import Role
 from archcalc.core.small import TWICE, like
 from archcalc.layers.attention import Attention as SoftmaxAttention
-from archcalc.layers.attention import Inputs, Rotation, ScoreBias, looked_at
+from archcalc.layers.attention import Inputs, Rotation, ScoreBias, ValueVectors, looked_at
 from archcalc.layers.attention_core import INPUT
 from archcalc.layers.dims import heads_of
 from archcalc.layers.disentangled import Disentangled, distance_table
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.kernel import KernelAttention
+from archcalc.layers.shaw import relative_vectors, with_relative
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.nodes import Position
@@ -91,6 +92,7 @@ class AttentionPart(Part):
             rotation=self._rotation(x, context),
             mask=context.mask(x, self.sight),
             score_bias=self._score_bias(x, context),
+            value_vectors=self._value_vectors(x, context),
         )
 
     def _memory(self, x: Tensor, context: Context) -> Tensor:
@@ -165,9 +167,31 @@ class AttentionPart(Part):
             return None if context.work.attention == "flash" else lambda m, q, k: self._alibi(m, x, context)
         if (disentangled := self.position("disentangled")) and disentangled.terms:
             return lambda m, q, k: self._disentangled(m, q, k, context)
+        if self.position("shaw"):
+            return lambda m, q, k: self._relative_scores(m, q, context, x)
         if not self.position("relative"):
             return None
         return lambda m, q, k: self._relative_biases(m, x, context)
+
+    def _distances_of_pairs(self, x: Tensor, distance: int, context: Context) -> Tensor:
+        past = looked_at(x, x, context.work, self.sight)
+        return context.constant(f"distances up to {distance}", "index", x.dims[1], past)
+
+    def _relative_scores(self, m: Module, q: Tensor, context: Context, x: Tensor) -> Tensor:
+        """Queries with a vector for each clipped distance (Shaw)."""
+        shaw = self.position("shaw")
+        assert shaw
+        assert shaw.distance
+        distances = self._distances_of_pairs(x, shaw.distance, context)
+        vectors = relative_vectors(m["relative_keys"], distances, shaw.distance, q.dims[-1])
+        return m.record("scale", with_relative(m, q, vectors, q.dims[-1]))
+
+    def _value_vectors(self, x: Tensor, context: Context) -> ValueVectors | None:
+        shaw = self.position("shaw")
+        if not (shaw and shaw.distance and shaw.values):
+            return None
+        distances, distance = self._distances_of_pairs(x, shaw.distance, context), shaw.distance
+        return lambda m, width: relative_vectors(m["relative_values"], distances, distance, width)
 
     def _relative_biases(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """The stack's table, the block's own, or the sum of both."""
