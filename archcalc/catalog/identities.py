@@ -18,7 +18,7 @@ from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Quantity, R
 SEEDS = Assumption(Topic.EXACTNESS, "float64, fixed seeds; ± is one standard error")
 LEGEND = Assumption(
     Topic.TABLE,
-    "✓ holds; ✗ wrong, as solution sheets have it; → what it should say; holds if: under the condition beneath it",
+    "✓ holds; ✗ wrong; → what the wrong claim above should say; holds if: under the condition beneath it",
 )
 COLUMNS = Assumption(
     Topic.TABLE,

@@ -38,6 +38,7 @@ SECTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "LSTM and GRU": {
         "lstm": ("lstm-gradients", "lstm-forget-gate", "lstm-cell-state", "cross-entropy"),
         "gru": ("gru-size", "gru-cost"),
+        "gru_gates": ("gru-gates",),
     },
     "Seq2seq attention": {
         "tanh_range": ("tanh-range",),

@@ -11,7 +11,7 @@ class Standing(StrEnum):
     """The expected outcome of a claim."""
 
     RIGHT = "right"
-    WRONG = "wrong"  # seen on solution sheets of a course, and false
+    WRONG = "wrong"  # believed, and false; most stood on solution sheets of a course
     CORRECTED = "corrected"  # what such a claim should have said
 
 

@@ -107,3 +107,12 @@ def test_embedding_and_head_do_not_shrink(row: Row) -> None:
 def test_a_gru_is_the_cheaper_one_to_train(row: Row) -> None:
     """Three quarters of the matrix products too."""
     assert row("gru-cost", "a GRU's matrix products").residual == 0
+
+
+def test_pytorchs_update_gate_keeps_where_the_courses_writes(row: Row) -> None:
+    """And its reset gate stands behind the product: either formula of the other convention is far off."""
+    assert row("gru-gates", "PyTorch: h = z∗h̃ + (1−z)∗h_prev").residual > 0.5
+    assert row("gru-gates", "PyTorch: h = (1−z)∗h̃ + z∗h_prev").residual < 1e-12
+    assert row("gru-gates", "Γu∗c̃ + (1−Γu)∗c_prev").residual < 1e-12
+    assert row("gru-gates", "PyTorch: h̃ = tanh(W·x + U·(r∗h_prev))").residual > 0.05
+    assert row("gru-gates", "PyTorch: h̃ = tanh(W·x + r∗(U·h_prev))").residual < 1e-12

@@ -24,6 +24,7 @@ MUTATIONS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {  # identity: fil
     "bottleneck": ("bottleneck", "CODE", lambda code: code + 3),
     "patches": ("patches", "cut", lambda cut: lambda image: cut(image)[1:]),
     "projection-coordinates": ("coordinates", "gap", lambda gap: lambda left, right: gap(left, right * 1.01)),
+    "gru-gates": ("gru_gates", "sigmoid", lambda sigmoid: lambda gate: sigmoid(-gate)),
     "alibi-slopes": ("alibi", "slopes", lambda slopes: lambda heads: slopes(heads) * 1.01),
     "feature-map": ("kernel", "features", lambda features: lambda x, linear=1.4: features(x, linear)),
     "rope": ("rope", "frequencies", lambda _: lambda d: torch.arange(d // 2 + 1, dtype=torch.float64)[1:].exp() * 1e9),

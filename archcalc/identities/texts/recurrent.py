@@ -60,6 +60,18 @@ ABOUT = {
         ),
         (CHO, KERAS),
     ),
+    "gru-gates": About(
+        "which way the update gate turns, and what is reset",
+        ("update gate", "reset gate", "convention", "ng", "cho", "pytorch", "Γu", "z", "rnn", "recurrent"),
+        (
+            "Cho et al. and PyTorch: h = z∗h_prev + (1−z)∗h̃. An open gate, z = 1, keeps the old state.",
+            "Chung et al. and Ng's course: c = Γu∗c̃ + (1−Γu)∗c_prev. An open gate, Γu = 1, writes the new one.",
+            "With Γu = 1−z they are one formula. As σ(−γ) = 1−σ(γ), the weights of one gate are minus the other's.",
+            "Cho et al. reset the state before the product, U·(r∗h_prev); PyTorch resets its result, r∗(U·h_prev).",
+            "These two differ: r∗(U·h) takes r by rows of U, U·(r∗h) by columns.",
+        ),
+        (f"{CHO}, section 2.3", f"{CHUNG}, section 3.2", "PyTorch 2 documentation, torch.nn.GRUCell"),
+    ),
     "gru-cost": About(
         "a GRU's matrix products cost 3/4 of an LSTM's",
         ("flops", "compute", "training", "slow", "rnn", "recurrent", "lstm"),
