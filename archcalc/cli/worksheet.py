@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, show
+from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, show, size
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
 
@@ -36,6 +36,9 @@ def worksheet(
     questions: Annotated[
         str, typer.Option("--questions", metavar="LIST", help="What is asked: params,shapes,flops,memory.")
     ] = "params,shapes",
+    depth: Annotated[
+        int | None, typer.Option(parser=size, metavar="N", help="How many levels of the tree are asked about (all).")
+    ] = None,
     format: Annotated[
         str | None, typer.Option("--format", metavar="|".join(SUFFIXES.values()), help="The page's format (markdown).")
     ] = None,
@@ -60,7 +63,7 @@ def worksheet(
 
     asked = [question.strip() for question in questions.split(",") if question.strip()]
     chosen = _format(format, output)
-    sheet = made(loaded(model, set, trace=trace), seed=seed, questions=asked)
+    sheet = made(loaded(model, set, trace=trace), seed=seed, questions=asked, depth=depth)
     if output is None:
         out((written(sheet) if answers else rendered(sheet, chosen, key=key)).rstrip("\n"))
         return

@@ -21,7 +21,7 @@ from archcalc.spec.node import shown
 from archcalc.spec.yaml_reader import Document
 from archcalc.spec.yaml_writer import to_yaml
 
-FIELDS = ("worksheet", "seed", "student", "questions", "model", "answers")
+FIELDS = ("worksheet", "seed", "student", "questions", "depth", "model", "answers")
 VERSION = 1
 _PLAIN = re.compile(r"[A-Za-z][\w.-]*")  # a name that YAML takes as it is
 Answer = Fraction | Shape
@@ -36,7 +36,9 @@ def written(sheet: Sheet, *, solved: bool = False) -> str:
     model = to_yaml(sheet.model.spec, order=sheet.model.document.data)
     head = [f"# {line}" for line in HOW]
     fields = [f"worksheet: {VERSION}", *([f"seed: {sheet.seed}"] if sheet.seed is not None else []), "student:"]
-    fields += [f"questions: [{', '.join(sheet.questions)}]", "model:", *_indented(model.splitlines()), "answers:"]
+    depth = [f"depth: {sheet.depth}"] if sheet.depth else []
+    fields += [f"questions: [{', '.join(sheet.questions)}]", *depth]
+    fields += ["model:", *_indented(model.splitlines()), "answers:"]
     return "\n".join([*head, *fields, *_indented(_answers(sheet, solved))]) + "\n"
 
 
@@ -107,7 +109,9 @@ def _questions(data: dict[str, Any]) -> tuple[str, ...]:
 
 def _sheet(document: Document, questions: tuple[str, ...]) -> Sheet:
     """The model is read as any spec, and a mistake in it is told under `model`."""
-    data, seed = document.data.get("model"), document.data.get("seed")
+    data, seed, depth = (document.data.get(field) for field in ("model", "seed", "depth"))
+    if depth is not None and not (isinstance(depth, int) and depth > 0):
+        raise InputError(f"expected a number of levels, found {shown(depth)}", fields=[("depth",)])
     if not isinstance(data, dict) or not data:
         raise InputError("expected the fields of a spec", "keep what the file had", fields=[("model",), ()])
     try:
@@ -119,7 +123,7 @@ def _sheet(document: Document, questions: tuple[str, ...]) -> Sheet:
         raise
     if model.spec.family == "weights":
         raise InputError("a list of tensors is no model to ask questions about", fields=[("model", "family")])
-    return Sheet(model, seed if isinstance(seed, int) else None, questions, blanks(model, questions))
+    return Sheet(model, seed if isinstance(seed, int) else None, questions, blanks(model, questions, depth), depth)
 
 
 def _read_answers(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.shapes import Row
+from archcalc.core.ir import Module, walk
 from archcalc.exercises.bytes import memory_steps
 from archcalc.exercises.labels import Label, listed, titles_of, told_apart, within
 from archcalc.exercises.parameters import parameter_steps, sums_of_parts
@@ -35,16 +36,21 @@ class Blank:
     axes: tuple[str, ...] = ()
 
 
-def blanks(model: Model, questions: Iterable[str]) -> tuple[Blank, ...]:
-    return tuple(blank for question in questions for blank in _blanks(model, question))
+def blanks(model: Model, questions: Iterable[str], depth: int | None = None) -> tuple[Blank, ...]:
+    """`depth` is how many levels of the tree are asked about; all of them, if it is not given."""
+    return tuple(blank for question in questions for blank in _blanks(model, question, depth))
 
 
-def _blanks(model: Model, question: str) -> list[Blank]:
+def _blanks(model: Model, question: str, depth: int | None) -> list[Blank]:
     if question == "shapes":
-        return _shapes(model)
+        return _shapes(model, depth)
     steps = _steps(model, question)
     titles = {} if question == "memory" else titles_of(model.build())
-    return _of_steps(question, _asked(steps, titles))
+    return _of_steps(question, [one for one in _asked(steps, titles) if _within(one[0].name, depth)])
+
+
+def _within(name: str, depth: int | None) -> bool:
+    return depth is None or name.count(".") < depth
 
 
 def figures(model: Model, questions: Iterable[str]) -> dict[tuple[str, str], int | Shape]:
@@ -115,18 +121,30 @@ def _whole(step: Step, names: set[str]) -> str:
     return f"{step.title} ({times} × {inner.title})" if times > 1 and inner.name in names else step.title
 
 
-def _shapes(model: Model) -> list[Blank]:
+def _shapes(model: Model, depth: int | None) -> list[Blank]:
     """Every signal that `archcalc shapes` lists; those of equal layers once."""
     report = model.shapes()
     rows, titles = report.rows, {path: part.title for path, part in report.parts.items()}
     same = _equal_layers(rows)
-    asked = [row for row in rows if _layer(row) in same]
+    asked = [row for row in rows if _layer(row) in same and _within(row.path, depth)]
     labels = told_apart([_signal(row, same[_layer(row)], titles) for row in asked])
+    workings = _along_sides(model.build())
     numbered = enumerate(zip(asked, labels, strict=True), start=1)
     return [
-        Blank("shapes", f"S{place}", row.path, label, row.shape, " × ".join(row.dims), axes=row.dims)
+        Blank("shapes", f"S{place}", row.path, label, row.shape, _worked(row, workings), axes=row.dims)
         for place, (row, label) in numbered
     ]
+
+
+def _along_sides(root: Module) -> dict[str, list[str]]:
+    """How the sides of a map are worked out, by the module that convolves or pools."""
+    modules = [module for module, _ in walk(root)]
+    return {module.path: [side.worked for op in module.ops for side in op.windows] for module in modules}
+
+
+def _worked(row: Row, workings: Mapping[str, list[str]]) -> str:
+    sides = dict.fromkeys(workings.get(row.path, ()))
+    return "\n".join([" × ".join(row.dims), *sides])
 
 
 def _layer(row: Row) -> str:

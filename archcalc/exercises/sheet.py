@@ -46,6 +46,7 @@ class Sheet:
     seed: int | None
     questions: tuple[str, ...]
     blanks: tuple[Blank, ...]
+    depth: int | None = None  # levels of the tree that are asked about
 
     @property
     def title(self) -> str:
@@ -81,12 +82,14 @@ class Sheet:
         return [Section(question, *TASKS[question], tuple(found)) for question, found in grouped]
 
 
-def worksheet(model: Model, *, seed: int | None = None, questions: Sequence[str] = USUAL) -> Sheet:
+def worksheet(
+    model: Model, *, seed: int | None = None, questions: Sequence[str] = USUAL, depth: int | None = None
+) -> Sheet:
     """The exercise of a model, or of one like it in other sizes."""
     _check(model, questions)
     sized = with_sizes(model)
     chosen = sized if seed is None else varied(sized, seed)
-    return Sheet(chosen, seed, tuple(questions), blanks(chosen, questions))
+    return Sheet(chosen, seed, tuple(questions), blanks(chosen, questions, depth), depth)
 
 
 def _check(model: Model, questions: Sequence[str]) -> None:

@@ -16,13 +16,14 @@ from archcalc.spec.yaml_reader import Document
 
 TRIES = 500
 SMALLEST = 4  # smaller sizes are part of the structure: three colours, kernels of three, two segments
-COUNTS = frozenset({"batch", "blocks", "layers"})  # of equal things, any number of which will do
+COUNTS = frozenset({"batch", "blocks", "layers", "repeat"})  # of equal things, any number of which will do
 STRUCTURE = frozenset({"offset", "theta", "kernels", "strides", "quantization", "scope", "spare"})
 ABOUT_THE_ORIGINAL = ("about", "source", "published", "notes")
 ROUND = 64  # widths are multiples of it, where they were
 GROUPS = {  # sizes of one group that are equal stay equal; all others are widths
     **dict.fromkeys(("batch",), "batch"),
-    **dict.fromkeys(("blocks", "layers"), "depth"),
+    **dict.fromkeys(("blocks", "layers", "repeat"), "depth"),
+    **dict.fromkeys(("kernel",), "kernel"),
     **dict.fromkeys(("seq", "length"), "length"),
     **dict.fromkeys(("vocab", "classes"), "answers"),
 }

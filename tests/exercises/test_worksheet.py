@@ -112,3 +112,18 @@ def test_what_cannot_be_asked_is_said() -> None:
         worksheet(archcalc.load("gpt-oss-20b"), questions=["memory"])
     with pytest.raises(InputError, match="no question called paramz"):
         worksheet(archcalc.load("gpt2"), questions=["paramz"])
+
+
+def test_fewer_levels_ask_for_less() -> None:
+    """The file remembers it."""
+    sheet = worksheet(archcalc.load("textbook"), questions=["params", "shapes"], depth=1)
+    assert {blank.name.count(".") for blank in sheet.blanks} == {0}
+    assert sheet.blanks[0].answer == 30_721_024
+    again = read(yaml_reader.read(written(sheet, solved=True).encode(), "ANSWERS.yaml"))
+    assert check(again).all_right
+    assert len(again.sheet.blanks) == len(sheet.blanks)
+
+
+def test_the_key_works_out_the_sides_of_a_map() -> None:
+    blank = next(blank for blank in sheet_of("convolutions", "shapes").blanks if blank.name == "conv_1")
+    assert "⌊(32 + 2·1 − 3)/2⌋ + 1 = 16" in blank.working

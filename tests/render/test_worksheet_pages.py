@@ -56,3 +56,10 @@ def test_the_page_has_every_blank_and_the_key_every_answer(format: str) -> None:
         assert re.search(rf"\b{blank.number}\b", page)
         assert f"{blank.answer:,}" in key
     assert f"{201_466_160:,}" not in page
+
+
+def test_a_working_of_several_lines_stays_so() -> None:
+    spec = {"family": "network", "input": [1, 32, 32], "layers": [{"conv": 6, "kernel": 5}, "flatten", {"linear": 10}]}
+    sheet = worksheet(archcalc.load(spec), questions=["shapes"])
+    assert "width_1<br>⌊(32 + 2·0 − 5)/1⌋ + 1 = 28" in rendered(sheet, "html", key=True)
+    assert "width_1<br>⌊(32 + 2·0 − 5)/1⌋ + 1 = 28" in rendered(sheet, "markdown", key=True)

@@ -76,10 +76,11 @@ def _solved(section: Section) -> Grid:
 
 def _working(blank: Blank) -> str:
     """By the names of the sizes, where that says more than the numbers, and in numbers."""
-    if blank.step is None:
-        return visible(blank.working)
-    words = visible(blank.step.count.worked(names=True))
-    return blank.working if words == blank.working else f"{words}\n= {blank.working}"
+    lines = blank.working.split("\n")
+    words = blank.step.count.worked(names=True) if blank.step else blank.working
+    if words != blank.working:
+        lines = [words, f"= {blank.working}"]
+    return "\n".join(map(visible, lines))
 
 
 def _answer(blank: Blank) -> str:
