@@ -26,6 +26,7 @@ ASKED = [
     ("params", "sentiment-lstm", "--explain"),
     ("kernel", "gpt2"),
     ("gpus", "h100"),
+    ("compare", *["gpt2"] * 9, "t5-small"),
 ]
 HOSTILE = r"50 % of $x_1^2 & #3 ~ {\input{/etc/passwd}} \undefined ·×⟨⟩Γ≤√²₁c̃é中文🎉 ---a ?` <b> | `c`" + "\n\n\x1b[2J"
 SPEC = {"vocab": 10, "d_model": 8, "heads": 2, "ffn": 8, "decoder": 1}
@@ -190,3 +191,11 @@ def test_a_wide_comparison_is_laid_across_the_page(run: Run) -> None:
     assert "landscape" not in two
     assert "\\begin{landscape}" in six
     assert "pdflscape" in six.splitlines()[0]
+
+
+def test_columns_that_fit_no_page_are_named(run: Run) -> None:
+    """As in a terminal that is too narrow."""
+    source = run("compare", *["gpt2"] * 9, "t5-small", "--format", "latex").out
+    assert "$-$ A, J $-$ A left out: the page is too narrow" in source
+    assert "J $-$ A &" not in source
+    assert source.count("\\begin{longtable}") == 2

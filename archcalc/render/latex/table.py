@@ -1,7 +1,7 @@
 r"""Tables, in the largest type in which they fit the width of a page.
 
 A table that is too wide gets smaller type and its columns of words are broken into lines; then it is printed across the
-page (`landscape`); at last the columns that a narrow terminal leaves out are left out here too.
+page (`landscape`); then the columns that a narrow terminal leaves out are left out here too; at last it is divided.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 GAP = 8.0  # points between two columns
+FEWEST = 2  # columns of a table that cannot be divided: a name and a value
 CERTAIN = 0.9  # of a table's width, which is estimated rather too large: lines across it must not widen it
 
 
@@ -75,6 +76,7 @@ TYPES = (
     Type("small", 9.25, across=True),
     Type("footnotesize", 8.5, across=True),
     Type("scriptsize", 8, across=True),
+    Type("tiny", 6.8, across=True),
 )
 
 
@@ -84,11 +86,18 @@ class Grid:
     rows: tuple[Row, ...]
 
     def over_pages(self, paper: Paper) -> str:
-        """Broken wherever a page ends, with its heads on every page."""
+        """Broken wherever a page ends, with its heads on every page; in several tables, if it fits in no other way."""
         layout = self._layout(paper)
+        if not layout.fits and len(layout.natural) > FEWEST:
+            return "\n\n".join(half.over_pages(paper) for half in layout.grid.halves()) + self._told(layout)
         start = ["\\toprule", *layout.heading(), "\\endhead", "\\bottomrule", "\\endfoot"]
-        table = layout.set("longtable", "[l]", [*start, *layout.body()])
+        table = layout.set("longtable", "[l]", [*start, *layout.body()]) + self._told(layout)
         return f"\\begin{{landscape}}\n{table}\n\\end{{landscape}}" if layout.size.across else table
+
+    def _told(self, layout: Layout) -> str:
+        """Which columns a table is without."""
+        heads = [head.cell.latex for head in self.heads if head not in layout.grid.heads]
+        return f"\n\\noindent {', '.join(heads)} left out: the page is too narrow" if heads else ""
 
     def in_one_piece(self, paper: Paper) -> str:
         """For a few lines, which no page's end should part."""
@@ -101,8 +110,16 @@ class Grid:
         ways = [Layout(grid, size, paper) for grid in (self, self._without_spare()) for size in TYPES]
         return next((layout for layout in ways if layout.fits), ways[-1])
 
+    def halves(self) -> list[Grid]:
+        """Both with the first column, which names the lines."""
+        columns = range(1, len(self.heads))
+        middle = (len(columns) + 1) // 2
+        return [self._with([0, *columns[:middle]]), self._with([0, *columns[middle:]])]
+
     def _without_spare(self) -> Grid:
-        kept = [i for i, head in enumerate(self.heads) if not head.spare]
+        return self._with([i for i, head in enumerate(self.heads) if not head.spare])
+
+    def _with(self, kept: Sequence[int]) -> Grid:
         rows = (row._replace(cells=[row.cells[i] for i in kept]) for row in self.rows)
         return replace(self, heads=tuple(self.heads[i] for i in kept), rows=tuple(rows))
 
