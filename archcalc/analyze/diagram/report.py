@@ -33,7 +33,8 @@ class DiagramReport(Report):
     def subtitle(self) -> str:
         sizes = {"batch": self.batch, **self.lengths}
         told = (f"{name.replace('_', ' ')} {number:,}" for name, number in sizes.items())
-        return " · ".join([f"{self.parameters:,} parameters", *told])
+        part = [f"only the {self.scope.name}"] if self.scope.is_partial else []
+        return " · ".join([f"{self.parameters:,} parameters", *part, *told])
 
     def described(self) -> str:
         """In words, for readers who do not see the picture."""

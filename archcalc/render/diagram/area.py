@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -98,6 +97,3 @@ class Area:
 
     def _turned(self, places: dict[Wire, float]) -> dict[Wire, float]:
         return {wire: self.height - y for wire, y in places.items()}
-
-
-LabelOf = Callable[[Wire], str]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from archcalc.analyze.diagram.graph import Form, Node
+from archcalc.analyze.diagram.graph import Node
 from archcalc.render.diagram.area import Area, Label, Line, Point, Wire
 from archcalc.render.diagram.channels import Channel, Run
+from archcalc.render.diagram.entries import bottom, edge, entry, entry_from_a_track, half, into, is_box, step_aside
 from archcalc.render.diagram.level import Level
 from archcalc.render.diagram.order import arrange
-from archcalc.render.diagram.rows import Hop, Slot, in_rows
+from archcalc.render.diagram.rows import Slot, in_rows
 from archcalc.render.diagram.sizes import SMALL, STACKED
 from archcalc.render.diagram.text import width
+from archcalc.render.diagram.tracks import TRACK, Tracks
 
-TRACK = 12.0  # between lines that run beside each other
 BESIDE_LINE = 6.0  # from a line to its label
 SIDE_BY_SIDE = 10.0  # between wires that enter a box at its side
-NEAR_SIGN = 12.0  # where a line turns to a circle's side
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class _Column:
         self.rows = in_rows(level, {child: self._slot(child) for child in level.children}, ways.side, ways.right)
         self._widen_outs()
         arrange(self.rows)
-        self.right_of = [max((slot.x + slot.right for slot in row), default=0.0) for row in self.rows.rows]
-        self.left_of = [min((slot.x - slot.left for slot in row), default=0.0) for row in self.rows.rows]
-        self.tracks: dict[tuple[Slot, Wire, bool], float] = {}
+        self.tracks = Tracks(self.rows)
+        self.left = min(self.tracks.left_of, default=0.0) - self._trunks()
+        self.right = max(self.tracks.right_of, default=0.0)
         self.channels = [Channel() for _ in self.rows.rows]
         self.lines: list[Line] = []
         self.labels: list[Label] = []
@@ -75,9 +75,6 @@ class _Column:
             slot.right = max(slot.right, label_width(self.ways.labels.get(wire, "")))
 
     def area(self) -> Area:
-        self._give_tracks()
-        self.left = min(self.left_of, default=0.0) - self._trunks()
-        self.right = max(self.right_of, default=0.0)
         self._collect_runs()
         height = self._give_heights()
         self._draw_hops()
@@ -86,52 +83,21 @@ class _Column:
         self._draw_rights()
         return self._finished(height)
 
-    # Lines beside the main way.
-
-    def _give_tracks(self) -> None:
-        """The shortest nearest to the boxes; at the right, unless only the left sides of all targets are open."""
-        spans: dict[tuple[Slot, Wire, bool], list[Slot]] = {}
-        for hop in self.rows.beside:
-            spans.setdefault((hop.source, hop.wire, hop.is_back), []).append(hop.target)
-        for (source, wire, is_back), targets in sorted(spans.items(), key=lambda each: _span(each[0][0], each[1])):
-            ranks = [slot.rank for slot in targets]
-            low, high = min(source.rank + (not is_back), *ranks), max(source.rank, *ranks)
-            self.tracks[source, wire, is_back] = self._new_track(targets, slice(low, high + 1))
-
-    def _new_track(self, targets: list[Slot], passed: slice) -> float:
-        rows = self.rows.rows
-        if all(_is_box(slot) and rows[slot.rank][0] is slot is not rows[slot.rank][-1] for slot in targets):
-            x = min(self.left_of[passed]) - TRACK
-            self.left_of[passed] = [x - 2] * len(self.left_of[passed])
-        else:
-            x = max(self.right_of[passed]) + TRACK
-            self.right_of[passed] = [x + 2] * len(self.right_of[passed])
-        return x
-
-    def _track(self, hop: Hop) -> float:
-        return self.tracks[hop.source, hop.wire, hop.is_back]
-
-    def _enters_at_its_side(self, hop: Hop) -> bool:
-        """Nothing stands between the track and the box."""
-        slot = hop.target
-        is_left = self._track(hop) < slot.x
-        return _is_box(slot) and self.rows.rows[slot.rank][0 if is_left else -1] is slot
-
     # Horizontal pieces, in the channels between rows.
 
     def _collect_runs(self) -> None:
         for hop in self.rows.hops:
             run = self._run(hop.source, hop.wire)
             run.reach(hop.source.exit(hop.wire))
-            run.reach(self._entry(hop))
+            run.reach(entry(self.rows, hop))
         for hop in self.rows.beside:
             run = self._run(hop.source, hop.wire)
             run.reach(hop.source.exit(hop.wire))
-            run.reach(self._track(hop))
-            if not self._enters_at_its_side(hop):
+            run.reach(self.tracks.of(hop))
+            if not self.tracks.lead_to_the_side(hop):
                 arrival = self.channels[hop.target.rank - 1].run((hop.target, hop.wire))
-                arrival.reach(self._track(hop))
-                arrival.reach(self._beside_entry(hop))
+                arrival.reach(self.tracks.of(hop))
+                arrival.reach(entry_from_a_track(hop))
         for source, wire in self._rights():
             run = self._run(self.rows.of[source], wire)
             run.reach(self.rows.of[source].exit(wire))
@@ -140,7 +106,7 @@ class _Column:
             if not self._is_open_at_the_left(slot):
                 run = self.channels[slot.rank - 1].run(wire)
                 run.reach(self.left)
-                run.reach(self._side_entry(wire, slot))
+                run.reach(self._side_entry(slot))
         for slot, _ in self._labelled():
             self.channels[slot.rank].has_labels = True
 
@@ -162,46 +128,9 @@ class _Column:
         """Nothing stands between it and the left edge; above the first row there is no channel to come through."""
         return slot.rank == 0 or self.rows.rows[slot.rank][0] is slot
 
-    # Where wires meet boxes.
-
-    def _entry(self, hop: Hop) -> float:
-        """The main wire at the middle of a box, others beside it on the side that they come from."""
-        slot = hop.target
-        if not (slot.area and slot.area.is_box) or not hop.ends:
-            return slot.entry(hop.wire)
-        others = sorted(
-            (each for each in self.rows.hops if each.target is slot and each is not self._main_of(slot)),
-            key=lambda each: abs(each.source.exit(each.wire) - slot.x),
-        )
-        if hop not in others:
-            return slot.x
-        to_the_left = hop.source.exit(hop.wire) < slot.x
-        same = [each for each in others if (each.source.exit(each.wire) < slot.x) == to_the_left]
-        away = self._step_aside(slot) * (same.index(hop) + 1)
-        return slot.x - away if to_the_left else slot.x + away
-
-    def _main_of(self, slot: Slot) -> Hop | None:
-        """The wire that enters at the middle: one that comes straight, else, of a box, the one made last."""
-        into = [each for each in self.rows.hops if each.target is slot]
-        straight = [each for each in into if abs(each.source.exit(each.wire) - slot.x) < 1]
-        latest = sorted(into, key=lambda each: -each.made) if len(into) == 1 or not _is_sign(slot) else []
-        return next(iter(straight or latest), None)
-
-    def _step_aside(self, slot: Slot) -> float:
-        assert slot.area
-        return slot.area.width / 2 + NEAR_SIGN if _is_sign(slot) else min(18.0, slot.area.width / 6)
-
-    def _beside_entry(self, hop: Hop) -> float:
-        slot = hop.target
-        if slot.area and slot.area.is_box:
-            return slot.x + self._step_aside(slot)
-        return slot.entry(hop.wire)
-
-    def _side_entry(self, wire: Wire, slot: Slot) -> float:
-        assert slot.area
-        if slot.area.is_box:
-            return slot.x - self._step_aside(slot)
-        return slot.x - slot.area.width / 2 - TRACK
+    def _side_entry(self, slot: Slot) -> float:
+        """Where a wire from the left comes down to a slot: to the top of a box, or before a frame."""
+        return slot.x - (step_aside(slot) if is_box(slot) else half(slot) + TRACK)
 
     # Heights.
 
@@ -225,48 +154,30 @@ class _Column:
 
     def _draw_hops(self) -> None:
         for hop in self.rows.hops:
-            start, end = hop.source.exit(hop.wire), self._entry(hop)
+            start, end = hop.source.exit(hop.wire), entry(self.rows, hop)
             level = self._run(hop.source, hop.wire).y
-            top, bottom = _bottom(hop.source), hop.target.y
-            points = [(start, top), (start, level), (end, level)]
-            points += self._last_piece(hop.target, end) if hop.ends else [(end, bottom)]
-            self._line(points, arrow=_is_box(hop.target))
+            points = [(start, bottom(hop.source)), (start, level), (end, level)]
+            points += into(hop.target, end) if hop.ends else [(end, hop.target.y)]
+            self._line(points, arrow=is_box(hop.target))
         for slot, wire in self._labelled():
             x = slot.exit(wire) + BESIDE_LINE
             text = self.shown[wire]
             self.labels.append(Label(text, x, self.channels[slot.rank].top + 11, width(text, SMALL)))
 
-    def _to_the_side(self, slot: Slot, x: float) -> list[Point]:
-        assert slot.area
-        middle = slot.y + slot.height / 2
-        edge = slot.x - slot.area.width / 2 if x < slot.x else slot.x + slot.area.width / 2
-        return [(x, middle), (edge, middle)]
-
     def _draw_beside(self) -> None:
         for hop in self.rows.beside:
-            start, track = hop.source.exit(hop.wire), self._track(hop)
+            start, track = hop.source.exit(hop.wire), self.tracks.of(hop)
             level = self._run(hop.source, hop.wire).y
-            points = [(start, _bottom(hop.source)), (start, level), (track, level)]
+            points = [(start, bottom(hop.source)), (start, level), (track, level)]
             slot = hop.target
-            if self._enters_at_its_side(hop):
-                assert slot.area
+            if self.tracks.lead_to_the_side(hop):
                 middle = slot.y + slot.height / 2
-                points += [(track, middle), (self._edge(slot, left=track < slot.x), middle)]
+                points += [(track, middle), (edge(slot, left=track < slot.x), middle)]
             else:
-                x, arrival = self._beside_entry(hop), self.channels[slot.rank - 1].run((slot, hop.wire)).y
+                x, arrival = entry_from_a_track(hop), self.channels[slot.rank - 1].run((slot, hop.wire)).y
                 points += [(track, arrival), (x, arrival)]
-                points += self._last_piece(slot, x)
-            self._line(points, arrow=_is_box(slot), dashed=hop.is_back)
-
-    def _edge(self, slot: Slot, *, left: bool) -> float:
-        """The side of a box, with the copies that look out behind it."""
-        assert slot.area
-        if left:
-            return slot.x - slot.area.width / 2
-        return slot.x + slot.area.width / 2 + (STACKED if slot.node and slot.node.repeat > 1 else 0.0)
-
-    def _last_piece(self, slot: Slot, x: float) -> list[Point]:
-        return self._to_the_side(slot, x) if _is_sign(slot) and abs(x - slot.x) > 1 else [(x, slot.y)]
+                points += into(slot, x)
+            self._line(points, arrow=is_box(slot), dashed=hop.is_back)
 
     def _draw_sides(self) -> None:
         """From the left edge straight to the box, or over the row and down to it; several times from one trunk."""
@@ -275,7 +186,7 @@ class _Column:
         for wire, slot in self._sides():
             start, points = self._from_the_side(wire, slot)
             trunk = self.left + (TRACK * (shared.index(wire) + 1) if wire in shared else 0.0)
-            self._line([(trunk, start), *points], arrow=_is_box(slot))
+            self._line([(trunk, start), *points], arrow=is_box(slot))
             starts.setdefault(wire, []).append(start)
         for wire, places in starts.items():
             self.lefts[wire] = min(places)
@@ -286,12 +197,12 @@ class _Column:
     def _from_the_side(self, wire: Wire, slot: Slot) -> tuple[float, list[Point]]:
         """At which height it starts, and its further points."""
         assert slot.area
-        edge = slot.x - slot.area.width / 2
+        left = edge(slot, left=True)
         y = slot.y + (self._height_of(wire, slot) if slot.area.is_box else slot.area.lefts[wire])
         if self._is_open_at_the_left(slot):
-            return y, [(edge, y)]
-        start, x = self.channels[slot.rank - 1].run(wire).y, self._side_entry(wire, slot)
-        down = [(x, slot.y)] if slot.area.is_box else [(x, y), (edge, y)]
+            return y, [(left, y)]
+        start, x = self.channels[slot.rank - 1].run(wire).y, self._side_entry(slot)
+        down = [(x, slot.y)] if slot.area.is_box else [(x, y), (left, y)]
         return start, [(x, start), *down]
 
     def _height_of(self, wire: Wire, slot: Slot) -> float:
@@ -304,7 +215,7 @@ class _Column:
             slot = self.rows.of[source]
             level = self._run(slot, wire).y
             start = slot.exit(wire)
-            self._line([(start, _bottom(slot)), (start, level), (self.right, level)])
+            self._line([(start, bottom(slot)), (start, level), (self.right, level)])
             self.rights[wire] = level
 
     def _line(self, points: list[Point], *, arrow: bool = False, dashed: bool = False) -> None:
@@ -321,19 +232,3 @@ class _Column:
         made.bottoms = {wire: slot.x - self.left for wire, slot in self.rows.outs.items()}
         made.lefts, made.rights = self.lefts, self.rights
         return made
-
-
-def _bottom(slot: Slot) -> float:
-    return slot.y + slot.height
-
-
-def _span(source: Slot, targets: list[Slot]) -> int:
-    return max(abs(slot.rank - source.rank) for slot in targets)
-
-
-def _is_sign(slot: Slot) -> bool:
-    return slot.node is not None and slot.node.form == Form.SIGN
-
-
-def _is_box(slot: Slot) -> bool:
-    return bool(slot.area and slot.area.is_box)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 from archcalc.analyze.diagram.graph import Node
 from archcalc.render.diagram.area import Area, Line, Point, Wire
-from archcalc.render.diagram.column import TRACK, Ways, column
+from archcalc.render.diagram.column import Ways, column
 from archcalc.render.diagram.level import Level, part
 from archcalc.render.diagram.splits import Split
+from archcalc.render.diagram.tracks import TRACK
 
 GUTTER = 30.0
 CHANNEL = 18.0  # above or below the columns
@@ -131,9 +132,7 @@ class _Columns:
             gutter = places[index][0] - GUTTER / 2 - TRACK * number
             way = [(start, leaves)]
             if source < index - 1:  # under the columns between
-                whole.height = max(
-                    whole.height, max(y + made.height for (_, y), made in zip(places, self.made, strict=True)) + CHANNEL
-                )
+                whole.height = max(whole.height, self._lowest(places) + CHANNEL)
                 turn, leaves = start + GUTTER / 2, whole.height - TRACK / 2
                 way += [(turn, way[0][1]), (turn, leaves)]
             self.lines.append(Line((*way, *self._into(index, wire, (gutter, leaves), places[index]))))

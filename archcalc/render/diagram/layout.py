@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from archcalc.analyze.diagram.graph import Form, Graph, Node
+from archcalc.analyze.diagram.graph import Graph, Node
 from archcalc.render.diagram import splits
 from archcalc.render.diagram.area import Area, Box, Line, Wire
 from archcalc.render.diagram.column import Ways, column, label_width
@@ -107,7 +107,3 @@ def _header_widths(node: Node) -> tuple[float, float]:
     shown = badge_width(node)
     title = Text(texts(node)[0].text, TITLE, "title").width + (shown + 6 if shown else 0)
     return title, Text(count(node), SMALL, "count").width
-
-
-def is_frame(node: Node) -> bool:
-    return node.form == Form.FRAME

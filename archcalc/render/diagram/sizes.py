@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.analyze.diagram.graph import Form, Node
+from archcalc.core.visible import visible
 from archcalc.render.diagram.text import shortened, width
 
 TITLE, SMALL = 13.0, 11.0  # pixels
@@ -66,7 +67,7 @@ def _beneath(node: Node) -> list[tuple[str, str]]:
 
 
 def _fitting(text: str, size: float, *, bold: bool = False) -> str:
-    return shortened(text, size, WIDEST - 2 * PADDING, bold=bold)
+    return shortened(visible(text), size, WIDEST - 2 * PADDING, bold=bold)
 
 
 def badge_width(node: Node) -> float:

@@ -122,7 +122,7 @@ def _text(line: Text, x: float, y: float, anchor: str) -> str:
     weight = ' font-weight="600"' if strong else ""
     place = f'x="{_number(x)}" y="{_number(y + line.size * 0.35)}" text-anchor="{anchor}"'
     style = f'font-size="{_number(line.size)}"{weight} fill="{colour}"'
-    return f'<text class="{ink}" {place} {style}>{escape(visible(line.text))}</text>'
+    return f'<text class="{ink}" {place} {style}>{escape(line.text)}</text>'
 
 
 def _frame(box: Box) -> Iterator[str]:

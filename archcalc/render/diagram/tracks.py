@@ -1,0 +1,54 @@
+"""Tracks beside the rows, for wires around a stretch of the main way and for what one step hands to the next."""
+
+from __future__ import annotations
+
+from archcalc.render.diagram.area import Wire
+from archcalc.render.diagram.entries import is_box
+from archcalc.render.diagram.rows import Hop, Rows, Slot
+
+TRACK = 12.0  # between lines that run beside each other
+
+
+class Tracks:
+    """A place beside the rows for each such wire; `left_of` and `right_of` are how far each row then reaches."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows.rows
+        self.left_of = [min((slot.x - slot.left for slot in row), default=0.0) for row in self.rows]
+        self.right_of = [max((slot.x + slot.right for slot in row), default=0.0) for row in self.rows]
+        self._places: dict[tuple[Slot, Wire, bool], float] = {}
+        self._fill(rows.beside)
+
+    def of(self, hop: Hop) -> float:
+        return self._places[hop.source, hop.wire, hop.is_back]
+
+    def _fill(self, hops: list[Hop]) -> None:
+        """The shortest nearest to the boxes."""
+        targets: dict[tuple[Slot, Wire, bool], list[Slot]] = {}
+        for hop in hops:
+            targets.setdefault((hop.source, hop.wire, hop.is_back), []).append(hop.target)
+        for key, reached in sorted(targets.items(), key=lambda each: _span(each[0][0], each[1])):
+            source, _, is_back = key
+            ranks = [slot.rank for slot in reached]
+            low, high = min(source.rank + (not is_back), *ranks), max(source.rank, *ranks)
+            self._places[key] = self._new(reached, slice(low, high + 1))
+
+    def _new(self, targets: list[Slot], passed: slice) -> float:
+        """At the right, unless only the left sides of all targets are open."""
+        if all(is_box(slot) and self.rows[slot.rank][0] is slot is not self.rows[slot.rank][-1] for slot in targets):
+            x = min(self.left_of[passed]) - TRACK
+            self.left_of[passed] = [x - 2] * len(self.left_of[passed])
+        else:
+            x = max(self.right_of[passed]) + TRACK
+            self.right_of[passed] = [x + 2] * len(self.right_of[passed])
+        return x
+
+    def lead_to_the_side(self, hop: Hop) -> bool:
+        """Whether nothing stands between the track and the box."""
+        slot = hop.target
+        is_left = self.of(hop) < slot.x
+        return is_box(slot) and self.rows[slot.rank][0 if is_left else -1] is slot
+
+
+def _span(source: Slot, targets: list[Slot]) -> int:
+    return max(abs(slot.rank - source.rank) for slot in targets)
