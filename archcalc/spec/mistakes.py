@@ -10,18 +10,21 @@ from pydantic import ValidationError
 from archcalc.core.errors import InputError, Path, did_you_mean, together
 from archcalc.spec.gathering import gathering
 from archcalc.spec.node import NOTHING, Node, shown
+from archcalc.spec.other_names import Section
 from archcalc.spec.repair import Repair, drop
 
 MOST = 20  # mistakes that are shown
 _WANTED = {"string": "text", "tuple": "a list", "list": "a list", "float": "a number", "int": "a whole number"}
 
 
-def mistake_in(error: ValidationError, spec: type[Node], data: Any = None) -> InputError:
+def mistake_in(
+    error: ValidationError, spec: type[Node], data: Any = None, section: Section | None = None
+) -> InputError:
     """All mistakes, each with the field that it is about."""
     every = _by_path(error)
     found = dict(list(every.items())[:MOST])
-    repair = Repair(spec, data if isinstance(data, dict) else {}, _unknown(found))
-    told = [_mistake(path, one, repair) for path, one in found.items()]
+    repair = Repair(spec, data if isinstance(data, dict) else {}, _unknown(found), section)
+    told = [_mistake(path, one, repair) for path, one in found.items() if not _is_meant(path, one, repair)]
     if len(every) > MOST:
         told[-1].more = f"{len(every) - MOST:,} more mistakes are not shown"
     return together(told)
@@ -67,6 +70,11 @@ def _by_path(error: ValidationError) -> dict[Path, Any]:
 
 def _unknown(found: dict[Path, Any]) -> list[Path]:
     return [path for path, one in found.items() if one["type"] == "extra_forbidden"]
+
+
+def _is_meant(path: Path, one: Any, repair: Repair) -> bool:
+    """A field that is missing only because it goes by another name."""
+    return one["type"] == "missing" and path in {each.path for each in repair.found.values() if each}
 
 
 def _mistake(path: Path, one: Any, repair: Repair) -> InputError:

@@ -19,8 +19,17 @@ from archcalc.spec.paths import data_root
 from archcalc.spec.yaml_reader import read
 
 TOP = "top"  # of the file of names: those of the whole model
+LAYERS = "layers"  # those of whole layers, with what to write for them
 SPELLED_ALIKE = 0.85
 MOST_PLACES = 3  # of a field that stands in many
+
+
+@dataclass(frozen=True)
+class Section:
+    """Where names are looked up: the file of a family, and its section for the node that they stand in."""
+
+    family: str
+    name: str = TOP
 
 
 @dataclass(frozen=True)
@@ -34,19 +43,24 @@ class Meant:
     beside: dict[str, Any] = field(default_factory=dict)  # what has to stand beside it, unless the spec has it
 
 
-def meant(spec: type[Node], name: str, value: Any, above: Path = ()) -> Meant | None:
-    """What a field called `name` at the place `above` of a spec may mean; None if nothing is like it."""
-    by_library = named_elsewhere(spec, name, value, above)
+def meant(spec: type[Node], name: str, value: Any, above: Path = (), section: Section | None = None) -> Meant | None:
+    """What a field called `name` at the place `above` of a spec may mean; None if nothing is like it.
+
+    `section` is for a node that is read by itself, such as a layer of a network."""
+    by_library = named_elsewhere(spec, name, value, above, section)
     return by_library or _at_another_place(spec, name, value, above) or _misspelt(spec, name, value, above)
 
 
-def named_elsewhere(spec: type[Node], name: str, value: Any = None, above: Path = ()) -> Meant | None:
+def named_elsewhere(
+    spec: type[Node], name: str, value: Any = None, above: Path = (), section: Section | None = None
+) -> Meant | None:
     """The field that other libraries call so."""
-    names = table(_family(spec))
-    near = names.get(str(above[-1]) if above else TOP, {}).get(plain(name))
+    section = section or Section(_family(spec))
+    names = table(section.family)
+    near = names.get(str(above[-1]) if above else section.name, {}).get(plain(name))
     if near is not None:
         return _entry(name, value, near, above)
-    entry = names.get(TOP, {}).get(plain(name))
+    entry = names.get(TOP, {}).get(plain(name)) if section.name == TOP else None
     if entry is None:
         return None
     found = _entry(name, value, entry, ())
@@ -92,6 +106,12 @@ def _misspelt(spec: type[Node], name: str, value: Any, above: Path) -> Meant | N
     known = table(_family(spec)).get(TOP, {})
     alike = difflib.get_close_matches(plain(name), known, n=1, cutoff=SPELLED_ALIKE)
     return named_elsewhere(spec, alike[0], value, above) if alike else None
+
+
+def layer_meant(family: str, word: str) -> str:
+    """What to write for a layer that other libraries call so; empty if none does."""
+    entry = table(family).get(LAYERS, {}).get(plain(word))
+    return f"write `{entry}`" if entry else ""
 
 
 def family_meant(word: str, known: Iterable[str]) -> str:

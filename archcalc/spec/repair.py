@@ -12,7 +12,7 @@ from typing import Any
 from archcalc.core.errors import Path, did_you_mean
 from archcalc.spec.fields import node_at
 from archcalc.spec.node import Node
-from archcalc.spec.other_names import Meant, meant
+from archcalc.spec.other_names import Meant, Section, meant
 from archcalc.spec.yaml_writer import flow
 
 LONGEST = 72  # characters of an example in a hint
@@ -25,9 +25,10 @@ class Repair:
     spec: type[Node]
     data: dict[str, Any]
     unknown: list[Path]
+    section: Section | None = None  # of the names of other libraries, for a node that is read by itself
 
     def __post_init__(self) -> None:
-        self.found = {path: meant(self.spec, str(path[-1]), _at(self.data, path), path[:-1]) for path in self.unknown}
+        self.found = {path: self._meant(path) for path in self.unknown}
         self.whole: dict[Any, Any] = copy.deepcopy(self.data)
         for path in self.unknown:
             drop(self.whole, path)
@@ -35,6 +36,9 @@ class Repair:
         for path, one in self.found.items():
             if one and one.path and path not in self.given:
                 self._put(self.whole, one)
+
+    def _meant(self, path: Path) -> Meant | None:
+        return meant(self.spec, str(path[-1]), _at(self.data, path), path[:-1], self.section)
 
     def hint(self, path: Path) -> str:
         """What to write instead."""

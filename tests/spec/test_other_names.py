@@ -9,9 +9,12 @@ import yaml
 
 from archcalc import load
 from archcalc.archs import families, family_module
+from archcalc.archs.network.kinds import kinds
+from archcalc.archs.network.kinds.activation import WORDS_ALONE
 from archcalc.core.errors import InputError
 from archcalc.spec.fields import node_at, places
-from archcalc.spec.other_names import TOP, meant, plain, table
+from archcalc.spec.node import Node
+from archcalc.spec.other_names import LAYERS, TOP, Section, meant, plain, table
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -22,21 +25,41 @@ NANO_GPT = (
 )
 
 
-def entries(family: str) -> list[tuple[str, str, Any]]:
-    return [(at, name, entry) for at, names in table(family).items() for name, entry in names.items()]
-
-
 @pytest.mark.parametrize("family", WITH_NAMES)
 def test_every_entry_of_the_tables_leads_to_a_field(family: str) -> None:
     """No entry names a field that does not exist, and none is the name of a field at that very place."""
     spec = family_module(family).Spec
+    for at, names in table(family).items():
+        if family != "network" or at == TOP:
+            check(spec, names, () if at == TOP else (at,), None)
+        elif at != LAYERS:
+            check(kinds()[at].Fields, names, (), Section(family, at))
+
+
+def check(spec: type[Node], names: dict[str, Any], above: tuple[str, ...], section: Section | None) -> None:
     known = {place.path for place in places(spec)}
-    for at, name, entry in entries(family):
-        above = () if at == TOP else (at,)
-        found = meant(spec, name, 1, above)
-        assert found and (found.path in known or (not found.path and entry["says"])), (family, at, name)
-        here = node_at(spec, above)
-        assert here and plain(name) not in map(plain, here.model_fields), (family, at, name)
+    here = node_at(spec, above)
+    assert here and not {plain(field) for field in here.model_fields} & set(names), (above, section)
+    for name, entry in names.items():
+        found = meant(spec, name, 1, above, section)
+        assert found and (found.path in known or (not found.path and entry["says"])), (above, section, name)
+
+
+def test_layers_of_other_libraries_are_answered_with_layers_of_a_network() -> None:
+    """What is to be written starts with a kind of layer, and is YAML."""
+    for name, entry in table("network")[LAYERS].items():
+        layer = yaml.safe_load(entry)
+        assert name not in kinds()
+        assert layer in WORDS_ALONE or next(iter(layer)) in kinds(), name
+
+
+def test_all_layers_of_a_network_are_corrected_at_once(run: Run, write: Write) -> None:
+    layers = "[{conv: 4, kernel_size: 3, activation: relu}, maxpool2d, {Conv2D: 8}, flatten, {dense: 10}]"
+    answer = run("params", write(f"family: network\ninput: 3 × 8 × 8\nlayers: {layers}\n"))
+    hints = ("`kernel: 3`", "`act: relu`", "`{pool: max, kernel: 2}`", "`{conv: 64, kernel: 3}`", "`{linear: 256}`")
+    assert answer.code == 2
+    assert answer.err.count("error: ") == len(hints)
+    assert all(f"write {hint}" in answer.err for hint in hints)
 
 
 @pytest.mark.parametrize(

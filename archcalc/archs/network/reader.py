@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -179,7 +180,7 @@ class Reader:
         if isinstance(item, str) and item in kinds() and kinds()[item].MAY_STAND_ALONE:
             return {item: True}
         known = (*kinds(), *self.blocks, *WORDS_ALONE)
-        raise Unreadable(f"no layer called {shown(item)}", did_you_mean(str(item), known), fields=[place.path])
+        raise Unreadable(f"no layer called {shown(item)}", _meant(str(item), known), fields=[place.path])
 
     def _no_kind(self, fields: dict[str, Any], words: list[str]) -> tuple[str, str]:
         if words:
@@ -188,7 +189,7 @@ class Reader:
         if called:
             return f"{called} is a block", f"call it with {{block: {called}}}"
         given = next(iter(fields), "")
-        return f"no kind of layer called {shown(str(given))}", did_you_mean(str(given), kinds())
+        return f"no kind of layer called {shown(str(given))}", _meant(str(given), kinds())
 
     def _read(self, word: str, values: dict[str, Any], shape: Shape, place: Place) -> tuple[Layer, Shape]:
         if word == "block":
@@ -200,8 +201,10 @@ class Reader:
             fields = module.Fields.model_validate(named)
         except ValidationError as error:
             from archcalc.spec.mistakes import mistake_in
+            from archcalc.spec.other_names import Section
 
-            raise _moved(mistake_in(error, module.Fields, named), place, {main: word}) from None
+            found_wrong = mistake_in(error, module.Fields, named, Section("network", word))
+            raise _moved(found_wrong, place, {main: word}) from None
         found: tuple[Layer, Shape] = module.read(word, fields, shape, place, self)
         return found
 
@@ -231,6 +234,13 @@ class Reader:
             there = Place(("blocks", name, "parameters", key))
             scope[key] = given[key] if key in given else _worked_out(default, {**shape.names, **scope}, there)
         return scope
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    """What other libraries mean by a layer of that name, or the layers that are spelled alike."""
+    from archcalc.spec.other_names import layer_meant
+
+    return layer_meant("network", word) or did_you_mean(word, known)
 
 
 def _worked_out(value: Any, scope: Scope, place: Place) -> Any:
