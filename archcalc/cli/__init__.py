@@ -1,7 +1,7 @@
 """The command line. Only this package prints, exits and catches errors; a command loads, analyzes and renders.
 
-Exit codes: 0 answered, 1 verification found a difference, 2 the input is at fault, 70 archcalc is at fault (a bug),
-130 interrupted.
+Exit codes: 0 answered, 1 a comparison found a difference (verify, identities) or an answer is wrong (check), 2 the
+input is at fault, 70 archcalc is at fault (a bug), 130 interrupted.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def _group(name: str) -> str:
 def _change(sizes: list[tuple[str, int]], attempt: int, draw: random.Random) -> Change:
     """The more tries have failed, the fewer sizes change."""
     share = max(0.15, 1 - attempt / 100)
-    near = {one: _near(one[1], draw) for one in sizes}
+    near = {one: _kernel(one[1], draw) if one[0] == "kernel" else _near(one[1], draw) for one in sizes}
     chosen = {one for one in sizes if draw.random() < share}
 
     def change(name: str, size: int) -> int:
@@ -84,6 +84,11 @@ def _near(size: int, draw: random.Random) -> int:
     step = _step(size)
     low, high = max(1, size // (2 * step)), max(2, 3 * size // (2 * step))
     return step * draw.randint(low, high)
+
+
+def _kernel(size: int, draw: random.Random) -> int:
+    """An odd kernel stays odd, so that it has a middle."""
+    return max(1, size + draw.choice((-2, 0, 2)))
 
 
 def _step(size: int) -> int:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from support.filled_sheets import sheet_of
 from support.latex_engine import compiled, needs_engine
 
 import archcalc
@@ -30,6 +31,11 @@ def hostile() -> Sheet:
 def test_the_latex_compiles_and_fits_the_page(model: str, key: bool, tmp_path: Path) -> None:
     sheet = worksheet(archcalc.load(model), seed=1, questions=EVERY)
     compiled(rendered(sheet, "latex", key=key), tmp_path)
+
+
+@needs_engine
+def test_layers_of_a_network_compile_too(tmp_path: Path) -> None:
+    compiled(rendered(sheet_of("convolutions", *EVERY, seed=1), "latex", key=True), tmp_path)
 
 
 @needs_engine

@@ -44,7 +44,8 @@ tr { break-inside: avoid; }
 .givens td { padding: .14rem .7rem; border-top: 0; overflow-wrap: anywhere; }
 .givens td:first-child { color: var(--ink); font-weight: 400; white-space: nowrap; width: 9rem; }
 .givens td:nth-child(2) { font-weight: 600; font-variant-numeric: tabular-nums; width: 9rem; }
-.givens td:last-child { color: var(--soft); font-size: .84rem; }
+.givens td.long { width: auto; }
+.givens td:nth-child(3) { color: var(--soft); font-size: .84rem; }
 @page { margin: 16mm 15mm; }
 @media print {
   body { max-width: none; padding: 0; font-size: 10.5pt; }
@@ -77,8 +78,16 @@ def _lines(page: Page) -> Iterator[str]:
 
 
 def _givens(grid: Grid) -> Iterator[str]:
-    rows = "\n".join(_row(row, "td") for row in grid.rows)
+    rows = "\n".join(map(_given, grid.rows))
     yield f'<table class="givens">\n<tbody>\n{rows}\n</tbody>\n</table>'
+
+
+def _given(row: Cells) -> str:
+    """A value without a meaning beside it has that room too."""
+    name, value, meaning = row
+    if meaning:
+        return _row(row, "td")
+    return f'<tr><td>{_cell(name)}</td><td colspan="2" class="long">{_cell(value)}</td></tr>'
 
 
 def _part(part: Part) -> Iterator[str]:

@@ -51,9 +51,18 @@ def _table(grid: Grid, shares: tuple[float, ...]) -> str:
     columns = "".join(f"{line if place > 1 else ''}Q{{{share}}}" for place, share in enumerate(shares))
     rules = ["\\hline"] * 3 if grid.roomy else ["\\toprule", "\\midrule", "\\bottomrule"]
     heads = f"{rules[0]}\n{_row(grid.heads)}\n{rules[1]}\\endhead\n{rules[2]}\\endlastfoot"
-    rows = ("\n\\hline\n" if grid.roomy else "\n").join(map(_row, grid.rows))
+    written = _given if shares is GIVENS else _row
+    rows = ("\n\\hline\n" if grid.roomy else "\n").join(map(written, grid.rows))
     table = f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n{heads}\n{rows}\n\\end{{longtable}}"
     return f"{{\\small\\renewcommand{{\\arraystretch}}{{{OPEN if grid.roomy else SOLVED}}}\n{table}}}"
+
+
+def _given(cells: Cells) -> str:
+    """A value without a meaning beside it has that room too."""
+    name, value, meaning = cells
+    if meaning:
+        return _row(cells)
+    return f"{_cell(name)} & \\multicolumn{{2}}{{Q{{{GIVENS[1] + GIVENS[2]}}}@{{}}}}{{{_cell(value)}}} \\\\"
 
 
 def _row(cells: Cells) -> str:
