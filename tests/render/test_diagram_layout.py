@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations, pairwise
 
 import pytest
-from support.drawn_nets import chain, residual_net, u_net
+from support.drawn_nets import chain, residual_net, three_towers, u_net
 
 from archcalc import load
 from archcalc.analyze.diagram.closing import closed
@@ -112,8 +112,26 @@ def test_every_depth_is_laid_out_without_faults(name: str, depth: int) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    [u_net(), u_net(4), u_net(around="inside"), residual_net(), residual_net(projected=True), chain(3), chain(60)],
-    ids=["u-net", "deep u-net", "u-net in a frame", "residuals", "projected residuals", "chain", "long chain"],
+    [
+        u_net(),
+        u_net(4),
+        u_net(around="inside"),
+        residual_net(),
+        residual_net(projected=True),
+        chain(3),
+        chain(60),
+        three_towers(),
+    ],
+    ids=[
+        "u-net",
+        "deep u-net",
+        "u-net in a frame",
+        "residuals",
+        "projected residuals",
+        "chain",
+        "long chain",
+        "towers",
+    ],
 )
 @pytest.mark.parametrize("depth", [1, 2, None])
 def test_a_hand_made_net_is_laid_out_without_faults(module: Module, depth: int | None) -> None:

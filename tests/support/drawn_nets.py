@@ -67,3 +67,17 @@ def chain(length: int) -> Module:
     for index in range(length):
         x = conv(root[f"l{index}"], x, 8 + index)
     return ends(root, x)
+
+
+def three_towers() -> Module:
+    """Three inputs with layers of their own; the last reads what the first two make, in the middle of its way."""
+    root, made = Module("model"), []
+    for name in ("r", "s", "t"):
+        x = root.record("input", to=axes(BATCH, Dim.of("c3", 3), *sides(16)), name=name)
+        x = conv(root[f"{name}1"], x, 8)
+        if name == "t":
+            m = root["t2"]
+            for index, other in enumerate(made):
+                x = m.record("add", conv(m[f"p{index}"], x, 8), conv(m[f"q{index}"], other, 8))
+        made.append(x)
+    return ends(root, conv(root["u"], made[-1], 2))

@@ -132,13 +132,14 @@ class _Columns:
             gutter = places[index][0] - GUTTER / 2 - TRACK * number
             way = [(start, leaves)]
             if source < index - 1:  # under the columns between
-                whole.height = max(whole.height, self._lowest(places) + CHANNEL)
-                turn, leaves = start + GUTTER / 2, whole.height - TRACK / 2
+                turn, leaves = start + GUTTER / 2, self._below(places, source, index) + CHANNEL + TRACK * number
+                whole.height = max(whole.height, leaves)
                 way += [(turn, way[0][1]), (turn, leaves)]
             self.lines.append(Line((*way, *self._into(index, wire, (gutter, leaves), places[index]))))
 
-    def _lowest(self, places: list[Point]) -> float:
-        return max(y + made.height for (_, y), made in zip(places, self.made, strict=True))
+    def _below(self, places: list[Point], source: int, index: int) -> float:
+        """Where the columns between two others end."""
+        return max(places[each][1] + self.made[each].height for each in range(source, index))
 
     def _into(self, index: int, wire: Wire, turn: Point, place: Point) -> list[Point]:
         """From the gutter to the side of a column, or to where it begins."""
