@@ -48,6 +48,9 @@ _WORKING: dict[str, Choices] = {"--explain": (), "--names": ()}
 COMMANDS: dict[str, dict[str, Choices]] = {
     "params": {**_SHARED, **_LENGTHS, **_TREE, **_WORKING},
     "shapes": {**_SHARED, **_LENGTHS, **_TREE, "--symbolic": (), "--parameters": ()},
+    "diagram": {
+        **_SHARED, **_LENGTHS, **_TREE, "--symbolic": (), "--format": ("mermaid", "markdown", "svg", "json"),
+    },
     "flops": {
         **_SHARED, **_LENGTHS, **_TREE, **_WORKING, **_TRAINED,
         "--mode": ("train", "prefill", "decode"), "--context": SIZES, "--causal": ("full", "half"), "--tokens": SIZES,
@@ -63,7 +66,9 @@ CHANGES = (
     "d_model=64", "heads=4", "decoder=3", "encoder=2", "vocab=1000", "ffn=128", "precision=bf16", "head=tied",
     "batch=4", "seq=32", "dropout=0", "decoder=2M", "kv_heads=1", "attention.v_dim=128", "ffn.act=relu",
 )  # fmt: skip
-_SHARES = {"params": 40, "flops": 12, "memory": 18, "shapes": 8, "kernel": 5, "compare": 4, "show": 8, "fit": 2}
+_SHARES = {
+    "params": 40, "flops": 12, "memory": 18, "shapes": 8, "diagram": 6, "kernel": 5, "compare": 4, "show": 8, "fit": 2,
+}  # fmt: skip
 
 
 def ask(case: Case, *model: str, stdin: bytes = b"", oddly: float = 0.02) -> None:

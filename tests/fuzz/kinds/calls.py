@@ -76,6 +76,7 @@ def _sensible(report: Report) -> None:
     for key in ("total", "total_bytes", "forward", "backward", "bytes"):
         if key in record and not (isinstance(record[key], int) and record[key] >= 0):
             raise Wrong(f"{key} is {record[key]!r}")
-    for key, value in record.get("parts", {}).items():
+    parts = record.get("parts", {})
+    for key, value in parts.items() if isinstance(parts, dict) else ():  # of shapes they are a list, with shapes
         if not isinstance(value, int) or value < 0:
             raise Wrong(f"{key} is {value!r}")
