@@ -128,6 +128,8 @@ DIMS = {
     "key": "width of the encoder's states, in attention between recurrent nets",
     "context": "width of the context vector of such attention",
     "fed": "width of the attention output that is fed back into the next step",
+    "words_around": "words around the one that is predicted, in CBOW",
+    "candidates": "words that are scored in negative sampling: the true one and the drawn ones",
     "pool_heads": "heads of attention pooling, each with a vector v",
     "gain": "the learned length of a normed score vector: one number",
     "offset": "the bias of a score: one number",

@@ -103,6 +103,7 @@ SPECS: list[Spec] = [
     {**RECURRENT, "cell": "rnn", "head": {"kind": "none", "pool": {"kind": "attention", "width": 2}}},
     {"family": "autoencoder", "kind": "recursive", "input": 4, "hidden": 4},
     {"family": "autoencoder", "kind": "linear", "input": 6, "hidden": 4},
+    {"family": "word2vec", "kind": "cbow", "vocab": 7, "embedding": 3, "output": "negative", "negatives": 2},
     {"family": "autoencoder", "kind": "deep", "input": 6, "hidden": [4, 3], "tied": True},
     {"family": "autoencoder", "kind": "variational", "input": 6, "hidden": [4, 3]},
     {

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from support.drawn_networks import networks
-from support.drawn_recurrent import autoencoders, recurrent_nets, seq2seqs
+from support.drawn_recurrent import autoencoders, recurrent_nets, seq2seqs, words
 from support.drawn_specs import sparse_transformers, transformers, vision_transformers
 from support.drawn_states import decoders_with_states
 
@@ -22,6 +22,7 @@ FAMILIES = {
     "recurrent nets": (recurrent_nets(), 20),
     "seq2seq nets": (seq2seqs(), 15),
     "autoencoders": (autoencoders(), 10),
+    "word2vec": (words(), 6),
     "networks": (networks(), 25),
 }
 

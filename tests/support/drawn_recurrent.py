@@ -147,3 +147,20 @@ def autoencoders(draw: st.DrawFn) -> Spec:
         }
     said = {"family": "autoencoder", "kind": "recursive", "input": width, "hidden": width, "bias": draw(TRUTH)}
     return {**said, "classes": 3} if draw(TRUTH) else said
+
+
+@st.composite
+def words(draw: st.DrawFn) -> Spec:
+    """word2vec of both kinds, with both outputs."""
+    said: Spec = {
+        "family": "word2vec",
+        "kind": draw(st.sampled_from(("skip-gram", "cbow"))),
+        "vocab": 9,
+        "embedding": 3,
+    }
+    said["window"] = draw(st.integers(1, 3))
+    return (
+        {**said, "output": "negative", "negatives": draw(st.integers(1, 4))}
+        if draw(TRUTH)
+        else {**said, "output": "softmax"}
+    )

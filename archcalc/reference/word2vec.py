@@ -1,0 +1,69 @@
+"""word2vec in plain PyTorch: skip-gram and CBOW, with a full softmax or with negative sampling."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.reference import Config
+from archcalc.reference.family import Family
+
+
+class Vectors(nn.Embedding):
+    """A word's vector, or the mean of several."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        found = super().forward(ids)
+        return found.mean(dim=1) if ids.dim() == 2 else found
+
+
+class Candidates(nn.Module):
+    """A score for each candidate of every sample."""
+
+    def __init__(self, vocab: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(vocab, width))
+
+    def forward(self, h: Tensor, ids: Tensor) -> Tensor:
+        return (nn.functional.embedding(ids, self.weight) @ h[:, :, None])[..., 0]
+
+
+class Word2vec(nn.Module):
+    """Two tables: one that is read, and one that scores."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.embedding = Vectors(config["vocab"], config["width"])
+        if config["candidates"]:
+            self.output: nn.Module = Candidates(config["vocab"], config["width"])
+        else:
+            self.output = nn.Linear(config["width"], config["vocab"], bias=False)
+
+    def forward(self, words: Tensor, *candidates: Tensor) -> Tensor:
+        scores: Tensor = self.output(self.embedding(words), *candidates)
+        return scores
+
+
+class Words(Family):
+    """All of them."""
+
+    def build(self, options: dict[str, str]) -> nn.Module:
+        return Word2vec(self.config)
+
+    def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
+        config = self.config
+        read = (batch, config["around"]) if config["kind"] == "cbow" else (batch,)
+        shapes = [read, (batch, config["candidates"])] if config["candidates"] else [read]
+        return [torch.randint(config["vocab"], shape, device=device) for shape in shapes]
+
+    def loss(self, output: Tensor, given: list[Tensor]) -> Tensor:
+        """Of the true word among all, or of every candidate by itself: the first one is true."""
+        if not self.config["candidates"]:
+            targets = torch.randint(output.shape[-1], output.shape[:1], device=output.device)
+            return nn.functional.cross_entropy(output, targets)
+        labels = torch.zeros(output.shape, dtype=output.dtype, device=output.device)
+        labels[:, 0] = 1
+        return nn.functional.binary_cross_entropy(torch.sigmoid(output), labels)
+
+
+FAMILY = Words
