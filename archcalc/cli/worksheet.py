@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, show, size
+from archcalc.cli.options import Format, ModelName, Set, loaded, show, size
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError, did_you_mean
 
@@ -51,7 +51,6 @@ def worksheet(
     key: Annotated[bool, typer.Option("--key", help="Print the key instead of the page.")] = False,
     answers: Annotated[bool, typer.Option("--answers", help="Print the file of answers to fill in.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
-    trace: Trace = False,
 ) -> None:
     """An exercise: the model's sizes, blanks for what is asked, a key with the working, and a file for the answers.
 
@@ -63,7 +62,7 @@ def worksheet(
 
     asked = [question.strip() for question in questions.split(",") if question.strip()]
     chosen = _format(format, output)
-    sheet = made(loaded(model, set, trace=trace), seed=seed, questions=asked, depth=depth)
+    sheet = made(loaded(model, set), seed=seed, questions=asked, depth=depth)
     if output is None:
         out((written(sheet) if answers else rendered(sheet, chosen, key=key)).rstrip("\n"))
         return

@@ -100,7 +100,8 @@ def _put(step: Step, groups: list[list[Step]]) -> None:
     """Beside an equal figure of the same layer, or of the same title in another layer; else by itself."""
     for group in groups:
         near = group[0].name.rpartition(".")[0] == step.name.rpartition(".")[0]
-        if group[0].key == step.key and (near or any(step.title == other.title for other in group)):
+        alike = (group[0].key, group[0].is_share) == (step.key, step.is_share)
+        if alike and (near or any(step.title == other.title for other in group)):
             group.append(step)
             return
     groups.append([step])

@@ -49,8 +49,7 @@ def with_sizes(model: Model) -> Model:
 def varied(model: Model, seed: int) -> Model:
     """The same architecture in other sizes: one seed gives one model."""
     draw = random.Random(f"archcalc {seed}")
-    data = data_of(model)
-    data["name"] = f"{model.name}, seed {seed}"
+    data = {"name": "", **data_of(model)} | {"name": f"{model.name}, seed {seed}"}
     sizes = list(dict.fromkeys((_group(name), size) for name, size in _sizes(data, "")))
     for attempt in range(TRIES):
         changed = _mapped(data, "", _change(sizes, attempt, draw))

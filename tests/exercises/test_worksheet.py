@@ -127,3 +127,10 @@ def test_fewer_levels_ask_for_less() -> None:
 def test_the_key_works_out_the_sides_of_a_map() -> None:
     blank = next(blank for blank in sheet_of("convolutions", "shapes").blanks if blank.name == "conv_1")
     assert "⌊(32 + 2·1 − 3)/2⌋ + 1 = 16" in blank.working
+
+
+def test_one_head_is_not_mixed_up_with_a_projection() -> None:
+    """With a single head for keys and values both have the same number."""
+    labels = [blank.label for blank in sheet_of("gpt2:kv_heads=1", "params").blanks]
+    assert "attention: q head, k head and v head, each" in labels
+    assert "attention: k and v, each" in labels
