@@ -151,6 +151,7 @@ class Model:
         tgt_seq: int | None = None,
         symbolic: bool = False,
         parameters: bool = False,
+        explain: bool = False,
         depth: int | None = None,
     ) -> ShapesReport:
         from archcalc.analyze.shapes import shapes
@@ -159,7 +160,14 @@ class Model:
         work = self.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
         root = self.build(work)
         return shapes(
-            root, work, model=self.name, scope=self.scope, symbolic=symbolic, parameters=parameters, depth=depth
+            root,
+            work,
+            model=self.name,
+            scope=self.scope,
+            symbolic=symbolic,
+            parameters=parameters,
+            explain=explain,
+            depth=depth,
         )
 
     def _check_computation(self, wanted: str) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
+from archcalc.analyze.equations import Block, blocks, tables
+from archcalc.analyze.equations import notes as equation_notes
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count, total
 from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, fold, walk
@@ -60,6 +62,7 @@ class ParamsReport(Report):
     stored: int | None = None  # bytes as a quantised checkpoint keeps them
     scales: Count = field(default_factory=lambda: Count(0))  # with zeros and indices, beside packed weights of a file
     depth: int = USUAL_DEPTH
+    equations: tuple[Block, ...] = ()
     explain: bool = False
     names: bool = False
 
@@ -89,6 +92,9 @@ class ParamsReport(Report):
         columns = [Column("part", "name"), Column("×", "times"), Column("one", "count"), Column("total", "count")]
         lines = [self._line(row) for row in _equal_parts_joined(self._shown())]
         return Table((*columns, Column("share", "share")), tuple(lines))
+
+    def more(self) -> Sequence[Table]:
+        return tables(self.equations) if self.explain else ()
 
     def _shown(self) -> Iterator[Row]:
         """Modules down to the chosen depth; parts when the working is shown; tensors in a table deeper than usual.
@@ -142,7 +148,11 @@ class ParamsReport(Report):
             **({"scales": int(self.scales)} if self.scales else {}),
             "assumptions": self.assumed(),
             "rows": [self._row_record(row) for row in self.rows],
+            **self._equations_record(),
         }
+
+    def _equations_record(self) -> dict[str, Any]:
+        return {"equations": [block.record() for block in self.equations]} if self.equations else {}
 
     def _row_record(self, row: Row) -> dict[str, Any]:
         keys = ("path", "kind", "shape", "each", "repeat", "total")
@@ -177,7 +187,8 @@ def params(
     names: bool = False,
 ) -> ParamsReport:
     """`stored` is what a quantised checkpoint takes, `stored_as` the words for it."""
-    counted = one_copy(root)
+    counted, equations = one_copy(root), blocks(root)
+    explained = equation_notes(equations) if explain and equations else ()
     in_file = fold(root, lambda module: sum(tensor.stored or 0 for tensor in _held(module)))
     exact = doubts_of(root) or (scope.exact("count"),)
     in_words = all_on(Topic.WEIGHTS, filter(None, [stored_as]))
@@ -186,7 +197,7 @@ def params(
     mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
     return ParamsReport(
         model=model,
-        assumptions=(*exact, *notes_of(root), *in_words, *assumed),
+        assumptions=(*exact, *explained, *notes_of(root), *in_words, *assumed),
         scope=scope,
         total=counted,
         trainable=_where(root, lambda param: param.trainable),
@@ -202,6 +213,7 @@ def params(
         rows=tuple(_rows(root, Count(1))),
         stored=stored,
         depth=depth,
+        equations=equations,
         explain=explain,
         names=names,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from archcalc.analyze.equations import Block, blocks, notes, tables
 from archcalc.analyze.orientation import orientation_note, orientations
 from archcalc.core.count import Count
 from archcalc.core.ir import Axes, Module, Op, Tensor
@@ -87,7 +88,9 @@ class ShapesReport(Report):
     lengths: dict[str, int]
     rows: tuple[Row, ...]
     parts: dict[str, Part]  # by path: the modules that rows stand under
+    equations: tuple[Block, ...] = ()
     symbolic: bool = False
+    explain: bool = False
     depth: int | None = None
 
     def answer(self) -> str:
@@ -96,6 +99,9 @@ class ShapesReport(Report):
 
     def table(self) -> Table:
         return Table((Column("signal", "name"), Column("shape", "shape"), Column("", "text")), tuple(self._lines()))
+
+    def more(self) -> tuple[Table, ...]:
+        return tables(self.equations) if self.explain else ()
 
     def _lines(self) -> Iterator[Line]:
         """Rows under the headings of the modules they belong to, each heading once; a closed module has one line."""
@@ -145,6 +151,7 @@ class ShapesReport(Report):
             "assumptions": self.assumed(),
             "rows": [row.record() for row in self.rows],
             "parts": [part.record(path) for path, part in self.parts.items() if path],
+            "equations": [block.record() for block in self.equations],
         }
 
 
@@ -156,20 +163,24 @@ def shapes(
     scope: Scope = WHOLE,
     symbolic: bool = False,
     parameters: bool = False,
+    explain: bool = False,
     depth: int | None = None,
 ) -> ShapesReport:
     oriented = orientations(root) if parameters else None
-    notes = [orientation_note(oriented.values())] if oriented else []
-    computed = signals_of(root)
+    oriented_so = [orientation_note(oriented.values())] if oriented else []
+    computed, equations = signals_of(root), blocks(root)
+    explained = notes(equations) if explain else ()
     return ShapesReport(
         model=model,
-        assumptions=(scope.exact("shape"), *notes, *notes_of(root), *work.assumptions),
+        assumptions=(scope.exact("shape"), *oriented_so, *explained, *notes_of(root), *work.assumptions),
         scope=scope,
         batch=work.batch,
         lengths=work.lengths,
         rows=tuple(_rows(root, Count(1), oriented)),
         parts={module.path: _part(module, computed) for module in _modules(root) if not module.is_section},
+        equations=equations,
         symbolic=symbolic,
+        explain=explain,
         depth=depth,
     )
 

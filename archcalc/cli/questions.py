@@ -23,7 +23,10 @@ from archcalc.cli.options import (
 def params(
     model: ModelName = "textbook",
     set: Set = [],
-    explain: Annotated[bool, typer.Option("--explain", help="Show how each number is worked out.")] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show how each number is worked out, and the equations of recurrent layers."),
+    ] = False,
     names: Annotated[bool, typer.Option("--names", help="With --explain: names of dims instead of numbers.")] = False,
     depth: Depth = None,
     format: Format = "table",
@@ -49,10 +52,13 @@ def shapes(
     set: Set = [],
     symbolic: Annotated[bool, typer.Option("--symbolic", help="Names of dims instead of sizes.")] = False,
     parameters: Annotated[bool, typer.Option("--parameters", help="Show the shapes of parameters too.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the equations of recurrent layers, and who writes them otherwise.")
+    ] = False,
     depth: Depth = None,
     format: Format = "table",
 ) -> None:
     """The shape of every tensor in the forward pass."""
     chosen = loaded(model, set)
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    show(chosen.shapes(**sizes, symbolic=symbolic, parameters=parameters, depth=depth), format)
+    show(chosen.shapes(**sizes, symbolic=symbolic, parameters=parameters, explain=explain, depth=depth), format)

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 
 from archcalc.core import listing
 from archcalc.core.assumptions import Assumption
 from archcalc.core.count import Count, product, total
+from archcalc.core.equations import NO_EQUATIONS, System
 from archcalc.core.op_kind import Kind
 from archcalc.core.ops import KINDS
 from archcalc.core.part import Part
+from archcalc.core.regions import ModuleGroup, Region
 from archcalc.core.roles import Role
 from archcalc.core.tensors import Axes, Axis, Dim, Tensor, axes
 from archcalc.core.windows import Along
@@ -41,24 +42,6 @@ __all__ = [
     "fold",
     "walk",
 ]
-
-
-class Region(StrEnum):
-    """Regions of a forward pass that analyses treat as a unit."""
-
-    BLOCK = "block"  # one layer of a stack: what activation checkpointing recomputes and FSDP gathers
-    CORE = "core"  # attention between its projections: scores, softmax, weighted values
-    KERNEL = "kernel"  # ops that one fused kernel computes, storing nothing in between
-    LOSS = "loss"
-    STEP = "step"  # one position of a recurrent net, called for each
-
-
-class ModuleGroup(StrEnum):
-    """The part of the model that a module belongs to, by which parameter counts are broken down."""
-
-    EMBEDDING = "embedding"
-    BLOCKS = "blocks"
-    HEAD = "head"
 
 
 Seen = tuple[Count, Count]  # (query, key) pairs that a mask leaves, of how many
@@ -134,6 +117,7 @@ class Module:
         self.params: dict[str, Param] = {}
         self.buffers: dict[str, Tensor] = {}
         self.parts: list[Part] = []
+        self.equations: System = NO_EQUATIONS  # what it computes, for people to read
         self.notes: list[Assumption] = []  # shown under every report on the model
         self.doubts: list[Assumption] = []  # why a count of its parameters is not exact
         self.work_notes: list[Assumption] = []  # the same under reports of what it costs to run

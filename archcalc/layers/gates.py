@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count, total
+from archcalc.core.equations import BEFORE, NOW, Joined, Symbol
 from archcalc.core.ir import Axis, Dim, Module, Part, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.layers.linear import linear
@@ -27,7 +28,6 @@ NAMES = {  # in the order in which PyTorch stacks them
     "gru": ("reset_gate", "update_gate", "candidate"),
     "rnn": ("state",),
 }
-SYMBOLS = {"update_gate": "Γu", "forget_gate": "Γf", "output_gate": "Γo", "reset_gate": "Γr"}
 NONLINEARITIES = {"candidate": "tanh"}  # all others are sigmoids
 PYTORCH_NAMES, KERAS_NAMES = ("weight_ih", "weight_hh"), ("kernel", "recurrent_kernel")
 PEEPING = ("update_gate", "forget_gate", "output_gate")  # the gates of an LSTM that may see its cell
@@ -50,8 +50,18 @@ class Gates:
     def hidden(self) -> Dim:
         return Dim.of("hidden", self.cell.hidden)
 
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """The inputs as the cell's equations write them."""
+        return tuple(map(_symbol, self.inputs))
+
+    @property
+    def hidden_state(self) -> str:
+        """As a title; what a projection makes narrower is not the state yet."""
+        return "before the projection" if self.cell.projection else f"hidden state {self.cell.letter}"
+
     def symbol(self, name: str) -> str:
-        return SYMBOLS.get(name, "c̃" if self.cell.kind == "lstm" else "h̃")
+        return self.m.equations.of(name).left.text
 
     def sums(self, name: str) -> Tensor:
         """The gate's pre-activation, before σ or tanh."""
@@ -71,11 +81,15 @@ class OnPaper(Gates):
 
     @cached_property
     def _joined(self) -> Tensor:
-        return self._join(self.h, "joined", "h⟨t−1⟩")
+        return self._join(self.h, "joined", self._before)
+
+    @property
+    def _before(self) -> str:
+        return f"{self.cell.letter}⟨t−1⟩"
 
     def _join(self, h: Tensor, name: str, symbol: str) -> Tensor:
         dim = _side_by_side((*self.inputs, h))
-        note = f"[{'; '.join([symbol, *map(_symbol, self.inputs)])}]"
+        note = f"[{'; '.join([symbol, *(each.text for each in self.symbols)])}]"
         return self.m.record("concat", h, *self.inputs, to=axes(self.batch, dim), name=name, note=note)
 
     def sums(self, name: str) -> Tensor:
@@ -94,7 +108,7 @@ class OnPaper(Gates):
 
     def candidate_after(self, reset: Tensor) -> Tensor:
         let_through = self.m.record("multiply", reset, self.h)
-        joined = self._join(let_through, "joined_after_reset", "Γr∗h⟨t−1⟩")
+        joined = self._join(let_through, "joined_after_reset", f"Γr∗{self._before}")
         m = self.m["candidate"]
         m.about = self.symbol("candidate")
         return m.record("tanh", linear(m, joined, self.hidden))
@@ -135,7 +149,7 @@ class Stacked(Gates):
     def _x(self) -> Tensor:
         if len(self.inputs) == 1:
             return self.inputs[0]
-        to, note = axes(self.batch, _side_by_side(self.inputs)), f"[{'; '.join(map(_symbol, self.inputs))}]"
+        to, note = axes(self.batch, _side_by_side(self.inputs)), Joined(self.symbols).text
         return self.m.record("concat", *self.inputs, to=to, name="joined", note=note)
 
     def _product(self, name: str, x: Tensor) -> Tensor:
@@ -159,19 +173,13 @@ class Stacked(Gates):
             from_x = m.record("add", from_x, m.param("bias", self._stack))
         return Sums(from_x, from_h)
 
-    @property
-    def _bias_vectors(self) -> int:
-        """How many each gate has."""
-        of_keras = 2 if self.cell.kind == "gru" else 1
-        return {"two": 2, "keras": of_keras, "none": 0}[self.cell.biases]
-
     def _describe(self, into: Count, before: Count) -> None:
         """Each gate's slice of the stacked tensors, as a textbook lists them."""
         if self.cell.kind == "rnn":
             return
         width = self.hidden.size
         for name in NAMES[self.cell.kind]:
-            vectors = self._bias_vectors + (self.cell.peephole and name in PEEPING)
+            vectors = self.cell.bias_vectors + (self.cell.peephole and name in PEEPING)
             self.m.parts.append(Part(name, total([into * width, before * width, *[width] * vectors])))
 
     def sums(self, name: str) -> Tensor:
@@ -203,9 +211,14 @@ class Stacked(Gates):
         return self._activated("candidate", self.m.record("add", self._share(self._sums.from_x), let_through))
 
 
-def _symbol(tensor: Tensor) -> str:
-    """The inputs in textbook notation: x, the attention context, or the h̃ of input feeding."""
-    return {"context": "c", "fed": "h̃⟨t−1⟩"}.get(tensor.dims[-1].name, "x⟨t⟩")
+def _symbol(tensor: Tensor) -> Symbol:
+    """The inputs in textbook notation: x, the attention context, or the h̃ of input feeding.
+
+    Context and h̃ are called so, since the letters stand for an LSTM's cell state and a GRU's candidate too.
+    """
+    width = tensor.dims[-1]
+    letter, time = {"context": ("context c", NOW), "fed": ("fed h̃", BEFORE)}.get(width.name, ("x", NOW))
+    return Symbol(letter, time=time, shape=(int(width.size),))
 
 
 def _side_by_side(tensors: tuple[Tensor, ...]) -> Dim:

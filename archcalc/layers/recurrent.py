@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.layers.cell_equations import CellEquations
 from archcalc.layers.gates import Gates, OnPaper, Stacked
 from archcalc.layers.linear import linear
 
-HIDDEN = "hidden state h"
 State = tuple[Tensor, ...]  # h, and the c of an LSTM
 
 
@@ -28,6 +28,18 @@ class Cell:
     hidden: int
     projection: int | None = None
     peephole: bool = False
+    letter: str = "h"  # that stands for the hidden state
+
+    @property
+    def is_on_paper(self) -> bool:
+        """A matrix for each gate over the state and the input together, as textbooks write it."""
+        return self.biases == "one"
+
+    @property
+    def bias_vectors(self) -> int:
+        """How many each gate has."""
+        of_keras = 2 if self.kind == "gru" else 1
+        return {"one": 1, "two": 2, "keras": of_keras, "none": 0}[self.biases]
 
     @property
     def kept(self) -> tuple[Dim, ...]:
@@ -44,8 +56,9 @@ class Cell:
         """One step: from what comes in (x, and in some decoders a context) and the state before to the state after."""
         x, *beside = inputs
         x = x.seen_as(before[0].dims[0], Dim("input", x.dims[-1].size))
-        convention = OnPaper if self.biases == "one" else Stacked
+        convention = OnPaper if self.is_on_paper else Stacked
         gates = convention(m, self, (x, *beside), before[0])
+        m.equations = CellEquations(self, gates.symbols).system()
         h, *cell = {"lstm": _lstm, "gru": _gru, "rnn": _rnn}[self.kind](m, gates, before)
         if self.projection:
             h = linear(m["projection"], h, self.kept[0], bias=False)
@@ -57,9 +70,10 @@ def _lstm(m: Module, gates: Gates, before: State) -> State:
     update, forget = (gates.gate(name, sees=cell) for name in ("update_gate", "forget_gate"))
     written = m.record("multiply", update, gates.gate("candidate"))
     remembered = m.record("multiply", forget, cell)
-    c = m.record("add", written, remembered, name="c", title="cell state c", note="Γu∗c̃ + Γf∗c⟨t−1⟩")
+    c = m.record("add", written, remembered, name="c", title="cell state c", note=_formula(m, "c"))
     shown = m.record("tanh", c)
-    return m.record("multiply", gates.gate("output_gate", sees=c), shown, name="h", title=HIDDEN, note="Γo∗tanh(c)"), c
+    out = gates.gate("output_gate", sees=c)
+    return m.record("multiply", out, shown, name="h", title=gates.hidden_state, note=_formula(m, "h")), c
 
 
 def _gru(m: Module, gates: Gates, before: State) -> State:
@@ -68,8 +82,13 @@ def _gru(m: Module, gates: Gates, before: State) -> State:
     candidate = gates.candidate_after(reset)
     remembered = m.record("multiply", update, h)
     written = m.record("multiply", m.record("subtract", update), candidate)
-    return (m.record("add", remembered, written, name="h", title=HIDDEN, note="Γu∗h⟨t−1⟩ + (1−Γu)∗h̃"),)
+    return (m.record("add", remembered, written, name="h", title=gates.hidden_state, note=_formula(m, "h")),)
 
 
 def _rnn(m: Module, gates: Gates, before: State) -> State:
-    return (m.record("tanh", gates.sums("state"), name="h", title=HIDDEN, note="tanh"),)
+    return (m.record("tanh", gates.sums("state"), name="h", title=gates.hidden_state, note=_formula(m, "h")),)
+
+
+def _formula(m: Module, signal: str) -> str:
+    """What the cell's equations say of a signal."""
+    return m.equations.of(signal).right.text

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from archcalc.archs.recurrent.decoder import run_decoder
-from archcalc.archs.recurrent.layers import Outcome, run_layers
+from archcalc.archs.recurrent.layers import Outcome, run_layers, state_letter
 from archcalc.archs.recurrent.resolve import Recurrent
 from archcalc.archs.recurrent.spec import Head, Pool
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count, total
+from archcalc.core.equations import NOW, Symbol
 from archcalc.core.ir import Dim, Module, ModuleGroup, Param, Tensor, axes
 from archcalc.core.roles import Role
+from archcalc.layers.cell_equations import output_equations
 from archcalc.layers.dims import sequence_of, vocab_of
 from archcalc.layers.embedding import look_up, token_table
 from archcalc.layers.linear import contract, linear, width_of
@@ -115,8 +117,9 @@ def run_head(root: Module, made: Outcome, model: Recurrent, tables: dict[str, Pa
     m = root.child("head", group=ModuleGroup.HEAD)
     m.about = "" if head.kind == "none" else "z: logits; ŷ = softmax(z)"
     if head.pool:
-        return _classified(m, _read(m, made, head), head)
+        return _classified(m, _read(m, made, head), head, stack)
     vocab = vocab_of(model.head_vocab)
+    m.equations = output_equations(_state(made.outputs, stack), int(vocab.size), bias=head.bias)
     if head.kind == "lm":
         return linear(m, made.outputs, vocab, bias=head.bias, role=Role.HEAD)
     table = tables[stack.name]
@@ -142,7 +145,16 @@ def _one_pool(m: Module, made: Outcome, pool: Pool) -> Tensor:
     return pooled(m, made.outputs, pool.kind, AttentionPool(pool.heads, pool.width, pool.bias))
 
 
-def _classified(m: Module, x: Tensor, head: Head) -> Tensor | None:
+def _state(outputs: Tensor, stack: ResolvedStack) -> Symbol:
+    """The state at one position, of both directions if there are two."""
+    return Symbol(state_letter(stack), time=NOW, shape=(int(width_of(outputs.axes[-1])),))
+
+
+def _classified(m: Module, x: Tensor, head: Head, stack: ResolvedStack) -> Tensor | None:
     if head.kind == "none":
         return None
+    read = _state(x, stack)
+    is_pooled = any(pool.kind != "each" for pool in head.pool)
+    read = Symbol("pooled", shape=read.shape) if is_pooled else read
+    m.equations = output_equations(read, head.classes or 0, bias=head.bias)
     return linear(m, x, Dim.of("classes", head.classes or 0), bias=head.bias, role=Role.CLASSIFIER)

@@ -42,7 +42,12 @@ class Outcome:
 
 
 def cell_of(stack: ResolvedStack, layer: Layer) -> Cell:
-    return Cell(stack.cell, stack.biases, layer.hidden, layer.projection, stack.peephole)
+    return Cell(stack.cell, stack.biases, layer.hidden, layer.projection, stack.peephole, state_letter(stack))
+
+
+def state_letter(stack: ResolvedStack) -> str:
+    """The hidden state is a⟨t⟩ where a course writes a net on paper, h⟨t⟩ in libraries and in papers on translation."""
+    return "a" if stack.biases == "one" and stack.name == ALONE else "h"
 
 
 def run_layers(m: Module, x: Tensor, stack: ResolvedStack, work: Workload, start: Outcome | None = None) -> Outcome:

@@ -1,0 +1,23 @@
+"""Which part of a model a module belongs to, and which stretches of it analyses treat as a unit."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Region(StrEnum):
+    """Regions of a forward pass that analyses treat as a unit."""
+
+    BLOCK = "block"  # one layer of a stack: what activation checkpointing recomputes and FSDP gathers
+    CORE = "core"  # attention between its projections: scores, softmax, weighted values
+    KERNEL = "kernel"  # ops that one fused kernel computes, storing nothing in between
+    LOSS = "loss"
+    STEP = "step"  # one position of a recurrent net, called for each
+
+
+class ModuleGroup(StrEnum):
+    """The part of the model that a module belongs to, by which parameter counts are broken down."""
+
+    EMBEDDING = "embedding"
+    BLOCKS = "blocks"
+    HEAD = "head"

@@ -1,0 +1,175 @@
+"""The equations of a recurrent cell, in the bias convention of its spec.
+
+    one    Γu = σ(Wu·[a⟨t−1⟩; x⟨t⟩] + bu)
+    two    Γu = σ(Wu·x⟨t⟩ + bu + Uu·h⟨t−1⟩ + b′u)
+    keras  as two; LSTM and SimpleRNN without b′
+    none   as two, without b and b′
+
+A GRU on paper resets the state before the product, Wh·[Γr∗h⟨t−1⟩; x⟨t⟩]; in libraries after it, Γr∗(Uh·h⟨t−1⟩ + b′h).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.core.equations import (
+    BEFORE,
+    NOW,
+    Apply,
+    Elementwise,
+    Elsewhere,
+    Equation,
+    Joined,
+    OneMinus,
+    Plus,
+    Product,
+    Symbol,
+    System,
+    Term,
+)
+from archcalc.layers.gate_conventions import AFTER_PRODUCT, BEFORE_PRODUCT, gru_elsewhere, lstm_elsewhere
+
+if TYPE_CHECKING:
+    from archcalc.layers.recurrent import Cell
+
+LETTERS = {"update_gate": "u", "forget_gate": "f", "output_gate": "o", "reset_gate": "r"}
+SIGMOID, TANH = "σ", "tanh"
+
+
+@dataclass(frozen=True)
+class CellEquations:
+    """`inputs` are x⟨t⟩, and in some decoders a context or what is fed back, with their widths."""
+
+    cell: Cell
+    inputs: tuple[Symbol, ...]
+
+    def system(self) -> System:
+        """The equations, and how others write the same gates."""
+        found = {"lstm": self._lstm, "gru": self._gru, "rnn": self._rnn}[self.cell.kind]()
+        return System(found, self._elsewhere(found[-1]))
+
+    def _elsewhere(self, state: Equation) -> Elsewhere | None:
+        if self.cell.kind == "gru":
+            return gru_elsewhere(state, BEFORE_PRODUCT if self.cell.is_on_paper else AFTER_PRODUCT)
+        return lstm_elsewhere() if self.cell.kind == "lstm" else None
+
+    # The state
+
+    @property
+    def _letter(self) -> str:
+        return self.cell.letter
+
+    def _state(self, time: str) -> Symbol:
+        return Symbol(self._letter, time=time, shape=(self.cell.projection or self.cell.hidden,))
+
+    def _cell_state(self, time: str) -> Symbol:
+        return self._vector("c", time=time)
+
+    def _vector(self, letter: str, index: str = "", time: str = "") -> Symbol:
+        return Symbol(letter, index, time, (self.cell.hidden,))
+
+    def _gate(self, name: str) -> Symbol:
+        return self._vector("Γ", LETTERS[name])
+
+    @property
+    def candidate(self) -> Symbol:
+        letter = "c̃" if self.cell.kind == "lstm" else f"{self._letter}\u0303"
+        return self._vector(letter, time=NOW)
+
+    # What stands in the brackets
+
+    def _sums(self, index: str, *more: Term) -> Term:
+        """Of one gate, before σ or tanh."""
+        products = self._on_paper(index, self._state(BEFORE)) if self.cell.is_on_paper else self._stacked(index)
+        terms = (*products, *more)
+        return Plus(terms) if len(terms) > 1 else products[0]
+
+    def _on_paper(self, index: str, before: Term) -> tuple[Term, ...]:
+        joined = Joined((before, *self.inputs))
+        return Product(self._matrix("W", index, self._input_width + self._state_width), joined), self._bias(index)
+
+    def _stacked(self, index: str) -> tuple[Term, ...]:
+        return (*self._from_x(index), *self._from_h(index))
+
+    def _from_x(self, index: str) -> tuple[Term, ...]:
+        x = self.inputs[0] if len(self.inputs) == 1 else Joined(self.inputs)
+        biases = () if self.cell.biases == "none" else (self._bias(index),)
+        return (Product(self._matrix("W", index, self._input_width), x), *biases)
+
+    def _from_h(self, index: str) -> tuple[Term, ...]:
+        product = Product(self._matrix("U", index, self._state_width), self._state(BEFORE))
+        return (product, self._vector("b′", index)) if self.cell.bias_vectors > 1 else (product,)
+
+    @property
+    def _input_width(self) -> int:
+        return sum(symbol.shape[0] for symbol in self.inputs)
+
+    @property
+    def _state_width(self) -> int:
+        return self._state(BEFORE).shape[0]
+
+    def _matrix(self, letter: str, index: str, into: int) -> Symbol:
+        return Symbol(letter, index, shape=(self.cell.hidden, into))
+
+    def _bias(self, index: str) -> Symbol:
+        return self._vector("b", index)
+
+    # The cells
+
+    def _opened(self, name: str, sees: Symbol | None = None) -> Equation:
+        """A gate; a peephole adds the cell state."""
+        index = LETTERS[name]
+        peephole = [Elementwise(self._vector("p", index), sees)] if sees and self.cell.peephole else []
+        return Equation(self._gate(name), Apply(SIGMOID, self._sums(index, *peephole)), name)
+
+    def _lstm(self) -> tuple[Equation, ...]:
+        before, now = self._cell_state(BEFORE), self._cell_state(NOW)
+        update, forget, out = (self._gate(name) for name in ("update_gate", "forget_gate", "output_gate"))
+        written, remembered = Elementwise(update, self.candidate), Elementwise(forget, before)
+        return (
+            self._opened("update_gate", before),
+            self._opened("forget_gate", before),
+            Equation(self.candidate, Apply(TANH, self._sums("c")), "candidate"),
+            Equation(now, Plus((written, remembered)), "c"),
+            self._opened("output_gate", now),
+            *self._shown(Elementwise(out, Apply(TANH, now))),
+        )
+
+    def _shown(self, state: Elementwise) -> tuple[Equation, ...]:
+        """The hidden state, through a projection if there is one."""
+        narrow, wide = self.cell.projection, self._vector("m", time=NOW)
+        if not narrow:
+            return (Equation(self._state(NOW), state, "h"),)
+        projected = Product(Symbol("W", "p", shape=(narrow, self.cell.hidden)), wide)
+        return Equation(wide, state, "h"), Equation(self._state(NOW), projected, "projection")
+
+    def _gru(self) -> tuple[Equation, ...]:
+        before, update = self._state(BEFORE), self._gate("update_gate")
+        remembered, written = Elementwise(update, before), Elementwise(OneMinus(update), self.candidate)
+        return (
+            self._opened("reset_gate"),
+            self._opened("update_gate"),
+            Equation(self.candidate, Apply(TANH, self._reset()), "candidate"),
+            Equation(self._state(NOW), Plus((remembered, written)), "h"),
+        )
+
+    def _reset(self) -> Plus:
+        """The candidate's sums: the reset gate is applied to the state, or to what the state is multiplied to."""
+        gate, index = self._gate("reset_gate"), self._letter
+        if self.cell.is_on_paper:
+            return Plus(self._on_paper(index, Elementwise(gate, self._state(BEFORE))))
+        from_h = self._from_h(index)
+        inner = Plus(from_h) if len(from_h) > 1 else from_h[0]
+        return Plus((*self._from_x(index), Elementwise(gate, inner)))
+
+    def _rnn(self) -> tuple[Equation, ...]:
+        return (Equation(self._state(NOW), Apply(TANH, self._sums(self._letter)), "h"),)
+
+
+def output_equations(read: Symbol, classes: int, *, bias: bool) -> System:
+    """z = Wy·a + by and ŷ = softmax(z)."""
+    z, found = (Symbol(letter, time=read.time, shape=(classes,)) for letter in ("z", "ŷ"))
+    product = Product(Symbol("W", "y", shape=(classes, *read.shape)), read)
+    logits = Plus((product, Symbol("b", "y", shape=(classes,)))) if bias else product
+    return System((Equation(z, logits), Equation(found, Apply("softmax", z))))
