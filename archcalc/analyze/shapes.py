@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from archcalc.analyze.equations import Block, blocks, notes, tables
 from archcalc.analyze.orientation import orientation_note, orientations
+from archcalc.analyze.receptive_field import field_of, receptive_fields
 from archcalc.core.count import Count
 from archcalc.core.ir import Axes, Module, Op, Tensor
 from archcalc.core.notes import notes_of
@@ -17,6 +18,7 @@ from archcalc.spec.scope import WHOLE, Scope
 from archcalc.spec.workload import Workload
 
 Names = tuple[str, ...]
+Seen = dict[Tensor, tuple[int, ...]]  # receptive fields
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,30 @@ class Signal:
 
 
 @dataclass(frozen=True)
+class Windowed:
+    """The working of a map's sides, and how many places of the input one of its places depends on."""
+
+    worked: Names = ()
+    receptive_field: tuple[int, ...] = ()
+
+    @property
+    def working(self) -> str:
+        """Equal sides once."""
+        return ", ".join(dict.fromkeys(self.worked))
+
+    @property
+    def seen(self) -> str:
+        return " × ".join(map(str, self.receptive_field))
+
+    def record(self) -> dict[str, Any]:
+        found = {"working": self.worked, "receptive_field": self.receptive_field}
+        return {key: value for key, value in found.items() if value}
+
+
+NO_WINDOW = Windowed()
+
+
+@dataclass(frozen=True)
 class Row:
     path: str
     repeat: int
@@ -45,10 +71,15 @@ class Row:
     dims: Names
     note: str = ""
     title: str = ""
+    window: Windowed = NO_WINDOW
+
+    @property
+    def text(self) -> str:
+        return ", ".join(filter(None, (self.note, self.window.working)))
 
     def record(self) -> dict[str, Any]:
         keys = ("path", "repeat", "shape", "dims", "note")
-        return {**{key: getattr(self, key) for key in keys}, "signal": self.title}
+        return {**{key: getattr(self, key) for key in keys}, "signal": self.title, **self.window.record()}
 
 
 @dataclass(frozen=True)
@@ -61,6 +92,7 @@ class Part:
     about: str
     inputs: tuple[Signal, ...]
     output: Signal | None
+    window: Windowed = NO_WINDOW
 
     @property
     def heading(self) -> str:
@@ -98,7 +130,18 @@ class ShapesReport(Report):
         return " · ".join(f"{name} {size:,}" for name, size in sizes.items())
 
     def table(self) -> Table:
-        return Table((Column("signal", "name"), Column("shape", "shape"), Column("", "text")), tuple(self._lines()))
+        field = (Column("rec. field", "text"),) if self._has_windows else ()
+        columns = (Column("signal", "name"), Column("shape", "shape"), *field, Column("", "text"))
+        return Table(columns, tuple(self._lines()))
+
+    @property
+    def _has_windows(self) -> bool:
+        return any(row.window.worked for row in self.rows)
+
+    def _cells(self, title: str, signal: Row | Signal | None, window: Windowed, text: str) -> tuple[Any, ...]:
+        """With a column for receptive fields, in models with convolutions or pooling layers."""
+        field = (window.seen,) if self._has_windows else ()
+        return (title, self._shape(signal), *field, text)
 
     def more(self) -> tuple[Table, ...]:
         return tables(self.equations) if self.explain else ()
@@ -114,7 +157,7 @@ class ShapesReport(Report):
                     shown.add(path)
                     yield self._closed(path, depth) if self._is_closed(depth) else self._heading(path, depth)
             if self._is_shown(len(above)) and not (self._is_closed(len(above)) and row.path in shown):
-                yield Line((row.title, self._shape(row), row.note), len(above))
+                yield Line(self._cells(row.title, row, row.window, row.text), len(above))
 
     def _is_shown(self, depth: int) -> bool:
         return self.depth is None or depth < self.depth
@@ -125,12 +168,12 @@ class ShapesReport(Report):
 
     def _heading(self, path: str, depth: int) -> Line:
         part = self.parts[path]
-        return Line((part.heading, None, part.often), depth, heading=True)
+        return Line(self._cells(part.heading, None, NO_WINDOW, part.often), depth, heading=True)
 
     def _closed(self, path: str, depth: int) -> Line:
         """A module by its input and output alone."""
         part = self.parts[path]
-        return Line((part.heading, self._shape(part.output), part.read(symbolic=self.symbolic)), depth)
+        return Line(self._cells(part.heading, part.output, part.window, part.read(symbolic=self.symbolic)), depth)
 
     def _shape(self, signal: Row | Signal | None) -> tuple[int | str, ...] | None:
         if signal is None:
@@ -168,7 +211,7 @@ def shapes(
 ) -> ShapesReport:
     oriented = orientations(root) if parameters else None
     oriented_so = [orientation_note(oriented.values())] if oriented else []
-    computed, equations = signals_of(root), blocks(root)
+    computed, equations, fields = signals_of(root), blocks(root), receptive_fields(root)
     explained = notes(equations) if explain else ()
     return ShapesReport(
         model=model,
@@ -176,8 +219,8 @@ def shapes(
         scope=scope,
         batch=work.batch,
         lengths=work.lengths,
-        rows=tuple(_rows(root, Count(1), oriented)),
-        parts={module.path: _part(module, computed) for module in _modules(root) if not module.is_section},
+        rows=tuple(_rows(root, Count(1), oriented, fields)),
+        parts={module.path: _part(module, computed, fields) for module in _modules(root) if not module.is_section},
         equations=equations,
         symbolic=symbolic,
         explain=explain,
@@ -191,14 +234,17 @@ def _modules(module: Module) -> Iterator[Module]:
         yield from _modules(child)
 
 
-def _part(module: Module, computed: frozenset[Tensor]) -> Part:
+def _part(module: Module, computed: frozenset[Tensor], fields: Seen) -> Part:
+    own = _own_output(module)
+    window = _windowed(module, fields)
     return Part(
         title=module.full_name,
         repeat=int(module.repeat),
         calls=int(module.calls),
-        about="" if _own_output(module) else module.about,
+        about="" if own else ", ".join(filter(None, (module.about, window.working))),
         inputs=tuple(Signal.of(tensor) for tensor in taken_in(module, computed)),
         output=_output(module),
+        window=window,
     )
 
 
@@ -209,7 +255,14 @@ def _output(module: Module) -> Signal | None:
     return Signal.of(found) if found else None
 
 
-def _rows(module: Module, above: Count, oriented: dict[Tensor, str] | None) -> Iterator[Row]:
+def _windowed(module: Module, fields: Seen) -> Windowed:
+    """The working of the window that the module moves over a map, and what its output depends on."""
+    moved = next((op.windows for op in reversed(module.ops) if op.windows), ())
+    out = given_out(module)
+    return Windowed(tuple(window.worked for window in moved), field_of(out, fields) if out else ())
+
+
+def _rows(module: Module, above: Count, oriented: dict[Tensor, str] | None, fields: Seen) -> Iterator[Row]:
     """In the order of computation; what a module itself computes last is the module's own signal.
 
     Parameters are among them if it is known how they are `oriented`.
@@ -222,12 +275,19 @@ def _rows(module: Module, above: Count, oriented: dict[Tensor, str] | None) -> I
     own = _own_output(module)
     for item in module.body:
         if isinstance(item, Module):
-            yield from _rows(item, repeat, oriented)
+            yield from _rows(item, repeat, oriented, fields)
         elif item.name and item is not own:
             title = item.title or item.name.replace("_", " ")
             yield _row(_under(module, item.name), repeat, item.output, item.note, title)
     if own:
-        yield _row(module.path, repeat, own.output, module.about, module.full_name)
+        row = _row(module.path, repeat, own.output, module.about, _title(module))
+        yield replace(row, window=_windowed(module, fields))
+
+
+def _title(module: Module) -> str:
+    """`conv 2 × 3`: equal layers that have no heading of their own."""
+    alone = module.repeat > 1 and not module.children
+    return f"{module.full_name} × {module.repeat}" if alone else module.full_name
 
 
 def _under(module: Module, name: str) -> str:

@@ -1,0 +1,114 @@
+"""Networks written layer by layer: sizes, their working, receptive fields, and what is wrong in a spec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import archcalc
+from archcalc.core.errors import InputError
+from archcalc.core.windows import Bins, Spread, Window
+
+
+def net(*layers: Any, sample: Any = "3 × 32 × 32", **fields: Any) -> archcalc.Model:
+    return archcalc.load({"family": "network", "input": sample, "layers": list(layers), **fields})
+
+
+def out(model: archcalc.Model) -> tuple[int, ...]:
+    """The shape of the last row, without the batch."""
+    return tuple(model.shapes().rows[-1].shape[1:])
+
+
+def test_the_working_of_an_output_size() -> None:
+    window = Window(224, kernel=7, stride=2, before=3, after=3)
+    assert window.worked == "⌊(224 + 2·3 − 7)/2⌋ + 1 = 112"
+    assert Spread(7, kernel=4, stride=2, padding=1).worked == "(7 − 1)·2 − 2·1 + 4 = 14"
+    assert Window(10, kernel=3, dilation=2).worked == "⌊(10 + 2·0 − 2·(3 − 1) − 1)/1⌋ + 1 = 6"
+
+
+@pytest.mark.parametrize("size", range(5, 20))
+@pytest.mark.parametrize("kernel", [1, 2, 3, 5])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_output_sizes_are_pytorchs(size: int, kernel: int, stride: int) -> None:
+    """Of convolutions, of pooling that rounds up, of transposed convolutions."""
+    functional = pytest.importorskip("torch.nn.functional")
+    torch = pytest.importorskip("torch")
+    x, padding = torch.zeros(1, 1, size), kernel // 2
+    weight = torch.zeros(1, 1, kernel)
+    ends = (padding, padding)
+    assert Window(size, kernel, stride, *ends).places == functional.conv1d(x, weight, None, stride, padding).shape[2]
+    pooled = functional.max_pool1d(x, kernel, stride, padding, ceil_mode=True)
+    assert Window(size, kernel, stride, *ends, ceil=True).places == pooled.shape[2]
+    spread = functional.conv_transpose1d(x, weight, None, stride, padding)
+    assert Spread(size, kernel, stride, padding).places == spread.shape[2]
+
+
+def test_same_padding_gives_as_many_places_as_the_stride_leaves() -> None:
+    assert out(net({"conv": 8, "kernel": 4, "stride": 2, "padding": "same"}, sample=[3, 33, 20])) == (8, 17, 10)
+
+
+@pytest.mark.parametrize("preset,last,expected", [("vgg-16", "pool_5", 212), ("resnet-18", "basic_7", 435)])
+def test_receptive_fields_as_published(preset: str, last: str, expected: int) -> None:
+    """Araujo, Norris and Sim 2019, Computing receptive fields of convolutional neural networks, table 1."""
+    rows = {row.path: row.window.receptive_field for row in archcalc.load(preset).shapes().rows}
+    assert rows[last] == (expected, expected)
+
+
+def test_a_receptive_field_is_what_a_gradient_reaches() -> None:
+    """The input places that the middle of the output depends on, in a real network with weights of one."""
+    torch = pytest.importorskip("torch")
+    layers = [{"conv": 1, "kernel": 3}, {"pool": "average", "kernel": 2}, {"conv": 1, "kernel": 3, "dilation": 2}]
+    model = net(*layers, {"transposed_conv": 1, "kernel": 2, "stride": 2}, sample=[1, 40, 40])
+    x = torch.ones(1, 1, 40, 40, requires_grad=True)
+    y = torch.nn.functional.avg_pool2d(torch.nn.functional.conv2d(x, torch.ones(1, 1, 3, 3)), 2)
+    y = torch.nn.functional.conv2d(y, torch.ones(1, 1, 3, 3), dilation=2)
+    y = torch.nn.functional.conv_transpose2d(y, torch.ones(1, 1, 2, 2), stride=2)
+    y[0, 0, 14, 14].backward()
+    rows, columns = x.grad[0, 0].nonzero().T
+    reached = (int(rows.max() - rows.min()) + 1, int(columns.max() - columns.min()) + 1)
+    assert model.shapes().rows[-1].window.receptive_field == reached
+
+
+def test_adaptive_bins_cover_the_side() -> None:
+    assert (Bins(7, 3).reach, Bins(8, 2).reach) == (3, 4)
+
+
+def test_parameters_of_a_block_and_sizes_that_are_worked_out() -> None:
+    block = {"parameters": {"width": "required", "half": "width // 2"}, "layers": [{"conv": "half", "kernel": 1}] * 2}
+    model = net({"block": "narrow", "width": 10}, blocks={"narrow": block})
+    assert model.params().total == (3 * 5 + 5) + (5 * 5 + 5)
+
+
+def test_running_statistics_are_buffers() -> None:
+    model = net({"conv": 8, "kernel": 1, "norm": "batch"})
+    assert model.params().buffers == 2 * 8 + 1
+
+
+@pytest.mark.parametrize(
+    "layers,fact",
+    [
+        ([{"linear": 10}], "a linear layer reads vectors, and a map of 3 × 32 × 32 comes in"),
+        ([{"conv": 8, "kernel": 40}], "the window does not fit: ⌊(32 + 2·0 − 40)/1⌋ + 1 = -7"),
+        ([{"conv": 8, "kernel": 3, "groups": 2}], "2 groups, but 3 channels come in"),
+        ([{"conv": 8}], "kernel is missing"),
+        ([{"residual": [{"conv": 8, "kernel": 1}]}], "3 × 32 × 32 comes in and 8 × 32 × 32 comes out"),
+        ([{"concat": ["input", "skip"]}], "no earlier layer called 'skip'"),
+        ([{"conv": "2 * widht", "kernel": 1}], "there is no 'widht' here"),
+        ([{"conv": 8, "kernel": [3, 3, 3]}], "3 sizes for a map with 2 sides"),
+        ([{"pool": "max"}], "pooling needs a kernel"),
+        (["reluu"], "no layer called 'reluu'"),
+        ([{"block": "stem"}], "no block called 'stem'"),
+        ([{"reshape": "2 × 2"}], "3 × 32 × 32 has 3,072 numbers, 2 × 2 has 4"),
+    ],
+)
+def test_mistakes_are_named(layers: list[Any], fact: str) -> None:
+    with pytest.raises(InputError) as error:
+        net(*layers)
+    assert fact in str(error.value)
+
+
+def test_all_layers_that_cannot_be_read_are_named_at_once() -> None:
+    with pytest.raises(InputError) as error:
+        net({"conv": 8, "kernl": 3}, {"conv2d": 8}, "reluu", {"linear": 10})
+    assert len(error.value.each()) == 4
