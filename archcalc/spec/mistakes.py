@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from archcalc.core.errors import InputError, Path, did_you_mean, together
 from archcalc.spec.gathering import gathering
+from archcalc.spec.nearest import nearest
 from archcalc.spec.node import NOTHING, Node, shown
-from archcalc.spec.other_names import Section
+from archcalc.spec.other_names import Section, family_of
 from archcalc.spec.repair import Repair, drop
 
 MOST = 20  # mistakes that are shown
@@ -81,18 +82,19 @@ def _mistake(path: Path, one: Any, repair: Repair) -> InputError:
     places = [path, path[:-1]]
     if one["type"] == "extra_forbidden":
         return InputError("no such field", repair.hint(path), fields=places)
-    fact, hint = _fact(one)
+    fact, hint = _fact(one, family_of(repair.spec))
     return InputError(fact, hint, fields=places)
 
 
-def _fact(one: Any) -> tuple[str, str]:
+def _fact(one: Any, family: str) -> tuple[str, str]:
     """The error, and how to fix it."""
     kind, found = one["type"], one["input"]
     if found is NOTHING:
         return "expected a value, found nothing", ""
     if kind == "literal_error":
         choices = [choice.strip("'") for choice in one["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-        return f"{shown(found)} is not one of {', '.join(choices)}", did_you_mean(str(found), choices)
+        hint = nearest(family, one["loc"], found, choices) or did_you_mean(str(found), choices)
+        return f"{shown(found)} is not one of {', '.join(choices)}", hint
     if kind == "missing":
         return f"{one['loc'][-1]} is missing", ""
     wanted = _wanted(kind)

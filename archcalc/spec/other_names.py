@@ -55,7 +55,7 @@ def named_elsewhere(
     spec: type[Node], name: str, value: Any = None, above: Path = (), section: Section | None = None
 ) -> Meant | None:
     """The field that other libraries call so."""
-    section = section or Section(_family(spec))
+    section = section or Section(family_of(spec))
     names = table(section.family)
     near = names.get(str(above[-1]) if above else section.name, {}).get(plain(name))
     if near is not None:
@@ -103,7 +103,7 @@ def _misspelt(spec: type[Node], name: str, value: Any, above: Path) -> Meant | N
     near = closest(name, node.model_fields) if node else []
     if near:
         return Meant((*above, near[0]), did_you_mean(name, node.model_fields if node else ()), value, is_guess=True)
-    known = table(_family(spec)).get(TOP, {})
+    known = table(family_of(spec)).get(TOP, {})
     alike = difflib.get_close_matches(plain(name), known, n=1, cutoff=SPELLED_ALIKE)
     return named_elsewhere(spec, alike[0], value, above) if alike else None
 
@@ -136,11 +136,12 @@ def table(family: str) -> dict[str, dict[str, Any]]:
 
 def fits(spec: type[Node], names: Iterable[str]) -> bool:
     """Whether all names are fields of a spec, or what other libraries call them."""
-    known = {*map(plain, spec.model_fields), *table(_family(spec)).get(TOP, {})}
+    known = {*map(plain, spec.model_fields), *table(family_of(spec)).get(TOP, {})}
     return all(plain(name) in known for name in names)
 
 
-def _family(spec: type[Node]) -> str:
+def family_of(spec: type[Node]) -> str:
+    """The family that a spec is of."""
     info = spec.model_fields.get("family")
     return str(info.default) if info else ""
 
