@@ -130,8 +130,8 @@ def _sample(model: Word2vec) -> str:
 def _vector(m: Module, batch: Dim, model: Word2vec) -> Tensor:
     """The word's own vector, or the mean of those around it."""
     around = Dim.of("words_around", model.around)
-    ids = Tensor(axes(batch, around) if model.kind == "cbow" else axes(batch), "index")
-    m.record("input", to=ids.axes, name="ids", note="the words around" if model.kind == "cbow" else "the word")
+    read = axes(batch, around) if model.kind == "cbow" else axes(batch)
+    ids = m.record("ids", to=read, name="ids", note="the words around" if model.kind == "cbow" else "the word")
     width = Dim.of("embedding", model.width)
     found = look_up(m, ids, token_table(m, vocab_of(model.vocab), width))
     if model.kind != "cbow":
@@ -144,8 +144,8 @@ def _scores(m: Module, h: Tensor, model: Word2vec) -> Tensor:
     if not model.candidates:
         return linear(m, h, vocab_of(model.vocab), bias=False, role=Role.HEAD)
     batch, width = h.dims
-    ids = Tensor(axes(batch, Dim.of("candidates", model.candidates)), "index")
-    m.record("input", to=ids.axes, name="candidates", note="the true word, then the drawn ones")
+    drawn = axes(batch, Dim.of("candidates", model.candidates))
+    ids = m.record("ids", to=drawn, name="candidates", note="the true word, then the drawn ones")
     table = m.param("weight", vocab_of(model.vocab), width, role=Role.HEAD)
     vectors = look_up(m, ids, table)
     return m.record("contract", vectors, h, to=ids.axes, over=(width,), name="scores", note="u·v for each candidate")

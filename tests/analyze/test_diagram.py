@@ -13,6 +13,7 @@ from archcalc.analyze.diagram.flow import graph
 from archcalc.analyze.diagram.graph import Form, Graph, Node, PartKind
 from archcalc.analyze.diagram.sketch import sketch
 from archcalc.core.ir import Module
+from archcalc.core.tree import ops_in
 
 
 def drawn(model: str, depth: int | None = None) -> Graph:
@@ -133,6 +134,14 @@ def test_inputs_stand_outside_and_outputs_at_the_end() -> None:
     outputs = [edge.tensor.shape for edge in found.edges if edge.target.form == Form.OUTPUT]
     assert [(each.title, each.parent) for each in inputs] == [("image", found.root)]
     assert outputs == [(1, 1000)]
+
+
+@pytest.mark.parametrize("model", ["textbook", "min-char-rnn", "word2vec-google-news", "word2vec-cbow", "whisper-tiny"])
+def test_whatever_enters_a_model_is_read(model: str) -> None:
+    """By the very tensor that was recorded: else the picture would lack its input."""
+    ops = list(ops_in(load(model).build()))
+    read = {tensor.storage for op in ops for tensor in op.inputs}
+    assert [op.name for op in ops if op.traits.enters and op.output not in read] == []
 
 
 def test_the_kind_of_a_part_follows_from_what_is_declared_not_from_its_name() -> None:
