@@ -105,7 +105,9 @@ def test_a_preset_is_laid_out_without_faults(name: str) -> None:
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4, 9])
-@pytest.mark.parametrize("name", ["textbook", "luong", "deepseek-v3", "mamba-130m", "whisper-tiny", "sentiment-lstm"])
+@pytest.mark.parametrize(
+    "name", ["textbook", "luong", "deepseek-v3", "mamba-130m", "resnet-50", "unet", "sentiment-lstm"]
+)
 def test_every_depth_is_laid_out_without_faults(name: str, depth: int) -> None:
     assert faults(preset(name, depth)) == []
 
@@ -164,6 +166,13 @@ def _ends_at(points: tuple[tuple[float, float], ...], area: Area, level: int) ->
     box = place(area, f"e{level}")
     (_, y0), (x1, y1) = points[-2:]
     return abs(x1 - box.x) < 1 and box.y < y1 < box.y + box.height and abs(y0 - y1) < 0.1
+
+
+def test_the_preset_of_a_u_net_is_folded_too() -> None:
+    area = preset("unet", 1)
+    down, up = place(area, "down_1"), place(area, "twice_5")
+    assert down.x + down.width < up.x
+    assert abs(down.y - up.y) < down.height + up.height
 
 
 def test_a_residual_runs_beside_the_block() -> None:

@@ -71,7 +71,8 @@ def chain(length: int) -> Module:
 
 def three_towers() -> Module:
     """Three inputs with layers of their own; the last reads what the first two make, in the middle of its way."""
-    root, made = Module("model"), []
+    root = Module("model")
+    made: list[Tensor] = []
     for name in ("r", "s", "t"):
         x = root.record("input", to=axes(BATCH, Dim.of("c3", 3), *sides(16)), name=name)
         x = conv(root[f"{name}1"], x, 8)
