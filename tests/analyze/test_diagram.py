@@ -93,6 +93,7 @@ def test_a_single_layer_is_one_box_unless_a_depth_is_asked_for() -> None:
         ("textbook", "head", "1,024 → 30,000"),
         ("vit-b-16", "embedding.projection", "16 × 16, 3 → 768"),
         ("whisper-tiny", "source_embedding.conv_1", "kernel 3, 80 → 384"),
+        ("convnext-t", "convnext_1.branch.conv_1", "7 × 7, 96 → 96, 96 groups, layer norm"),
         ("mixtral-8x7b", "decoder.blocks.moe.experts", "4,096 → 14,336 → 4,096, SiLU"),
     ],
 )

@@ -86,16 +86,24 @@ def _widths(ops: Sequence[Op]) -> str:
             widths.append(out)
     widths = widths if len(widths) <= MOST_WIDTHS else [widths[0], "…", widths[-1]]
     kernels = {_kernel(op) for op in products}
-    return ", ".join(part for part in (kernels.pop() if len(kernels) == 1 else "", " → ".join(widths)) if part)
+    kernel = kernels.pop() if len(kernels) == 1 else ""
+    groups = _groups(products[0]) if len(products) == 1 and kernel else []
+    grouped = f"{_size(groups)} groups" if groups else ""
+    return ", ".join(part for part in (kernel, " → ".join(widths), grouped) if part)
 
 
 def _in_and_out(op: Op) -> tuple[str, str]:
     """The widths on both sides of a product; channels, of a convolution, of all its groups."""
     weight = weights(op)[0]
-    groups = [dim for dim in weight.dims if dim not in op.over and any(dim in each.dims for each in op.inputs[:1])]
     into = [dim for dim in op.over if dim not in _taps(weight)]
     out = [dim for dim in weight.dims if dim not in (*op.over, *_taps(weight)) and dim in op.output.dims]
-    return _size([*into, *groups]), _size(out)
+    return _size([*into, *_groups(op)]), _size(out)
+
+
+def _groups(op: Op) -> list[Dim]:
+    """The dims along which each part of the input meets weights of its own."""
+    shared = [dim for dim in weights(op)[0].dims if dim not in op.over and dim in op.inputs[0].dims]
+    return [dim for dim in shared if dim.size > 1]
 
 
 def _taps(weight: Param) -> list[Dim]:
