@@ -52,17 +52,32 @@ def field_text(key: str, value: Any) -> str:
     short = _pair(key, flow(value))
     if len(short) <= LINE or not value or not isinstance(value, dict | list):
         return f"{short}\n"
-    if isinstance(value, list):
-        return _below(key, "".join(f"- {flow(item)}\n" for item in value)) if _has_sentences(value) else f"{short}\n"
-    return _below(key, "".join(field_text(name, item) for name, item in value.items()))
+    if isinstance(value, list) and not _has_lines(value):
+        return f"{short}\n"
+    return f"{_pair(key, '')}\n{_indented(_written_out(value))}"
 
 
-def _has_sentences(value: list[Any]) -> bool:
-    return any(isinstance(item, str) and len(item) > SENTENCE for item in value)
+def _written_out(value: dict[str, Any] | list[Any]) -> str:
+    """A line for each field or item at least."""
+    if isinstance(value, dict):
+        return "".join(field_text(name, item) for name, item in value.items())
+    return "".join(_item_text(item) for item in value)
 
 
-def _below(key: str, inner: str) -> str:
-    return f"{_pair(key, '')}\n" + "".join(f"  {line}\n" for line in inner.rstrip("\n").split("\n"))
+def _item_text(item: Any) -> str:
+    """An item of a list on one line, or over several where that is too long."""
+    short = f"- {flow(item)}\n"
+    is_long = isinstance(item, dict | list) and len(short) > LINE
+    return f"- {_indented(_written_out(item)).lstrip()}" if is_long else short
+
+
+def _has_lines(value: list[Any]) -> bool:
+    """Whether each item stands on a line of its own: sentences, and mappings or lists such as a network's layers."""
+    return any(isinstance(item, dict | list) or (isinstance(item, str) and len(item) > SENTENCE) for item in value)
+
+
+def _indented(inner: str) -> str:
+    return "".join(f"  {line}\n" for line in inner.rstrip("\n").split("\n"))
 
 
 def _pair(key: str, value: str) -> str:
