@@ -65,6 +65,9 @@ class Built:
 
     def inputs(self, work: Workload, device: str) -> dict[str, Any]:
         """Token ids, an image or audio frames, plus decoder ids and encoder states for a decoder."""
+        if not work.lengths:
+            network: Any = self.model.resolved
+            return {self.main_input: torch.zeros(work.batch, *network.input, device=device)}
         first, *others = work.lengths.values()
         takes = inspect.signature(self.module.forward).parameters
         given = {self.main_input: self._main(work.batch, first, device)}

@@ -59,7 +59,7 @@ def compared(model: Model, work: Workload) -> Compared:
     ours = blocks_of(model.build(work))
     one_table = _one_table(ours)
     there = theirs.blocks_of(built, one_table=one_table)
-    whole = len(ours) != len(there)
+    whole = len(ours) != len(there) or not model.resolved.lengths  # the blocks of a network are those of its spec
     if whole:
         ours, there = as_one(ours), as_one(there)
     parameters = tuple(_parameters(ours, there, built, group))

@@ -153,7 +153,8 @@ _USUAL: Fields = {  # what the spec's language takes for granted
     "embedding": {"types": 0, "channels": 3},
 }
 _ORDER = (
-    *("name", "scope", "vocab", "d_model", "heads", "kv_heads", "head_dim"),
+    *("family", "name", "scope", "input", "loss", "defaults", "blocks", "layers"),
+    *("vocab", "d_model", "heads", "kv_heads", "head_dim"),
     *("attention", "cross", "ffn", "moe", "mamba", "delta", "rglru", "lightning", "conv"),
     *("norm", "bias", "parallel", "layer_scale", "position", "embedding", "softmax", "dropout", "variants"),
     *("encoder", "decoder", "head", "spare", "precision"),

@@ -1,0 +1,77 @@
+"""MobileNetV2: blocks that widen, convolve each channel alone, and narrow again."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.conv_like import NORMED, Items, divisible, network, number
+from archcalc.importers.hf._helpers.mobilenet_like import MOBILENET_INERT, conv, depthwise, end
+from archcalc.importers.hf._helpers.reading import Config
+
+TYPES = ("mobilenet_v2",)
+USUAL = "image"
+INERT = MOBILENET_INERT
+FIRST = 32  # channels of the stem
+LAST = 1280  # channels that are pooled
+CHANNELS = (16, 24, 24, 32, 32, 32, 64, 64, 64, 64, 96, 96, 96, 160, 160, 160, 320)
+STRIDES = (2, 1, 2, 1, 1, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1)
+
+
+def translate(c: Config, task: str) -> Fields:
+    inside: Items = [
+        conv(c, "inner"),
+        depthwise(c, stride="stride", dilation="dilation"),
+        {"conv": "out", "kernel": 1},
+    ]
+    parameters = {"inner": "required", "out": "required", "stride": 1, "dilation": 1}
+    blocks = {
+        "inverted": {"parameters": parameters, "layers": inside},
+        "inverted_residual": {"parameters": parameters, "layers": [{"residual": inside}]},
+    }
+    layers = [*_stem(c), *_calls(c), conv(c, _last(c)), *end(c, task)]
+    return network(c, task, layers, blocks=blocks, conv=NORMED)
+
+
+def _stem(c: Config) -> Items:
+    width = _scaled(c, FIRST)
+    expands = [] if c.flag("first_layer_is_expansion") else [conv(c, width)]
+    narrow = {"conv": _scaled(c, CHANNELS[0]), "kernel": 1}
+    return [conv(c, width, kernel=3, stride=2), *expands, depthwise(c), narrow]
+
+
+def _calls(c: Config) -> Items:
+    """Behind the stride that the config asks for, maps keep their size and filters are dilated instead."""
+    calls: Items = []
+    reached, dilation, most = 2, 1, c.size("output_stride")
+    for index, stride in enumerate(STRIDES):
+        into, out = _scaled(c, CHANNELS[index]), _scaled(c, CHANNELS[index + 1])
+        sizes = {"stride": stride, "dilation": 1}
+        if reached == most:
+            sizes = {"stride": 1, "dilation": dilation}
+            dilation *= stride  # from the next block on
+        reached *= sizes["stride"]
+        adds = sizes["stride"] == 1 and into == out
+        called = {"block": "inverted_residual" if adds else "inverted", "inner": _expanded(c, into), "out": out}
+        calls.append({**called, **_unless_one(sizes)})
+    return calls
+
+
+def _unless_one(sizes: dict[str, int]) -> Fields:
+    return {name: size for name, size in sizes.items() if size != 1}
+
+
+def _scaled(c: Config, channels: int) -> int:
+    return _divisible(c, round(channels * number(c, "depth_multiplier")))
+
+
+def _expanded(c: Config, channels: int) -> int:
+    return _divisible(c, round(channels * number(c, "expand_ratio")))
+
+
+def _divisible(c: Config, channels: int) -> int:
+    return divisible(channels, c.size("depth_divisible_by"), c.count("min_depth"))
+
+
+def _last(c: Config) -> int:
+    """A narrow model keeps a wide end."""
+    keeps = c.flag("finegrained_output") and number(c, "depth_multiplier") < 1
+    return LAST if keeps else _scaled(c, LAST)

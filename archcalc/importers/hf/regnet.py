@@ -1,0 +1,46 @@
+"""RegNet: residual blocks with grouped convolutions; type y has squeeze and excitation."""
+
+from __future__ import annotations
+
+from archcalc.importers.hf._helpers.blocks import Fields
+from archcalc.importers.hf._helpers.conv_like import Items, act
+from archcalc.importers.hf._helpers.reading import Config
+from archcalc.importers.hf._helpers.residual_like import residual_network
+
+TYPES = ("regnet",)
+USUAL = "image"
+INERT: dict[str, str] = {}
+SQUEEZED = 4  # how much narrower than a block's input the gate is
+
+
+def translate(c: Config, task: str) -> Fields:
+    word, width = act(c), c.size("groups_width")
+    stem: Items = [{"conv": c.size("embedding_size"), "kernel": 3, "stride": 2, "padding": 1, "act": word}]
+    before: Items = [
+        {"conv": "out", "kernel": 1, "act": word},
+        {"conv": "out", "kernel": 3, "stride": "stride", "padding": 1, "groups": "groups", "act": word},
+    ]
+    last = {"conv": "out", "kernel": 1}
+    if c.text("layer_type") not in ("x", "y"):
+        raise c.wrong("layer_type", "x or y")
+    if c.text("layer_type") == "x":
+        return residual_network(c, task, stem, [*before, last], groups=lambda _, out: max(1, out // width))
+    return residual_network(
+        c,
+        task,
+        stem,
+        [*before, _gate(), last],
+        groups=lambda _, out: max(1, out // width),
+        squeezed=lambda into, _: round(into / SQUEEZED),
+    )
+
+
+def _gate() -> Fields:
+    """Squeeze and excitation: a factor for each channel, from the mean of the whole map."""
+    plain = {"kernel": 1, "bias": True, "norm": "none"}
+    factors = [
+        {"pool": "average", "to": 1},
+        {"conv": "squeezed", **plain, "act": "relu"},
+        {"conv": "out", **plain, "act": "sigmoid"},
+    ]
+    return {"multiply": ["input", factors]}

@@ -1,0 +1,47 @@
+"""Random stages of convolutional classes: few and narrow, each with a depth of its own."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+Fields = dict[str, Any]
+
+
+def _stages(drawn: Fields, rng: random.Random) -> Fields:
+    number = rng.randint(1, 4)
+    widths = [8 * rng.randint(1, 6) for _ in range(number)]
+    return {"hidden_sizes": widths, "depths": [rng.randint(1, 3) for _ in range(number)]}
+
+
+def _resnet(drawn: Fields, rng: random.Random) -> Fields:
+    return {**_stages(drawn, rng), "layer_type": rng.choice(["basic", "bottleneck"])}
+
+
+def _regnet(drawn: Fields, rng: random.Random) -> Fields:
+    return {**_stages(drawn, rng), "layer_type": rng.choice(["x", "y"]), "groups_width": rng.choice([4, 8, 64])}
+
+
+def _convnext(drawn: Fields, rng: random.Random) -> Fields:
+    found = _stages(drawn, rng)
+    sizes = {"image_size": rng.choice([64, [64, 72]]), "patch_size": rng.choice([2, 4])}
+    return {**found, **sizes, "num_stages": len(found["depths"])}
+
+
+def _mobilenet(drawn: Fields, rng: random.Random) -> Fields:
+    sizes = {"image_size": rng.choice([32, 45, [50, 33]]), "depth_multiplier": rng.choice([0.25, 0.35, 0.75, 1.0, 1.4])}
+    return {**sizes, "min_depth": rng.choice([4, 8, 24])}
+
+
+def _mobilenet_v2(drawn: Fields, rng: random.Random) -> Fields:
+    widths = {"expand_ratio": rng.choice([1, 2.5, 6]), "depth_divisible_by": rng.choice([4, 8])}
+    return {**_mobilenet(drawn, rng), **widths, "output_stride": rng.choice([4, 8, 16, 32])}
+
+
+NETS: dict[str, Any] = {
+    "resnet": _resnet,
+    "regnet": _regnet,
+    "convnext": _convnext,
+    "mobilenet_v1": _mobilenet,
+    "mobilenet_v2": _mobilenet_v2,
+}
