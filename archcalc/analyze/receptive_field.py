@@ -42,7 +42,11 @@ def field_of(tensor: Tensor, fields: dict[Tensor, tuple[int, ...]]) -> tuple[int
 
 
 def _follow(module: Module, known: Known) -> None:
-    """As often as the module is repeated: what comes out of one is what goes into the next."""
+    """As often as the module is repeated: what comes out of one is what goes into the next.
+
+    Others may read what entered the first, so that its field is put back.
+    """
+    entered = {into: _of(into, known) for into, _ in module.carries}
     for turn in range(int(module.repeat)):
         for into, out in module.carries if turn else ():
             known[into] = _of(out, known)
@@ -51,6 +55,7 @@ def _follow(module: Module, known: Known) -> None:
                 known[item.output] = _behind(item, known)
             else:
                 _follow(item, known)
+    known.update(entered)
 
 
 def _behind(op: Op, known: Known) -> Fields | None:

@@ -70,6 +70,15 @@ def test_a_receptive_field_is_what_a_gradient_reaches() -> None:
     assert model.shapes().rows[-1].window.receptive_field == reached
 
 
+def test_equal_layers_behind_a_map_leave_its_receptive_field() -> None:
+    """The first convolution sees 3 places, however many of the same kind read it; a later skip from it too."""
+    equal = {"conv": 8, "kernel": 3, "padding": 1}
+    skip = {"add": ["first", [{"conv": 8, "kernel": 1}]]}
+    rows = net({**equal, "name": "first"}, {**equal, "repeat": 4}, {"concat": ["first", "first"]}, skip).shapes().rows
+    seen = {row.path: row.window.receptive_field for row in rows}
+    assert [seen[path] for path in ("first", "conv_1", "concat_1", "add_1")] == [(3, 3), (11, 11), (3, 3), (3, 3)]
+
+
 def test_adaptive_bins_cover_the_side() -> None:
     assert (Bins(7, 3).reach, Bins(8, 2).reach) == (3, 4)
 
