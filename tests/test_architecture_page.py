@@ -192,6 +192,13 @@ def test_a_pass(added: Added, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0.4 * usual < model.memory(**asked).parts["activations"] < 0.7 * usual
 
 
+def test_every_yaml_of_the_page_is_walked_through() -> None:
+    """The device, the preset and the spec of the family, which the tests above write to files."""
+    shown = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    walked = ["presets/gpus/example-100.yaml", "presets/models/example-tiny.yaml"]
+    assert [text for text in shown if not text.startswith("family: convnet\n")] == [FILES[path] for path in walked]
+
+
 def test_every_path_of_the_page_exists() -> None:
     named = set(re.findall(r"`((?:archcalc|presets|tests|tools|docs)/[\w/.-]+)`", PAGE))
     made = {*FILES, "archcalc/reference/convnet.py", "archcalc/render/as_NAME.py"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FRAGMENTS = {"positions.md", "architecture.md"}  # pages whose YAML is not a spec of what ships, or a part of one
+BLOCK = re.compile(r"^ *```([^\n]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+LANGUAGES = {"console", "yaml", "python", "sh", "text"}  # all but `text` are run as they stand
+WALKED_THROUGH = "architecture.md"  # the YAML of a family and of a device made there: tests/test_architecture_page.py
 
 
 def blocks(language: str) -> Iterator[tuple[str, str]]:
@@ -41,18 +43,49 @@ def examples() -> Iterator[tuple[str, str, str]]:
             yield page, command, shown.strip("\n")
 
 
-@pytest.mark.parametrize(("page", "command", "shown"), list(examples()))
+def by_command() -> dict[str, list[tuple[str, str]]]:
+    """Each command once, with the pages that show it and what they show."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for page, command, shown in examples():
+        found.setdefault(command, []).append((page, shown))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_is_of_a_language_that_is_run(page: Path) -> None:
+    """Text between fences that no test reads would go stale."""
+    text = page.read_text(encoding="utf-8")
+    assert {language for language, _ in BLOCK.findall(text)} <= LANGUAGES
+    assert 2 * len(BLOCK.findall(text)) == len(re.findall(r"^ *(?:```|~~~)", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize(("command", "shown_on"), by_command().items(), ids=list(by_command()))
 def test_an_example_prints_what_is_shown(
-    run: Run, page: str, command: str, shown: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, command: str, shown_on: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To the letter; `…` on a line of its own stands for lines left out. Files are named from the project's root."""
     monkeypatch.chdir(ROOT)
     program, *arguments = shlex.split(command)
-    assert program == "archcalc", f"{page}: only archcalc can be shown"
+    assert program == "archcalc", f"{shown_on[0][0]}: only archcalc can be shown"
     answer = run(*arguments)
     printed = "\n".join(line.rstrip() for line in (answer.out + answer.err).strip("\n").splitlines())
-    parts = [re.escape(part) for part in re.split(r"^…\n?", shown, flags=re.MULTILINE)]
-    assert re.fullmatch(".*".join(parts) if len(parts) > 1 else parts[0], printed, flags=re.DOTALL), printed
+    for page, shown in shown_on:
+        parts = [re.escape(part) for part in re.split(r"^…\n?", shown, flags=re.MULTILINE)]
+        assert re.fullmatch(".*".join(parts), printed, flags=re.DOTALL), f"{page}: {printed}"
+
+
+@pytest.mark.parametrize(("page", "text"), list(blocks("sh")))
+def test_a_shell_command_runs_when_it_is_copied(
+    run: Run, page: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The shell reads it; archcalc's lines are run beside a `my-model.yaml` as `init` writes it."""
+    subprocess.run(["bash", "-n"], input=text, text=True, check=True)
+    monkeypatch.chdir(tmp_path)
+    assert run("init", "my-model.yaml").code == 0
+    for line in re.findall(r"^archcalc (.*)$", text, re.MULTILINE):
+        arguments = shlex.split(line.partition(" > ")[0], comments=True)
+        answer = run(*arguments)
+        assert answer.code == 0, f"{page}: archcalc {line}: {answer.err}"
 
 
 def test_the_picture_of_the_page_on_diagrams_is_drawn_so() -> None:
@@ -72,7 +105,7 @@ def test_a_program_runs_when_it_is_copied(page: str, text: str, tmp_path: Path) 
     runpy.run_path(str(file), run_name="example")
 
 
-@pytest.mark.parametrize(("page", "text"), [block for block in blocks("yaml") if block[0] not in FRAGMENTS])
+@pytest.mark.parametrize(("page", "text"), [block for block in blocks("yaml") if block[0] != WALKED_THROUGH])
 def test_a_spec_answers_when_it_is_copied(run: Run, page: str, text: str, tmp_path: Path) -> None:
     spec = tmp_path / "spec.yaml"
     spec.write_text(text, encoding="utf-8")
