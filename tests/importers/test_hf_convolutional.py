@@ -35,6 +35,12 @@ PUBLISHED: dict[str, tuple[dict[str, Any], int]] = {
     ),
     "facebook/convnext-tiny-224": ({"model_type": "convnext", **THOUSAND}, 28_589_128),
     "facebook/regnet-y-040": ({"model_type": "regnet", "layer_type": "y", **THOUSAND}, 20_646_656),
+    "google/efficientnet-b0": (
+        {"model_type": "efficientnet", "width_coefficient": 1.0, "depth_coefficient": 1.0, "hidden_dim": 1280}
+        | {"image_size": 224, "dropout_rate": 0.2, **THOUSAND},
+        5_288_548,
+    ),
+    "google/efficientnet-b7": ({"model_type": "efficientnet", "depthwise_padding": [18], **THOUSAND}, 66_347_960),
     "google/mobilenet_v2_1.0_224": ({"model_type": "mobilenet_v2", "num_labels": 1000}, 3_504_872),
     "google/mobilenet_v1_1.0_224": ({"model_type": "mobilenet_v1", "num_labels": 1001}, 4_233_001),
 }
@@ -71,6 +77,12 @@ def test_zeros_are_put_where_tensorflow_puts_them() -> None:
     assert nets[False].body.steps[0].layer.padding == ((1, 1), (1, 1))
 
 
+def test_the_layers_of_a_network_are_printed_one_below_the_other() -> None:
+    lines = archcalc.load(PUBLISHED["microsoft/resnet-50"][0]).yaml().splitlines()
+    assert "  - {block: identity_block, out: 1024, repeat: 5}" in lines
+    assert max(map(len, lines)) <= 110
+
+
 def test_running_statistics_are_those_of_the_class() -> None:
     """Buffers: a mean and a variance for each channel of 53 norms, and 53 counters."""
     assert archcalc.load(PUBLISHED["microsoft/resnet-50"][0]).params().buffers == 2 * 26_560 + 53
@@ -84,6 +96,9 @@ def test_running_statistics_are_those_of_the_class() -> None:
         ({"model_type": "resnet", "hidden_sizes": 64}, "a list of whole numbers"),
         ({"model_type": "regnet", "layer_type": "z"}, "x or y"),
         ({"model_type": "convnext", "num_stages": 3}, "hidden_sizes has 4 stages"),
+        ({"model_type": "efficientnet", "hidden_dim": 100}, "gives 2560 channels"),
+        ({"model_type": "efficientnet", "in_channels": [32, 16, 16, 40, 80, 112, 192]}, "would read 32 channels of 48"),
+        ({"model_type": "efficientnet", "num_block_repeats": [10**9] * 7}, "more than 10,000 blocks"),
         ({"model_type": "mobilenet_v1", "depth_multiplier": 0}, "a number above 0"),
         ({"model_type": "mobilenet_v2", "classifier_dropout_prob": 2}, "a fraction from 0 to 1"),
         ({"model_type": "mobilenet_v2", "architectures": ["MobileNetV2ForSemanticSegmentation"]}, "is not a class"),

@@ -38,10 +38,29 @@ def _mobilenet_v2(drawn: Fields, rng: random.Random) -> Fields:
     return {**_mobilenet(drawn, rng), **widths, "output_stride": rng.choice([4, 8, 16, 32])}
 
 
+def _efficientnet(drawn: Fields, rng: random.Random) -> Fields:
+    number = rng.randint(1, 4)
+    widths = [32, *(rng.choice([12, 16, 40]) for _ in range(number))]
+    wider = rng.choice([0.5, 1.0, 1.2])
+    last = max(8, int(1280 * wider + 4) // 8 * 8)
+    several: Fields = {
+        "in_channels": widths[:-1],
+        "out_channels": widths[1:],
+        "kernel_sizes": [rng.choice([3, 5]) for _ in range(number)],
+        "strides": [rng.choice([1, 2]) for _ in range(number)],
+        "expand_ratios": [rng.choice([1, 4]) for _ in range(number)],
+        "num_block_repeats": [rng.randint(1, 2) for _ in range(number)],
+    }
+    single = {"image_size": rng.choice([32, 45, [50, 33]]), "width_coefficient": wider, "hidden_dim": last}
+    more = {"depth_coefficient": rng.choice([1.0, 1.4]), "depthwise_padding": rng.choice([[], [0, 2]])}
+    return {**several, **single, **more, "pooling_type": rng.choice(["mean", "max"])}
+
+
 NETS: dict[str, Any] = {
     "resnet": _resnet,
     "regnet": _regnet,
     "convnext": _convnext,
+    "efficientnet": _efficientnet,
     "mobilenet_v1": _mobilenet,
     "mobilenet_v2": _mobilenet_v2,
 }
