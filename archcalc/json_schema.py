@@ -18,11 +18,29 @@ def schema() -> dict[str, Any]:
         _build(spec)
         described = spec.model_json_schema(ref_template=f"#/$defs/{family}.{{model}}")
         definitions |= {f"{family}.{name}": inner for name, inner in described.pop("$defs", {}).items()}
-        definitions[family] = described
+        definitions |= {f"{family}.{word}": _item(word, node) for word, node in spec.items().items()}
+        definitions[family] = _with_items(described, family, list(spec.items()))
         branches.append(_branch(family))
     known = {"family": {"enum": list(families())}}
     head = {"$schema": DIALECT, "title": "archcalc spec", "type": "object", "properties": known}
     return {**head, "allOf": branches, "$defs": definitions}
+
+
+def _item(word: str, node: type[Node]) -> dict[str, Any]:
+    """An item of a list that starts with a word. Its sizes may be worked out, so that editors cannot check them."""
+    about = {name: {"description": info.description} for name, info in node.model_fields.items()}
+    fields = {word if name == node.main else name: text for name, text in about.items()}
+    return {"title": word, "type": "object", "required": [word], "properties": fields}
+
+
+def _with_items(described: dict[str, Any], family: str, words: list[str]) -> dict[str, Any]:
+    """Every list of the spec that takes items takes these."""
+    if words:
+        refs = [{"$ref": f"#/$defs/{family}.{word}"} for word in words]
+        listed = {"anyOf": [{"type": "string"}, {"type": "array"}, *refs]}
+        layers = {**described["properties"]["layers"], "items": listed}
+        return {**described, "properties": {**described["properties"], "layers": layers}}
+    return described
 
 
 def _branch(family: str) -> dict[str, Any]:

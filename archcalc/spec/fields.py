@@ -24,6 +24,7 @@ class Place:
     path: Names
     node: type[Node]
     info: FieldInfo
+    item: str = ""  # the word that the node starts with, where it stands in a list
 
     @property
     def name(self) -> str:
@@ -39,7 +40,13 @@ class Place:
 @cache
 def places(spec: type[Node]) -> tuple[Place, ...]:
     """All fields of a spec, each before those inside it."""
-    return tuple(_walked(spec, (), ()))
+    return (*_walked(spec, (), ()), *_in_lists(spec))
+
+
+def _in_lists(spec: type[Node]) -> Iterator[Place]:
+    """`conv.kernel`, of the items of a list that start with `conv`."""
+    for word, node in spec.items().items():
+        yield from (Place((word, name), node, info, word) for name, info in node.model_fields.items())
 
 
 def _walked(spec: type[Node], above: Names, around: tuple[type[Node], ...]) -> Iterator[Place]:
@@ -81,6 +88,15 @@ def example_of(spec: type[Node], place: Place) -> str:
         fields = {**({"kind": kind} if kind else {}), name: value}
         value = _short(holder, fields) if depth > 1 else fields
     return flow(value)[1:-1]
+
+
+def _as_item(place: Place, value: Any) -> dict[str, Any]:
+    """With the fields that the item cannot be without: `{conv: 64, kernel: 3, stride: 2}`."""
+    fields = place.node.model_fields
+    needed = {name: (info.examples or [None])[0] for name, info in fields.items() if info.is_required()}
+    kinds = {place.node.main: _needed_kind(place)} if _needed_kind(place) else {}
+    shown = {place.node.main: (fields[place.node.main].examples or [None])[0], **needed, **kinds, place.name: value}
+    return {place.item if name == place.node.main else name: each for name, each in shown.items()}
 
 
 def _needed_kind(node: type[Node], name: str) -> str:

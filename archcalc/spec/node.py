@@ -97,6 +97,11 @@ class Node(BaseModel):
     main: ClassVar[str] = ""
     fields_of: ClassVar[dict[str, frozenset[str]]] = {}  # by `kind`: the fields that make sense for it
 
+    @classmethod
+    def items(cls) -> dict[str, "type[Node]"]:
+        """Nodes that stand in its lists, by the word that each starts with: the layers of a network."""
+        return {}
+
     @model_validator(mode="before")
     @classmethod
     def _expand_scalar(cls, data: Any) -> Any:

@@ -65,3 +65,9 @@ class Spec(ModelSpec):
     loss: Literal["cross_entropy", "squared_error", "none"] | None = field(
         None, "The training loss.", example="none", unset="cross entropy if the output is a vector, else none"
     )
+
+    @classmethod
+    def items(cls) -> dict[str, type[Node]]:
+        from archcalc.archs.network.kinds import kinds
+
+        return {word: module.Fields for word, module in kinds().items()}

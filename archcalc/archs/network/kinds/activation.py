@@ -26,8 +26,10 @@ Act = Literal[*WORDS_ALONE]  # type: ignore[valid-type]
 
 class Fields(Node):
     main: ClassVar[str] = "kind"
-    kind: Act = Field(description="The nonlinearity; `identity` for none.")
-    slopes: Size = Field(default=1, description="Of prelu: 1 learned slope, or one for each of its `channels`.")
+    kind: Act = Field(examples=["relu"], description="The nonlinearity; `identity` for none.")
+    slopes: Size = Field(
+        examples=[1], default=1, description="Of prelu: 1 learned slope, or one for each of its `channels`."
+    )
 
 
 @dataclass(frozen=True)

@@ -29,17 +29,21 @@ DEPTHWISE = "depthwise"
 
 class Fields(Node):
     main: ClassVar[str] = "channels"
-    channels: Size = Field(description="Channels that come out: the number of filters.")
-    kernel: Sizes = Field(description="Size of the filters: one number, or one for each side.")
-    stride: Sizes = Field(default=1, description="Places between two windows.")
+    channels: Size = Field(examples=[64], description="Channels that come out: the number of filters.")
+    kernel: Sizes = Field(examples=[3], description="Size of the filters: one number, or one for each side.")
+    stride: Sizes = Field(examples=[2], default=1, description="Places between two windows.")
     padding: Paddings = Field(
-        default=0, description="Zeros at each end; `same` for ⌈size/stride⌉ places, `valid` for no zeros."
+        examples=["same"],
+        default=0,
+        description="Zeros at each end; `same` for ⌈size/stride⌉ places, `valid` for no zeros.",
     )
-    dilation: Sizes = Field(default=1, description="Places between two weights of a filter.")
-    groups: Any = Field(default=1, description="Groups of channels with filters of their own, or `depthwise`.")
-    bias: bool = Field(default=True, description="A learned number added to each channel.")
-    norm: NormFields | None = Field(default=None, description="The norm behind it.")
-    act: Act | None = Field(default=None, description="The activation behind it, after the norm.")
+    dilation: Sizes = Field(examples=[2], default=1, description="Places between two weights of a filter.")
+    groups: Any = Field(
+        examples=[32], default=1, description="Groups of channels with filters of their own, or `depthwise`."
+    )
+    bias: bool = Field(examples=[False], default=True, description="A learned number added to each channel.")
+    norm: NormFields | None = Field(examples=["batch"], default=None, description="The norm behind it.")
+    act: Act | None = Field(examples=["relu"], default=None, description="The activation behind it, after the norm.")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,10 @@ MAY_STAND_ALONE = False
 
 class Fields(Node):
     main: ClassVar[str] = "rate"
-    rate: Annotated[float, Field(ge=0, lt=1, description="The share of numbers that are set to zero while training.")]
+    rate: Annotated[
+        float,
+        Field(examples=[0.5], ge=0, lt=1, description="The share of numbers that are set to zero while training."),
+    ]
 
 
 @dataclass(frozen=True)

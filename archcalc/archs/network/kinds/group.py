@@ -19,7 +19,7 @@ MAY_STAND_ALONE = False
 
 class Fields(Node):
     main: ClassVar[str] = "inside"
-    inside: list[Any] = Field(description="The layers, one after the other.")
+    inside: list[Any] = Field(examples=[["relu"]], description="The layers, one after the other.")
 
 
 def title(given: dict[str, Any]) -> str:

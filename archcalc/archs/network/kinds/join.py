@@ -27,8 +27,14 @@ INPUT = "input"
 
 class Fields(Node):
     main: ClassVar[str] = "branches"
-    branches: list[Any] = Field(min_length=2, description="Lists of layers, `input`, or names of earlier layers.")
-    crop: bool = Field(default=False, description="Cut larger maps to the smallest, around their centre.")
+    branches: list[Any] = Field(
+        examples=[["input", ["relu"]]],
+        min_length=2,
+        description="Lists of layers, `input`, or names of earlier layers.",
+    )
+    crop: bool = Field(
+        examples=[True], default=False, description="Cut larger maps to the smallest, around their centre."
+    )
 
 
 @dataclass(frozen=True)

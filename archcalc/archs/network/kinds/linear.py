@@ -27,10 +27,10 @@ MAY_STAND_ALONE = False
 
 class Fields(Node):
     main: ClassVar[str] = "width"
-    width: Size = Field(description="Numbers that come out.")
-    bias: bool = Field(default=True, description="A learned number added to each output.")
-    norm: NormFields | None = Field(default=None, description="The norm behind it.")
-    act: Act | None = Field(default=None, description="The activation behind it, after the norm.")
+    width: Size = Field(examples=[10], description="Numbers that come out.")
+    bias: bool = Field(examples=[False], default=True, description="A learned number added to each output.")
+    norm: NormFields | None = Field(examples=["batch"], default=None, description="The norm behind it.")
+    act: Act | None = Field(examples=["relu"], default=None, description="The activation behind it, after the norm.")
 
 
 @dataclass(frozen=True)

@@ -39,16 +39,22 @@ class Fields(Node):
         "layer": frozenset({"affine", "over"}),
         "none": frozenset(),
     }
-    kind: Literal["batch", "layer", "group", "instance", "none"] = Field(description="What is normalised together.")
-    groups: Size | None = Field(default=None, description="Groups of channels, of a group norm.")
+    kind: Literal["batch", "layer", "group", "instance", "none"] = Field(
+        examples=["batch"], description="What is normalised together."
+    )
+    groups: Size | None = Field(examples=[32], default=None, description="Groups of channels, of a group norm.")
     affine: bool | None = Field(
-        default=None, description="Learned weight and bias; true, but false for an instance norm, as in PyTorch."
+        examples=[False],
+        default=None,
+        description="Learned weight and bias; true, but false for an instance norm, as in PyTorch.",
     )
     over: Literal["channels", "all"] = Field(
-        default="channels", description="A layer norm's numbers: the channels of each place, or the whole map."
+        examples=["all"],
+        default="channels",
+        description="A layer norm's numbers: the channels of each place, or the whole map.",
     )
     running: bool | None = Field(
-        default=None, description="Whether a batch norm keeps running statistics: true if unsaid."
+        examples=[False], default=None, description="Whether a batch norm keeps running statistics: true if unsaid."
     )
 
 

@@ -24,13 +24,21 @@ MAY_STAND_ALONE = False
 
 class Fields(Node):
     main: ClassVar[str] = "kind"
-    kind: Literal["max", "average"] = Field(description="The largest number of a window, or its mean.")
-    kernel: Sizes | None = Field(default=None, description="Size of the window.")
-    stride: Sizes | None = Field(default=None, description="Places between two windows; the kernel's size if unsaid.")
-    padding: FromZero = Field(default=0, description="Places added at both ends.")
-    dilation: Sizes = Field(default=1, description="Places between two numbers of a window, of max pooling.")
-    ceil: bool = Field(default=False, description="Round the number of windows up, so that the last may be cut.")
-    to: Sizes | None = Field(default=None, description="The size that comes out, whatever comes in.")
+    kind: Literal["max", "average"] = Field(
+        examples=["max"], description="The largest number of a window, or its mean."
+    )
+    kernel: Sizes | None = Field(examples=[3], default=None, description="Size of the window.")
+    stride: Sizes | None = Field(
+        examples=[2], default=None, description="Places between two windows; the kernel's size if unsaid."
+    )
+    padding: FromZero = Field(examples=[1], default=0, description="Places added at both ends.")
+    dilation: Sizes = Field(
+        examples=[2], default=1, description="Places between two numbers of a window, of max pooling."
+    )
+    ceil: bool = Field(
+        examples=[True], default=False, description="Round the number of windows up, so that the last may be cut."
+    )
+    to: Sizes | None = Field(examples=[1], default=None, description="The size that comes out, whatever comes in.")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,10 @@ MAY_STAND_ALONE = False
 
 class Fields(Node):
     main: ClassVar[str] = "by"
-    by: Any = Field(description="Zeros at each end; the first channel and the one behind the last; groups of channels.")
+    by: Any = Field(
+        examples=[1],
+        description="Zeros at each end; the first channel and the one behind the last; groups of channels.",
+    )
 
 
 @dataclass(frozen=True)

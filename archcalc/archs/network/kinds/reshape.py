@@ -23,7 +23,7 @@ MAY_STAND_ALONE = True
 
 class Fields(Node):
     main: ClassVar[str] = "to"
-    to: Sample | bool = Field(description="Channels and sides that come out.")
+    to: Sample | bool = Field(examples=[[256, 7, 7]], description="Channels and sides that come out.")
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,15 @@ NONE = "none"
 
 class Fields(Node):
     main: ClassVar[str] = "branch"
-    branch: list[Any] = Field(description="Layers whose output is added to what comes in.")
-    shortcut: Any = Field(
-        default=None, description="Layers of the skip where the shape changes, or `none` for no skip there."
+    branch: list[Any] = Field(
+        examples=[[{"conv": 64, "kernel": 1}]], description="Layers whose output is added to what comes in."
     )
-    act: Act | None = Field(default=None, description="The activation behind the sum.")
+    shortcut: Any = Field(
+        examples=["none"],
+        default=None,
+        description="Layers of the skip where the shape changes, or `none` for no skip there.",
+    )
+    act: Act | None = Field(examples=["relu"], default=None, description="The activation behind the sum.")
 
 
 @dataclass(frozen=True)

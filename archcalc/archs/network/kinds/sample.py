@@ -24,13 +24,18 @@ MAY_STAND_ALONE = False
 
 
 class Distribution(Node):
-    mean: list[Any] = Field(description="Layers that give the mean.")
-    log_variance: list[Any] = Field(description="Layers that give the logarithm of the variance.")
+    mean: list[Any] = Field(examples=[[{"linear": 20}]], description="Layers that give the mean.")
+    log_variance: list[Any] = Field(
+        examples=[[{"linear": 20}]], description="Layers that give the logarithm of the variance."
+    )
 
 
 class Fields(Node):
     main: ClassVar[str] = "of"
-    of: Distribution = Field(description="The mean and the log-variance of the code, each a list of layers.")
+    of: Distribution = Field(
+        examples=[{"mean": [{"linear": 20}], "log_variance": [{"linear": 20}]}],
+        description="The mean and the log-variance of the code, each a list of layers.",
+    )
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ MAY_STAND_ALONE = True
 
 class Fields(Node):
     main: ClassVar[str] = "learned"
-    learned: bool = Field(default=True, description="Always true: the factors are parameters.")
+    learned: bool = Field(examples=[True], default=True, description="Always true: the factors are parameters.")
 
 
 @dataclass(frozen=True)

@@ -29,16 +29,18 @@ MAY_STAND_ALONE = False
 
 class Fields(Node):
     main: ClassVar[str] = "channels"
-    channels: Size = Field(description="Channels that come out.")
-    kernel: Sizes = Field(description="Size of the filters: one number, or one for each side.")
-    stride: Sizes = Field(default=1, description="How many times larger the map becomes.")
-    padding: FromZero = Field(default=0, description="Places that are cut off at both ends.")
-    output_padding: FromZero = Field(default=0, description="Places that are added at the far end.")
-    dilation: Sizes = Field(default=1, description="Places between two weights of a filter.")
-    groups: Any = Field(default=1, description="Groups of channels with filters of their own, or `depthwise`.")
-    bias: bool = Field(default=True, description="A learned number added to each channel.")
-    norm: NormFields | None = Field(default=None, description="The norm behind it.")
-    act: Act | None = Field(default=None, description="The activation behind it, after the norm.")
+    channels: Size = Field(examples=[64], description="Channels that come out.")
+    kernel: Sizes = Field(examples=[4], description="Size of the filters: one number, or one for each side.")
+    stride: Sizes = Field(examples=[2], default=1, description="How many times larger the map becomes.")
+    padding: FromZero = Field(examples=[1], default=0, description="Places that are cut off at both ends.")
+    output_padding: FromZero = Field(examples=[1], default=0, description="Places that are added at the far end.")
+    dilation: Sizes = Field(examples=[2], default=1, description="Places between two weights of a filter.")
+    groups: Any = Field(
+        examples=[2], default=1, description="Groups of channels with filters of their own, or `depthwise`."
+    )
+    bias: bool = Field(examples=[False], default=True, description="A learned number added to each channel.")
+    norm: NormFields | None = Field(examples=["batch"], default=None, description="The norm behind it.")
+    act: Act | None = Field(examples=["relu"], default=None, description="The activation behind it, after the norm.")
 
 
 @dataclass(frozen=True)

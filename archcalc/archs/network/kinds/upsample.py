@@ -23,8 +23,9 @@ MAY_STAND_ALONE = False
 
 class Fields(Node):
     main: ClassVar[str] = "times"
-    times: Size = Field(description="How many times longer each side becomes.")
+    times: Size = Field(examples=[2], description="How many times longer each side becomes.")
     mode: Literal["nearest", "linear"] = Field(
+        examples=["linear"],
         default="nearest",
         description="Copies of the nearest place, or linear (bilinear) interpolation.",
     )
