@@ -82,6 +82,8 @@ def node_at(spec: type[Node], path: Path) -> type[Node] | None:
 def example_of(spec: type[Node], place: Place) -> str:
     """The field as YAML, with the kind that has it: `attention: {kind: mla, kv_rank: 512}`."""
     (value,) = place.info.examples or [None]
+    if place.item:
+        return flow(_as_item(place, value))
     for depth in range(len(place.path), 0, -1):
         holder, name = node_at(spec, place.path[: depth - 1]), place.path[depth - 1]
         kind = _needed_kind(holder, name) if holder else ""
@@ -94,7 +96,8 @@ def _as_item(place: Place, value: Any) -> dict[str, Any]:
     """With the fields that the item cannot be without: `{conv: 64, kernel: 3, stride: 2}`."""
     fields = place.node.model_fields
     needed = {name: (info.examples or [None])[0] for name, info in fields.items() if info.is_required()}
-    kinds = {place.node.main: _needed_kind(place)} if _needed_kind(place) else {}
+    kind = _needed_kind(place.node, place.name)
+    kinds = {place.node.main: kind} if kind else {}
     shown = {place.node.main: (fields[place.node.main].examples or [None])[0], **needed, **kinds, place.name: value}
     return {place.item if name == place.node.main else name: each for name, each in shown.items()}
 

@@ -33,7 +33,7 @@ def test_every_entry_of_the_tables_leads_to_a_field(family: str) -> None:
         if family != "network" or at == TOP:
             check(spec, names, () if at == TOP else (at,), None)
         elif at != LAYERS:
-            check(kinds()[at].Fields, names, (), Section(family, at))
+            check(kinds()[at].FIELDS, names, (), Section(family, at))
 
 
 def check(spec: type[Node], names: dict[str, Any], above: tuple[str, ...], section: Section | None) -> None:

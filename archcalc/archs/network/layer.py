@@ -1,6 +1,6 @@
 """What a layer of a network is: a frozen dataclass of filled-in values with a forward pass.
 
-A kind of layer is a file in `archcalc.archs.network.kinds` with `WORDS` (how specs call it), `Fields` (its fields as
+A kind of layer is a file in `archcalc.archs.network.kinds` with `WORDS` (how specs call it), `FIELDS` (its fields as
 written) and `read(word, fields, shape, reader)`, which gives the layer and the shape behind it.
 """
 

@@ -195,15 +195,15 @@ class Reader:
         if word == "block":
             return self._called(values, shape, place)
         module = kinds()[word]
-        main = module.Fields.main
+        main = module.FIELDS.main
         named = {main if key == word and main else key: value for key, value in values.items()}
         try:
-            fields = module.Fields.model_validate(named)
+            fields = module.FIELDS.model_validate(named)
         except ValidationError as error:
             from archcalc.spec.mistakes import mistake_in
             from archcalc.spec.other_names import Section
 
-            found_wrong = mistake_in(error, module.Fields, named, Section("network", word))
+            found_wrong = mistake_in(error, module.FIELDS, named, Section("network", word))
             raise _moved(found_wrong, place, {main: word}) from None
         found: tuple[Layer, Shape] = module.read(word, fields, shape, place, self)
         return found

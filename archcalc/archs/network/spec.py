@@ -70,4 +70,4 @@ class Spec(ModelSpec):
     def items(cls) -> dict[str, type[Node]]:
         from archcalc.archs.network.kinds import kinds
 
-        return {word: module.Fields for word, module in kinds().items()}
+        return {word: module.FIELDS for word, module in kinds().items()}

@@ -24,7 +24,7 @@ MAY_STAND_ALONE = False
 Act = Literal[*WORDS_ALONE]  # type: ignore[valid-type]
 
 
-class Fields(Node):
+class ActivationFields(Node):
     main: ClassVar[str] = "kind"
     kind: Act = Field(examples=["relu"], description="The nonlinearity; `identity` for none.")
     slopes: Size = Field(
@@ -52,7 +52,10 @@ def title(given: dict[str, Any]) -> str:
     return str(given["act"])
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Activation, Shape]:
+FIELDS = ActivationFields
+
+
+def read(word: str, fields: ActivationFields, shape: Shape, place: Place, reader: Reader) -> tuple[Activation, Shape]:
     if fields.kind != LEARNED and "slopes" in fields.model_fields_set:
         raise place.wrong(f"{fields.kind} has no slopes", "prelu has", "slopes")
     if fields.slopes not in (1, shape.channels):

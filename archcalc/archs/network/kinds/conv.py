@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
-from archcalc.archs.network.kinds.norm import Fields as NormFields
-from archcalc.archs.network.kinds.norm import Norm, norm_behind
+from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
 from archcalc.archs.network.shape import SIDES, Shape
 from archcalc.archs.network.sizes import Paddings, Pair, Sizes, for_each_side, paddings, same_padding
 from archcalc.archs.network.trace import Trace, parts
@@ -27,7 +26,7 @@ MAY_STAND_ALONE = False
 DEPTHWISE = "depthwise"
 
 
-class Fields(Node):
+class ConvFields(Node):
     main: ClassVar[str] = "channels"
     channels: Size = Field(examples=[64], description="Channels that come out: the number of filters.")
     kernel: Sizes = Field(examples=[3], description="Size of the filters: one number, or one for each side.")
@@ -124,7 +123,10 @@ def finished(m: Module, y: Tensor, norm: Norm | None, act: Activation | None, tr
     return act.run(m["act"] if act.slopes else m, y, trace)
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Conv, Shape]:
+FIELDS = ConvFields
+
+
+def read(word: str, fields: ConvFields, shape: Shape, place: Place, reader: Reader) -> tuple[Conv, Shape]:
     need_map(word, shape, place)
     number = len(shape.sides)
     kernel, stride, dilation = (
@@ -148,7 +150,7 @@ def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) 
     return replace(made, norm=norm_behind(fields.norm, behind, place)), behind
 
 
-def _padding(fields: Fields, shape: Shape, sizes: tuple[tuple[int, ...], ...], place: Place) -> tuple[Pair, ...]:
+def _padding(fields: ConvFields, shape: Shape, sizes: tuple[tuple[int, ...], ...], place: Place) -> tuple[Pair, ...]:
     if fields.padding == "valid":
         return ((0, 0),) * len(shape.sides)
     if fields.padding == "same":

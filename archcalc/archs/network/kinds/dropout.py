@@ -20,7 +20,7 @@ WORDS = ("dropout",)
 MAY_STAND_ALONE = False
 
 
-class Fields(Node):
+class DropoutFields(Node):
     main: ClassVar[str] = "rate"
     rate: Annotated[
         float,
@@ -38,5 +38,8 @@ class Dropout:
         return m.record("identity", x) if kept is x else kept
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Dropout, Shape]:
+FIELDS = DropoutFields
+
+
+def read(word: str, fields: DropoutFields, shape: Shape, place: Place, reader: Reader) -> tuple[Dropout, Shape]:
     return Dropout(fields.rate), shape

@@ -17,7 +17,7 @@ WORDS = ("layers", "block")
 MAY_STAND_ALONE = False
 
 
-class Fields(Node):
+class GroupFields(Node):
     main: ClassVar[str] = "inside"
     inside: list[Any] = Field(examples=[["relu"]], description="The layers, one after the other.")
 
@@ -26,5 +26,8 @@ def title(given: dict[str, Any]) -> str:
     return "stage"
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Sequence, Shape]:
+FIELDS = GroupFields
+
+
+def read(word: str, fields: GroupFields, shape: Shape, place: Place, reader: Reader) -> tuple[Sequence, Shape]:
     return reader.steps(fields.inside, shape, place.below("layers"))

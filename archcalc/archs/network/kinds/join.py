@@ -25,7 +25,7 @@ MAY_STAND_ALONE = False
 INPUT = "input"
 
 
-class Fields(Node):
+class JoinFields(Node):
     main: ClassVar[str] = "branches"
     branches: list[Any] = Field(
         examples=[["input", ["relu"]]],
@@ -89,7 +89,10 @@ def _single(tensor: Tensor, first: Tensor) -> Tensor:
     return tensor.seen_as(batch, channels, *parts(tensor)[2])
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Join, Shape]:
+FIELDS = JoinFields
+
+
+def read(word: str, fields: JoinFields, shape: Shape, place: Place, reader: Reader) -> tuple[Join, Shape]:
     branches, shapes = [], []
     for index, said in enumerate(fields.branches):
         branch, behind = _branch(said, index, shape, place.below(word, index), reader)

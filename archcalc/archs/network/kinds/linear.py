@@ -9,8 +9,7 @@ from pydantic import Field
 
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.conv import finished
-from archcalc.archs.network.kinds.norm import Fields as NormFields
-from archcalc.archs.network.kinds.norm import Norm, norm_behind
+from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace
 from archcalc.core.ir import Module, ModuleGroup, Tensor
@@ -25,7 +24,7 @@ WORDS = ("linear",)
 MAY_STAND_ALONE = False
 
 
-class Fields(Node):
+class LinearFields(Node):
     main: ClassVar[str] = "width"
     width: Size = Field(examples=[10], description="Numbers that come out.")
     bias: bool = Field(examples=[False], default=True, description="A learned number added to each output.")
@@ -50,7 +49,10 @@ class Linear:
         return finished(m, y, self.norm, self.act, trace)
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Linear, Shape]:
+FIELDS = LinearFields
+
+
+def read(word: str, fields: LinearFields, shape: Shape, place: Place, reader: Reader) -> tuple[Linear, Shape]:
     if shape.sides:
         fact = f"a linear layer reads vectors, and a map of {shape} comes in"
         hint = "put `flatten` before it; for a linear layer at every place use a conv with kernel 1"

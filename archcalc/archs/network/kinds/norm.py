@@ -30,7 +30,7 @@ ONE_NUMBER = Assumption(
 )
 
 
-class Fields(Node):
+class NormFields(Node):
     main: ClassVar[str] = "kind"
     fields_of: ClassVar[dict[str, frozenset[str]]] = {
         "batch": frozenset({"affine", "running"}),
@@ -122,14 +122,17 @@ class Norm:
         return m.record("view", m.record("group_norm", rows, *weights), to=x.axes)
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Norm, Shape]:
+FIELDS = NormFields
+
+
+def read(word: str, fields: NormFields, shape: Shape, place: Place, reader: Reader) -> tuple[Norm, Shape]:
     found = norm_behind(fields, shape, place)
     if found is None:
         raise place.wrong("a layer without effect", "take it out", word)
     return found, shape
 
 
-def norm_behind(fields: Fields | None, shape: Shape, place: Place) -> Norm | None:
+def norm_behind(fields: NormFields | None, shape: Shape, place: Place) -> Norm | None:
     """The norm of that shape, or none."""
     if fields is None or fields.kind == "none":
         return None
@@ -140,7 +143,7 @@ def norm_behind(fields: Fields | None, shape: Shape, place: Place) -> Norm | Non
     return Norm(fields.kind, shape.channels, groups, affine, running, fields.over == "all", shape.sides)
 
 
-def _groups(fields: Fields, shape: Shape, place: Place) -> int:
+def _groups(fields: NormFields, shape: Shape, place: Place) -> int:
     if fields.kind == "instance" and prod(shape.sides) == 1:
         fact = f"an instance norm of {shape} has one number for each channel, which it makes zero"
         raise place.wrong(fact, "use batch or layer", "norm")

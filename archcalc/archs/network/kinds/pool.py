@@ -22,7 +22,7 @@ WORDS = ("pool",)
 MAY_STAND_ALONE = False
 
 
-class Fields(Node):
+class PoolFields(Node):
     main: ClassVar[str] = "kind"
     kind: Literal["max", "average"] = Field(
         examples=["max"], description="The largest number of a window, or its mean."
@@ -91,7 +91,10 @@ def _summed(before: tuple[Dim, ...], after: tuple[Dim, ...]) -> tuple[Dim, ...]:
     return tuple(dim for dim in before if dim not in after)
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Pool | PoolTo, Shape]:
+FIELDS = PoolFields
+
+
+def read(word: str, fields: PoolFields, shape: Shape, place: Place, reader: Reader) -> tuple[Pool | PoolTo, Shape]:
     need_map(word, shape, place)
     number = len(shape.sides)
     if fields.to is not None and fields.kernel is None:

@@ -21,7 +21,7 @@ WORDS = ("pad", "slice", "shuffle")
 MAY_STAND_ALONE = False
 
 
-class Fields(Node):
+class RearrangeFields(Node):
     main: ClassVar[str] = "by"
     by: Any = Field(
         examples=[1],
@@ -62,7 +62,10 @@ class Shuffle:
         return m.record("reorder", x)
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Any, Shape]:
+FIELDS = RearrangeFields
+
+
+def read(word: str, fields: RearrangeFields, shape: Shape, place: Place, reader: Reader) -> tuple[Any, Shape]:
     return {"pad": _pad, "slice": _slice, "shuffle": _shuffle}[word](fields.by, shape, place)
 
 

@@ -21,7 +21,7 @@ WORDS = ("flatten", "reshape")
 MAY_STAND_ALONE = True
 
 
-class Fields(Node):
+class ReshapeFields(Node):
     main: ClassVar[str] = "to"
     to: Sample | bool = Field(examples=[[256, 7, 7]], description="Channels and sides that come out.")
 
@@ -47,7 +47,10 @@ class Reshape:
         return m.record("view", x, to=axes(batch, out, *behind), note=note)
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Reshape, Shape]:
+FIELDS = ReshapeFields
+
+
+def read(word: str, fields: ReshapeFields, shape: Shape, place: Place, reader: Reader) -> tuple[Reshape, Shape]:
     if word == "flatten":
         return Reshape((shape.size,)), Shape(shape.size)
     if isinstance(fields.to, bool):

@@ -27,7 +27,7 @@ MAY_STAND_ALONE = False
 NONE = "none"
 
 
-class Fields(Node):
+class ResidualFields(Node):
     main: ClassVar[str] = "branch"
     branch: list[Any] = Field(
         examples=[[{"conv": 64, "kernel": 1}]], description="Layers whose output is added to what comes in."
@@ -56,7 +56,10 @@ class Residual:
         return finished(m, out, None, self.act, trace)
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Residual, Shape]:
+FIELDS = ResidualFields
+
+
+def read(word: str, fields: ResidualFields, shape: Shape, place: Place, reader: Reader) -> tuple[Residual, Shape]:
     branch, behind = reader.steps(fields.branch, shape, place.below(word))
     act = act_behind(fields.act)
     if behind == shape:

@@ -30,7 +30,7 @@ class Distribution(Node):
     )
 
 
-class Fields(Node):
+class SampleFields(Node):
     main: ClassVar[str] = "of"
     of: Distribution = Field(
         examples=[{"mean": [{"linear": 20}], "log_variance": [{"linear": 20}]}],
@@ -54,7 +54,10 @@ class Sample:
         )
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Sample, Shape]:
+FIELDS = SampleFields
+
+
+def read(word: str, fields: SampleFields, shape: Shape, place: Place, reader: Reader) -> tuple[Sample, Shape]:
     inside = place.below(word)
     mean, behind = reader.steps(fields.of.mean, shape, inside.below("mean"))
     logarithm, other = reader.steps(fields.of.log_variance, shape, inside.below("log_variance"))

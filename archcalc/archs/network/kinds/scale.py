@@ -19,7 +19,7 @@ WORDS = ("scale",)
 MAY_STAND_ALONE = True
 
 
-class Fields(Node):
+class ScaleFields(Node):
     main: ClassVar[str] = "learned"
     learned: bool = Field(examples=[True], default=True, description="Always true: the factors are parameters.")
 
@@ -34,7 +34,10 @@ class Scale:
         return m.record("multiply", x, m.param("weight", channels))
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[Scale, Shape]:
+FIELDS = ScaleFields
+
+
+def read(word: str, fields: ScaleFields, shape: Shape, place: Place, reader: Reader) -> tuple[Scale, Shape]:
     if not fields.learned:
         raise place.wrong("a scale that is not learned has no effect", "take it out", word)
     return Scale(shape.channels), shape

@@ -9,8 +9,7 @@ from pydantic import Field
 
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.conv import finished, grouped, groups_of, need_map, places_of, taps_of
-from archcalc.archs.network.kinds.norm import Fields as NormFields
-from archcalc.archs.network.kinds.norm import Norm, norm_behind
+from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.sizes import FromZero, Sizes, for_each_side
 from archcalc.archs.network.trace import Trace, parts
@@ -27,7 +26,7 @@ WORDS = ("transposed_conv",)
 MAY_STAND_ALONE = False
 
 
-class Fields(Node):
+class TransposedConvFields(Node):
     main: ClassVar[str] = "channels"
     channels: Size = Field(examples=[64], description="Channels that come out.")
     kernel: Sizes = Field(examples=[4], description="Size of the filters: one number, or one for each side.")
@@ -81,7 +80,12 @@ class TransposedConv:
         )
 
 
-def read(word: str, fields: Fields, shape: Shape, place: Place, reader: Reader) -> tuple[TransposedConv, Shape]:
+FIELDS = TransposedConvFields
+
+
+def read(
+    word: str, fields: TransposedConvFields, shape: Shape, place: Place, reader: Reader
+) -> tuple[TransposedConv, Shape]:
     need_map(word, shape, place)
     number = len(shape.sides)
     kernel, stride, dilation = (

@@ -21,7 +21,7 @@ WORDS = ("upsample", "pixel_shuffle")
 MAY_STAND_ALONE = False
 
 
-class Fields(Node):
+class UpsampleFields(Node):
     main: ClassVar[str] = "times"
     times: Size = Field(examples=[2], description="How many times longer each side becomes.")
     mode: Literal["nearest", "linear"] = Field(
@@ -60,8 +60,11 @@ class PixelShuffle:
         return m.record("reorder", x, to=axes(batch, out, *sides), windows=windows)
 
 
+FIELDS = UpsampleFields
+
+
 def read(
-    word: str, fields: Fields, shape: Shape, place: Place, reader: Reader
+    word: str, fields: UpsampleFields, shape: Shape, place: Place, reader: Reader
 ) -> tuple[Upsample | PixelShuffle, Shape]:
     need_map(word, shape, place)
     sides = tuple(size * fields.times for size in shape.sides)
