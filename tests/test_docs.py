@@ -24,6 +24,14 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^ *```([^\n]*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LANGUAGES = {"console", "yaml", "python", "sh", "text"}  # all but `text` are run as they stand
+LESSONS, LOOKED_UP = (
+    re.findall(r"\(docs/([\w-]+\.md)\)", part)
+    for part in PAGES[0]
+    .read_text("utf-8")
+    .partition("\n## Lessons\n")[2]
+    .partition("\n## ")[0]
+    .split("To look things up")
+)
 WALKED_THROUGH = "architecture.md"  # the YAML of a family and of a device made there: tests/test_architecture_page.py
 
 
@@ -117,6 +125,19 @@ def test_there_are_programs_and_specs() -> None:
     """A pattern that finds nothing would pass everything."""
     assert len(list(blocks("python"))) >= 4
     assert len(list(blocks("yaml"))) >= 7
+
+
+def test_the_readme_lists_every_page_once() -> None:
+    assert sorted([*LESSONS, *LOOKED_UP]) == sorted(page.name for page in PAGES[1:])
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_starts_with_a_question_and_ends_with_an_exercise_and_its_answer(lesson: str) -> None:
+    """The answer is the output of a command, which is compared above, and the last thing on the page."""
+    page = (ROOT / "docs" / lesson).read_text("utf-8")
+    assert re.match(r"# .+\n\n\*\*[A-Z][^*]+\?\*\*", page)
+    asked, _, answer = page.partition("\n## Exercise\n\n")[2].rpartition("```console\n$ archcalc ")
+    assert asked and answer.endswith("\n```\n") and answer.count("```") == 1
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -26,8 +26,8 @@ def test_every_kind_has_a_row() -> None:
 @pytest.mark.parametrize("kind", sorted(set(kinds()) - {"block"}))
 def test_the_fields_of_a_kind_are_told(kind: str) -> None:
     """All but the one behind the kind's own name; of kinds that are declared together, at least one tells each."""
-    declared = kinds()[kind].Fields
-    together = [word for word, module in kinds().items() if module.Fields is declared]
+    declared = kinds()[kind].FIELDS
+    together = [word for word, module in kinds().items() if module.FIELDS is declared]
     told = {field for word in together for field in re.findall(r"`(\w+)`", ROWS[word][1])}
     assert told == set(declared.model_fields) - {declared.main}
 
