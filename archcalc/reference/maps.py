@@ -255,7 +255,8 @@ class Join(nn.Module):
             return torch.cat([cropped(each, self.sides) for each in found], dim=1)
         if self.how == "multiply":
             return _folded(torch.mul, found)
-        return _folded(torch.add, [cropped(each, self.sides) for each in found])
+        function = torch.sub if self.how == "subtract" else torch.add
+        return _folded(function, [cropped(each, self.sides) for each in found])
 
     def _branch(self, name: str, x: Tensor, signals: Signals) -> Tensor:
         return self._modules[name](x, signals) if name in self._modules else x  # type: ignore[misc]

@@ -103,6 +103,7 @@ def test_running_statistics_are_buffers() -> None:
         ([{"conv": 8}], "kernel is missing"),
         ([{"residual": [{"conv": 8, "kernel": 1}]}], "3 × 32 × 32 comes in and 8 × 32 × 32 comes out"),
         ([{"concat": ["input", "skip"]}], "no earlier layer called 'skip'"),
+        ([{"subtract": ["input", "input", "input"]}], "a difference has two branches"),
         ([{"conv": "2 * widht", "kernel": 1}], "there is no 'widht' here"),
         ([{"conv": 8, "kernel": [3, 3, 3]}], "3 sizes for a map with 2 sides"),
         ([{"pool": "max"}], "pooling needs a kernel"),

@@ -63,6 +63,7 @@ def joined() -> st.SearchStrategy[Spec]:
             {"residual": [{"conv": 8, "kernel": 3, "padding": 1}], "shortcut": [{"conv": 8, "kernel": 1}]},
             {"concat": ["input", branch]},
             {"add": [branch, [{"conv": "channels", "kernel": 1}], "input"]},
+            {"subtract": [[{"pool": "average", "kernel": 3, "stride": 1, "padding": 1}], "input"]},
             {"layers": branch, "repeat": 3},
         ]
     )
@@ -79,4 +80,6 @@ def networks(draw: st.DrawFn) -> Spec:
         spec["layers"] = [*layers, "flatten", {"linear": 6, "norm": "batch", "act": "tanh"}, {"linear": 5}]
     if draw(st.booleans()):
         spec["loss"] = "cross_entropy"
+    if draw(st.booleans()):
+        spec["defaults"] = {"conv": {"dilation": 1}}
     return spec | {"batch": 2}

@@ -1,4 +1,4 @@
-"""Branches that read the same input and are joined: `{add: [input, [...]]}`, `concat`, `multiply`.
+"""Branches that read the same input and are joined: `{add: [input, [...]]}`, `subtract`, `multiply`, `concat`.
 
 A branch is a list of layers, `input` for what comes in, or the name of an earlier layer.
 """
@@ -20,7 +20,7 @@ from archcalc.spec.node import Node, shown
 if TYPE_CHECKING:
     from archcalc.archs.network.reader import Place, Reader
 
-WORDS = ("add", "concat", "multiply")
+WORDS = ("add", "subtract", "concat", "multiply")
 MAY_STAND_ALONE = False
 INPUT = "input"
 
@@ -93,6 +93,8 @@ FIELDS = JoinFields
 
 
 def read(word: str, fields: JoinFields, shape: Shape, place: Place, reader: Reader) -> tuple[Join, Shape]:
+    if word == "subtract" and len(fields.branches) > 2:
+        raise place.wrong("a difference has two branches", "the second is taken from the first", word)
     branches, shapes = [], []
     for index, said in enumerate(fields.branches):
         branch, behind = _branch(said, index, shape, place.below(word, index), reader)
