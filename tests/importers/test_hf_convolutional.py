@@ -21,8 +21,8 @@ from archcalc.verify.hf.rows import compared
 TYPES = sorted(set(NETS) & set(translators()))
 CLASSES = [(model_type, name) for model_type in TYPES for name in described(model_type)["classes"]]
 THOUSAND = {"id2label": {str(number): f"class {number}" for number in range(1000)}}
-# Configs as transformers' conversion scripts write them; counts are torchvision's, of RegNet timm's (regnety_040), and
-# of MobileNetV1 those of the paper's 4.2 million with 1,001 classes.
+# Configs as transformers' conversion scripts write them; counts are torchvision's, of RegNet and PoolFormer timm's
+# (regnety_040, poolformer_s12), and of MobileNetV1 those of the paper's 4.2 million with 1,001 classes.
 PUBLISHED: dict[str, tuple[dict[str, Any], int]] = {
     "microsoft/resnet-50": (
         {"model_type": "resnet", "layer_type": "bottleneck", "depths": [3, 4, 6, 3], **THOUSAND},
@@ -41,6 +41,7 @@ PUBLISHED: dict[str, tuple[dict[str, Any], int]] = {
         5_288_548,
     ),
     "google/efficientnet-b7": ({"model_type": "efficientnet", "depthwise_padding": [18], **THOUSAND}, 66_347_960),
+    "sail/poolformer_s12": ({"model_type": "poolformer", **THOUSAND}, 11_915_176),
     "google/mobilenet_v2_1.0_224": ({"model_type": "mobilenet_v2", "num_labels": 1000}, 3_504_872),
     "google/mobilenet_v1_1.0_224": ({"model_type": "mobilenet_v1", "num_labels": 1001}, 4_233_001),
 }
@@ -99,6 +100,8 @@ def test_running_statistics_are_those_of_the_class() -> None:
         ({"model_type": "efficientnet", "hidden_dim": 100}, "gives 2560 channels"),
         ({"model_type": "efficientnet", "in_channels": [32, 16, 16, 40, 80, 112, 192]}, "would read 32 channels of 48"),
         ({"model_type": "efficientnet", "num_block_repeats": [10**9] * 7}, "more than 10,000 blocks"),
+        ({"model_type": "poolformer", "pool_size": 4}, "an even one"),
+        ({"model_type": "poolformer", "strides": [4, 2]}, "one entry for each"),
         ({"model_type": "mobilenet_v1", "depth_multiplier": 0}, "a number above 0"),
         ({"model_type": "mobilenet_v2", "classifier_dropout_prob": 2}, "a fraction from 0 to 1"),
         ({"model_type": "mobilenet_v2", "architectures": ["MobileNetV2ForSemanticSegmentation"]}, "is not a class"),

@@ -56,11 +56,19 @@ def _efficientnet(drawn: Fields, rng: random.Random) -> Fields:
     return {**several, **single, **more, "pooling_type": rng.choice(["mean", "max"])}
 
 
+def _poolformer(drawn: Fields, rng: random.Random) -> Fields:
+    found = _stages(drawn, rng)
+    number = len(found["depths"])
+    windows = {"patch_sizes": [7, 3, 3, 2][:number], "strides": [4, 2, 2, 1][:number], "padding": [2, 1, 1, 0][:number]}
+    return {**found, **windows, "num_encoder_blocks": number, "pool_size": rng.choice([3, 5]), "mlp_ratio": 2.5}
+
+
 NETS: dict[str, Any] = {
     "resnet": _resnet,
     "regnet": _regnet,
     "convnext": _convnext,
     "efficientnet": _efficientnet,
+    "poolformer": _poolformer,
     "mobilenet_v1": _mobilenet,
     "mobilenet_v2": _mobilenet_v2,
 }
