@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +81,30 @@ def test_an_example_prints_what_is_shown(
     for page, shown in shown_on:
         parts = [re.escape(part) for part in re.split(r"^…\n?", shown, flags=re.MULTILINE)]
         assert re.fullmatch(".*".join(parts), printed, flags=re.DOTALL), f"{page}: {printed}"
+
+
+def within_sentences() -> dict[str, str]:
+    """Commands with arguments and their pages, without patterns such as `fit MODEL`; `verify` is slow, and shown."""
+    found: dict[str, str] = {}
+    for page in PAGES:
+        for command in re.findall(r"`archcalc ([^`]+ [^`]+)`", BLOCK.sub("", page.read_text("utf-8"))):
+            is_pattern = re.search(r"(?:^|[ [])[A-Z]+\b", command) or page.name == WALKED_THROUGH
+            if not is_pattern and not command.startswith("verify"):
+                found[" ".join(command.split())] = page.name
+    return found
+
+
+@pytest.mark.parametrize(("command", "page"), within_sentences().items())
+def test_a_command_within_a_sentence_runs(
+    run: Run, command: str, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder with a model's `config.json` and a `my-model.yaml`, as `init` writes it."""
+    shutil.copy(ROOT / "docs" / "examples" / "tiny" / "config.json", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    if not command.startswith("init"):
+        assert run("init", "my-model.yaml").code == 0
+    answer = run(*shlex.split(command.partition(" > ")[0]))
+    assert answer.code == 0, f"{page}: {answer.err}"
 
 
 @pytest.mark.parametrize(("page", "text"), list(blocks("sh")))
