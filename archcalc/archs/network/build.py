@@ -5,7 +5,6 @@ from __future__ import annotations
 from archcalc.archs.network.resolve import Network
 from archcalc.archs.network.shape import SIDES
 from archcalc.archs.network.trace import Trace, parts
-from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.layers.loss import cross_entropy, squared_error
@@ -34,10 +33,6 @@ def _sample(root: Module, net: Network, work: Workload) -> Tensor:
 
 def _losses(root: Module, net: Network, x: Tensor, outputs: list[Tensor]) -> None:
     """A loss for each output."""
-    if net.loss_is_assumed:
-        loss = net.loss.replace("_", " ")
-        text = f"training loss: {'none, the output is a map' if net.loss == 'none' else loss}; `loss` changes it"
-        root.work_notes.append(Assumption(Topic.ARCHITECTURE, text, net.loss))
     for index, output in enumerate(outputs):
         place = root if len(outputs) == 1 else root.section(f"loss {index}")
         if net.loss == "cross_entropy":

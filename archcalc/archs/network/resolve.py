@@ -24,7 +24,6 @@ class Network:
     body: Sequence
     heads: dict[str, Sequence]
     loss: str
-    loss_is_assumed: bool
     kind: str = ""
 
     @property
@@ -68,7 +67,7 @@ def _with_loss(spec: Spec, body: Sequence, heads: dict[str, Sequence], outputs: 
     if loss == "squared_error" and any(shape != _sample(spec) for shape in outputs):
         fact = f"squared error compares the output, {outputs[0]}, with the input, {_sample(spec)}"
         raise InputError(fact, "give both one shape, or write `loss: none`", fields=[("loss",)])
-    return Network(tuple(spec.input or ()), body, heads, loss, spec.loss is None)
+    return Network(tuple(spec.input or ()), body, heads, loss)
 
 
 def _sample(spec: Spec) -> Shape:
