@@ -166,6 +166,11 @@ def input_and_places(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     return (op.inputs[0], *op.beside.values()) if wants(op.inputs[0]) else ()
 
 
+def input_and_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """The gradient of a length is the input over it."""
+    return (op.inputs[0], op.output) if wants(op.inputs[0]) else ()
+
+
 def rms_steps(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     """nn.RMSNorm computes step by step, in fp32: narrower inputs are kept as an fp32 copy, the normalised ones too."""
     x, *weights = op.inputs

@@ -42,6 +42,7 @@ from archcalc.core.op_costs import (
     fused_attention,
     indices,
     input_and_copies,
+    input_and_output,
     input_and_places,
     input_and_statistics,
     its_input,
@@ -208,6 +209,7 @@ KINDS = {
     ),
     "one_hot": Kind("1 in the place that an index names, 0 elsewhere", none, nothing),
     "sum": Kind("sum or mean over named dims: pooling, normalisers", each_input(1), nothing, autocast="fp32"),
+    "length": Kind("root of the sum of squares over named dims", each_input(2), input_and_output, autocast="fp32"),
     "max_pool": Kind("the largest number of each window", each_input(1), input_and_places, beside=_PLACES),
     "average_pool": Kind("the mean of each window", each_input(1), its_input),
     "cross_entropy": Kind(

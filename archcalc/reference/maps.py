@@ -240,6 +240,19 @@ class Scale(nn.Module):
         return x * self.weight.view(-1, *[1] * (x.dim() - 2))
 
 
+class ResponseNorm(nn.Module):
+    def __init__(self, config: Config, build: Build) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(config["channels"]))
+        self.bias = nn.Parameter(torch.zeros(config["channels"]))
+
+    def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        sides = list(range(2, x.dim()))
+        weight, bias = (each.view(-1, *[1] * len(sides)) for each in (self.weight, self.bias))
+        lengths = torch.linalg.vector_norm(x, dim=sides, keepdim=True)
+        return weight * (x * (lengths / (lengths.mean(1, keepdim=True) + 1e-6))) + bias + x
+
+
 class Join(nn.Module):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
@@ -319,6 +332,7 @@ LAYERS: dict[str, Any] = {
     "slice": Slice,
     "shuffle": Shuffle,
     "scale": Scale,
+    "response_norm": ResponseNorm,
     "join": Join,
     "residual": Residual,
     "sample": Sample,

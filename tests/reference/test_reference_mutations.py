@@ -120,6 +120,7 @@ SPECS: list[Spec] = [
             {"transposed_conv": 3, "kernel": 2, "stride": 2},
             {"pool": "average", "to": 2},
             "scale",
+            "response_norm",
             {"dropout": 0.1},
             {"act": "prelu"},
             "flatten",

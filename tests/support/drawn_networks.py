@@ -50,7 +50,7 @@ def gates() -> st.SearchStrategy[Spec]:
 
 
 def simple() -> st.SearchStrategy[Any]:
-    others = ["scale", {"dropout": 0.1}, {"shuffle": 4}, {"pad": 1}, {"slice": [0, 4]}]
+    others = ["scale", "response_norm", {"dropout": 0.1}, {"shuffle": 4}, {"pad": 1}, {"slice": [0, 4]}]
     return st.one_of(convolutions(), larger(), pools(), gates(), st.sampled_from(NORMS), st.sampled_from(others))
 
 

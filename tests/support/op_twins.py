@@ -207,6 +207,7 @@ TWINS = (
         lambda ids: torch.zeros(2, 3, 7, device="meta").scatter(-1, ids[..., None], 1),
         {"to": axes(BATCH, SEQ, ROWS)},
     ),
+    Twin("length", ALONE, lambda x: torch.linalg.vector_norm(x, dim=1), {"to": axes(BATCH, WIDTH), "over": (SEQ,)}),
     Twin("sum", ALONE, lambda x: x.sum(1), {"to": axes(BATCH, WIDTH), "over": (SEQ,)}),
     Twin(
         "cross_entropy",
