@@ -21,8 +21,8 @@ from archcalc.verify.hf.rows import compared
 TYPES = sorted(set(NETS) & set(translators()))
 CLASSES = [(model_type, name) for model_type in TYPES for name in described(model_type)["classes"]]
 THOUSAND = {"id2label": {str(number): f"class {number}" for number in range(1000)}}
-# Configs as transformers' conversion scripts write them; counts are torchvision's, of RegNet and PoolFormer timm's
-# (regnety_040, poolformer_s12), and of MobileNetV1 those of the paper's 4.2 million with 1,001 classes.
+# Configs as transformers' conversion scripts write them; counts are torchvision's, of others timm's
+# (convnextv2_tiny, regnety_040, poolformer_s12), and of MobileNetV1 the paper's 4.2 million, with 1,001 classes.
 PUBLISHED: dict[str, tuple[dict[str, Any], int]] = {
     "microsoft/resnet-50": (
         {"model_type": "resnet", "layer_type": "bottleneck", "depths": [3, 4, 6, 3], **THOUSAND},
@@ -34,6 +34,7 @@ PUBLISHED: dict[str, tuple[dict[str, Any], int]] = {
         11_689_512,
     ),
     "facebook/convnext-tiny-224": ({"model_type": "convnext", **THOUSAND}, 28_589_128),
+    "facebook/convnextv2-tiny-1k-224": ({"model_type": "convnextv2", **THOUSAND}, 28_635_496),
     "facebook/regnet-y-040": ({"model_type": "regnet", "layer_type": "y", **THOUSAND}, 20_646_656),
     "google/efficientnet-b0": (
         {"model_type": "efficientnet", "width_coefficient": 1.0, "depth_coefficient": 1.0, "hidden_dim": 1280}

@@ -66,7 +66,7 @@ def _poolformer(drawn: Fields, rng: random.Random) -> Fields:
 NETS: dict[str, Any] = {
     "resnet": _resnet,
     "regnet": _regnet,
-    "convnext": _convnext,
+    **dict.fromkeys(("convnext", "convnextv2"), _convnext),
     "efficientnet": _efficientnet,
     "poolformer": _poolformer,
     "mobilenet_v1": _mobilenet,
