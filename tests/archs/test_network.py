@@ -107,6 +107,7 @@ def test_running_statistics_are_buffers() -> None:
         ([{"conv": "2 * widht", "kernel": 1}], "there is no 'widht' here"),
         ([{"conv": 8, "kernel": [3, 3, 3]}], "3 sizes for a map with 2 sides"),
         ([{"pool": "max"}], "pooling needs a kernel"),
+        ([{"pixel_shuffle": 2, "mode": "linear"}], "pixel_shuffle has no mode"),
         (["reluu"], "no layer called 'reluu'"),
         ([{"block": "stem"}], "no block called 'stem'"),
         ([{"reshape": "2 × 2"}], "3 × 32 × 32 has 3,072 numbers, 2 × 2 has 4"),

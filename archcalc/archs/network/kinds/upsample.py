@@ -70,6 +70,8 @@ def read(
     sides = tuple(size * fields.times for size in shape.sides)
     if word == "upsample":
         return Upsample(fields.times, fields.mode), Shape(shape.channels, sides)
+    if "mode" in fields.model_fields_set:
+        raise place.wrong("pixel_shuffle has no mode", "take it out; upsample has one", "mode")
     channels, rest = divmod(shape.channels, fields.times ** len(sides))
     if len(sides) != 2 or rest:
         fact = f"a map of {shape} cannot be shuffled into places of {fields.times} × {fields.times}"
