@@ -23,7 +23,7 @@ FAMILIES = {
     "seq2seq nets": (seq2seqs(), 15),
     "autoencoders": (autoencoders(), 10),
     "word2vec": (words(), 6),
-    "networks": (networks(), 25),
+    "networks": (networks(), 40),
 }
 
 

@@ -69,17 +69,65 @@ def joined() -> st.SearchStrategy[Spec]:
     )
 
 
+RARE: tuple[list[Any], ...] = (  # rare options, several in each so that a few networks have them all
+    [
+        {
+            "transposed_conv": 8,
+            "kernel": 3,
+            "stride": 2,
+            "padding": 1,
+            "output_padding": 1,
+            "dilation": 1,
+            "bias": False,
+        },
+        {"subtract": ["input", [{"pool": "average", "kernel": 3, "stride": 1, "padding": 1}]]},
+        {"act": "prelu", "slopes": "channels"},
+        {"norm": "batch", "running": False},
+        {"norm": "layer", "over": "all"},
+    ],
+    [
+        {"response_norm": True},
+        {"scale": True},
+        {"concat": ["input", [{"pad": 1}]], "crop": True},
+        {"pool": "max", "kernel": 2, "ceil": True},
+        {"norm": "instance", "affine": True},
+    ],
+    [
+        {"conv": 8, "kernel": 1, "name": "early"},
+        {"conv": 8, "kernel": 1, "act": "relu", "repeat": 2, "first": {"act": "tanh"}, "when": "channels > 1"},
+        {"add": ["early", "input"]},
+        {"upsample": 2, "mode": "linear"},
+        {"block": "narrow", "half": 4},
+    ],
+    [
+        {"pool": "average", "to": 1},
+        {"flatten": True},
+        {"sample": {"mean": [{"linear": 8}], "log_variance": [{"linear": 8}]}},
+        {"reshape": [8, 1, 1]},
+        {"norm": "group", "groups": 4},
+    ],
+)
+BLOCKS: Spec = {
+    "narrow": {"parameters": {"half": "required"}, "layers": [{"conv": "half", "kernel": 1}, {"shuffle": 2}]}
+}
+
+
 @st.composite
 def networks(draw: st.DrawFn) -> Spec:
-    """A few layers of maps, then of vectors, or a map to the end."""
+    """A few layers of maps, a few rare ones, then layers of vectors, or a map to the end."""
     sides = draw(st.integers(1, 3))
-    layers = draw(st.lists(st.one_of(simple(), joined()), min_size=1, max_size=5))
+    layers = draw(st.lists(st.one_of(simple(), joined()), min_size=1, max_size=4))
+    rare = draw(st.sampled_from(RARE))
+    layers = [*layers, {"conv": 8, "kernel": 1}, *rare]
+    if sides == 2 and draw(st.booleans()):
+        layers.append({"pixel_shuffle": 2})
     spec: Spec = {"family": "network", "input": [4, *[draw(st.sampled_from([6, 8]))] * sides], "layers": layers}
-    layers.insert(draw(st.integers(0, len(layers))), {"conv": 8, "kernel": 1})  # something to train
+    if any("block" in layer for layer in rare):
+        spec["blocks"] = BLOCKS
     if draw(st.booleans()):
         spec["layers"] = [*layers, "flatten", {"linear": 6, "norm": "batch", "act": "tanh"}, {"linear": 5}]
+        spec["heads"] = draw(st.sampled_from([{}, {"one": [{"linear": 3}], "other": [{"linear": 2}]}]))
+    spec["defaults"] = draw(st.sampled_from([{}, {"conv": {"bias": False}}]))
     if draw(st.booleans()):
         spec["loss"] = "cross_entropy"
-    if draw(st.booleans()):
-        spec["defaults"] = {"conv": {"dilation": 1}}
     return spec | {"batch": 2}
