@@ -13,6 +13,7 @@ class Positions(Enum):
     PAST = "positions that attention looks at: as many as the sequence is long"
     WINDOW = "the last of them, as many as a window or a chunk has"
     TAIL = "the last positions that a causal convolution has read"
+    SEGMENT = "positions of earlier segments, as many as a memory of hidden states keeps"
 
 
 GROWING = frozenset({Positions.SEQUENCE, Positions.PAST, Positions.WINDOW})  # a cache along these is keys and values

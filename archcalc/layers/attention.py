@@ -21,9 +21,11 @@ from archcalc.layers.linear import linear, one_each
 from archcalc.layers.norm import norm
 from archcalc.layers.qk_norm import QKNorm
 from archcalc.layers.routed_heads import RoutedHeads
+from archcalc.layers.transformer_xl import with_memory
 from archcalc.spec.workload import Workload
 
 ScoreBias = Callable[[Module, Tensor, Tensor], Tensor]  # what is added to the scores, given the module, q and k
+Queries = Callable[[Module, Tensor], Tensor]  # what keys are compared with, given the module and q
 ValueVectors = Callable[[Module, Dim], Tensor]  # what is added to the values of each pair, given their width
 Biased = frozenset[str]  # which of q, k, v, o have a bias
 Rotation = tuple[Tensor, Tensor]  # cosines and sines, one row for each position
@@ -46,6 +48,7 @@ class Inputs:
     mask: Tensor | None = None
     score_bias: ScoreBias | None = None
     value_vectors: ValueVectors | None = None
+    content_queries: Queries | None = None
 
 
 @dataclass(frozen=True)
@@ -129,8 +132,8 @@ class Attention(Heads):
     softmax: str = INPUT
 
     def run(self, m: Module, x: Tensor, inputs: Inputs) -> Tensor:
-        memory = inputs.memory or x
-        if inputs.work.decodes and memory is not x:
+        memory = inputs.memory or (with_memory(m, x, self.sight) if self.sight.memory else x)
+        if inputs.work.decodes and inputs.memory:
             m["k"].calls = m["v"].calls = Count(0)  # of the encoder's output, cached before the first token
         q, expert_weights = self._queries(m, x)
         q, gate = self._gate_of_queries(m, q)
@@ -140,7 +143,9 @@ class Attention(Heads):
         q, k = self._rotated(m, q, k, inputs)
         past = looked_at(x, memory, inputs.work, self.sight)
         k, v = (kept(m, t, past, inputs.work, self.sight) for t in (k, v))
-        found = self.concatenated(m, self._core(m, q, k, inputs).run(q, k, v))
+        core = self._core(m, q, k, inputs)
+        q = inputs.content_queries(m, q) if inputs.content_queries else q
+        found = self.concatenated(m, core.run(q, k, v))
         found = self._gated_and_normed(m, found, gate)
         return self._answer(m, found, expert_weights, x.dims[-1])
 
@@ -236,15 +241,16 @@ def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Si
     seq = memory.dims[1]
     if seq.name != x.dims[1].name:
         return seq
-    if work and work.decodes:
+    if work and work.decodes and not sight.memory:
         return sight.kept(Dim.of(f"kv_{seq.name}", work.context + 1, positions=Positions.PAST))
-    return seq.renamed(f"kv_{seq.name}", positions=Positions.PAST)
+    return sight.past(seq)
 
 
 def kept(m: Module, t: Tensor, past: Dim, work: Workload, sight: Sight) -> Tensor:
-    """Keys or values along `past`, stored in the KV cache if there is one: all positions, or a window."""
+    """Keys or values along `past`, stored in the KV cache if there is one: all positions, or a window. Where a memory
+    of hidden states is kept, they are computed from that each time."""
     batch, head, _, each = t.dims
-    if not work.keeps_cache:
+    if not work.keeps_cache or sight.memory:
         return t.seen_as(batch, head, past, each)
     cached = m.record("append", t, to=axes(batch, head, sight.kept(past), each))
     return cached if work.decodes or not (sight.window or sight.chunk) else t.seen_as(batch, head, past, each)

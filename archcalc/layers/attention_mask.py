@@ -15,11 +15,13 @@ from archcalc.core.positions import Positions
 
 @dataclass(frozen=True)
 class Sight:
-    """`window` includes the position itself; without a causal mask, half of it lies on each side."""
+    """`window` includes the position itself; without a causal mask, half of it lies on each side. `memory` are
+    positions of earlier segments, which every position of this one sees (Transformer-XL)."""
 
     causal: bool = False
     window: int | None = None
     chunk: int | None = None
+    memory: int = 0
 
     @property
     def hides(self) -> bool:
@@ -38,7 +40,16 @@ class Sight:
             return f"a window of {self.window:,} positions"
         if self.chunk:
             return f"positions of the same chunk of {self.chunk:,}"
+        if self.memory:
+            return f"and a memory of {self.memory:,} positions"
         return "sees no later positions" if self.causal else ""
+
+    def past(self, seq: Dim) -> Dim:
+        """Positions as attention looks at them: those of the memory, then those of the sequence."""
+        name = f"kv_{seq.name}"
+        if not self.memory:
+            return seq.renamed(name, positions=Positions.PAST)
+        return Dim(name, Count.named("segment_memory", self.memory) + seq.size, positions=Positions.PAST)
 
     def kept(self, past: Dim) -> Dim:
         """The positions that the KV cache must keep for the next token: the window, the chunk, or all of them."""
@@ -55,6 +66,8 @@ class Sight:
         if not self.causal:
             side = (self.window or 0) // 2
             return Count(int(length) + 2 * int(_capped(int(length) - 1, side)))
+        if self.memory:
+            return _triangle(length) + Count(self.memory) * length
         return _capped(length, self.window) if self.window and self.window < length else _triangle(length)
 
 

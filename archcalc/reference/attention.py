@@ -14,10 +14,12 @@ from archcalc.reference.layers import add, make_norm, recomputed, run
 from archcalc.reference.positions import rotate
 from archcalc.reference.sight import hidden_from
 
+ON_SCORES = ("relative", "disentangled", "shaw", "transformer-xl")  # what they add is learned
+
 
 def is_flash(part: dict[str, Any], options: dict[str, str]) -> bool:
     """No flash kernel adds a learned table to the scores: relative positions are computed eagerly."""
-    table = any(settings["kind"] in ("relative", "disentangled", "shaw") for settings in part["positions"])
+    table = any(settings["kind"] in ON_SCORES for settings in part["positions"])
     return options["attention"] == "flash" and part["feature"] == "softmax" and not table
 
 

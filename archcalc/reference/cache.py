@@ -11,7 +11,8 @@ class Cache:
     `run` counts the blocks of one forward pass: a block that is run several times keeps something for each run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, forgets: bool = True) -> None:
+        self.forgets = forgets  # what a memory of segments no longer holds
         self.length = 0
         self.run = 0
         self._tensors: dict[tuple[int, str], Tensor] = {}

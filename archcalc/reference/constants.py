@@ -25,7 +25,7 @@ class Constants:
         """A mask, and what each of its position encodings needs."""
         self._add_mask(part, part["sight"])
         kinds = {"rope": self._rope, "alibi": self._alibi, "relative": self._relative}
-        kinds |= {"disentangled": self._disentangled, "shaw": self._shaw}
+        kinds |= {"disentangled": self._disentangled, "shaw": self._shaw, "transformer-xl": self._segments}
         for settings in part["positions"]:
             kinds[settings["kind"]](part, settings)
 
@@ -67,6 +67,16 @@ class Constants:
         limit, places = settings["distance"], range(self.start, self.start + self.length)
         make = partial(positions.clipped, places, limit, self.x.device)
         self.given[f"distances {part['name']}"] = self._once(("shaw", limit), make)
+
+    def _segments(self, part: Config, settings: Config) -> None:
+        """Sinusoids of all distances, the largest first, and the stack's biases."""
+        name, number = part["name"], settings["memory"] + self.start + self.length
+        width, make = self.x.shape[-1], positions.sinusoids
+        encodings = self._once(("encodings", number), lambda: make(0, number, width, self.x).flip(0))
+        self.given[f"encodings {name}"] = encodings
+        if settings["shared"]:
+            for which in ("content", "position"):
+                self.given[f"{which} bias {name}"] = self.stack.get_parameter(f"position.{which}_bias")
 
     def _alibi(self, part: Config, settings: Config) -> None:
         if not is_flash(part, self.options):

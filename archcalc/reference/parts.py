@@ -25,6 +25,7 @@ from archcalc.reference.moe import Mixture
 from archcalc.reference.rglru import RecurrentUnit
 from archcalc.reference.routed_heads import RoutedAttention
 from archcalc.reference.shaw import ShawAttention, shaw
+from archcalc.reference.transformer_xl import SegmentAttention, segments
 
 LAYERS: dict[str, type[nn.Module]] = {
     "ffn": FeedForward,
@@ -71,6 +72,8 @@ def _attention(part: Config) -> type[nn.Module]:
         return RoutedAttention
     if shaw(part):
         return ShawAttention
+    if segments(part):
+        return SegmentAttention
     return DisentangledAttention if disentangled(part) else Attention
 
 

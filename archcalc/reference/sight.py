@@ -24,9 +24,10 @@ def hidden_from(part: dict[str, Any], given: dict[str, Tensor]) -> Tensor | None
 
 
 def hidden_from_sight(sight: dict[str, Any], length: int, device: torch.device) -> Tensor:
-    """True where a key is masked for a query: later positions, outside of the window, other chunks."""
-    places = torch.arange(length, device=device)
-    query, key = places[:, None], places[None, :]
+    """True where a key is masked for a query: later positions, outside of the window, other chunks. A memory of earlier
+    segments stands in front, and every query sees it."""
+    places = torch.arange(sight["memory"] + length, device=device)
+    query, key = places[-length:, None], places[None, :]
     hidden = query < key if sight["causal"] or sight["chunk"] else torch.zeros_like(query < key)
     if sight["chunk"]:
         hidden = hidden | (query // sight["chunk"] != key // sight["chunk"])

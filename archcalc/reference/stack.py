@@ -15,6 +15,7 @@ from archcalc.reference.disentangled import Distances
 from archcalc.reference.layers import Dropout, add, make_norm, recomputed, run
 from archcalc.reference.parts import attentions_of
 from archcalc.reference.positions import Angles
+from archcalc.reference.transformer_xl import HeadBiases
 
 
 class Stack(nn.Module):
@@ -74,6 +75,8 @@ def add_position_table(parent: nn.Module, attentions: list[Config], width: int) 
             parent.add_module("position", Distances(settings, width))
         elif settings["kind"] == "rope" and settings["stored"]:
             parent.add_module("position", Angles(settings["length"], part["rotated"]))
+        elif settings["kind"] == "transformer-xl" and settings["shared"]:
+            parent.add_module("position", HeadBiases(part["heads"], part["head_dim"]))
 
 
 def run_block(block: Block, names: list[str], cache: Cache | None, x: Tensor, given: list[Tensor]) -> Tensor:

@@ -141,7 +141,9 @@ class Transformers(Family):
         return bool(self.config["decoder"])
 
     def decode_step(self, model: nn.Module, given: list[Tensor]) -> tuple[Callable[[], Tensor], Cache]:
-        cache = Cache()
+        return self._step_behind(model, given, Cache())
+
+    def _step_behind(self, model: nn.Module, given: list[Tensor], cache: Cache) -> tuple[Callable[[], Tensor], Cache]:
         with torch.no_grad():
             model(*given[:-1], given[-1][:, :-1], cache=cache)
         return (lambda: model(*given[:-1], given[-1][:, -1:], cache=cache)), cache
@@ -156,7 +158,8 @@ class Transformers(Family):
             output = model(*given)
             found = {"finite": all(bool(one.isfinite().all()) for one in _each(output))}
             if places := [place for place, head in enumerate(self.heads) if self.decodes() and _answers_each(head)]:
-                step, whole = self.decode_step(model, given)[0], _together(output, places)
+                step = self._step_behind(model, given, Cache(forgets=False))[0]
+                whole = _together(output, places)
                 causal = is_causal(lambda *inputs: _together(model(*inputs), places), given, whole)
                 found["a later token changes no earlier output"] = causal
                 found["one token at a time gives the same"] = decodes_alike(_together(step(), places), whole)

@@ -31,8 +31,14 @@ def split_sequence(root: Module) -> None:
 
 
 def check_sequence(root: Module) -> None:
-    """Refuse replicated matrices and recurrent layers: libraries differ in whether their input is gathered."""
+    """Refuse replicated matrices, recurrent layers and memories of earlier segments: libraries differ in whether their
+    input is gathered."""
     for module, _ in walk(root):
+        if any(dim.positions is Positions.SEGMENT for op in module.ops for dim in op.output.dims):
+            fact = (
+                f"archcalc does not know sequence parallelism for {module.path}, which has a memory of earlier segments"
+            )
+            raise InputError(fact, "leave --sp out", field="--sp")
         for param in module.params.values():
             if len(param.axes) > 1 and not param.weight_role.is_table and not _is_known(param):
                 why = "has a recurrent state" if is_split(param.dims) else "tensor parallelism does not split"

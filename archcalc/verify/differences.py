@@ -93,9 +93,9 @@ DIFFERENCES = (
         " and nn.RNN on a CPU",
     ),
     Difference(
-        _is_position("relative", "disentangled", "shaw"),
-        "flash attention: no kernel adds a learned table to the scores, so attention with relative, disentangled or "
-        "Shaw's positions stays eager",
+        _is_position("relative", "disentangled", "shaw", "transformer-xl"),
+        "flash attention: no kernel adds a learned table to the scores, so attention with relative, disentangled, "
+        "Shaw's or Transformer-XL's positions stays eager",
     ),
     Difference(
         _bends_scores,

@@ -9,6 +9,8 @@ import torch
 import transformers
 
 import archcalc
+from archcalc.analyze.memory.activations import saved_activations
+from archcalc.reference.transformer_xl import shifted
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -286,5 +288,96 @@ def test_shaws_positions_cost_two_more_products_of_attention() -> None:
 )
 def test_what_shaws_positions_need(run: Run, write: Write, text: str, said: str) -> None:
     answer = run("params", write(f"vocab: 9\nd_model: 8\nheads: 2\nffn: 4\ndecoder: 1\n{text}\n"))
+    assert answer.code == 2
+    assert said in answer.err
+
+
+# Transformer-XL
+
+SEGMENTS: dict[str, Any] = {"kind": "transformer-xl", "memory": 7}
+
+
+@pytest.mark.parametrize(("shared", "biases"), [(True, 1), (False, 2)])
+def test_transformer_xl_has_a_matrix_for_each_block_and_two_biases(shared: bool, biases: int) -> None:
+    """W_kR of d_model × (heads · head_dim) in both blocks; u and v of heads × head_dim, once or for each block."""
+    assert extra({**SEGMENTS, "shared": shared}, decoder=2) == 2 * 12 * 12 + biases * 2 * 3 * 4
+
+
+def test_transformer_xl_for_enwik8_has_its_41_million_parameters() -> None:
+    """By hand: five matrices of attention and a feed-forward layer in each of 12 blocks, a tied table and its bias."""
+    block = 5 * 512 * 512 + (512 * 2048 + 2048) + (2048 * 512 + 512) + 2 * 2 * 512
+    assert archcalc.load("transformer-xl-enwik8").params().total == 12 * block + 2 * 8 * 64 + 204 * 512 + 204
+
+
+def test_transformer_xl_makes_keys_and_values_of_memory_and_segment() -> None:
+    """Besides attention over 5 positions: k and v of 7 more, scores with 7 more, W_kR on 12 distances, q with them."""
+    plain, relative = (
+        archcalc.load({**BASE, "decoder": 1, "position": position}).flops(batch=2, seq=5).forward
+        for position in ("none", SEGMENTS)
+    )
+    keys_and_values, distances = 2 * 2 * 2 * 7 * 12 * 12, 2 * 12 * 12 * 12
+    with_memory, with_distances = 2 * 2 * 2 * 3 * 5 * 7 * 4, 2 * 2 * 3 * 5 * 12 * 4
+    assert relative - plain == keys_and_values + distances + with_memory + with_distances
+
+
+@pytest.mark.parametrize(
+    ("options", "copies"),
+    [({"mode": "train"}, 1), ({"mode": "train", "accumulate": 3}, 3), ({"mode": "infer"}, 1), ({"mode": "decode"}, 1)],
+)
+def test_the_memory_of_transformer_xl_is_a_state_in_every_mode(options: Any, copies: int) -> None:
+    """Batch × memory × d_model for each block, in 4 bytes, however long the sequence; no keys and values beside it."""
+    model = archcalc.load({**BASE, "decoder": 2, "position": SEGMENTS, "precision": "fp32"})
+    length: Any = {"context": 20} if options["mode"] == "decode" else {"seq": 20}
+    parts = model.memory(batch=3, **length, **options).parts
+    assert (parts["state"], parts["kv_cache"]) == (copies * 2 * 3 * 7 * 12 * 4, 0)
+
+
+def test_the_memory_of_transformer_xl_is_no_activation() -> None:
+    """Recomputing blocks keeps their inputs; the memory, as large for every block, is there anyway."""
+    models = [archcalc.load({**BASE, "decoder": 2, "position": {**SEGMENTS, "memory": memory}}) for memory in (7, 8)]
+    roots = [model.build(model.workload(batch=3, seq=5)) for model in models]
+    fewer, more = (saved_activations(root, "fp32", recompute="block").bytes for root in roots)
+    encodings, mask = 12 * 4, 5  # one distance and one column of the mask more
+    assert more - fewer == encodings + mask
+
+
+def test_scores_by_distance_are_shifted_to_the_places_of_keys() -> None:
+    """What query i has for the distance i − j stands in column j, for every key that it may see."""
+    queries, keys = 3, 5  # two of a memory
+    by_distance = torch.rand(2, queries, keys)  # the largest distance first
+    found = shifted(by_distance)
+    for i in range(queries):
+        for j in range(keys - queries + i + 1):
+            distance = keys - queries + i - j
+            assert torch.equal(found[:, i, j], by_distance[:, i, keys - 1 - distance])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("decoder: 1\nposition: transformer-xl", "transformer-xl positions need memory"),
+        ("encoder: 1\nposition: {kind: transformer-xl, memory: 4}", "are for causal attention"),
+        ("decoder: 1\nposition: {kind: transformer-xl, memory: 4}\nattention: {window: 3}", "has no window"),
+        ("decoder: 1\nposition: {kind: transformer-xl, memory: 4}\nattention: {feature: elu}", "adds to the scores"),
+        ("decoder: 1\nposition: {kind: shaw, distance: 3, memory: 4}", "shaw has no memory"),
+        (
+            "decoder: {blocks: 2, pattern: [attention ffn, wide ffn]}\nvariants: {wide: {like: attention, heads: 4}}\n"
+            "position: {kind: transformer-xl, memory: 4}",
+            "one pair of biases u and v for the stack",
+        ),
+    ],
+)
+def test_what_transformer_xl_needs(run: Run, write: Write, text: str, said: str) -> None:
+    answer = run("params", write(f"vocab: 9\nd_model: 8\nheads: 2\nffn: 4\n{text}\n"))
+    assert answer.code == 2
+    assert said in answer.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(("--tp", "2", "--sp"), "memory of earlier segments"), (("--cp", "2"), "plain flash attention")],
+)
+def test_transformer_xl_is_not_split_along_the_sequence(run: Run, options: tuple[str, ...], said: str) -> None:
+    answer = run("memory", "transformer-xl-enwik8", "--mode", "train", *options)
     assert answer.code == 2
     assert said in answer.err

@@ -39,6 +39,8 @@ SPECS: list[Spec] = [
         "attention": {"qk_norm": "head"},
     },
     {**DENSE, "decoder": 1, "position": {"kind": "shaw", "distance": 2}},
+    {**DENSE, "decoder": 1, "position": {"kind": "transformer-xl", "memory": 3}},
+    {**DENSE, "decoder": 1, "position": {"kind": "transformer-xl", "memory": 3, "shared": False}},
     {
         **DENSE,
         "decoder": 1,

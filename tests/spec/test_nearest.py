@@ -29,7 +29,7 @@ TRANSFORMER = "vocab: 9\nd_model: 8\nheads: 2\nffn: 4\ndecoder: 1\n"
         (SEQ2SEQ + "attention: multiplicative\n", "'multiplicative' is not one of dot", "the nearest is `general`"),
         (SEQ2SEQ + "attention: {score: Bahdanau}\n", "'Bahdanau' is not one of dot", "the nearest is `additive`"),
         (TRANSFORMER + "position: xpos\n", "'xpos' is not one of none, sinusoidal", "the nearest is `rope`"),
-        (TRANSFORMER + "position: {kind: transformer-xl}\n", "is not one of none, sinusoidal", "the biases u and v"),
+        (TRANSFORMER + "position: xl\n", "is not one of none, sinusoidal", "the nearest is `transformer-xl`"),
         (TRANSFORMER + "attention: {position: xpos}\n", "'xpos' is not one of none", "the nearest is `rope`"),
         (TRANSFORMER + "head: adaptive\n", "'adaptive' is not one of lm", "adaptive softmax"),
         ("family: autoencoder\nkind: denoising\n", "'denoising' is not one of linear", "the nearest is `deep`"),

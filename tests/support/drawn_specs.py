@@ -197,7 +197,7 @@ def scopes(draw: st.DrawFn, encodes: bool = False) -> Spec:
 def _acts_on_scores(position: Any) -> bool:
     several = position if isinstance(position, list) else [position]
     kinds = [one["kind"] if isinstance(one, dict) else one for one in several]
-    return any(kind in ("alibi", "relative", "disentangled", "shaw") for kind in kinds)
+    return any(kind in ("alibi", "relative", "disentangled", "shaw", "transformer-xl") for kind in kinds)
 
 
 @st.composite
@@ -263,6 +263,9 @@ def transformers(draw: st.DrawFn, kind: str) -> Spec:
     """An encoder, a decoder or both."""
     said = {"vocab": draw(st.integers(5, 12)), "head": draw(heads()), **draw(scopes(encodes=kind == "encoder"))}
     said["embedding"] = draw(embeddings(said["d_model"]))
+    if kind == "decoder" and draw(st.sampled_from((False, False, False, True))):
+        segments = {"kind": "transformer-xl", "memory": draw(st.sampled_from((1, 3, 20))), "shared": draw(TRUTH)}
+        said |= {"position": segments, "attention": {}}
     both, conv = kind == "encoder-decoder", kind == "encoder" and draw(TRUTH) and not said.get("parallel")
     if kind != "decoder":
         said["encoder"] = draw(stacks(cross=False, conv=conv))

@@ -127,6 +127,8 @@ def _assumptions(rows: tuple[Row, ...], work: Workload, places: list[Place], pre
     yield Assumption(Topic.PRECISION, f"{BYTES[precision]} bytes for each element in {precision}", precision)
     if narrow:
         yield Assumption(Topic.ATTENTION, "softmax over all positions: sliding windows and chunks are ignored")
+    if any(place.part.sight.memory for place in places):
+        yield Assumption(Topic.ATTENTION, "the memory of earlier segments is ignored: N queries look at N keys")
     if added:
         text = f"without {added} positions, which are added to softmax scores: kernel attention has no scores"
         yield Assumption(Topic.ATTENTION, text, added)

@@ -162,7 +162,7 @@ class Memory:
         start = dict.fromkeys(PARTS, 0) | self.parameters.states
         start |= {"weights": self.parameters.weights, "overhead": overhead(self.case)}
         if self.case.trains:
-            return training.simulated(self.build(work), self.case, self.keeping, start)
+            return training.simulated(self.build(work), work, self.case, self.keeping, start)
         prompt = inference.prompt_of(work, self.case)
         return inference.simulated(self.build(prompt), prompt, self.case, self._cache(work), start)
 

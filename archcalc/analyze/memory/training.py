@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, cached
 from archcalc.analyze.memory.passes.bitsandbytes import save_inputs
 from archcalc.analyze.memory.passes.checkpointing import checkpoint
 from archcalc.analyze.memory.passes.compiled import compile_blocks, compile_loss
@@ -17,18 +19,28 @@ from archcalc.analyze.memory.states import Keeping
 from archcalc.analyze.memory.step_policy import StepPolicy
 from archcalc.core.ir import Module, Param, Region, Tensor, walk
 from archcalc.core.precision import BYTES, Policy
-from archcalc.storage.format import Format
+from archcalc.storage.format import Format, plain
 
 if TYPE_CHECKING:
     from archcalc.core.mesh import Plan
     from archcalc.run.case import Case
+    from archcalc.spec.workload import Workload
 
 
-def simulated(root: Module, case: Case, keeping: Keeping, start: dict[str, int]) -> Simulated:
+def simulated(root: Module, work: Workload, case: Case, keeping: Keeping, start: dict[str, int]) -> Simulated:
     """A training step, on top of the memory that is always allocated."""
+    kept = states_between_steps(root, work, case)
+    start = dict(start, state=sum(one.bytes for one in kept))
     step = step_schedule(root, case, keeping)
     changes = simulate(step, step_policy(root, case, keeping, start["gradients"]), trains=True)
-    return Simulated(start if case.accumulate > 1 else dict(start, gradients=0), changes, step)
+    return Simulated(start if case.accumulate > 1 else dict(start, gradients=0), changes, step, kept)
+
+
+def states_between_steps(root: Module, work: Workload, case: Case) -> list[Cached]:
+    """What a step hands to the next one, such as a memory of the last segment: one for each micro-batch."""
+    act = plain(case.activations)
+    kept = cached(root, work, CacheFormats(act, act, plan=case.plan))
+    return [replace(one, bytes=case.accumulate * one.bytes) for one in kept]
 
 
 def step_schedule(root: Module, case: Case, keeping: Keeping) -> Schedule:
@@ -36,7 +48,8 @@ def step_schedule(root: Module, case: Case, keeping: Keeping) -> Schedule:
     policy = Policy(case.activations)
 
     def size(tensor: Tensor, module: Module) -> int:
-        return case.plan.size(tensor) * policy.bytes_of(tensor.role)
+        """What is kept between steps is there all the time, and counted apart."""
+        return 0 if tensor.role == "cache" else case.plan.size(tensor) * policy.bytes_of(tensor.role)
 
     return schedule(root, policy, keeping.trainable, size, passes(case, keeping))
 

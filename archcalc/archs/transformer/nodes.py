@@ -85,10 +85,11 @@ class Position(Node):
         "relative": frozenset({"length", "buckets", "grid", "per"}),
         "disentangled": frozenset({"length", "buckets", "terms", "project", "norm"}),
         "shaw": frozenset({"length", "distance", "values"}),
+        "transformer-xl": frozenset({"length", "memory", "shared"}),
     }
-    kind: Literal["none", "sinusoidal", "learned", "rope", "alibi", "relative", "disentangled", "shaw"] = field(
-        "none", "The position encoding.", example="rope"
-    )
+    kind: Literal[
+        "none", "sinusoidal", "learned", "rope", "alibi", "relative", "disentangled", "shaw", "transformer-xl"
+    ] = field("none", "The position encoding.", example="rope")
     length: Size | None = field(
         None,
         "The longest sequence; a learned table has that many rows.",
@@ -136,6 +137,17 @@ class Position(Node):
     )
     values: bool = field(
         True, "Shaw's relative positions have vectors for values too, not for keys alone.", example=False
+    )
+    memory: Size | None = field(
+        None,
+        "Transformer-XL: how many positions of earlier segments each attention looks at, besides its own segment.",
+        example=150,
+        unset="needed by transformer-xl",
+    )
+    shared: bool = field(
+        True,
+        "Transformer-XL: all blocks of a stack share the biases u and v, or each block has its own.",
+        example=False,
     )
     per: Literal["stack", "block"] = field(
         "stack", "Whether all blocks of a stack share a table of relative positions, or each has one.", example="block"

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 Encodings = tuple["Position", ...]
 
 ON_EMBEDDING = ("sinusoidal", "learned")
-IN_ATTENTION = ("rope", "alibi", "relative", "disentangled", "shaw")
-ON_SCORES = ("alibi", "relative", "disentangled", "shaw")
+ON_SCORES = ("alibi", "relative", "disentangled", "shaw", "transformer-xl")
+IN_ATTENTION = ("rope", *ON_SCORES)
 _NEEDS = {"learned": ("length", 1024), "relative": ("buckets", 32), "disentangled": ("buckets", 256)}
-_NEEDS["shaw"] = ("distance", 16)
+_NEEDS |= {"shaw": ("distance", 16), "transformer-xl": ("memory", 150)}
+_OF_PAIRS = ("sinusoidal", "transformer-xl")  # computed, as sines and cosines
 _NEEDED_BY = {"q": "p2c", "k": "c2p"}  # the term that a projection of positions serves
 
 
@@ -62,8 +63,8 @@ def _check_needs(position: Position, d_model: int, places: list[Path]) -> None:
         if _NEEDED_BY[projection] not in position.terms:
             fact = f"a projection {projection} of positions is for the term {_NEEDED_BY[projection]}"
             raise InputError(fact, "add the term, or leave the projection out", fields=places)
-    if position.kind == "sinusoidal" and d_model % 2 and not position.stored:
-        fact = f"sinusoidal positions are pairs of a sine and a cosine, and d_model {d_model} is odd"
+    if position.kind in _OF_PAIRS and d_model % 2 and not position.stored:
+        fact = f"{position.kind} positions are pairs of a sine and a cosine, and d_model {d_model} is odd"
         raise InputError(fact, f"use d_model {d_model - 1} or {d_model + 1}", fields=places)
     if position.length is not None and position.offset > position.length:
         fact = f"an offset of {position.offset:,} unused rows is more than the length of {position.length:,}"
@@ -91,8 +92,13 @@ def in_attention(positions: Encodings, own: Encodings | None, places: list[Path]
 
 def is_table(position: Position) -> bool:
     """Whether it is one table for the whole stack, shared by every attention layer in it."""
-    kept = position.kind == "relative" and position.per == "stack"
-    return kept or position.kind == "disentangled" or (position.kind == "rope" and position.stored)
+    shared = {
+        "relative": position.per == "stack",
+        "disentangled": True,
+        "rope": position.stored,
+        "transformer-xl": position.shared,
+    }
+    return shared.get(position.kind, False)
 
 
 def check_cross(own: Encodings | None, places: list[Path]) -> None:

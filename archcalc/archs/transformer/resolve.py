@@ -165,6 +165,9 @@ def _check_one_table(parts: dict[str, Part], around: Surroundings) -> None:
         fact = f"one relative position table for the stack, but attention layers with {counts} heads"
         hint = "give each block its own: `position: {kind: relative, buckets: 32, per: block}`"
         raise InputError(fact, hint, fields=around.places("position"))
+    if len({(part.heads, part.head_dim) for part, position in tables if position.kind == "transformer-xl"}) > 1:
+        fact = "one pair of biases u and v for the stack, but attention layers with different heads"
+        raise InputError(fact, "give each block its own: `shared: false`", fields=around.places("position"))
     if len({(part.rotated, position) for part, position in tables}) > 1:
         fact = "one position table for the stack, but attention layers with different position settings"
         hint = "give all attention layers of the stack the same position settings"

@@ -22,11 +22,16 @@ def _recompute(schedule: Schedule, group: Group, recompute: str) -> None:
     if group.module.region == Region.CORE:
         _copy_what_enters(schedule, group.body)
     kept = results(group.module, recompute)
-    group.recomputed, group.reads = True, list(read_from_outside(group.body))
+    group.recomputed, group.reads = True, [cell for cell in read_from_outside(group.body) if not _is_kept(cell)]
     group.done = frozenset(one.op for one in kept)
     if any(step.saves for step in steps(group.body)):
         made = _made(group)
         group.results = {cell: one.module for one in kept for tensor in one.tensors for cell in made[tensor]}
+
+
+def _is_kept(cell: Cell) -> bool:
+    """Whether it is there anyway, from one step to the next: a memory of the last segment."""
+    return cell.tensor.role == "cache"
 
 
 def _made(group: Group) -> dict[Tensor, list[Cell]]:

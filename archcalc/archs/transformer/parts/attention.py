@@ -33,6 +33,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
     head_dim = node.head_dim or scope.head_dim or _head_dim(word, heads, around)
     _check_gate(node, head_dim, word, around)
     used = _positions(node, word, around, cross=cross)
+    segments = next((position for position in used if position.kind == "transformer-xl"), None)
     rope = next((position for position in used if position.kind == "rope"), None)
     kv_heads = _kv_heads(word, heads, node.kv_heads or scope.kv_heads or heads, around)
     for position in used:
@@ -41,6 +42,8 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         if position.kind == "shaw" and node.experts:
             hint = "leave experts out, or use `position: relative`"
             raise InputError("attention of experts has no Shaw positions", hint, fields=around.places(word, "experts"))
+        if position.kind == "transformer-xl":
+            _check_segments(node, word, around)
     out_norm = around.norm(node.norm).kind if node.out_norm else ""
     return AttentionPart(
         name=word,
@@ -54,7 +57,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         rotated=positions.rotated_width(rope, head_dim, [*places, *around.places(word, "head_dim")]) if rope else 0,
         feature=node.feature or "softmax",
         cross=cross,
-        sight=Sight(around.causal and not cross, node.window, node.chunk),
+        sight=Sight(around.causal and not cross, node.window, node.chunk, (segments and segments.memory) or 0),
         weights_dropout=own_or(node.dropout, scope.dropout),
         qk_norm=_qk_norm(node, around),
         sinks=node.sinks,
@@ -140,6 +143,18 @@ def _check_disentangled(
         fact = f"relative positions reuse the query projection, which here {besides}"
         hint = "give positions their own projection: `project: [q]`"
         raise InputError(fact, hint, fields=around.places(word, "gate" if node.gate is True else "experts"))
+
+
+def _check_segments(node: Attention, word: str, around: Surroundings) -> None:
+    """Transformer-XL looks back from a segment, at all of its memory, with scores that nothing bends."""
+    if not around.causal:
+        fact = "transformer-xl positions are for causal attention, which looks back at earlier segments"
+        hint = "write them under decoder; an encoder takes relative, shaw, rope or alibi"
+        raise InputError(fact, hint, fields=around.places(word, "position"))
+    for name in ("window", "chunk", "softcap", "experts"):
+        if getattr(node, name):
+            fact = f"attention with transformer-xl positions has no {name}"
+            raise InputError(fact, f"leave {name} out", fields=around.places(word, name))
 
 
 def _qk_norm(node: Attention, around: Surroundings) -> QKNorm | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from archcalc.archs.transformer.parts.part import Context, Part
@@ -11,13 +12,14 @@ from archcalc.core.positions import Positions
 from archcalc.core.roles import Role
 from archcalc.core.small import TWICE, like
 from archcalc.layers.attention import Attention as SoftmaxAttention
-from archcalc.layers.attention import Inputs, Rotation, ScoreBias, ValueVectors, looked_at
+from archcalc.layers.attention import Inputs, Queries, Rotation, ScoreBias, ValueVectors, looked_at
 from archcalc.layers.attention_core import INPUT
 from archcalc.layers.dims import heads_of
 from archcalc.layers.disentangled import Disentangled, distance_table
 from archcalc.layers.embedding import relative_bias
 from archcalc.layers.kernel import KernelAttention
 from archcalc.layers.shaw import relative_vectors, with_relative
+from archcalc.layers.transformer_xl import CONTENT, POSITION, head_bias, position_scores, with_bias
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.nodes import Position
@@ -93,6 +95,7 @@ class AttentionPart(Part):
             mask=context.mask(x, self.sight),
             score_bias=self._score_bias(x, context),
             value_vectors=self._value_vectors(x, context),
+            content_queries=self._content_queries(context),
         )
 
     def _memory(self, x: Tensor, context: Context) -> Tensor:
@@ -131,7 +134,10 @@ class AttentionPart(Part):
         return next((position for position in self.positions if position.kind == kind), None)
 
     def prepare(self, stack: Module, x: Tensor, context: Context) -> Tensor | None:
-        """T5 has one relative bias table for the whole stack, DeBERTa one embedding per relative position."""
+        """T5 has one relative bias table for the whole stack, DeBERTa one embedding per relative position,
+        Transformer-XL one pair of biases."""
+        if (segments := self.position("transformer-xl")) and segments.shared:
+            self._share_biases(stack["position"], context)
         if disentangled := self.position("disentangled"):
             return context.once("distances", lambda: self._distances(stack, x, disentangled))
         if (rope := self.position("rope")) and rope.stored and "weight" not in stack["position"].params:
@@ -141,6 +147,12 @@ class AttentionPart(Part):
             stack["position"].record("lookup", table, to=axes(x.dims[1], width), select=(rows,))
         relative = self._relative("stack")
         return self._relative_bias(stack, x, context, relative) if relative else None
+
+    def _share_biases(self, m: Module, context: Context) -> None:
+        """u and v of Transformer-XL, for all blocks of the stack."""
+        m.title = m.term = "relative positions"
+        for name in (CONTENT, POSITION):
+            context.once(name, partial(self._head_bias, m, name))
 
     def _distances(self, stack: Module, x: Tensor, position: Position) -> Tensor:
         assert position.buckets
@@ -169,6 +181,8 @@ class AttentionPart(Part):
             return lambda m, q, k: self._disentangled(m, q, k, context)
         if self.position("shaw"):
             return lambda m, q, k: self._relative_scores(m, q, context, x)
+        if self.position("transformer-xl"):
+            return lambda m, q, k: self._position_scores(m, q, context, x)
         if not self.position("relative"):
             return None
         return lambda m, q, k: self._relative_biases(m, x, context)
@@ -192,6 +206,26 @@ class AttentionPart(Part):
             return None
         distances, distance = self._distances_of_pairs(x, shaw.distance, context), shaw.distance
         return lambda m, width: relative_vectors(m["relative_values"], distances, distance, width)
+
+    def _position_scores(self, m: Module, q: Tensor, context: Context, x: Tensor) -> Tensor:
+        """Queries and v with all distances, from the whole memory and segment to none (Transformer-XL)."""
+        past = looked_at(x, x, context.work, self.sight)
+        distances = Dim("distances", past.size)
+        encodings = context.constant("sinusoids of distances", "act", distances, x.dims[-1])
+        return position_scores(m, self._with_bias(m, q, POSITION, context), encodings, past)
+
+    def _content_queries(self, context: Context) -> Queries | None:
+        if not self.position("transformer-xl"):
+            return None
+        return lambda m, q: self._with_bias(m, q, CONTENT, context)
+
+    def _with_bias(self, m: Module, q: Tensor, name: str, context: Context) -> Tensor:
+        """Queries and u or v: the stack's, or the block's own."""
+        shared = context.shared.get((name, ()))
+        return with_bias(m, q, name, shared or self._head_bias(m, name))
+
+    def _head_bias(self, m: Module, name: str) -> Tensor:
+        return head_bias(m, name, heads_of(self.heads), Dim.of("head_dim", self.head_dim))
 
     def _relative_biases(self, m: Module, x: Tensor, context: Context) -> Tensor:
         """The stack's table, the block's own, or the sum of both."""

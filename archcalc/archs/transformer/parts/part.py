@@ -48,7 +48,7 @@ class Context:
         """Whether a causal mask is needed; a single token at the end attends to all positions."""
         if not sight.hides or self.work.decodes:
             return None
-        return self.constant(f"mask of {sight}", "mask", x.dims[1], looked_at(x, x))
+        return self.constant(f"mask of {sight}", "mask", x.dims[1], looked_at(x, x, sight=sight))
 
     def once(self, name: str, make: Callable[[], Tensor], shape: Axes = ()) -> Tensor:
         """A value that is created on first use."""
