@@ -138,6 +138,18 @@ def test_a_state_is_read_and_written_whole() -> None:
     assert model.flops(mode="decode", state_dtype="bf16").traffic.state == state
 
 
+@pytest.mark.parametrize(
+    "layers",
+    [
+        {"decoder": {"blocks": 2, "pattern": ["lightning ffn"]}},
+        {"decoder": 2, "position": {"kind": "transformer-xl", "memory": 3}},
+    ],
+)
+def test_a_state_that_several_ops_read_is_read_once(layers: dict[str, Any]) -> None:
+    model = archcalc.load({"vocab": 9, "d_model": 8, "heads": 2, "ffn": 6, **layers})
+    assert model.flops(mode="decode").traffic.state == 2 * model.memory(mode="decode").parts["state"]
+
+
 def test_what_the_model_does_not_have_is_refused() -> None:
     for name, options, fact in (
         ("mamba-130m", {"kv_dtype": "fp8"}, "no KV cache, but a recurrent state"),

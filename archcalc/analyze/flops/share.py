@@ -98,7 +98,7 @@ class Share:
                 yield "weights", self._of_weights(storage) * number * _chosen(here, tensor) / self._elements(storage)
             elif (storage.role == "cache" or storage in self._earlier) and grows(storage):
                 yield "kv_cache", self._of_cache(storage, number)
-            elif storage.role == "cache":
+            elif storage.role == "cache" and whole[tensor] is op.output:
                 yield "state", self._of_cache(storage, self._elements(storage)) * self._times_moved
 
     @cached_property
@@ -107,7 +107,7 @@ class Share:
 
     @property
     def _times_moved(self) -> int:
-        """A state is written whole, and in a decode step read before that; no op records the reading."""
+        """A state is written whole, and in a decode step read once before that, however many ops record the reading."""
         return 2 if self.decodes else 1
 
     def _elements(self, storage: Tensor) -> int:
