@@ -161,7 +161,7 @@ CHANGES = [
     ({"head": "tied"}, 0),
     ({"head": {"kind": "tied", "bias": True}}, 10),
     ({"head": {"kind": "tied", "transform": True}}, 12 * 12 + 12 + 24),
-    ({"head": {"kind": "classifier", "classes": 4}}, 12 * 4),
+    ({"head": {"kind": "classifier", "classes": 4}}, 12 * 4 + 4),
     ({"dropout": 0.1}, 0),
     ({"decoder": {"blocks": 2, "pattern": ["attention ffn ffn"]}}, 2 * (2 * 12 * 20 + 24)),
     ({"decoder": {"blocks": 3, "pattern": ["ffn", "attention"]}}, -(4 * 12 * 12 + 24)),
