@@ -16,13 +16,17 @@ from archcalc.core.windows import Along
 
 @dataclass(frozen=True)
 class Field:
-    """Along one side: places of the input, and how far apart two neighbours see."""
+    """Along one side: places of the input, of `whole` that there are, and how far apart two neighbours see."""
 
+    whole: int
     size: Fraction = Fraction(1)
     step: Fraction = Fraction(1)
 
     def through(self, window: Along) -> Field:
-        return Field(self.size + (window.reach - 1) * self.step, self.step * window.step)
+        """Windows that spread a map add no zeros around it, so that they see no more than there is."""
+        size = self.size + (window.reach - 1) * self.step
+        seen = min(size, max(self.size, self.whole)) if window.step < 1 or self.step < 1 else size
+        return Field(self.whole, Fraction(seen), self.step * window.step)
 
 
 Fields = tuple[Field, ...]
@@ -64,7 +68,7 @@ def _behind(op: Op, known: Known) -> Fields | None:
         return None
     maps = [fields for fields in before if fields]
     if op.windows:
-        fields = maps[0] if maps else (Field(),) * len(op.windows)
+        fields = maps[0] if maps else tuple(Field(window.size) for window in op.windows)
         return tuple(field.through(window) for field, window in zip(fields, op.windows, strict=True))
     if not maps:
         return ()

@@ -16,6 +16,8 @@ class Along(Protocol):
     """What an op does along one side of a map."""
 
     @property
+    def size(self) -> int: ...  # places of the input
+    @property
     def places(self) -> int: ...  # of the output
     @property
     def worked(self) -> str: ...  # the working of that number
@@ -78,8 +80,8 @@ class Spread:
 
     @property
     def reach(self) -> int:
-        """Every `stride`-th of the kernel's weights meets one place of the output."""
-        return -(-self.kernel // self.stride)
+        """Every `stride`-th of the kernel's weights meets one place of the output, where the input has as many."""
+        return min(-(-self.kernel // self.stride), self.size)
 
     @property
     def step(self) -> Fraction:
@@ -134,7 +136,7 @@ class Enlarged:
 
     @property
     def reach(self) -> int:
-        return self.neighbours
+        return min(self.neighbours, self.size)
 
     @property
     def step(self) -> Fraction:

@@ -276,12 +276,10 @@ class ModelSpec(Node):
     notes: Sentences = field(
         (), "Sentences that every report repeats.", example=["trained on sequences of 4,096 tokens"]
     )
-    batch: Size | None = field(
-        None, "How many samples are computed at once, unless --batch says otherwise.", example=32, unset="1"
-    )
+    batch: Size | None = field(None, "How many samples are computed at once.", example=32, unset="1")
     seq: Size | None = field(
         None,
-        "How many positions a sequence has, unless --seq says otherwise.",
+        "How many positions a sequence has.",
         example=1024,
         unset="the longest that the positions allow, or 2,048",
     )

@@ -79,6 +79,11 @@ def test_equal_layers_behind_a_map_leave_its_receptive_field() -> None:
     assert [seen[path] for path in ("first", "conv_1", "concat_1", "add_1")] == [(3, 3), (11, 11), (3, 3), (3, 3)]
 
 
+def test_a_generator_sees_no_more_than_its_single_place() -> None:
+    rows = archcalc.load("dcgan-generator").shapes().rows
+    assert {row.window.receptive_field for row in rows if row.window.worked} == {(1, 1)}
+
+
 def test_adaptive_bins_cover_the_side() -> None:
     assert (Bins(7, 3).reach, Bins(8, 2).reach) == (3, 4)
 
