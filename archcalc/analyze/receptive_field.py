@@ -25,8 +25,9 @@ class Field:
     def through(self, window: Along) -> Field:
         """Windows that spread a map add no zeros around it, so that they see no more than there is."""
         size = self.size + (window.reach - 1) * self.step
-        seen = min(size, max(self.size, self.whole)) if window.step < 1 or self.step < 1 else size
-        return Field(self.whole, Fraction(seen), self.step * window.step)
+        most = max(self.size, Fraction(self.whole))
+        spreads = window.step < 1 or self.step < 1
+        return Field(self.whole, min(size, most) if spreads else size, self.step * window.step)
 
 
 Fields = tuple[Field, ...]
