@@ -11,7 +11,7 @@ from archcalc.reference.attention import Attention
 from archcalc.reference.constants import Constants
 from archcalc.reference.fused import FusedAttention, Scores
 
-SEES = {"causal": True, "window": None, "chunk": None}
+SEES = {"causal": True, "window": None, "chunk": None, "memory": 0}
 PLAIN: dict[str, Any] = {"softcap": False, "sinks": False, "positions": [], "feature": "softmax", "sight": SEES}
 PLAIN |= {"head_dim": 3, "v_dim": None}
 BENT = [

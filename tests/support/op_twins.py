@@ -77,7 +77,7 @@ def _flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
 
 
 WITH_SINKS = {"softcap": False, "sinks": True, "positions": [], "feature": "softmax"}
-SEES_ALL = {"causal": False, "window": None, "chunk": None}
+SEES_ALL = {"causal": False, "window": None, "chunk": None, "memory": 0}
 
 
 def _bent_flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, sinks: torch.Tensor) -> torch.Tensor:
