@@ -256,6 +256,12 @@ class ModelSpec(Node):
     source: str | None = field(
         None, "Where the sizes come from: a paper, a config.json, an exercise.", example="Vaswani et al. 2017, table 3"
     )
+    transformers: str | None = field(
+        None,
+        "The model's family in transformers, as its config.json names it: whose code is assumed to train it.",
+        example="llama",
+        unset="nobody's: archcalc's own layers",
+    )
     published: Published | None = field(
         None, "The parameter count that the source publishes, which archcalc compares its own with.", example="124M"
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import fields, is_dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +15,9 @@ import pytest
 import archcalc
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model, from_document
+from archcalc.spec.paths import data_root
 
-CONFIGS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "configs.json").read_text(encoding="utf-8"))
+CONFIGS: dict[str, dict[str, Any]] = json.loads((data_root() / "configs.json").read_text(encoding="utf-8"))
 UNSAID = {"pretrained", "name", "words"}  # no config says them, or they are names of our own
 
 
@@ -83,3 +83,9 @@ def test_a_wrong_value_is_noticed() -> None:
     wrong = archcalc.load("phi-3-mini", set=["attention.window=2048", "position.length=8192", "ffn.act=gelu"])
     found = differences(resolved(wrong), resolved(read(dict(CONFIGS["phi-3-mini"]))))
     assert {path.partition(":")[0].rpartition(".")[2] for path in found} == {"window", "length", "act"}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_preset_names_the_family_of_its_config(name: str) -> None:
+    """By which its training code is chosen."""
+    assert archcalc.load(name).model_type == CONFIGS[name]["model_type"]

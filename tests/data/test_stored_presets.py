@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import archcalc
+from archcalc.spec.paths import data_root
 
 if TYPE_CHECKING:
     from conftest import Run, Write
 
-CONFIGS: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "configs.json").read_text(encoding="utf-8"))
+CONFIGS: dict[str, dict[str, Any]] = json.loads((data_root() / "configs.json").read_text(encoding="utf-8"))
 TILES = {"quant_method": "fp8", "weight_block_size": [128, 128]}
 STORED = {"gpt-oss-20b": {"quant_method": "mxfp4"}, "deepseek-v3": TILES, "kimi-k2": TILES}
 
