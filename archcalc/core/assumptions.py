@@ -31,6 +31,8 @@ class Topic(StrEnum):
     ATTENTION = "attention"
     KERNEL = "kernel"  # computed as one kernel, which keeps less than separate operations would
     OPTIMIZER = "optimizer"
+    CODE = "code"  # whose implementation of the layers
+    ALLOCATOR = "allocator"
     KV_CACHE = "kv_cache"
     STATE = "state"  # recurrent state, the cache of models without keys and values
     OVERHEAD = "overhead"

@@ -47,9 +47,11 @@ class Gradients:
         return self.trainable(storage) if isinstance(storage, Param) else storage.grad
 
     def follow(self, op: Op) -> None:
-        """Visit an op: its output requires a gradient iff one of its inputs does."""
+        """Visit an op: its results require a gradient iff one of its inputs does, or if it is a leaf."""
         if not op.traits.view:
-            self.known[op.output] = any(map(self.wants, op.inputs))
+            beside = op.beside.values() if op.traits.part or op.traits.gives_beside else ()
+            wanted = op.traits.leaf or any(map(self.wants, op.inputs))
+            self.known.update(dict.fromkeys((op.output, *beside), wanted))
 
     def settled(self, module: Module) -> bool:
         """Whether the next run of the module starts with the same inputs requiring a gradient as this one."""

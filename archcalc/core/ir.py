@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 
+ALIGNED_ROWS = 32
 Seen = tuple[Count, Count]  # (query, key) pairs that a mask leaves, of how many
 
 
@@ -83,6 +84,7 @@ class Op:
     title: str = ""  # what `archcalc shapes` calls it, where its name says too little
     is_aside: bool = False  # stands beside the output of its module: the last states of a recurrent layer
     windows: tuple[Along, ...] = ()  # what it does along each side of a map: convolutions and pooling
+    sees: int | None = None  # of attention: how many positions a query sees, where these are not all before it
 
     def __repr__(self) -> str:
         return listing.op_text(self)
@@ -108,6 +110,7 @@ class Module:
         self.calls = Count(1)
         self.carries: list[tuple[Tensor, Tensor]] = []  # a run's input, and the output that is the next run's input
         self.is_section = False  # a part of its parent without a path or row of its own
+        self.is_first_only = False  # of copies in a row, only the first runs it: the others read what it made
         self.region: Region | None = None  # the kind of region it is for analyses, if any
         self.title = name.replace("_", " ")  # as a heading
         self.term = self.title  # as a term of a sum
@@ -238,6 +241,7 @@ class Module:
         seen: Seen | None = None,
         is_aside: bool = False,
         windows: tuple[Along, ...] = (),
+        sees: int | None = None,
     ) -> Tensor:
         """Record one op and return its output, shaped like the first input unless `to` says otherwise."""
         if kind not in KINDS:
@@ -249,7 +253,7 @@ class Module:
         _check_dims((*inputs, output))
         self._attach()
         beside = _beside(kind, inputs, output)
-        said = (over, select, name, note, beside, seen, title, is_aside, windows)
+        said = (over, select, name, note, beside, seen, title, is_aside, windows, sees)
         self.body.append(Op(kind, inputs, output, *said))
         return output
 
@@ -272,8 +276,17 @@ def _beside(kind: str, inputs: tuple[Tensor, ...], output: Tensor) -> dict[str, 
     like_input = inputs[0].axes if inputs else ()
     shapes = {"input": like_input, "rows": output.axes[:-1], "output": output.axes}
     shapes |= {"channels": output.axes[1:2], "groups": output.axes[:2]}
+    shapes |= {"aligned rows": (*output.axes[:-2], (_aligned(output),)) if output.axes else ()}
     shapes |= {"one": (), "two": axes(Dim.of("two", 2))}
     return {name: Tensor(shapes[like], role) for name, role, like in made}
+
+
+def _aligned(output: Tensor) -> Dim:
+    """Rows of attention, as many as the memory-efficient kernel keeps statistics of: a multiple of 32.
+
+    Source: PyTorch, aten/src/ATen/native/transformers/cuda/attention.cu, kAlignLSE."""
+    rows = product(dim.size for axis in output.axes[-2:-1] for dim in axis)
+    return Dim.of("aligned_rows", -(-int(rows) // ALIGNED_ROWS) * ALIGNED_ROWS)
 
 
 def _stops(base: Tensor | None, inputs: tuple[Tensor, ...]) -> bool:

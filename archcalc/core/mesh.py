@@ -13,6 +13,7 @@ from math import prod
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Param, Tensor, walk
 from archcalc.core.positions import Positions
+from archcalc.core.splits import Remainder
 
 ZERO = (0, 1, 2, 3)
 ALIGNED = 2  # DeepSpeed pads its flat buffer to a multiple of 2 × GPUs, so that every slice starts on 4 bytes
@@ -23,22 +24,30 @@ class Plan:
     """`tp` GPUs share every layer; `dp` groups compute batches of their own; `zero` is the ZeRO paper's stage.
 
     With `sp` the GPUs of a group also share, position by position, what cannot be split otherwise. `cp` GPUs share a
-    sequence in all of the model, attention too; what ZeRO divides, it divides over them as well."""
+    sequence in all of the model, attention too; what ZeRO divides, it divides over them as well. `pp` stages of a
+    pipeline hold some of the layers each; `ep` of the GPUs with batches of their own hold some of the experts each."""
 
     tp: int = 1
     dp: int = 1
     zero: int = 0
     sp: bool = False
     cp: int = 1
+    pp: int = 1
+    ep: int = 1
+    padded_to: int = 1  # a multiple of this are the rows of a vocabulary that each GPU holds
 
     @property
     def gpus(self) -> int:
-        return self.tp * self.dp * self.cp
+        return self.tp * self.dp * self.cp * self.pp
 
     @property
     def shards(self) -> int:
         """Over how many GPUs ZeRO divides."""
         return self.dp * self.cp
+
+    def shards_of(self, param: Param) -> int:
+        """The same of one parameter: an expert's copies are fewer where experts are dealt out."""
+        return self.shards // self.ep if is_dealt(param) else self.shards
 
     def words(self) -> Iterator[str]:
         """As titles name it: `tp 2 sp`, `dp 8 zero 3`."""
@@ -46,16 +55,28 @@ class Plan:
             yield f"tp {self.tp}" + (" sp" if self.sp else "")
         if self.cp > 1:
             yield f"cp {self.cp}"
+        if self.pp > 1:
+            yield f"pp {self.pp}"
+        if self.ep > 1:
+            yield f"ep {self.ep}"
         if self.dp > 1 or self.zero:
             yield f"dp {self.dp}" + (f" zero {self.zero}" if self.zero else "")
 
     def record(self) -> dict[str, int]:
         """As programs read it."""
-        return {"gpus": self.gpus, **asdict(self)}
+        return {"gpus": self.gpus, **{name: value for name, value in asdict(self).items() if name != "padded_to"}}
 
     def part(self, dim: Dim) -> int:
         """The size of a dim on one GPU; the largest share if the split is uneven."""
-        return dim.split.part(dim.size, self.tp) if dim.split else int(dim.size)
+        if dim.dealt:
+            return -(-int(dim.size) // self.ep)
+        return dim.split.part(self._rows(dim), self.tp) if dim.split else int(dim.size)
+
+    def _rows(self, dim: Dim) -> int:
+        """Rows of a vocabulary are padded, where a library does so."""
+        assert dim.split
+        even = self.padded_to * self.tp if dim.split.remainder is Remainder.SHORTER else 1
+        return -(-int(dim.size) // even) * even
 
     def size(self, tensor: Tensor) -> int:
         """Elements of a tensor on one GPU."""
@@ -63,7 +84,7 @@ class Plan:
 
     def sizes(self, tensor: Tensor) -> list[int]:
         """How much of each of its dims one GPU of a tensor-parallel group holds."""
-        if self.tp == 1:
+        if self.tp == self.ep == self.padded_to == 1:
             return [int(dim.size) for dim in tensor.dims]
         cut = (Positions.SEQUENCE,) if self._along_sequence(tensor) else ()
         return [self._cut(dim) if dim.positions in cut else self.part(dim) for dim in tensor.dims]
@@ -91,9 +112,10 @@ class Plan:
 
     def check(self, root: Module) -> None:
         """Refuse what engines refuse: heads that cannot be split evenly, and a model with nothing to split."""
+        dims = {dim for module, _ in walk(root) for param in module.params.values() for dim in param.dims}
+        self._check_experts([int(dim.size) for dim in dims if dim.dealt])
         if self.tp == 1:
             return
-        dims = {dim for module, _ in walk(root) for param in module.params.values() for dim in param.dims}
         split = [dim for dim in dims if dim.split]
         if not split:
             fact = "nothing in this model can be split: it has neither heads nor a feed-forward layer nor a vocabulary"
@@ -105,6 +127,19 @@ class Plan:
                 fact = f"{dim.name.replace('_', ' ')} {int(dim.size):,} cannot be split over {self.tp} GPUs"
                 raise InputError(fact, hint, field="--tp")
 
+    def _check_experts(self, numbers: list[int]) -> None:
+        if self.ep > 1 and not numbers:
+            raise InputError("this model has no experts to deal out", "leave --ep out", field="--ep")
+        for number in numbers:
+            if number % self.ep:
+                fact = f"{number:,} experts cannot be dealt out to {self.ep:,} GPUs"
+                raise InputError(fact, f"--ep must divide {number}", field="--ep")
+
+
+def is_dealt(param: Param) -> bool:
+    """Whether expert parallelism gives every GPU some of it."""
+    return any(dim.dealt for dim in param.dims)
+
 
 def is_split(dims: Iterable[Dim]) -> bool:
     """Whether tensor parallelism divides one of some dims."""
@@ -115,7 +150,7 @@ def _divides(dim: Dim, tp: int) -> bool:
     return not dim.split or dim.split.allows(dim.size, tp)
 
 
-def plan(tp: int = 1, dp: int = 1, zero: int = 0, sp: bool = False, cp: int = 1) -> Plan:
+def plan(tp: int = 1, dp: int = 1, zero: int = 0, sp: bool = False, cp: int = 1, pp: int = 1, ep: int = 1) -> Plan:
     """The plan, or an error if its options contradict each other."""
     if sp and tp == 1:
         fact = "sequence parallelism needs tensor parallelism over 2 GPUs or more"
@@ -127,4 +162,7 @@ def plan(tp: int = 1, dp: int = 1, zero: int = 0, sp: bool = False, cp: int = 1)
         raise InputError(
             f"ZeRO stage {zero} shards over data-parallel GPUs, and there is only one", hint, field="--zero"
         )
-    return Plan(tp, dp, zero, sp, cp)
+    if dp * cp % ep:
+        fact = f"experts are dealt out to GPUs with batches of their own, and {dp * cp:,} are no multiple of {ep:,}"
+        raise InputError(fact, f"add the number of GPUs: --dp {ep} --ep {ep}", field="--ep")
+    return Plan(tp, dp, zero, sp, cp, pp, ep)

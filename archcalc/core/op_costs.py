@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from archcalc.core.count import Count, product
+from archcalc.core.tensors import Tensor, axes, whole
 
 if TYPE_CHECKING:
-    from archcalc.core.ir import Op, Tensor
-    from archcalc.core.op_kind import Flops, Moved, Wants
+    from archcalc.core.ir import Op
+    from archcalc.core.op_kind import Flops, Moved, Scratch, Wants
     from archcalc.core.precision import Policy
 
 # Elements read and written
@@ -43,6 +44,18 @@ def multiply_add(op: Op) -> Count:
     """Two FLOPs for every combination of indices of the dims involved, without indexed (selected) dims."""
     met = {dim.name: dim for tensor in op.inputs for dim in tensor.dims if dim not in op.select}
     return 2 * product(dim.size for dim in met.values())
+
+
+def product_of_output(op: Op) -> Count:
+    """Two FLOPs for every number of the output and every number that is summed to it."""
+    return 2 * product(dim.size for dim in (*op.output.dims, *op.over))
+
+
+def without_bias(op: Op, wants: Wants) -> Count:
+    """A product for the gradient of the input, and one for those of the weights; a bias takes a sum."""
+    x, *others = op.inputs
+    weights = [tensor for tensor in others if len(tensor.axes) > 1]
+    return product_of_output(op) * Count(wants(x) + any(map(wants, weights)))
 
 
 def fused_attention(op: Op) -> Count:
@@ -108,6 +121,16 @@ def other_factors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
             yield tensor
 
 
+def factors_without_bias(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """The input and the weights of a linear layer, each for the other's gradient; of several weights, all for one."""
+    x, *others = op.inputs
+    weights = [tensor for tensor in others if len(tensor.axes) > 1]
+    if any(map(wants, weights)):
+        yield x
+    if wants(x):
+        yield from weights
+
+
 def its_input(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     return op.inputs[:1] if wants(op.inputs[0]) else ()
 
@@ -126,6 +149,15 @@ def its_output(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 def row_and_place(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     """torch.gather saves its input, although its gradient needs only the shape."""
     return op.inputs if wants(op.inputs[0]) else ()
+
+
+def source_of_places(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """torch.index_copy saves what it copies, although its gradient needs only the shape, and its places."""
+    into, source, *places = op.inputs
+    if wants(source):
+        yield source
+    if wants(into) or wants(source):
+        yield from places
 
 
 def decay_and_states(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
@@ -182,12 +214,21 @@ def rms_steps(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
         yield op.beside["normalised"]
 
 
+def input_and_row_statistics(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    """A fused norm saves its input, its weight and a number for each row."""
+    return (*op.inputs[:2], op.beside["rstd"]) if any(map(wants, op.inputs)) else ()
+
+
 def its_tensors(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     return (*op.inputs, op.output, *op.beside.values()) if any(map(wants, op.inputs)) else ()
 
 
 def loss_and_targets(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     return (*op.beside.values(), *op.inputs[1:]) if wants(op.inputs[0]) else ()
+
+
+def logits_and_targets(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
+    return op.inputs if wants(op.inputs[0]) else ()
 
 
 def divisor(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
@@ -202,6 +243,66 @@ def divisor(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
 def system_and_solution(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     """Backward solves the system again for the right-hand side's gradient, which needs the matrix and the solution."""
     return (*op.inputs[1:], op.output) if any(map(wants, op.inputs)) else ()
+
+
+# What exists only while an op, or its gradient, is computed
+
+
+def copies_of_output(number: int) -> Scratch:
+    """The gradient takes so many steps, each with a tensor of the output's shape."""
+    return lambda op, wants: [_like(op.output) for _ in range(number)]
+
+
+def not_wanted(op: Op, wants: Wants) -> Iterable[Tensor]:
+    """A kernel computes the gradients of queries, keys and values together, also those that nobody wants."""
+    looked_at = op.inputs[:3]
+    return [_like(tensor) for tensor in looked_at if any(map(wants, looked_at)) and not wants(tensor)]
+
+
+def one_number(op: Op, wants: Wants) -> Iterable[Tensor]:
+    """Of the output's format."""
+    return [Tensor(axes(), op.output.role)]
+
+
+def unreduced(op: Op, wants: Wants) -> Iterable[Tensor]:
+    """The gradient of a factor that was broadcast exists for every element before it is summed."""
+    small = [tensor for tensor in op.inputs if wants(tensor) and int(tensor.size) < int(op.output.size)]
+    return [_like(op.output) for _ in small[:1]]
+
+
+def its_whole_input(op: Op, wants: Wants) -> Iterable[Tensor]:
+    """Gathered from all GPUs that share a sequence."""
+    return [whole(op.inputs[0])]
+
+
+def its_whole_input_and_gradient(op: Op, wants: Wants) -> Iterable[Tensor]:
+    """The gradient is computed of all positions, before it is summed over GPUs and divided."""
+    return [whole(op.inputs[0]), whole(op.inputs[0])]
+
+
+def its_whole_output(op: Op, wants: Wants) -> Iterable[Tensor]:
+    """A partial result of all positions; in the backward pass its gradient, gathered."""
+    return [whole(op.output)]
+
+
+def broadcast_inputs(op: Op) -> Iterable[Tensor]:
+    """Those that have fewer elements than the output."""
+    return [tensor for tensor in op.inputs if int(tensor.size) < int(op.output.size)]
+
+
+def biases(op: Op) -> Iterable[Tensor]:
+    """Of a linear layer: its inputs with one axis."""
+    return [tensor for tensor in op.inputs if len(tensor.axes) == 1]
+
+
+def is_flattened(op: Op) -> bool:
+    """A product with a matrix is computed on rows; the gradient of a tensor with more axes is a view of rows."""
+    x, *others = op.inputs
+    return len(x.axes) > 2 and any(tensor.role == "param" for tensor in others)
+
+
+def _like(tensor: Tensor) -> Tensor:
+    return Tensor(tensor.axes, tensor.role)
 
 
 def both(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:

@@ -18,6 +18,7 @@ Backward = Callable[["Op", Wants], Count]
 Saves = Callable[["Op", Wants, "Policy"], Iterable["Tensor"]]
 Moved = Iterable[tuple["Tensor", Count]]  # tensors, and how many elements of each
 Moves = Callable[["Op"], Moved]
+Scratch = Callable[["Op", Wants], Iterable["Tensor"]]  # tensors that exist only while an op runs
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Kind:
     matrix: bool = False
     products: Backward | None = None  # matrix products in the backward pass of an op that is none itself
     view: bool = False
+    part: bool = False
     allocates: bool = True
     contraction: bool = False
     joins_product: bool = False
@@ -40,12 +42,29 @@ class Kind:
     softmax: str = ""
     reads_rows: bool = False
     loss_of_logits: str = ""
+    reads_logits: bool = False
     autocast: str = ""
     own_kernel: bool = False
     passes_gradient: bool = False
+    divides_gradient: bool = False
+    promotes: bool = False
+    gradient_is_view: Callable[[Op], bool] = lambda op: False
     expensive: bool = False
     row_statistics: int = 0
     enters: bool = False
+    leaf: bool = False
+    gives_beside: bool = False
+    gradient_in_input: bool = False
+    multiplies: bool = False
+    gated_kernel: str = ""
+    gathers: bool = False
+    scatters: bool = False
+    into_buffer: bool = False
+    position_tables: bool = False
+    hides: bool = False
+    scratch: Scratch = lambda op, wants: ()
+    gradient_scratch: Scratch = lambda op, wants: ()
+    summed: Callable[[Op], Iterable[Tensor]] = lambda op: ()
     reads: Moves = lambda op: every_input(op)
     writes: Moves = lambda op: its_whole_output(op)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -17,3 +18,12 @@ class Positions(Enum):
 
 
 GROWING = frozenset({Positions.SEQUENCE, Positions.PAST, Positions.WINDOW})  # a cache along these is keys and values
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How many positions attention looks back at, where a window or a chunk limits it. A cache declares it also while
+    the sequence is shorter, since engines lay layers out by it."""
+
+    positions: int
+    chunked: bool = False  # those of the same chunk alone, and no window that moves along

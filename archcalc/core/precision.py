@@ -30,6 +30,7 @@ class Policy:
         act = BYTES[self.act]
         upcast = BYTES["fp32"] if act < BYTES["fp32"] else 0
         fixed = {
+            "none": 0,
             "upcast": upcast,
             "mask": 1,
             "index": 8,

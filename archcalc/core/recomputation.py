@@ -47,6 +47,8 @@ def _kept(ops: list[tuple[Module, Op]]) -> Iterator[Result]:
         is_product = op.traits.contraction
         if op.traits.expensive and not is_product:
             yield Result(module, op, (op.output.storage, *op.beside.values()))
+        elif is_product and _has_bias(op):
+            yield Result(module, op, (op.output.storage,))
         elif is_product and not op.select:
             plain += _by_a_matrix(op) and not biased
             if biased:
@@ -54,6 +56,11 @@ def _kept(ops: list[tuple[Module, Op]]) -> Iterator[Result]:
                 yield Result(module, following, (following.output.storage,))
             elif plain % 2 or not _by_a_matrix(op):
                 yield Result(module, op, (op.output.storage,))
+
+
+def _has_bias(op: Op) -> bool:
+    """Whether one kernel adds a bias too."""
+    return any(isinstance(tensor, Param) and len(tensor.axes) == 1 for tensor in op.inputs)
 
 
 def _by_a_matrix(op: Op) -> bool:

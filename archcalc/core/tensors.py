@@ -8,7 +8,7 @@ from itertools import chain
 
 from archcalc.core import listing
 from archcalc.core.count import Count, product
-from archcalc.core.positions import Positions
+from archcalc.core.positions import Positions, Reach
 from archcalc.core.splits import Split
 
 
@@ -17,7 +17,8 @@ class Dim:
     """A named axis. `copies` marks a dim that counts equal copies (heads, experts, gates), which people factor out.
 
     `split` declares how tensor parallelism divides it, nothing that every GPU holds all of it; `positions` what its
-    places are, if they are positions of a sequence. A renamed dim keeps both.
+    places are, if they are positions of a sequence, and `reach` how far back attention looks along them, if it is
+    limited; `dealt`, that expert parallelism gives every GPU some of them. A renamed dim keeps all of these.
     """
 
     name: str
@@ -25,6 +26,8 @@ class Dim:
     copies: bool = False
     split: Split | None = None
     positions: Positions | None = None
+    reach: Reach | None = None
+    dealt: bool = False
 
     def __post_init__(self) -> None:
         pieces = self.split.pieces if self.split else ()
@@ -40,13 +43,15 @@ class Dim:
         copies: bool = False,
         split: Split | None = None,
         positions: Positions | None = None,
+        dealt: bool = False,
     ) -> Dim:
-        return cls(name, Count.named(name, size, copies=copies), copies, split, positions)
+        return cls(name, Count.named(name, size, copies=copies), copies, split, positions, dealt=dealt)
 
     def renamed(self, name: str, *, positions: Positions | None = None) -> Dim:
         """The same under another name, perhaps with other positions."""
         kept = positions or self.positions
-        return Dim.of(name, self.size, copies=self.copies, split=self.split, positions=kept)
+        number = Count.named(name, self.size, copies=self.copies)
+        return Dim(name, number, self.copies, self.split, kept, self.reach, self.dealt)
 
 
 Axis = tuple[Dim, ...]  # the dims that PyTorch keeps merged in one axis, such as (heads, head_dim)
@@ -118,3 +123,16 @@ class Tensor:
         while found.of is not None and found not in places:
             found = found.of
         return found
+
+
+WHOLE = "whole_"  # before the name of a sequence that no plan cuts
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """As every GPU has it: along a sequence of another name, with positions that no plan cuts."""
+    return Tensor(tuple(tuple(map(_kept_whole, axis)) for axis in tensor.axes), tensor.role)
+
+
+def _kept_whole(dim: Dim) -> Dim:
+    is_cut = dim.positions is Positions.SEQUENCE
+    return dim.renamed(WHOLE + dim.name, positions=Positions.GATHERED) if is_cut else dim

@@ -68,7 +68,7 @@ class Core:
         scores = m.record("scale", scores)
         scores = self._capped(scores) if self.softcap else scores
         scores = m.record("add", scores, self.bias) if self.bias else scores
-        scores = m.record("mask", scores, self.mask) if self.mask else scores
+        scores = m.record("mask", scores, self.mask, sees=self.sight.window) if self.mask else scores
         weights = self._beside_sinks(scores) if self.sinks else self.weights(scores)
         weights = dropped(m, weights, self.dropout, self.work)
         found = m.record("contract", weights, v, to=axes(batch, head, seq, v.dims[3]), over=(past,), seen=self.seen)
@@ -84,7 +84,7 @@ class Core:
         self.m.whole_sequence = self._bent
         looked_up = axes(*q.dims[:3], v.dims[3])
         if self._is_plain(k, v):
-            return self.m.record("flash", q, k, v, to=looked_up, seen=self.seen)
+            return self.m.record("flash", q, k, v, to=looked_up, seen=self.seen, sees=self.sight.window)
         self.m.work_notes.extend(self._kernel_notes(k, v))
         others = [tensor for tensor in (self.sinks, self.chosen) if tensor]
         return self.m.record("bent_flash", q, k, v, *others, to=looked_up, seen=self.seen)

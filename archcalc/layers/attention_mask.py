@@ -6,11 +6,11 @@ Attention computes all scores and masks some, so a narrower sight changes what a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.core.count import Count
 from archcalc.core.ir import Dim
-from archcalc.core.positions import Positions
+from archcalc.core.positions import Positions, Reach
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,12 @@ class Sight:
     def kept(self, past: Dim) -> Dim:
         """The positions that the KV cache must keep for the next token: the window, the chunk, or all of them."""
         widest, name = self.window or self.chunk, "window" if self.window else "chunk"
-        if not widest or widest > past.size:
+        if not widest:
             return past
-        return Dim(past.name, Count.named(name, widest), positions=Positions.WINDOW)
+        reach = Reach(widest, chunked=not self.window)
+        if widest > past.size:
+            return replace(past, reach=reach)
+        return Dim(past.name, Count.named(name, widest), positions=Positions.WINDOW, reach=reach)
 
     def pairs(self, length: Count) -> Count:
         """Unmasked (query, key) pairs: position i attends to i + 1 positions, and at most w in a window of w."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, axes
+from archcalc.core.ir import Dim, Module, Region, axes
 from archcalc.core.positions import Positions
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.dims import kv_heads_of
@@ -45,6 +45,7 @@ def _unused(name: str, root: Module) -> str:
 
 def _layer(m: Module, kept: Kept, work: Workload) -> None:
     """Of whatever they are computed from."""
+    m.region = Region.BLOCK
     batch, length = Dim.of("batch", work.batch), work.context + 1 if work.decodes else work.lengths["seq"]
     past = Sight(window=kept.window).kept(Dim.of("kv_seq", length, positions=Positions.PAST))
     heads = kv_heads_of(kept.heads)

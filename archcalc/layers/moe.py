@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, product, total
-from archcalc.core.ir import Dim, Module, Part, Tensor
+from archcalc.core.ir import Dim, Module, Part, Region, Tensor
 from archcalc.core.roles import Role
 from archcalc.layers.activation import activated
 from archcalc.layers.dims import ffn_of
@@ -42,6 +42,7 @@ class Mixture:
         return replace(self, top=min(original.top, self.experts))
 
     def run(self, m: Module, x: Tensor, work: Workload) -> Tensor:
+        m.region, m["experts"].region = Region.MIXTURE, Region.EXPERTS
         m.work_notes.append(IDEAL)
         weights = self.route(m["router"], x)
         inner = self._to_latent(m["latent_in"], x, self.latent) if self.latent else x
@@ -108,12 +109,16 @@ class Experts:
         self.m.parts.append(Part("one_expert", one))
 
     @property
+    def _experts(self) -> Dim:
+        return Dim.of("experts", self.mixture.experts, copies=True, dealt=True)
+
+    @property
     def _top(self) -> Dim:
         return Dim.of("top", self.mixture.top)
 
     def linear(self, name: str, x: Tensor, out: Dim, role: Role) -> Tensor:
         """A linear layer per expert: a product with the weights of the selected experts."""
-        m, expert, into = self.m[name], Dim.of("experts", self.mixture.experts, copies=True), x.dims[-1]
+        m, expert, into = self.m[name], self._experts, x.dims[-1]
         met = Count(self.mixture.top) * into.size * out.size
         elements = expert.size * into.size * out.size
         weight = m.param("weight", expert, out, into, elements=elements, active=met, role=role)

@@ -1,0 +1,44 @@
+"""A Transformer with some of its layers alone, for the stages of a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby, islice
+
+from archcalc.archs.transformer.pattern import Items, Line, blocks_of
+from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
+from archcalc.core.errors import InputError
+
+
+def layers(model: Transformer) -> int:
+    """How many layers a pipeline divides."""
+    return blocks_of(_stack(model).items)
+
+
+def between(model: Transformer, first: int, last: int) -> Transformer:
+    """The same with the layers from `first` up to `last`, not included."""
+    stack = _stack(model)
+    words = [line.words for line in islice(_one_by_one(stack.items), first, last)]
+    items = tuple(Line(len(list(equal)), word) for word, equal in groupby(words))
+    part = replace(stack, items=items)
+    return replace(model, encoder=part) if model.encoder else replace(model, decoder=part)
+
+
+def _one_by_one(items: Items) -> Iterator[Line]:
+    for item in items:
+        for _ in range(item.times):
+            if isinstance(item, Line):
+                yield replace(item, times=1)
+            else:
+                yield from _one_by_one(item.items)
+
+
+def _stack(model: Transformer) -> ResolvedStack:
+    """The only stack; others would have to be divided together."""
+    stack, *others = model.stacks
+    unequal = stack.once or stack.distinct or any(line.calls != 1 for line in _one_by_one(stack.items))
+    if others or unequal:
+        what = "an encoder and a decoder" if others else "layers that share weights"
+        raise InputError(f"archcalc does not divide {what} among pipeline stages", "leave --pp out", field="--pp")
+    return stack

@@ -1,0 +1,91 @@
+"""The kinds of op that libraries' code is made of, where a layer of archcalc's own is one op (`archcalc.run.code`)."""
+
+from __future__ import annotations
+
+from archcalc.core.op_costs import (
+    copies_of_output,
+    each,
+    each_input,
+    fused_attention,
+    input_and_row_statistics,
+    its_output,
+    its_tensors,
+    logits_and_targets,
+    loss_and_targets,
+    no_elements,
+    none,
+    normalisation,
+    not_wanted,
+    nothing,
+    recomputes_scores,
+)
+from archcalc.core.op_kind import Kind
+
+_WEIGHT = (("total_weight", "act", "one"),)
+_RSTD = (("rstd", "stat", "rows"),)
+
+
+_EFFICIENT = (("logsumexp", "stat", "aligned rows"), ("seed", "seed", "one"), ("offset", "seed", "one"))
+
+
+def _part(about: str) -> Kind:
+    return Kind(about, none, nothing, part=True, writes=no_elements)
+
+
+OF_LIBRARIES = {
+    "inverse_root": Kind("1 / √x", each(2), its_output, gradient_scratch=copies_of_output(2)),
+    "seen": Kind(
+        "another tensor, seen where it is stored", none, nothing, part=True, passes_gradient=True, writes=no_elements
+    ),
+    "asked": Kind(
+        "what a gradient is asked of, though nothing before it may want one",
+        none,
+        nothing,
+        part=True,
+        passes_gradient=True,
+        leaf=True,
+        writes=no_elements,
+    ),
+    "expand": Kind("one tensor seen several times", none, nothing, part=True, writes=no_elements),
+    "negate": Kind("−x", each(1), nothing),
+    "slice": _part("a part of a tensor, seen where it is stored"),
+    "transpose": _part("axes in another order, seen where they are stored"),
+    "cast": Kind("the same values in another number format", none, nothing),
+    "mean": Kind("mean over named dims", each_input(1), nothing),
+    "end_of_scope": Kind("a function returns: what its variables held is let go of", none, nothing, role="none"),
+    "split": _part("parts of a tensor that lie side by side; going back their gradients are joined"),
+    "nll_loss": Kind(
+        "negative of the targets' log-probabilities",
+        each_input(1),
+        loss_and_targets,
+        beside=_WEIGHT,
+        reads_logits=True,
+        autocast="fp32",
+    ),
+    "leaf": Kind("numbers that want a gradient and are no parameter", none, nothing, leaf=True),
+    "fused_rms_norm": Kind(
+        "the same in one kernel", normalisation(3), input_and_row_statistics, beside=_RSTD, autocast="fp32"
+    ),
+    "efficient": Kind(
+        "attention in one kernel, with a bias on the scores",
+        fused_attention,
+        its_tensors,
+        recomputes_scores,
+        _EFFICIENT,
+        matrix=True,
+        autocast="narrow",
+        own_kernel=True,
+        attention_kernel=True,
+        expensive=True,
+        gradient_scratch=not_wanted,
+    ),
+    "cross_entropy_in_place": Kind(
+        "the same in one kernel, which turns the logits into their gradient",
+        each_input(5),
+        logits_and_targets,
+        reads_logits=True,
+        autocast="fp32",
+        own_kernel=True,
+        gradient_in_input=True,
+    ),
+}
