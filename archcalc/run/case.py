@@ -15,8 +15,10 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
+from archcalc.run.code import OWN, Code, code, not_compared, support, usual_code
 from archcalc.run.optimizers import Optimizer, optimizer
 from archcalc.run.options import RECOMPUTE, Options
+from archcalc.run.pipeline import Stage
 from archcalc.run.precision_recipes import Recipe, recipe
 from archcalc.storage import named_formats
 from archcalc.storage.format import Format
@@ -41,6 +43,10 @@ class Case:
     recompute: str = "none"
     loss_chunks: int = 1
     compile: str = "none"
+    reshard: str = "always"  # after the forward pass: always, but the last block, never
+    code: Code = OWN
+    allocator: str = "plain"
+    stage: Stage | None = None  # of a pipeline
     freeze: tuple[str, ...] = ()
     lora: int | None = None
     lora_targets: tuple[str, ...] = ()
@@ -57,6 +63,12 @@ class Case:
     def trains(self) -> bool:
         return self.mode == "train"
 
+    @property
+    def adapters(self) -> Recipe | None:
+        """Number formats of low-rank adapters: those of all else, unless the training code keeps them in fp32."""
+        is_plain = self.recipe is None or self.recipe.master or self.recipe.copies
+        return self.recipe if is_plain or self.code.habits.adapters != "fp32" else recipe("fp32")
+
 
 def case(model: Model, asked: Options) -> Case:
     """The options of a memory report, with defaults filled in."""
@@ -66,25 +78,56 @@ def case(model: Model, asked: Options) -> Case:
 
 def _training(model: Model, asked: Options) -> Case:
     name = asked.precision or ("fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed")
-    kept, adam = recipe(name, sharded=asked.zero == 3 and not asked.lora), optimizer(asked.optimizer or "adamw")
+    used = _code(model, asked).with_habits(asked.habit or ())
+    support.check(asked, used, model.spec.family)
+    main_gradients = used.habits.gradients == "resident"
+    kept = recipe(name, sharded=asked.zero == 3 and not asked.lora, main_gradients=main_gradients)
+    chunks = asked.loss_chunks or used.habits.chunks
+    adam = optimizer(asked.optimizer or _usual_optimizer(used, asked))
     made = Case(
         mode="train",
-        plan=asked.plan,
+        plan=_padded(asked.plan, used),
         format=named_formats.weight_format(asked.weights or kept.weights),
         activations=kept.activations,
         attention=_attention(asked, kept.activations),
         recipe=kept,
         optimizer=adam,
-        accumulate=asked.accumulate or 1,
+        accumulate=asked.accumulate or max(asked.plan.pp, used.habits.micro_batches),
         recompute=RECOMPUTE[asked.recompute or "none"],
-        loss_chunks=asked.loss_chunks or 1,
-        compile=asked.compile or "none",
+        loss_chunks=chunks,
+        compile=used.habits.compiles(chunks) if asked.compile == "code" else asked.compile or "none",
+        reshard=asked.reshard_after_forward or used.habits.reshard,
+        code=used,
+        allocator=asked.allocator or used.habits.allocator,
         freeze=asked.freeze or (),
         lora=asked.lora,
         lora_targets=asked.lora_targets or (),
         overhead=asked.overhead,
     )
-    return replace(made, assumptions=tuple(_of_training(model, asked, made)), estimates=tuple(_unverified(made)))
+    estimates = (*_unverified(made), *support.unmeasured(asked, used, precision=kept.name, attention=made.attention))
+    return replace(made, assumptions=tuple(_of_training(model, asked, made)), estimates=estimates)
+
+
+def _padded(plan: Plan, used: Code) -> Plan:
+    return replace(plan, padded_to=used.number("vocabulary_rows")) if used.habits.vocabulary == "padded" else plan
+
+
+def _code(model: Model, asked: Options) -> Code:
+    """The training code that was asked for, or the one that people run."""
+    if asked.code:
+        return code(asked.code, model.model_type, model.config)
+    usual = usual_code(model.model_type, model.config)
+    try:
+        support.check(asked, usual, model.spec.family)
+    except InputError:
+        return not_compared(model.model_type)
+    return usual
+
+
+def _usual_optimizer(used: Code, asked: Options) -> str:
+    """That of the library, which may have another one beside quantised weights."""
+    beside = used.habits.quantised_optimizer
+    return beside if asked.weights and beside != "same" else used.habits.optimizer
 
 
 def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumption]:
@@ -95,23 +138,44 @@ def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumptio
     if not asked.optimizer:
         name = made.optimizer.name
         yield Assumption(Topic.OPTIMIZER, f"optimizer {name}", name, "--optimizer")
+    yield made.code.assumption(said=bool(asked.code), autocast=used.name == "autocast")
+    yield from support.assumed(asked, made.code)
+    if made.plan.pp > 1 and not asked.accumulate:
+        text = f"{made.accumulate} micro-batches a step, so that every pipeline stage has one to work on"
+        yield Assumption(Topic.PARALLELISM, text, made.accumulate, "--accumulate")
+    if made.plan.ep > 1:
+        yield Assumption(Topic.PARALLELISM, "tokens are spread evenly over experts: every GPU gets as many as it sends")
+    yield from _set_by_code(asked, made)
     if model.stored and model.stored.is_quantised and not asked.weights:
         text = f"training uses unquantised weights, not the format they are stored in ({model.stored.name})"
         yield Assumption(Topic.WEIGHTS, text, used.weights)
 
 
+def _set_by_code(asked: Options, made: Case) -> Iterator[Assumption]:
+    """What its configs choose, where the question leaves it open."""
+    name = made.code.name
+    if made.loss_chunks > 1 and not asked.loss_chunks:
+        text = f"loss in {made.loss_chunks} chunks, as {name} computes it"
+        yield Assumption(Topic.CODE, text, made.loss_chunks, "--loss-chunks")
+    if made.accumulate > 1 and not asked.accumulate:
+        text = f"gradients of several micro-batches are accumulated, as in {name}'s configs"
+        yield Assumption(Topic.CODE, text, made.accumulate, "--accumulate")
+    if asked.compile == "code":
+        yield Assumption(Topic.CODE, f"{name} compiles: {made.compile}", made.compile, "--compile")
+
+
 def _unverified(made: Case) -> list[str]:
     """Assumptions that archcalc has not verified against a real run."""
     found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
-    if made.plan.cp > 1:
+    if made.plan.cp > 1 and made.code.habits.context == "gathered":
         found.append("context parallelism: keys and values are all-gathered for attention")
     if made.compile != "none":
         found.append("torch.compile: assumes elementwise ops are fused, and recomputed instead of saved")
-    if made.loss_chunks > 1:
+    if made.loss_chunks > 1 and made.code.habits.loss_chunks in ("freed", "backward"):
         found.append("chunked cross-entropy: each chunk's logits are freed before the next")
     if made.format.is_quantised:
         found.append("quantised training: weights are dequantised to 16 bits one layer at a time")
-    if made.format.is_quantised and made.recipe and made.recipe.name == "fp8":
+    if made.format.is_quantised and made.recipe and made.recipe.products == "fp8":
         found.append("fp8 with quantised weights: only the adapters' matrix products are computed in fp8")
     return found
 

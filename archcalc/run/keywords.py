@@ -53,4 +53,10 @@ class MemoryKeywords(SharedKeywords, total=False):
     prefill: Size
     overhead: Size
     zero: Size
+    pp: Size
+    ep: Size
+    reshard_after_forward: str | None
+    code: str | None
+    habit: Names
+    allocator: str | None
     compile: str | None

@@ -53,7 +53,8 @@ def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
 
 
 def _is_meant(module: Module, target: str) -> bool:
-    return target == EVERY_LINEAR or matches(module.path, target)
+    """`all` leaves out the head, which has to be named."""
+    return matches(module.path, target) or (target == EVERY_LINEAR and module.group != ModuleGroup.HEAD)
 
 
 def _check_rank(rank: int, adapted: list[tuple[Module, Op]], *, every: bool) -> None:
@@ -87,12 +88,9 @@ class Lora:
 
 
 def _is_linear(module: Module, op: Op) -> bool:
-    """A product with the module's own matrix, outside of the head."""
-    return (
-        op.traits.contraction
-        and module.group != ModuleGroup.HEAD
-        and any(isinstance(tensor, Param) and tensor.owner is module and len(tensor.axes) == 2 for tensor in op.inputs)
-    )
+    """A product with the module's own matrix."""
+    own = (one for one in op.inputs if isinstance(one, Param) and one.owner is module)
+    return op.traits.contraction and any(len(one.axes) == 2 for one in own)
 
 
 def _adapt(module: Module, op: Op, rank: Dim) -> None:

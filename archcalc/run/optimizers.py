@@ -2,13 +2,15 @@
 
     momentum, lion   one value for each weight
     adam, adamw      two
+    adamw-paged      two of fp32, in memory that CUDA moves to the host and back: not in PyTorch's allocator
     adam8bit         two of one byte each, and an fp32 scale for every 256; a small parameter keeps fp32
     adafactor        of a matrix one value for each row and each column, of a vector one for each weight
     muon             one for each weight of the blocks' matrices; adamw for tables, head, norms and biases
 
 A step of `foreach` optimizers, PyTorch's default on a GPU, computes the update of all parameters at once, so that
-Adam's needs the size of all of them for a moment; a fused one (adamw-fused, and those that keep master weights) needs
-nothing. Scalars that count steps live in the host's memory.
+Adam's needs the size of all of them for a moment; `adamw-for-loop` (foreach=False) needs that of one after the other,
+and a fused one (adamw-fused, and those that keep master weights) nothing. Scalars that count steps live in the host's
+memory, but for those of fused kernels.
 """
 
 from __future__ import annotations
@@ -33,11 +35,17 @@ class Optimizer:
     name: str
     states: States
     update: int = 0
+    one_by_one: bool = False  # of one parameter after the other, not of all at once
     estimate: str = ""
 
 
 def _values(number: int) -> States:
     return lambda param, elements, width: number * elements * width
+
+
+def _values_and_steps(number: int) -> States:
+    """A fused kernel counts steps on the GPU, with an fp32 number for each parameter."""
+    return lambda param, elements, width: number * elements * width + 4
 
 
 def _blockwise(param: Param, elements: int, width: int) -> int:
@@ -74,14 +82,23 @@ OPTIMIZERS = {
         Optimizer("momentum", _values(1)),
         Optimizer("adam", _values(2), update=1),
         Optimizer("adamw", _values(2), update=1),
-        Optimizer("adamw-fused", _values(2)),
+        Optimizer("adamw-for-loop", _values(2), update=1, one_by_one=True),
+        Optimizer("adamw-fused", _values_and_steps(2)),
+        Optimizer("adamw-paged", _values(0)),
         Optimizer("adam8bit", _blockwise, estimate=_8BIT),
         Optimizer("adafactor", _factored, estimate=_ADAFACTOR),
         Optimizer("lion", _values(1), update=1),
         Optimizer("muon", _orthogonal, estimate=_MUON),
     )
 }
-ALIASES = {"sgd-momentum": "momentum", "adamw8bit": "adam8bit", "8bit-adam": "adam8bit", "adam-8bit": "adam8bit"}
+ALIASES = {
+    "paged-adamw": "adamw-paged",
+    "pagedadamw": "adamw-paged",
+    "sgd-momentum": "momentum",
+    "adamw8bit": "adam8bit",
+    "8bit-adam": "adam8bit",
+    "adam-8bit": "adam8bit",
+}
 
 
 def optimizer(name: str) -> Optimizer:

@@ -26,15 +26,19 @@ MODES = ("train", "infer", "prefill", "decode")
 TRAIN, INFERENCE = ("train",), ("infer", "prefill", "decode")
 USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command
 FLOPS, BYTES = ("flops",), ("memory", "fit")
+OF_TRAINING: dict[str, Any] = {"modes": TRAIN, "commands": BYTES}
 ATTENTION = ("eager", "flash")
 CAUSAL = ("full", "half")
 RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
-COMPILE = ("none", "blocks", "all")
+COMPILE = ("none", "blocks", "all", "code")
+RESHARD = ("always", "never")
+ALLOCATORS = ("plain", "expandable")
 KV_RULES = {
     "window": "exactly the window",
     "window-1": "the window without the current token",
     "window+batch": "the window plus one batch, rounded up to pages of 256",
     "full": "the whole context length",
+    "vllm": "blocks of a pool that groups of layers share",
 }
 
 
@@ -49,8 +53,8 @@ class Options:
     )
     sizes: Sizes = field(default_factory=Sizes)
     precision: str | None = option(
-        "Training: fp32, mixed, autocast, bf16, fp8. Inference: activation dtype; also the weight dtype unless "
-        "--weights is given.",
+        "Training: fp32, mixed, autocast, bf16, fp8, fp8-gathered. Inference: activation dtype; also the weight dtype "
+        "unless --weights is given.",
         precision_name,
         metavar="NAME",
         also=("dtype", "torch_dtype"),
@@ -62,7 +66,7 @@ class Options:
         also=("quantization", "weight_dtype"),
     )
     optimizer: str | None = option(
-        "Optimizer: sgd, momentum, adam, adamw, adamw-fused, adam8bit, adafactor, lion, muon.",
+        "Optimizer: sgd, momentum, adam, adamw, adamw-fused, adamw-for-loop, adam8bit, adafactor, lion, muon.",
         word,
         metavar="NAME",
         modes=TRAIN,
@@ -141,7 +145,7 @@ class Options:
         also=("kv_cache_dtype", "cache_type"),
     )
     kv_rule: str | None = option(
-        "KV cache of sliding-window layers: window, window-1, window+batch or full.",
+        "KV cache of sliding-window layers: window, window-1, window+batch, full; vllm: of all layers, in blocks.",
         word,
         choices=tuple(KV_RULES),
         metavar="RULE",
@@ -202,12 +206,51 @@ class Options:
         modes=TRAIN,
         also=("context_parallel_size", "context_parallel_degree"),
     )
+    pp: int | None = option(
+        "Pipeline parallelism: stages that hold some of the layers each; the one with the most is counted.",
+        size,
+        metavar="N",
+        **OF_TRAINING,
+        also=("pipeline_parallel_size", "pipeline_model_parallel_size", "pipeline_parallel_degree"),
+    )
+    ep: int | None = option(
+        "Expert parallelism: data-parallel GPUs that the experts are dealt out to.",
+        size,
+        metavar="N",
+        **OF_TRAINING,
+        also=("expert_parallel_size", "expert_model_parallel_size", "expert_parallel_degree"),
+    )
+    reshard_after_forward: str | None = option(
+        "FSDP: free gathered weights after each block's forward pass, or keep them for the backward pass.",
+        word,
+        choices=RESHARD,
+        **OF_TRAINING,
+    )
+    code: str | None = option(
+        "Training code whose habits are assumed: transformers, torchtitan, torchtune, litgpt, megatron or plain; "
+        "of a date, torchtitan@2024-12.",
+        word,
+        metavar="NAME[@DATE]",
+        **OF_TRAINING,
+    )
+    habit: tuple[str, ...] | None = option(
+        "Another choice that the training code leaves, such as loss=in_place_fp32. Repeatable.",
+        names,
+        metavar="NAME=CHOICE",
+        **OF_TRAINING,
+        repeatable=True,
+    )
+    allocator: str | None = option(
+        "PyTorch's CUDA allocator: its default segments, or expandable segments.",
+        word,
+        choices=ALLOCATORS,
+        **OF_TRAINING,
+    )
     compile: str | None = option(
-        "Assume torch.compile on each block, or on blocks and loss.",
+        "Assume torch.compile on each block, on blocks and loss, or on what the training code compiles.",
         word,
         choices=COMPILE,
-        modes=TRAIN,
-        commands=BYTES,
+        **OF_TRAINING,
     )
 
     @classmethod
@@ -236,8 +279,10 @@ class Options:
     def plan(self) -> Plan:
         """How the model is laid out over GPUs."""
         from archcalc.core.mesh import plan
+        from archcalc.run.code.zero import stage
 
-        return plan(self.tp or 1, self.dp or 1, self.zero or 0, bool(self.sp), self.cp or 1)
+        tp, dp, cp, pp, ep = (size or 1 for size in (self.tp, self.dp, self.cp, self.pp, self.ep))
+        return plan(tp, dp, stage(self.zero or 0, dp * cp, self.code), bool(self.sp), cp, pp, ep)
 
     def changed(self, **values: Any) -> Options:
         """A copy with some options changed, checked again."""
@@ -254,6 +299,9 @@ class Options:
             raise InputError(
                 "with --lora everything but the adapters is frozen already", "leave --freeze out", field="--freeze"
             )
+        if self.reshard_after_forward and self.zero != 3:
+            hint = "add --zero 3, or leave --reshard-after-forward out"
+            raise InputError("only ZeRO-3 gathers weights", hint, field="--reshard-after-forward")
         if self.lora_targets and not self.lora:
             raise InputError("needs --lora RANK", "add --lora 16", field="--lora-targets")
         if self.trains and self.weights and not self.lora:

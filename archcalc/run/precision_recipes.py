@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from archcalc.core.errors import InputError, did_you_mean
 
@@ -11,7 +11,9 @@ from archcalc.core.errors import InputError, did_you_mean
 class Recipe:
     """`master` is a wider copy of the weights that the optimizer updates; `copies` a narrower one made for a step.
 
-    `gathered` is what shards are turned into when they are gathered, and what the gradients of that are in."""
+    `gathered` is what shards are turned into when they are gathered, and what the gradients of that are in;
+    `gathered_matrices` what the blocks' matrices are turned into, if that is narrower. `products` is what linear layers
+    multiply in, if that is narrower than the activations."""
 
     name: str
     about: str
@@ -22,8 +24,12 @@ class Recipe:
     master: str = ""
     copies: str = ""
     gathered: str = ""
+    gathered_matrices: str = ""
+    products: str = ""
     estimate: str = ""
 
+
+_FP8 = "fp8 training: libraries differ in which tensors they store in fp8"
 
 RECIPES = {
     recipe.name: recipe
@@ -57,7 +63,8 @@ RECIPES = {
             "bf16",
             master="fp32",
             copies="fp8",
-            estimate="fp8 training: libraries differ in which tensors they store in fp8",
+            products="fp8",
+            estimate=_FP8,
         ),
     )
 }
@@ -75,10 +82,45 @@ FSDP2 = Recipe(
 )  # MixedPrecisionPolicy(param_dtype=bfloat16, reduce_dtype=float32), as torchtitan has it
 
 
-def recipe(name: str, *, sharded: bool = False) -> Recipe:
+_FP8_PRODUCTS = "as mixed under FSDP2, with products of linear layers in fp8"
+SHARDED = {  # torchao's Float8Linear, with enable_fsdp_float8_all_gather or without
+    "mixed": FSDP2,
+    "fp8": replace(FSDP2, name="fp8", about=_FP8_PRODUCTS, products="fp8", estimate=_FP8),
+    "fp8-gathered": replace(
+        FSDP2,
+        name="fp8-gathered",
+        about=f"{_FP8_PRODUCTS}, whose weights are gathered in fp8",
+        gathered_matrices="fp8",
+        products="fp8",
+        estimate=_FP8,
+    ),
+}
+
+MAIN_GRADIENTS = {  # Megatron-LM, --accumulate-allreduce-grads-in-fp32, which bf16 weights switch on
+    "fp32": RECIPES["fp32"],
+    "mixed": replace(
+        RECIPES["mixed"],
+        gradients="fp32",
+        gathered="bf16",  # and the gradients that are made before they are added to those
+        about="bf16 weights and activations (fp16 takes the same), fp32 main gradients, master weights and states",
+    ),
+    "fp8": replace(RECIPES["fp8"], gradients="fp32", gathered="bf16"),
+}
+
+
+def recipe(name: str, *, sharded: bool = False, main_gradients: bool = False) -> Recipe:
     """A recipe by its name; sharded weights need no master weights beside them."""
-    if name == "mixed" and sharded:
-        return FSDP2
+    if sharded and name in SHARDED:
+        return SHARDED[name]
+    if name in SHARDED and name not in RECIPES:
+        fact = f"{name} is about weights that FSDP shards"
+        raise InputError(fact, "add --zero 3 and --dp, or use --precision fp8", field="--precision")
+    if main_gradients and name in RECIPES:
+        if name not in MAIN_GRADIENTS:
+            hint = f"choose from: {', '.join(MAIN_GRADIENTS)}"
+            fact = f"{name} has no fp32 main gradients, which this training code keeps"
+            raise InputError(fact, hint, field="--precision")
+        return MAIN_GRADIENTS[name]
     if name not in RECIPES:
         hint = f"{did_you_mean(name, RECIPES)} (fp16: mixed takes the same)"
         raise InputError(f"no training precision called {name}", hint, field="--precision")

@@ -16,10 +16,10 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Op, Param, Tensor, walk
 from archcalc.core.mesh import is_split
 from archcalc.core.positions import Positions
+from archcalc.core.tensors import whole
 from archcalc.layers.attention_core import EAGERLY
 from archcalc.spec.workload import Workload
 
-WHOLE = "whole_"  # before the name of a sequence that no plan cuts
 Gathered = dict[tuple[Module | None, Tensor], Tensor]  # by the part that reads it, and what it is gathered of
 
 
@@ -30,9 +30,9 @@ def split_sequence(root: Module) -> None:
         module.body[:] = [new for item in module.body for new in _around(item, module, gathered)]
 
 
-def check_sequence(root: Module) -> None:
-    """Refuse replicated matrices, recurrent layers and memories of earlier segments: libraries differ in whether their
-    input is gathered."""
+def check_sequence(root: Module, *, replicated: bool = False) -> None:
+    """Refuse recurrent layers, memories of earlier segments, and `replicated` matrices where a library is not known to
+    give them its own part of the sequence: libraries differ in whether their input is gathered."""
     for module, _ in walk(root):
         if any(dim.positions is Positions.SEGMENT for op in module.ops for dim in op.output.dims):
             fact = (
@@ -40,16 +40,16 @@ def check_sequence(root: Module) -> None:
             )
             raise InputError(fact, "leave --sp out", field="--sp")
         for param in module.params.values():
-            if len(param.axes) > 1 and not param.weight_role.is_table and not _is_known(param):
+            if len(param.axes) > 1 and not param.weight_role.is_table and not _is_known(param, replicated):
                 why = "has a recurrent state" if is_split(param.dims) else "tensor parallelism does not split"
                 fact = f"archcalc does not know sequence parallelism for {module.path}, which {why}"
                 raise InputError(fact, "leave --sp out", field="--sp")
 
 
-def _is_known(param: Param) -> bool:
+def _is_known(param: Param, replicated: bool) -> bool:
     """Whether libraries use sequence parallelism around a layer split in this way."""
     splits = [dim.split for dim in param.dims if dim.split]
-    return bool(splits) and all(split.sequence_parallel for split in splits)
+    return (bool(splits) or replicated) and all(split.sequence_parallel for split in splits)
 
 
 def one_part(work: Workload, gpus: int) -> Workload:
@@ -102,25 +102,14 @@ def _gathering(op: Op, key: tuple[Module | None, Tensor], gathered: Gathered) ->
     """All linear layers of a module read the same gathered tensor."""
     x, *rest = op.inputs
     first = key not in gathered
-    whole = gathered.setdefault(key, _whole(x))
-    reading = replace(op, inputs=(whole, *rest))
-    return [Op("all_gather", (x,), whole), reading] if first else [reading]
+    every = gathered.setdefault(key, whole(x))
+    reading = replace(op, inputs=(every, *rest))
+    return [Op("all_gather", (x,), every), reading] if first else [reading]
 
 
 def _cutting(op: Op) -> list[Op | Module]:
-    partial = _whole(op.output)
+    partial = whole(op.output)
     return [replace(op, output=partial, name="", note=""), Op("reduce_scatter", (partial,), op.output)]
-
-
-def _whole(tensor: Tensor) -> Tensor:
-    """As every GPU has it: along a sequence of another name, with positions that no plan cuts."""
-    axes = tuple(tuple(_kept_whole(dim) for dim in axis) for axis in tensor.axes)
-    return Tensor(axes, tensor.role)
-
-
-def _kept_whole(dim: Dim) -> Dim:
-    is_cut = dim.positions is Positions.SEQUENCE
-    return dim.renamed(WHOLE + dim.name, positions=Positions.GATHERED) if is_cut else dim
 
 
 def is_gathered(tensor: Tensor) -> bool:

@@ -1,0 +1,79 @@
+"""The tensors of an attention layer that the functions of libraries have names for: queries, keys, values, weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.core.ir import Module, Op, Region, Tensor, walk
+from archcalc.core.tree import ops_in
+from archcalc.run.code import eager
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Queries, keys and values by head, as attention's core reads them."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+
+
+def attentions(root: Module) -> list[Module]:
+    """Layers that have a core between their projections."""
+    return [module for module, _ in walk(root) if core_of(module)]
+
+
+def core_of(attention: Module) -> Module | None:
+    return next((child for child in attention.children if child.region == Region.CORE), None)
+
+
+def looked_at(attention: Module) -> Looked:
+    """Of the kernel, or of the first and the last product; keys and values of a group are those before the copies."""
+    core = core_of(attention)
+    assert core
+    products = [op for op in core.ops if op.traits.matrix]
+    query, key, *_ = products[0].inputs
+    value = products[0].inputs[2] if products[0].traits.attention_kernel else products[-1].inputs[1]
+    copied = {op.output: op.inputs[0] for op in core.ops if op.inputs and not op.traits.matrix}
+    return Looked(query, copied.get(key, key), copied.get(value, value))
+
+
+def stores_scores(attention: Module) -> bool:
+    core = core_of(attention)
+    return any(op.traits.softmax for op in core.ops) if core else False
+
+
+def weights_of(attention: Module) -> list[Tensor]:
+    """What eager attention multiplies values with; a kernel gives none out."""
+    core = core_of(attention)
+    products = [op for op in core.ops if op.traits.contraction] if core else []
+    return [products[-1].inputs[0]] if products else []
+
+
+def see_by_head(attention: Module, tensor: Tensor) -> None:
+    """A projection seen with heads in front of positions: its gradient comes by head, and is copied back."""
+    _, head, seq, _ = tensor.dims
+    if tensor.of is None or min(int(head.size), int(seq.size)) == 1:
+        return
+    place = next(place for place, item in enumerate(attention.body) if tensor.storage in made_by(item))
+    attention.body.insert(place + 1, Op("transpose", (tensor.of,), tensor))
+
+
+def lower_attention(attention: Module, *, narrow: bool, separately: bool = False) -> None:
+    """Without rotary positions: what the projections give is seen by head.
+
+    Gradients of keys come along the positions of queries. Where they are joined with others they can be seen as the
+    layer's output without a copy; where keys have a matrix of their own, only those of one sequence can."""
+    core, looked = core_of(attention), looked_at(attention)
+    if core is None or not stores_scores(attention):
+        return
+    batch = looked.key.dims[0]
+    copied = [looked.key] if separately and int(batch.size) > 1 else []
+    for by_head in (looked.value, *copied, looked.query):
+        see_by_head(attention, by_head)
+    eager.lower_core(core, narrow=narrow)
+
+
+def made_by(item: Op | Module) -> set[Tensor]:
+    ops = ops_in(item) if isinstance(item, Module) else [item]
+    return {tensor for op in ops for tensor in (op.output, *op.beside.values())}

@@ -1,0 +1,57 @@
+"""What a config.json says about the code that runs: the activation by its name, and the rates of dropout by place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from archcalc.spec.paths import data_root
+
+PLACES = ("embedding", "weights", "attention", "cross", "inside", "ffn", "final")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """`dropout` has a rate for each place, or is None where the library's file says nothing of the family."""
+
+    activation: str = ""
+    caps_logits: bool = False
+    dropout: tuple[tuple[str, float], ...] | None = None
+
+    def rate(self, place: str) -> float:
+        """Of dropout: on the embedding, on attention's weights, behind a branch, inside of a feed-forward layer …"""
+        return dict(self.dropout or ()).get(place, 0.0)
+
+
+NOTHING_SAID = Facts()
+
+
+def facts(data: dict[str, Any], model_type: str, config: Mapping[str, Any] | None) -> Facts:
+    """By the keys that a library's file names; what a config leaves out has the default of its class."""
+    if not (data_root() / "hf" / f"{model_type}.json").exists():
+        return NOTHING_SAID
+    said = _values(model_type, config or {})
+    caps = any(said.get(key) for key in data.get("logits_cap", ()))
+    if not config:
+        return Facts(caps_logits=caps)
+    names = (said[key] for key in data.get("activation", ()) if isinstance(said.get(key), str))
+    keys = data.get("dropout", {}).get(model_type)
+    rates = keys and tuple((place, float(said.get(key) or 0)) for place, key in keys.items())
+    return Facts(next(names, ""), caps, rates)
+
+
+def _values(model_type: str, config: Mapping[str, Any]) -> dict[str, Any]:
+    """As the class sees them: its defaults, then the file, where a field may have another name."""
+    about = _described(model_type)
+    aliases = about["aliases"]
+    named = {aliases.get(key, key): value for key, value in config.items()}
+    return {**about["defaults"], **named}
+
+
+@cache
+def _described(model_type: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((data_root() / "hf" / f"{model_type}.json").read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,192 @@
+"""A library's code in place of the traced model's ops: the change to a tree that its habits make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module, Op, walk
+from archcalc.core.mesh import Plan
+from archcalc.run.code import (
+    adapters,
+    bert,
+    checkpointing,
+    context,
+    dropouts,
+    dropped_adapters,
+    ends,
+    fused,
+    gated,
+    gpt2,
+    head_chunks,
+    heads,
+    interleaved,
+    loss_chunks,
+    losses,
+    losses_in_place,
+    merged,
+    mixture,
+    neox,
+    norms,
+    phi,
+    relative_bias,
+    rotary,
+    scopes,
+    t5,
+    vit,
+)
+from archcalc.run.code.activations import WRITTEN
+from archcalc.run.code.facts import NOTHING_SAID, Facts
+from archcalc.run.code.habits import Habits
+from archcalc.run.code.linear import join_biases
+
+Lowered = Callable[..., list[Op]]
+
+LAYERS: dict[tuple[str, str], Callable[[Module, Plan], None]] = {  # habit and choice: code of several ops, in order
+    ("experts", "weighed_inside"): mixture.exchange,
+    ("linears", "merged"): merged.merge,
+    ("gated", "fused"): gated.fuse,
+    ("context", "a2a"): context.trade_heads,
+}
+
+OPS: dict[tuple[str, str], dict[str, Lowered]] = {  # kind of op and habit: the code for each choice
+    ("rms_norm", "rms_norm"): {
+        "fused": norms.fused,
+        "upcast": norms.upcast,
+        "upcast_statistics": norms.upcast_statistics,
+        "narrow": norms.in_16_bits,
+        "upcast_weight": norms.upcast_weight,
+    },
+    ("rotate", "rotary"): {
+        "rotate_half": rotary.rotate_half,
+        "complex": rotary.as_complex,
+        "fp32": rotary.in_fp32,
+        "pairs": rotary.as_pairs,
+        "joined": rotary.joined,
+    },
+    ("flash", "kv_heads"): {"copy": heads.copied},
+    ("cross_entropy", "loss"): {
+        "in_place": losses_in_place.in_place,
+        "in_place_fp32": losses_in_place.in_place_fp32,
+    },
+}
+NO_DROPOUT = Facts(dropout=())
+FUNCTIONS: dict[str, Callable[..., None]] = {  # by the habit `variables`: whose variables they are
+    "held": scopes.add_scopes,
+    "every_mask": partial(scopes.add_scopes, every_mask=True),
+    "gpt2": gpt2.add_scopes,
+    "bert": bert.add_scopes,
+    "gpt_neox": neox.add_scopes,
+    "phi": phi.add_scopes,
+    "t5": t5.add_scopes,
+    "vit": vit.add_scopes,
+}
+ONE_GPU = Plan()
+WHEN_COMPILED = ("kv_heads",)  # a compiler fuses elementwise code, however it is written
+
+
+class NotLowered(InputError):
+    """The library's code does not compute such a model."""
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """`narrow`: activations have fewer than 32 bits. `is_compiled`: torch.compile takes the blocks. `is_recomputed`: so
+    does activation checkpointing. `plan`: what layers that talk to other GPUs are divided by."""
+
+    habits: Habits
+    narrow: bool
+    is_compiled: bool = False
+    compiles_loss: bool = False
+    loss_chunks: int = 1
+    facts: Facts = NOTHING_SAID
+    is_recomputed: bool = False  # blocks, in the backward pass
+    plan: Plan = ONE_GPU
+
+    def __call__(self, root: Module) -> None:
+        """Refuses a model with a layer that the library's code, as it is known here, does not have."""
+        try:
+            self._lower(root)
+        except (LookupError, StopIteration, TypeError, ValueError, AttributeError, AssertionError) as reason:
+            fact = "this model has a layer that the training code, as archcalc knows it, does not have"
+            raise NotLowered(fact, "add --code plain", field="--code") from reason
+
+    def _lower(self, root: Module) -> None:
+        chosen = dict(self._chosen())
+        self._lower_layers(root)
+        if not self.is_compiled:
+            self._lower_modules(root)
+            self._add_functions(root)
+        for module, _ in walk(root):
+            module.body[:] = [new for item in module.body for new in self._lowered(item, chosen)]
+
+    def _lower_layers(self, root: Module) -> None:
+        """What changes layers themselves, before their ops."""
+        habits = self.habits
+        if habits.dropout == "none":
+            dropouts.put_in_place(root, NO_DROPOUT)
+        if habits.adapters == "dropped":
+            interleaved.lower_attention(root, is_interleaved=habits.qkv == "interleaved")
+            dropped_adapters.drop_inputs(root)
+        if habits.head == "chunks":
+            head_chunks.chunk_head(root, narrow=self.narrow)
+        if habits.model_casts_logits(self.loss_chunks):
+            losses.cast_by_model(root)
+        if habits.qkv == "copied":
+            interleaved.copy_parts(root)
+        if self.loss_chunks > 1 and habits.loss_chunks == "backward":
+            loss_chunks.copy_hidden(root, narrow=self.narrow)
+        if self.loss_chunks > 1 and habits.loss_chunks in ("list", "views"):
+            by_head = habits.loss_chunks == "list"
+            loss_chunks.chunk_loss(root, self.loss_chunks, by_head=by_head, is_compiled=self.compiles_loss)
+
+    def _lower_modules(self, root: Module) -> None:
+        """What is more than one op in place of another."""
+        for (habit, choice), change in LAYERS.items():
+            if getattr(self.habits, habit) == choice:
+                change(root, self.plan)
+        if self.habits.adapters == "fp32":
+            adapters.lower_adapters(root, narrow=self.narrow)
+        self._lower_ends(root)
+        if self.is_recomputed and self.habits.embeddings == "asked":
+            checkpointing.ask_embeddings(root)
+        if self.habits.bias == "joined":
+            join_biases(root)
+        if self.facts.dropout is not None:
+            dropouts.put_in_place(root, self.facts)
+        if self.habits.qkv in fused.WAYS:
+            fused.WAYS[self.habits.qkv](root)
+
+    def _lower_ends(self, root: Module) -> None:
+        if self.habits.embedding_scale != "plain":
+            ends.scale_embeddings(root, has_buffer=self.habits.embedding_scale == "buffer")
+        if self.habits.logits_scale == "number":
+            ends.scale_logits(root)
+        if self.facts.caps_logits:
+            ends.cap_logits(root)
+
+    def _add_functions(self, root: Module) -> None:
+        if self.habits.qk_norm == "at_once":
+            scopes.normalise_at_once(root)
+        if self.habits.variables in FUNCTIONS:
+            FUNCTIONS[self.habits.variables](root, narrow=self.narrow)
+        if self.habits.zeros == "leaf" and self.is_recomputed:
+            relative_bias.want_gradients(root)
+        if self.habits.loss in losses.WAYS:
+            losses.lower_losses(root, losses.WAYS[self.habits.loss])
+
+    def _chosen(self) -> list[tuple[str, Lowered]]:
+        found = []
+        for (kind, habit), ways in OPS.items():
+            way = ways.get(getattr(self.habits, habit))
+            if way and (habit in WHEN_COMPILED or not self.is_compiled):
+                found.append((kind, way))
+        written = WRITTEN.get(self.facts.activation)
+        return [*found, written] if written and not self.is_compiled else found
+
+    def _lowered(self, item: Op | Module, chosen: dict[str, Lowered]) -> list[Op | Module]:
+        if isinstance(item, Module) or item.kind not in chosen:
+            return [item]
+        return [*chosen[item.kind](item, narrow=self.narrow)]

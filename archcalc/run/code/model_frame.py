@@ -1,0 +1,82 @@
+"""The function that runs a whole model, with the names that hold tensors while it does."""
+
+from __future__ import annotations
+
+from archcalc.core.ir import Module, ModuleGroup, Op, Region, Tensor, walk
+from archcalc.core.tree import ops_in
+from archcalc.run.code import masks, positions
+from archcalc.run.code.writing import end_of_scope
+
+
+class ModelFrame:
+    """An embedding and the stack of blocks behind it."""
+
+    def __init__(self, embedding: Module, stack: Module, *, narrow: bool) -> None:
+        self.embedding, self.stack, self.narrow = embedding, stack, narrow
+        self.lookups = [op for op in ops_in(embedding) if op.traits.reads_rows]
+
+    @property
+    def blocks(self) -> list[Module]:
+        return [module for module, _ in walk(self.stack) if module.region == Region.BLOCK]
+
+    @property
+    def embedded(self) -> Tensor:
+        """What the first block is given."""
+        return self.blocks[0].carries[0][0]
+
+    @property
+    def has_tables(self) -> bool:
+        return any(op.traits.position_tables for op in ops_in(self.stack))
+
+    def prepare(self, *, every_mask: bool = False) -> list[Tensor]:
+        """Places of tokens, masks, and tables of positions, in front of the first block."""
+        batch, seq, _ = self.embedded.dims
+        counting, places = positions.places(seq)
+        making, made = masks.lower_masks(self.stack, batch, narrow=self.narrow, every=every_mask)
+        tables = self.make_tables(places)
+        self.stack.body[:0] = [*counting, *making]
+        return [places, *made, *tables]
+
+    def count_places(self, lookup: Op) -> Tensor:
+        """`torch.arange(seq) + past_seen_tokens`, in front of the rows that it chooses."""
+        places = lookup.inputs[0]
+        counted = Tensor(places.axes, places.role)
+        for module, _ in walk(self.embedding):
+            if lookup in module.body:
+                place = module.body.index(lookup)
+                module.body[place:place] = [Op("constant", (), counted), Op("add", (counted,), places)]
+        return places
+
+    def make_masks(self) -> list[Tensor]:
+        """In front of the embedding's dropout."""
+        batch = self.lookups[0].output.dims[0]
+        lines, made = masks.lower_masks(self.stack, batch, narrow=self.narrow)
+        self.before_dropout(lines)
+        return made
+
+    def before_dropout(self, lines: list[Op]) -> None:
+        body = self.embedding.body
+        last = body[-1]
+        place = len(body) - (isinstance(last, Op) and bool(last.beside))
+        body[place:place] = lines
+
+    def make_tables(self, places: Tensor) -> list[Tensor]:
+        """Cosines and sines, in front of the first block."""
+        rotations = [op for op in ops_in(self.stack) if op.traits.position_tables]
+        found = list(dict.fromkeys((op.inputs[1], op.inputs[2]) for op in rotations))
+        lines: list[Op] = []
+        for number, tables in enumerate(found, start=1):
+            positions.keep_frequencies(self.stack, tables, number)
+            lines.extend(positions.rotary_tables(places, tables, narrow=self.narrow))
+        self.stack.body[:0] = lines
+        return [table for tables in found for table in tables]
+
+    def until_end(self, *tensors: Tensor) -> None:
+        self.stack.body.extend(end_of_scope(*tensors))
+
+
+def model_frames(root: Module, *, narrow: bool) -> list[ModelFrame]:
+    """Every stack with the embedding in front of it."""
+    embeddings = [child for child in root.children if child.group == ModuleGroup.EMBEDDING]
+    stacks = [child for child in root.children if child.group == ModuleGroup.BLOCKS]
+    return [ModelFrame(embedding, stack, narrow=narrow) for embedding, stack in zip(embeddings, stacks, strict=True)]

@@ -1,0 +1,39 @@
+"""Rules of a library's file: which options and habits they speak of, and what they say.
+
+refused: [{when: {zero: [2, 3]}, about: its distributed optimizer shards no gradients, hint: use --zero 1}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ANY = "any"  # whatever is given, but nothing that switches an option off
+OFF = (None, False, 0, 1, "none")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Holds where every option or habit that it names has one of some values."""
+
+    when: tuple[tuple[str, tuple[Any, ...]], ...]
+    about: str
+    hint: str = ""
+
+    @classmethod
+    def of(cls, written: Mapping[str, Any]) -> Rule:
+        when = ((name, tuple(said) if isinstance(said, list) else (said,)) for name, said in written["when"].items())
+        return cls(tuple(when), written["about"], written.get("hint", ""))
+
+    @property
+    def first(self) -> str:
+        """The option or habit that it is about."""
+        return self.when[0][0]
+
+    def holds(self, said: Mapping[str, Any]) -> bool:
+        return all(_is_one(said.get(name), values) for name, values in self.when)
+
+
+def _is_one(value: Any, values: tuple[Any, ...]) -> bool:
+    return value in values or (ANY in values and value not in OFF)

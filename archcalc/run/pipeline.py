@@ -1,0 +1,123 @@
+"""Stages of a pipeline: consecutive layers, with the embedding on the first stage and the head on the last.
+
+    for stage in stages(family, resolved, 4):
+        stage.resolved                      the model with the layers of that stage
+        stage.cut                           a change to its tree: what enters is received, what leaves is sent
+
+A table that embedding and head share is on both. By the schedule of one forward pass and one backward pass in turns,
+stage r of n begins the forward pass of n − r micro-batches before its first backward pass.
+Source: Megatron-LM, megatron/core/transformer/transformer_block.py and pipeline_parallel/schedules.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from archcalc.archs import family_module
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module, Op, Param, Region, Tensor, axes, walk
+from archcalc.core.tree import ops_in
+from archcalc.spec.resolved import Resolved
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Takes away what other stages hold: a change that `Model.build` takes."""
+
+    is_first: bool
+    is_last: bool
+
+    def __call__(self, root: Module) -> None:
+        stack = next(item for item in root.body if isinstance(item, Module) and _has_blocks(item))
+        place, blocks = root.body.index(stack), [item for item in stack.body if _has_blocks(item)]
+        (entering, _), (_, leaving) = _carried(blocks[0]), _carried(blocks[-1])
+        _check_alike(stack)
+        if not self.is_last:
+            behind = stack.body.index(blocks[-1]) + 1
+            _take_away([*stack.body[behind:], *root.body[place + 1 :]])
+            root.body[place + 1 :] = [Op("send", (leaving,), Tensor(axes(), "none"))]
+            del stack.body[behind:]
+        if not self.is_first:
+            _take_away(root.body[:place])
+            root.body[:place] = [Op("receive", (), entering.storage)]
+        _forget_unread(root)
+
+
+@dataclass(frozen=True)
+class Stage:
+    number: int  # from 0
+    stages: int
+    first: int  # layer
+    last: int  # layer, not included
+    resolved: Resolved
+
+    @property
+    def cut(self) -> Cut:
+        return Cut(self.number == 0, self.number == self.stages - 1)
+
+    def in_flight(self, micro_batches: int) -> int:
+        """Micro-batches of which the activations are kept at a time."""
+        return min(self.stages - self.number, micro_batches)
+
+    def about(self, micro_batches: int) -> str:
+        ends = [("the embedding", self.number == 0), ("the head", self.number == self.stages - 1)]
+        several = self.last - self.first > 1
+        layers = f"layers {self.first + 1} to {self.last}" if several else f"layer {self.last}"
+        held = [layers, *(what for what, is_here in ends if is_here)]
+        number = self.in_flight(micro_batches)
+        kept = f"{number} micro-batches" if number > 1 else "one micro-batch"
+        return f"stage {self.number + 1} of {self.stages} needs the most: {' and '.join(held)}, {kept} in flight"
+
+
+def stages(family: str, resolved: Resolved, number: int) -> list[Stage]:
+    """Equally many layers each, as Megatron-LM wants it."""
+    module: Any = family_module(family)
+    if not hasattr(module, "between"):
+        fact = f"archcalc does not divide a {family} model among pipeline stages"
+        raise InputError(fact, "leave --pp out", field="--pp")
+    layers: int = module.layers(resolved)
+    if layers % number:
+        possible = [str(size) for size in range(2, layers + 1) if layers % size == 0]
+        hint = f"--pp may be {', '.join(possible)}" if possible else "leave --pp out"
+        raise InputError(f"{layers:,} layers cannot be divided among {number:,} stages", hint, field="--pp")
+    each = layers // number
+    bounds = [(place * each, (place + 1) * each) for place in range(number)]
+    return [Stage(place, number, *ends, module.between(resolved, *ends)) for place, ends in enumerate(bounds)]
+
+
+def _has_blocks(item: Op | Module) -> bool:
+    return isinstance(item, Module) and any(module.region == Region.BLOCK for module, _ in walk(item))
+
+
+def _carried(block: Op | Module) -> tuple[Tensor, Tensor]:
+    """What a block reads, and what it hands to the next."""
+    assert isinstance(block, Module)
+    return block.carries[0]
+
+
+def _check_alike(stack: Module) -> None:
+    """Weights that all layers share would be on every stage."""
+    first = next(place for place, item in enumerate(stack.body) if _has_blocks(item))
+    ops = (op for item in stack.body[:first] for op in ([item] if isinstance(item, Op) else ops_in(item)))
+    if any(isinstance(tensor.storage, Param) for op in ops for tensor in op.inputs):
+        fact = (
+            f"weights that all layers of the {stack.name} share would be on every pipeline stage: archcalc has no rule"
+        )
+        raise InputError(fact, "leave --pp out", field="--pp")
+
+
+def _take_away(items: list[Op | Module]) -> None:
+    for item in items:
+        for module in [module for module, _ in walk(item)] if isinstance(item, Module) else ():
+            module.body.clear()
+            module.buffers.clear()
+
+
+def _forget_unread(root: Module) -> None:
+    """Of modules without ops, only what is read elsewhere stays: a table that the head shares."""
+    read = {tensor.storage for op in ops_in(root) for tensor in op.inputs}
+    for module, _ in walk(root):
+        if not module.body:
+            for name in [name for name, param in module.params.items() if param not in read]:
+                del module.params[name]
