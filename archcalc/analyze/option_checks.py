@@ -30,12 +30,13 @@ def check_decodes(model: Model) -> None:
         raise InputError(NO_CACHE, "use --mode train or prefill", field="--mode")
 
 
-def check_plan(root: Module, asked: Options) -> None:
-    """Refuse a parallelism plan that the model does not support."""
+def check_plan(root: Module, asked: Options, *, replicated: bool = False) -> None:
+    """Refuse a parallelism plan that the model does not support. `replicated`: under sequence parallelism, a matrix
+    that every GPU holds reads its own part of the sequence."""
     plan = asked.plan
     plan.check(root)
     if plan.sp:
-        sequence_parallel.check_sequence(root)
+        sequence_parallel.check_sequence(root, replicated=replicated)
     if plan.cp > 1:
         sequence_parallel.check_context(root)
 
@@ -46,7 +47,7 @@ def check_sense(root: Module, asked: Options) -> None:
         hint = "give the model's config.json or a spec"
         raise InputError("a weights file does not describe the computation", hint, field="--mode")
     regions = {module.region for module, _ in walk(root)}
-    has_logits = any(op.traits.loss_of_logits for op in ops_in(root))
+    has_logits = any(op.traits.reads_logits for op in ops_in(root))
     has_cache = any(op.output.role == "cache" for op in ops_in(root))
     recompute = RECOMPUTE[asked.recompute or "none"]
     whole = recompute in ("block", "ops")

@@ -33,6 +33,10 @@ CAPACITY = Assumption(
 )
 NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every model has norms
 LARGEST = Assumption(Topic.TABLE, "batch, context: the largest that fit, each with the other unchanged")
+SCALED = Assumption(
+    Topic.TABLE,
+    "batch, context: by the bytes of tensors, with as large a share for the allocator as at the sizes asked for",
+)
 
 
 @checked()
@@ -47,7 +51,7 @@ def fitted(model: Model, gpus: Sequence[str] | str | None, options: Options) -> 
     devices = dict(device(name) for name in gpus or SPREAD)
     if not gpus:
         devices = dict(sorted(devices.items(), key=lambda item: item[1].capacity))
-    helps = remedies(question, question.report.total_bytes)
+    helps = remedies(question, question.report.required_bytes)
     rows = tuple(_row(name, each, question, helps) for name, each in devices.items())
     ratings = all_on(Topic.DEVICE, filter(None, map(rating, gpus or ())))
     return FitReport(
@@ -68,7 +72,7 @@ def _row(name: str, each: Device, question: Question, helps: tuple[Remedy, ...])
     return Row(
         gpu=name,
         capacity_bytes=capacity,
-        required_bytes=question.report.total_bytes,
+        required_bytes=question.report.required_bytes,
         max_batch=None if max_batch == UNBOUNDED else max_batch,
         max_seq=max_seq,
         limited_by=limited_by,
@@ -79,7 +83,7 @@ def _row(name: str, each: Device, question: Question, helps: tuple[Remedy, ...])
 
 def _remedy(question: Question, capacity: int, helps: tuple[Remedy, ...]) -> Remedy | None:
     """The cheapest single change that makes the model fit: one of the list, else more GPUs."""
-    required = question.report.total_bytes
+    required = question.report.required_bytes
     if required <= capacity:
         return None
     first = next((each for each in helps if each.required <= capacity), None)
@@ -117,6 +121,7 @@ def _notes(question: Question, rows: tuple[Row, ...]) -> list[Assumption]:
     capped = [row.gpu for row in rows if row.limited_by == "positions"]
     where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
     notes = [LARGEST] if question.has_length else []
+    notes += [SCALED] if question.trains else []
     if capped:
         text = f"context: no more than the model's {question.longest:,} positions{where}"
         notes.append(Assumption(Topic.CONTEXT, text, question.longest))

@@ -38,7 +38,7 @@ def _on_more(question: Question, capacity: int) -> Together | None:
         return None
 
     def needed(fewer: list[Change]) -> int:
-        return question.changed(joined(fewer)).on(plan.tp, plan.dp, plan.cp)
+        return question.changed(joined(fewer)).on(plan.tp, plan.dp, plan.cp, capacity)
 
     chosen = _without_idle(chosen, lambda fewer: needed(fewer) <= capacity)
     return Together(joined([*chosen, spread(question, plan)]), plan.gpus, needed(chosen))
@@ -62,7 +62,7 @@ def _chosen(question: Question, listed: list[Change], is_enough: Callable[[int],
 
     One that saves nothing yet may do so with the next: what is recomputed matters once the states are small."""
     chosen: list[Change] = []
-    least = question.report.total_bytes
+    least = question.report.required_bytes
     for change in listed:
         wider = [*_beside(chosen, change), change]
         needed = needed_with(question, joined(wider))

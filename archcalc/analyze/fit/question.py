@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.fit.polynomial import Bytes
@@ -34,10 +36,13 @@ class Question:
     sizes: Sizes  # with the batch, and the length where the spec has one
     options: Options
     memories: dict[Options, Memory] = field(default_factory=dict)  # by their options, shared by changed questions
-    _plans: dict[tuple[int, int, int], int] = field(default_factory=dict, init=False)
+    reserve: list[Fraction] = field(default_factory=list)  # what is reserved for a byte of tensors, likewise
 
     @classmethod
     def of(cls, model: Model, options: Options) -> Question:
+        if options.plan.pp > 1:
+            hint = "leave --pp out; `archcalc memory --pp` tells what the largest stage takes"
+            raise InputError("fit does not look for the sizes of pipeline stages", hint, field="--pp")
         sizes, spec = options.sizes, model.spec
         if sizes.context:
             model.workload(**sizes.given(), mode="decode")  # for its errors
@@ -71,6 +76,13 @@ class Question:
     def report(self) -> MemoryReport:
         return self.memory.report(self.sizes)
 
+    def reserved(self, tensors: int) -> int:
+        """What a device must have for so many bytes of tensors and overhead: as much more as it is at the sizes that
+        were asked for. Curves over many sizes are worked out so; a single answer simulates the allocator."""
+        if not self.reserve:
+            self.reserve.append(Fraction(self.report.required_bytes, self.report.total_bytes or 1))
+        return ceil(tensors * self.reserve[0])
+
     @property
     def trains(self) -> bool:
         return self.options.trains
@@ -95,20 +107,23 @@ class Question:
         def simulated(batch: int) -> Simulated:
             return memory.simulated(replace(self.sizes, batch=batch))
 
-        return Curve(Bytes(needed, simulated, least=FEW_SEQUENCES, most=UNBOUNDED))
+        return self._curve(Bytes(needed, simulated, least=FEW_SEQUENCES, most=UNBOUNDED))
+
+    def _curve(self, tensors: Bytes) -> Curve:
+        return Curve(lambda size: self.reserved(tensors(size)))
 
     @cached_property
     def by_length(self) -> Curve:
         """Bytes as a function of the length, at the same batch."""
         most = self.longest or UNBOUNDED
-        return Curve(Bytes(self._at_length, self._simulated_at_length, least=FEW_POSITIONS, most=most))
+        return self._curve(Bytes(self._at_length, self._simulated_at_length, least=FEW_POSITIONS, most=most))
 
     def _simulated_at_length(self, length: int) -> Simulated:
         return self.memory.simulated(self._of_length(length))
 
     def _at_length(self, length: int) -> int:
         if length < self._shortest:
-            return self.by_length.at(self._shortest)
+            return self._long(self._shortest)
         return self._long(length)
 
     def _long(self, length: int) -> int:
@@ -157,18 +172,16 @@ class Question:
         lengths = self.model.resolved.lengths
         return bool(lengths) and not all(limit.fixed for limit in lengths.values())
 
-    def on(self, tp: int, dp: int, cp: int) -> int:
-        """Bytes on each of `tp` × `dp` × `cp` GPUs, training with ZeRO-3; infinite if it cannot be split so."""
-        if (tp, dp, cp) not in self._plans:
-            self._plans[tp, dp, cp] = self._spread(tp, dp, cp)
-        return self._plans[tp, dp, cp]
-
-    def _spread(self, tp: int, dp: int, cp: int) -> int:
+    def on(self, tp: int, dp: int, cp: int, capacity: int = TOO_MUCH) -> int:
+        """Bytes on each of `tp` × `dp` × `cp` GPUs, training with ZeRO-3; infinite if it cannot be split so. Where the
+        tensors alone are more than `capacity`, what the allocator adds to them need not be known."""
         mesh = {name: number if number > 1 else None for name, number in (("tp", tp), ("dp", dp), ("cp", cp))}
         sp = self.options.sp if tp > 1 else None
         zero = 3 if self.trains and dp * cp > 1 else None
         try:
-            return self._with(**mesh, sp=sp, zero=zero).peak_bytes(self.sizes)
+            memory = self._with(**mesh, sp=sp, zero=zero)
+            tensors = memory.peak_bytes(self.sizes)
+            return tensors if tensors > capacity else memory.required_bytes(self.sizes)
         except InputError:
             return TOO_MUCH
 
@@ -181,7 +194,7 @@ class Question:
 
         Sequences and layers stay divided as they were asked to be where fewer are enough so."""
         plan = self.report.plan
-        found = [plan.gpus] if self.report.total_bytes <= capacity else []
+        found = [plan.gpus] if self.report.required_bytes <= capacity else []
         for cp in {1, plan.cp}:
             if self.trains:
                 numbers = ((tp, self._groups(capacity, tp, 1, cp)) for tp in {1, plan.tp})
@@ -200,7 +213,7 @@ class Question:
         return replace(plan, tp=tp) if tp else None
 
     def _groups(self, capacity: int, tp: int, least: int, cp: int) -> int | None:
-        return smallest(lambda dp: self.on(tp, dp, cp), capacity, MOST_GPUS, least)
+        return smallest(lambda dp: self.on(tp, dp, cp, capacity), capacity, MOST_GPUS, least)
 
     def _split(self, capacity: int, least: int, dp: int, cp: int) -> int | None:
-        return next((tp for tp in SPLITS if tp >= least and self.on(tp, dp, cp) <= capacity), None)
+        return next((tp for tp in SPLITS if tp >= least and self.on(tp, dp, cp, capacity) <= capacity), None)

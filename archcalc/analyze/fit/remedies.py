@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -81,7 +82,7 @@ def needed_with(question: Question, change: Change) -> int | None:
     """The memory needed with the change; None if the model or the options do not allow it."""
     try:
         changed = question.changed(change)
-        return changed.memory.peak_bytes(changed.sizes)
+        return changed.memory.required_bytes(changed.sizes)
     except InputError:
         return None
 
@@ -100,8 +101,13 @@ def for_device(question: Question, remedy: Remedy, capacity: int) -> Remedy:
     if not remedy.change.batch or remedy.required > capacity:
         return remedy
     most = question.by_part.largest(capacity, question.batch)
-    batch = next(size for size in range(most, 0, -1) if not question.trains or question.batch % size == 0)
-    return Remedy(in_parts(question, remedy.change, batch), question.by_part.at(batch))
+    sizes = [size for size in range(most, 0, -1) if not question.trains or question.batch % size == 0]
+    tried = (Remedy(change, needed_with(question, change) or 0) for change in _parts_of(question, remedy, sizes))
+    return next((one for one in tried if one.required <= capacity), remedy)
+
+
+def _parts_of(question: Question, remedy: Remedy, sizes: list[int]) -> Iterator[Change]:
+    return (in_parts(question, remedy.change, size) for size in sizes)
 
 
 def more_gpus(question: Question, capacity: int) -> Remedy | None:

@@ -15,7 +15,7 @@ from archcalc.spec.units import binary_bytes
 SEGMENTS = {
     "weights": ("weights",),
     "optimizer": ("master", "gradients", "optimizer"),
-    "activations": ("activations", "logits", "temporary"),
+    "activations": ("activations", "logits", "temporary", "buffers"),
     "cache": ("kv_cache", "state"),
     "overhead": ("overhead",),
 }
@@ -28,6 +28,7 @@ ASKED = (
     "cp",
     "weights_format",
     "total_bytes",
+    "required_bytes",
     "not_divided",
 )  # as `archcalc memory` says them
 
@@ -77,7 +78,8 @@ class FitReport(Report):
     @property
     def segments(self) -> dict[str, int]:
         """The parts of memory as the bars show them."""
-        return {name: sum(self.memory.parts[part] for part in parts) for name, parts in SEGMENTS.items()}
+        found = {name: sum(self.memory.parts[part] for part in parts) for name, parts in SEGMENTS.items()}
+        return {**found, "not in use": self.memory.required_bytes - self.memory.total_bytes}
 
     def title(self) -> str:
         """The same question as that of `archcalc memory`."""
@@ -85,7 +87,7 @@ class FitReport(Report):
 
     def answer(self) -> str:
         """The memory needed, and on which devices it fits."""
-        needs = f"needs {binary_bytes(self.memory.total_bytes)} on each GPU"
+        needs = f"needs {binary_bytes(self.memory.required_bytes)} on each GPU"
         if len(self.rows) > 1:
             return f"{needs}: fits {sum(row.fits for row in self.rows)} of {len(self.rows)} devices"
         (row,) = self.rows

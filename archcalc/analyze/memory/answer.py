@@ -7,13 +7,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Unpack
 
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.assumptions import assumptions, attends
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
+from archcalc.analyze.memory.device_memory import MOST_OPS, OnDevice, on_device, ops_in
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.profile import Instant, Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
@@ -28,9 +30,16 @@ from archcalc.core.ir import Module
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
 from archcalc.core.precision import BYTES
 from archcalc.run import lora, sequence_parallel
+from archcalc.run.accuracy import band
 from archcalc.run.case import Case, case
+from archcalc.run.code.library import PLAIN
+from archcalc.run.code.lowering import Lowering, NotLowered
+from archcalc.run.code.shards import gather_again
+from archcalc.run.code.support import unmeasured_ops
+from archcalc.run.code.untied import untie_head
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
+from archcalc.run.pipeline import Stage, stages
 from archcalc.run.traces import Change
 from archcalc.spec.option_checks import checked
 from archcalc.spec.sizes import Sizes
@@ -45,6 +54,8 @@ LAYERS = {  # what the rows of layers are, since they need not add up to the tot
     False: "layer rows: weights and cache; activations and overhead belong to no layer",
 }
 
+FROM_THE_START = ("gradients", "state", "buffers", "activations", "temporary")  # parts, besides weights and states
+
 MODES = {  # what is computed in each mode
     "train": "train",
     "infer": "prefill",
@@ -56,12 +67,30 @@ MODES = {  # what is computed in each mode
 class Memory:
     """The memory of a model under one set of options, at any batch and length."""
 
-    def __init__(self, model: Model, options: Options | None = None, **keywords: Unpack[MemoryKeywords]) -> None:
+    def __init__(
+        self,
+        model: Model,
+        options: Options | None = None,
+        stage: Stage | None = None,
+        **keywords: Unpack[MemoryKeywords],
+    ) -> None:
         self.model, self.options = model, options or Options.of("memory", keywords)
-        self.case: Case = case(model, self.options)
+        self.case: Case = replace(case(model, self.options), stage=stage)
         if self.options.mode == "decode":
             check_decodes(model)
+        if self.case.trains and not self.options.code:
+            self._try_usual_code()
         self._totals: dict[Sizes, int] = {}
+        self._required: dict[Sizes, int] = {}
+
+    def _try_usual_code(self) -> None:
+        """archcalc's own layers where the code that people run does not compute such a model."""
+        try:
+            self.build(self.model.workload(mode="train", attention=self.case.attention))
+        except NotLowered:
+            own = case(self.model, replace(self.options, code=PLAIN))
+            self.case = replace(own, said=self.case.said, stage=self.case.stage)
+            vars(self).pop("_changes", None)
 
     @checked()
     def at(
@@ -82,6 +111,8 @@ class Memory:
         """The same, with the sizes as one value."""
         work = self._workload(sizes)
         check_sizes(work, self.options)
+        if self._stages:
+            return self._worst_stage(sizes).report(sizes, depth=depth, timeline=timeline)
         step, root = self._simulated(work), self.build(work)
         levels = Levels(dict(step.start)).play(step.changes)
         whole = undivided(self.parameters, step.schedule.saved(), step.cache)
@@ -93,11 +124,15 @@ class Memory:
             of_file=self.model.spec.family == "weights",
             attention_matters=self._attention_matters(work, levels.peak),
         )
+        device = self._on_device(work, step)
         return MemoryReport(
             model=self.model.name,
             assumptions=(
                 *assumed,
+                *self._allocator_notes(device),
                 *_notes(root),
+                *unmeasured_ops(root, self.case.code),
+                *self._stage_notes,
                 *left_whole(whole),
                 *layers,
                 *work.assumptions,
@@ -118,6 +153,8 @@ class Memory:
             weights=self.case.format.name,
             depth=depth or USUAL_DEPTH,
             timeline=timeline,
+            device=device,
+            band=band(self.case.code.name) if device else None,
         )
 
     @checked()
@@ -136,8 +173,32 @@ class Memory:
     def peak_bytes(self, sizes: Sizes) -> int:
         """The same, remembered."""
         if sizes not in self._totals:
-            self._totals[sizes] = self._peak(self._workload(sizes)).bytes
+            worst = self._worst_stage(sizes) if self._stages else self
+            self._totals[sizes] = worst._peak(self._workload(sizes)).bytes
         return self._totals[sizes]
+
+    @cached_property
+    def _stages(self) -> list[Memory]:
+        """A pipeline's, each with its own layers; nothing for a model that is in one piece."""
+        if self.case.plan.pp == 1 or self.case.stage:
+            return []
+        _ = self._root  # for its errors: of the whole model, not of a stage
+        parts = stages(self.model.spec.family, self.model.resolved, self.case.plan.pp)
+        return [Memory(replace(self.model, resolved=one.resolved), self.options, one) for one in parts]
+
+    def _worst_stage(self, sizes: Sizes) -> Memory:
+        return max(self._stages, key=lambda stage: stage.peak_bytes(sizes))
+
+    def required_bytes(self, sizes: Sizes) -> int:
+        """What a device must have: in training with what the allocator takes beyond the tensors, remembered."""
+        if self._stages:
+            return self._worst_stage(sizes).required_bytes(sizes)
+        if sizes not in self._required:
+            work = self._workload(sizes)
+            device = self._on_device(work, self._simulated(work)) if self.case.trains else None
+            beside = device.memory.reserved - device.memory.tensors if device else 0
+            self._required[sizes] = self.peak_bytes(sizes) + beside
+        return self._required[sizes]
 
     def build(self, work: Workload) -> Module:
         """The traced model, with adapters and the loss as the case wants them, and its part of the sequence."""
@@ -145,18 +206,44 @@ class Memory:
 
     @cached_property
     def _changes(self) -> tuple[Change, ...]:
-        case, found = self.case, list[Change]()
+        case, found = self.case, list[Change]([self.case.stage.cut] if self.case.stage else [])
+        if case.code.habits.tied == "never":
+            found.append(untie_head)
         if case.lora:
             found.append(lora.Lora(case.lora, case.lora_targets))
-        if case.trains and case.compile != "all" and BYTES[case.activations] < BYTES["fp32"]:
+        casts = case.compile != "all" or case.code.habits.model_casts_logits(case.loss_chunks)
+        casts = casts and not case.code.habits.overwrites_logits
+        if case.trains and casts and BYTES[case.activations] < BYTES["fp32"]:
             found.append(lora.widen_loss)
+        if case.trains and not case.code.is_plain and case.recipe and case.recipe.name != "autocast":
+            found.append(self._lowering())
         if case.plan.sp:
             found.append(sequence_parallel.split_sequence)
+        if case.plan.sp and case.code.habits.gathered == "again":
+            found.append(gather_again)
         return tuple(found)
+
+    def _lowering(self) -> Lowering:
+        """The layers as the training code writes them."""
+        case = self.case
+        return Lowering(
+            case.code.habits,
+            narrow=BYTES[case.activations] < BYTES["fp32"],
+            is_compiled=case.compile != "none",
+            compiles_loss=case.compile == "all",
+            loss_chunks=case.loss_chunks,
+            facts=case.code.facts,
+            plan=case.plan,
+            is_recomputed=case.recompute == "block",
+        )
 
     def simulated(self, sizes: Sizes) -> Simulated:
         """The simulated step, for callers that need many sizes."""
         return self._simulated(self._workload(sizes))
+
+    def traced(self, sizes: Sizes) -> Module:
+        """The model as it is simulated at these sizes."""
+        return self.build(self._workload(sizes))
 
     def _simulated(self, work: Workload) -> Simulated:
         start = dict.fromkeys(PARTS, 0) | self.parameters.states
@@ -165,6 +252,27 @@ class Memory:
             return training.simulated(self.build(work), work, self.case, self.keeping, start)
         prompt = inference.prompt_of(work, self.case)
         return inference.simulated(self.build(prompt), prompt, self.case, self._cache(work), start)
+
+    def _on_device(self, work: Workload, step: Simulated) -> OnDevice | None:
+        """What PyTorch's allocator makes of a training step, unless it has too many ops to be played."""
+        if not self.case.trains or ops_in(step.schedule.nodes) > MOST_OPS:
+            return None
+        root, start = self.build(work), {"gradients": self.parameters.states["gradients"]}
+        besides = [step.start[part] for part in FROM_THE_START if step.start[part]]
+        play = partial(training.unrolled, root, self.case, self.keeping, start)
+        return on_device(self.parameters, play, self.case.allocator, besides)
+
+    def _allocator_notes(self, device: OnDevice | None) -> Iterator[Assumption]:
+        """How reserved memory was found, and how far off it may be."""
+        case = self.case
+        if device:
+            segments = "expandable segments" if case.allocator == "expandable" else "its default segments"
+            text = f"reserved: PyTorch's caching allocator with {segments}, simulated over two steps"
+            yield Assumption(Topic.ALLOCATOR, text, case.allocator, "" if "allocator" in case.said else "--allocator")
+            yield band(case.code.name).assumption()
+        elif case.trains:
+            text = "reserved memory is not simulated: the step has too many ops, and only its tensors are counted"
+            yield Assumption(Topic.ALLOCATOR, text)
 
     def _peak(self, work: Workload) -> Instant:
         step = self._simulated(work)
@@ -187,8 +295,9 @@ class Memory:
         """The model traced at its default sizes, for results that do not depend on sizes."""
         mode = "train" if self.case.trains else "prefill"
         root = self.build(self.model.workload(mode=mode, attention=self.case.attention))
-        check_plan(root, self.options)
-        check_sense(root, self.options)
+        if not self.case.stage:
+            check_plan(root, self.options, replicated=self.case.code.habits.gathered == "again")
+            check_sense(root, self.options)
         return root
 
     @cached_property
@@ -198,19 +307,26 @@ class Memory:
         fused = getattr(self.model.spec, "fused_qkv", False)  # of transformers alone
         trainable = _trainable(self._root, case)
         model, as_stored = facts(self._root, fused_qkv=fused), "weights" not in case.said
-        return Keeping(case.plan, case.format, rest, trainable, case.recipe, case.optimizer, model, as_stored)
+        recipes = case.recipe, case.optimizer
+        return Keeping(case.plan, case.format, rest, trainable, *recipes, model, as_stored, case.adapters)
 
     @cached_property
     def parameters(self) -> ParameterMemory:
         """Memory that does not depend on the batch: weights, gradients and optimizer states."""
         return parameter_memory(self._root, self.keeping, self.case.activations)
 
+    @property
+    def _stage_notes(self) -> Iterator[Assumption]:
+        stage = self.case.stage
+        if stage:
+            yield Assumption(Topic.PARALLELISM, stage.about(self.case.accumulate), stage.number + 1)
+
     def _attention_matters(self, work: Workload, peak: Instant) -> bool:
         """Whether --attention was not given and the other kernel would change the peak."""
         if "attention" in self.case.said or not attends(self._root):
             return False
         other = {"eager": "flash", "flash": "eager"}[self.case.attention]
-        asked = Memory(self.model, replace(self.options, attention=other))
+        asked = Memory(self.model, replace(self.options, attention=other), self.case.stage)
         try:
             return peak.parts != asked._peak(replace(work, attention=other)).parts
         except InputError:  # context parallelism wants a kernel

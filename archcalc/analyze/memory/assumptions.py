@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory import overhead
+from archcalc.analyze.memory import overhead, vllm_words
 from archcalc.analyze.memory.decode_cache import Cached, is_tail, window_of
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.ir import Module, Region, walk
@@ -21,6 +21,11 @@ SOFTMAX = {  # what eager attention stores of it in 16 bits
     "act": "eager attention: softmax in the activations' 16 bits; `softmax: fp32` in the spec counts it in fp32",
     "fp32": "eager attention: softmax in fp32 and cast to 16 bits, as this model's class in transformers does",
 }
+
+STATES = (
+    "recurrent state in {}; convolution states of kernel − 1 positions (transformers and llama.cpp"
+    " use fp32, and transformers mostly one position more)"
+)
 
 
 def assumptions(
@@ -71,14 +76,14 @@ def _of_format(case: Case, root: Module) -> Iterator[Assumption]:
 
 
 def _of_cache(case: Case, cache: Iterable[Cached]) -> Iterator[Assumption]:
-    kept = [one.tensor for one in cache]
-    if any(map(window_of, kept)):
+    cache = list(cache)
+    kept, layout = [one.tensor for one in cache], next((one.layout for one in cache if one.layout), None)
+    if layout:
+        yield from vllm_words.said(layout, case)
+    elif any(map(window_of, kept)):
         rule = case.kv_rule
         yield Assumption(Topic.KV_CACHE, f"KV cache of sliding-window layers: {KV_RULES[rule]}", rule, "--kv-rule")
     if any(map(is_tail, kept)) and case.state_format:
         stored = case.state_format.name
-        text = (
-            f"recurrent state in {stored}; convolution states of kernel − 1 positions (transformers and llama.cpp"
-            " use fp32, and transformers mostly one position more)"
-        )
+        text = vllm_words.STATES.format(stored, case.activations) if layout else STATES.format(stored)
         yield Assumption(Topic.STATE, text, stored, "--state-dtype")

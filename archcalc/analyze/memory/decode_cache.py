@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from archcalc.analyze.memory.vllm_groups import Layout
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.mesh import Plan
 from archcalc.core.positions import GROWING, Positions
@@ -25,13 +26,15 @@ LLAMA_CPP_PAGE = 256  # to a multiple of which it pads what a window keeps (llam
 
 @dataclass(frozen=True)
 class CacheFormats:
-    """The formats of keys, values and recurrent states on one GPU, and the rule for sliding windows."""
+    """The formats of keys, values and recurrent states on one GPU, and the rule for sliding windows. `tails` is that of
+    a convolution's last positions, where it is not that of the states."""
 
     keys: Format
     states: Format
     rule: str = "window"
     prefill: int | None = None
     plan: Plan = field(default_factory=Plan)
+    tails: Format | None = None
 
     @classmethod
     def plain(cls, precision: str) -> CacheFormats:
@@ -40,13 +43,17 @@ class CacheFormats:
 
     def bytes_of(self, tensor: Tensor, work: Workload) -> int:
         """One run's. Engines round keys and values as they are told, and keep recurrent states apart."""
-        kept = self.keys if grows(tensor) else self.states
+        kept = self.keys if grows(tensor) else self.of_state(tensor)
         return kept.bytes_of(self._elements(tensor, work))
+
+    def of_state(self, tensor: Tensor) -> Format:
+        """The format of a recurrent layer's tensor."""
+        return self.tails if self.tails and is_tail(tensor) else self.states
 
     def _elements(self, tensor: Tensor, work: Workload) -> int:
         """Of what a window keeps, as many positions as the rule says."""
         size, window = self.plan.size(tensor), window_of(tensor)
-        return size // window * self._positions(window, _positions_read(work)) if window else size
+        return size // window * self._positions(window, positions_read(work)) if window else size
 
     def _positions(self, window: int, length: int) -> int:
         """Engines differ: transformers' StaticCache keeps the window, its DynamicCache one less, llama.cpp a batch
@@ -65,32 +72,35 @@ class Cached:
     module: Module
     bytes: int
     grows: bool  # with every position: keys and values, and no state
+    layout: Layout | None = None  # of vLLM, which caches in blocks
+    is_padding: bool = False  # of places that are like this one's, and that no layer takes
 
 
 def cached(root: Module, work: Workload, formats: CacheFormats) -> list[Cached]:
     """Everything in the cache after the step `work`, op by op, with its bytes on one GPU."""
     return [
         Cached(tensor, module, times * formats.bytes_of(tensor, work), grows(tensor))
-        for tensor, module, times in _appended(root)
+        for tensor, module, times in appended(root)
     ]
 
 
 def keeps_cache(root: Module) -> bool:
     """Whether anything is cached for later tokens."""
-    return any(True for _ in _appended(root))
+    return any(True for _ in appended(root))
 
 
-def _appended(module: Module, times: int = 1) -> Iterator[tuple[Tensor, Module, int]]:
+def appended(module: Module, times: int = 1) -> Iterator[tuple[Tensor, Module, int]]:
     """Every cached tensor, with its module and number of runs, in the order of computation."""
     times *= int(module.runs)
     for item in module.body if times else ():
         if isinstance(item, Module):
-            yield from _appended(item, times)
+            yield from appended(item, times)
         elif item.output.role == "cache" and not item.output.base:
             yield item.output, module, times
 
 
-def _positions_read(work: Workload) -> int:
+def positions_read(work: Workload) -> int:
+    """By a decoder, the token of this step included."""
     *_, last = work.lengths.values()
     return work.context + last
 

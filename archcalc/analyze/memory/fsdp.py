@@ -1,63 +1,91 @@
-"""FSDP2's memory besides its shards: gathered weights, and the buffers of all-gather and reduce-scatter.
+"""FSDP2's memory besides its shards: gathered weights, and the buffers of all-gather and reduce-scatter, by stream.
 
-A block's weights are gathered into a flat buffer and copied out of it. Going forward the buffer is let go of when the
-next block's weights have come; going back it is free at once, and the block before is gathered into another while this
-one computes. A block's gradients are copied to one buffer, which stays until those of the next block are to be summed.
-What stands outside of blocks is gathered when the model begins, and let go of when the backward pass ends.
+A group of parameters is cast into a flat input, gathered into a flat output on the all-gather stream, and copied out of
+that into one tensor for each parameter on the compute stream. Going forward the flat output is freed once the next
+group has been gathered; going back it is freed at once, and the group before is gathered while this one computes.
+Gradients of a group are copied into one flat input, which stays until those of the next group are to be reduced, and
+the reduced shards are allocated on the reduce-scatter stream.
 Source: PyTorch, torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py and _fsdp_collectives.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-Book = Callable[[str, int], None]  # the part, and so many bytes more or fewer
+from archcalc.analyze.memory.ledger import Ledger
+from archcalc.analyze.memory.profile import Block, Stream
+
+Sizes = Sequence[int]  # bytes of the gathered parameters of a group
 
 
 @dataclass
 class Gathering:
-    """All sizes are 0 where weights are not sharded, and nothing is written down."""
+    """Every group is empty where weights are not sharded, and nothing is written down."""
 
-    book: Book
-    buffer: int = 0  # what the last all-gather filled
-    summing: int = 0  # what the last reduce-scatter reads
+    ledger: Ledger
+    gpus: int  # that shards are gathered from
+    output: Block | None = None  # of the last all-gather going forward
+    prefetched: Block | None = None  # of the next one going back
+    reduced: Block | None = None  # what the last reduce-scatter reads
 
-    def begin(self, outside: int) -> None:
-        """Weights outside of blocks."""
-        self.book("temporary", outside)
-        self._fill(outside)
-
-    def forward(self, weights: int) -> None:
-        """A block's forward pass begins."""
-        self._fill(weights)
-        self.book("temporary", weights)
+    def forward(self, group: Sizes) -> Gathered:
+        """A group is gathered and copied out; the output of the group before it is freed in between."""
+        output = self._gather(group)
+        self.ledger.free(self.output)
+        self.output = output
+        return self._copied_out(group)
 
     def loss(self) -> None:
         """The model has given its output."""
-        self._fill(0)
+        self.ledger.free(self.output)
+        self.output = None
 
-    def backward(self, weights: int, is_first: bool) -> None:
-        """A block's backward pass begins and prefetches the block before it, if there is one."""
-        self.forward(weights)
-        if is_first:
-            self._fill(0)
+    def backward(self, group: Sizes, before: Sizes) -> Gathered:
+        """A group is copied out of what was prefetched, and the group `before` it is gathered while it computes."""
+        output = self.prefetched or self._gather(group)
+        gathered = self._copied_out(group)
+        self.ledger.free(output)
+        self.prefetch(before)
+        return gathered
 
-    def done(self, weights: int) -> None:
-        """A block's gathered weights are freed."""
-        self.book("temporary", -weights)
+    def prefetch(self, group: Sizes) -> None:
+        self.prefetched = self._gather(group) if group else None
 
-    def reduce(self, gradients: int, kept: int, copied: int) -> None:
-        """Reduce-scatter gradients, through a buffer of that many bytes."""
-        self.book("temporary", copied - self.summing)
-        self.summing = copied
-        self.book("temporary", -gradients)
-        self.book("gradients", kept)
+    def reduce(self, gradients: Sequence[Block], summed: int, kept: int) -> Block:
+        """Reduce-scatter gradients through a flat input of `summed` bytes; this GPU keeps `kept` of the result."""
+        self.ledger.free(self.reduced)
+        self.reduced = self.ledger.allocate("temporary", summed)
+        for gradient in gradients:
+            self.ledger.free(gradient)
+        return self.ledger.allocate("gradients", kept, Stream.REDUCE_SCATTER)
 
     def end(self) -> None:
-        self.book("temporary", -self.summing)
-        self.summing = 0
+        self.ledger.free(self.reduced)
+        self.reduced = None
 
-    def _fill(self, number: int) -> None:
-        self.book("temporary", number - self.buffer)
-        self.buffer = number
+    def _gather(self, group: Sizes) -> Block | None:
+        """The shards are cast into a flat input first, which is freed when the collective has begun."""
+        whole = sum(group)
+        if not whole:
+            return None
+        cast = self.ledger.allocate("temporary", whole // self.gpus, Stream.ALL_GATHER)
+        output = self.ledger.allocate("temporary", whole, Stream.ALL_GATHER)
+        self.ledger.free(cast)
+        return output
+
+    def _copied_out(self, group: Sizes) -> Gathered:
+        return Gathered(self.ledger, [self.ledger.allocate("temporary", size) for size in group])
+
+
+@dataclass
+class Gathered:
+    """The gathered weights of a group."""
+
+    ledger: Ledger
+    blocks: list[Block] = field(default_factory=list)
+
+    def free(self) -> None:
+        for block in self.blocks:
+            self.ledger.free(block)
+        self.blocks = []

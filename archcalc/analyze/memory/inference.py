@@ -12,11 +12,13 @@ from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.schedule import schedule
 from archcalc.analyze.memory.simulate import simulate
 from archcalc.analyze.memory.step_policy import StepPolicy
+from archcalc.analyze.memory.vllm_cache import in_flight, in_groups
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, ModuleGroup, Param, Tensor
 from archcalc.core.positions import Positions
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.tree import computed_earlier
+from archcalc.storage.format import plain
 from archcalc.storage.places import Place
 
 if TYPE_CHECKING:
@@ -42,7 +44,10 @@ def cache_after(root: Module, step: Workload, case: Case) -> list[Cached]:
     """The cache of a decoder after the step that `root` was traced for."""
     assert case.kv_format and case.state_format
     formats = CacheFormats(case.kv_format, case.state_format, case.kv_rule, case.prefill, case.plan)
-    return cached(root, step, formats)
+    if case.kv_rule != "vllm":
+        return cached(root, step, formats)
+    formats = replace(formats, tails=plain(case.activations))  # get_kv_cache_torch_dtype: as the model
+    return in_groups(root, step, formats, in_flight(case.prefill, decodes=case.mode == "decode"))
 
 
 def simulated(root: Module, prompt: Workload, case: Case, cache: list[Cached], start: dict[str, int]) -> Simulated:

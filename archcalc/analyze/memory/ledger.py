@@ -1,10 +1,10 @@
-"""The record of a simulation: every change in bytes, with its part, phase and module."""
+"""The record of a simulation: every allocation and every free, with its part, phase and module."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from archcalc.analyze.memory.profile import Change, Happening, Repeated
+from archcalc.analyze.memory.profile import Block, Change, Happening, Repeated, Stream
 from archcalc.core.ir import Module
 
 
@@ -15,20 +15,25 @@ class Ledger:
         self.changes: list[Happening] = []
         self.phase, self.module = "forward", Module("model")
 
-    def change(self, part: str, number: int) -> None:
-        """So many bytes more, or fewer."""
-        if number:
-            self.changes.append(Change(part, number, self.phase, self.module))
+    def allocate(self, part: str, size: int, stream: Stream = Stream.COMPUTE, what: object = None) -> Block:
+        """A block of so many bytes; `what` is the tensor that it holds, for those who compare."""
+        block = Block(part, size, stream, what)
+        if size:
+            self._write(block, size)
+        return block
 
-    def instant(self, part: str, number: int) -> None:
-        """Allocated and freed immediately; recorded as an instant even if it is 0 bytes."""
-        self.changes.append(Change(part, number, self.phase, self.module))
-        self.change(part, -number)
+    def free(self, block: Block | None) -> None:
+        """Nothing is there to free where nothing was allocated."""
+        if block and block.bytes:
+            self._write(block, -block.bytes)
 
-    def for_a_moment(self, part: str, number: int) -> None:
+    def for_a_moment(self, part: str, size: int) -> None:
         """Allocated and freed immediately."""
-        self.change(part, number)
-        self.change(part, -number)
+        self.free(self.allocate(part, size))
+
+    def instant(self) -> None:
+        """A moment of its own in the timeline, even if nothing is allocated in it."""
+        self._write(Block("temporary", 0), 0)
 
     def at(self, phase: str, module: Module) -> None:
         self.phase, self.module = phase, module
@@ -39,3 +44,6 @@ class Ledger:
         play()
         outer.append(Repeated(self.changes, times))
         self.changes = outer
+
+    def _write(self, block: Block, size: int) -> None:
+        self.changes.append(Change(block.part, size, self.phase, self.module, block))

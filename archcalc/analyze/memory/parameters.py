@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from archcalc.analyze.memory.fsdp import Gathering
 from archcalc.analyze.memory.ledger import Ledger
+from archcalc.analyze.memory.profile import Block
 from archcalc.analyze.memory.schedule import Step
 from archcalc.analyze.memory.step_policy import StepPolicy
 from archcalc.core.ir import Module, Param
@@ -20,20 +22,18 @@ class WeightCopies:
 
     policy: StepPolicy
     ledger: Ledger
-    there: set[Copy] = field(default_factory=set)  # by the number of the step
+    there: dict[Copy, Block] = field(default_factory=dict)  # by the number of the step
 
     def make(self, step: Step) -> None:
         """Make the copies that a matrix product needs, unless they still exist."""
         for param in step.weights if step.op.traits.matrix else ():
             if (param, step.number) not in self.there:
-                self.there.add((param, step.number))
-                self.ledger.change(self._part(param), self.policy.copy(param))
+                self.there[param, step.number] = self.ledger.allocate(self._part(param), self.policy.copy(param))
 
     def drop(self, step: Step, *, all_of_them: bool = True) -> None:
         for param in step.weights:
             if (param, step.number) in self.there and (all_of_them or not self.policy.copy_stays(param)):
-                self.there.remove((param, step.number))
-                self.ledger.change(self._part(param), -self.policy.copy(param))
+                self.ledger.free(self.there.pop((param, step.number)))
 
     def _part(self, param: Param) -> str:
         return "weights" if self.policy.copy_stays(param) else "temporary"
@@ -41,30 +41,73 @@ class WeightCopies:
 
 @dataclass
 class ParameterGradients:
-    """Gradients of parameters: accumulated for the optimizer, or reduced over GPUs after each block."""
+    """Gradients of parameters: accumulated for the optimizer, or reduced over GPUs after each block.
+
+    A parameter that is used several times has its gradients added up first; a view is not added to in place."""
 
     policy: StepPolicy
     ledger: Ledger
     gathering: Gathering
-    made: set[Copy] = field(default_factory=set)
-    unreduced: list[Copy] = field(default_factory=list)
+    uses: Counter[Copy]  # that have yet to be differentiated
+    waiting: dict[Copy, Block] = field(default_factory=dict)  # for other uses
+    views: set[Copy] = field(default_factory=set)  # of those that wait
+    unreduced: dict[Copy, Block] = field(default_factory=dict)
+    kept: list[Block] = field(default_factory=list)  # until the optimizer's step is done
 
-    def make(self, wanted: Copy) -> int:
-        """Bytes of a temporary gradient that is accumulated into an existing one, and freed after the op."""
-        policy, size = self.policy, self.policy.gradient(wanted[0])
-        if (policy.accumulates and not policy.reduces) or wanted in self.made:
-            self.ledger.change("temporary", size)
-            return size
-        self.made.add(wanted)
-        if policy.reduces:
-            self.unreduced.append(wanted)
-        self.ledger.change("temporary" if policy.reduces else "gradients", size)
-        return 0
+    def make(self, wanted: Copy) -> Block:
+        """One use's gradient."""
+        return self.ledger.allocate(self._part(wanted), self.policy.gradient(wanted[0]), what=wanted[0])
+
+    def skip(self, wanted: Copy) -> None:
+        """A use whose gradient is added to the one that is there."""
+        self.uses[wanted] -= 1
+
+    def add(self, wanted: Copy, made: Block, *, is_view: bool) -> None:
+        """To those of other uses; the last one completes the gradient."""
+        there = self.waiting.pop(wanted, None)
+        if there is None:
+            self.views.update([wanted] if is_view else [])
+        elif wanted in self.views:
+            self.views.discard(wanted)
+            made = self._sum(wanted, there, made)
+        else:
+            self.ledger.free(made)
+            made = there
+        self.uses[wanted] -= 1
+        if self.uses[wanted] > 0:
+            self.waiting[wanted] = made
+        else:
+            self._complete(wanted, made)
+
+    def _sum(self, wanted: Copy, one: Block, other: Block) -> Block:
+        found = self.make(wanted)
+        self.ledger.free(one)
+        self.ledger.free(other)
+        return found
+
+    def _complete(self, wanted: Copy, made: Block) -> None:
+        """Kept, or added to the gradient of earlier micro-batches."""
+        if self.policy.reduces:
+            self.unreduced[wanted] = made
+        elif self.policy.accumulates:
+            self.ledger.free(made)
+        else:
+            self.kept.append(made)
+
+    def _part(self, wanted: Copy) -> str:
+        is_first = wanted not in self.waiting
+        return "gradients" if is_first and not (self.policy.reduces or self.policy.accumulates) else "temporary"
 
     def reduce(self, block: Module | None = None) -> None:
         """Reduce a block's gradients over GPUs, or all that are left, and keep this GPU's share."""
         ready = [one for one in self.unreduced if block is None or block in ancestors(one[0].owner)]
-        self.unreduced = [one for one in self.unreduced if one not in ready]
+        gradients = [self.unreduced.pop(one) for one in ready]
         params, policy = [param for param, _ in ready], self.policy
         kept = 0 if policy.accumulates else sum(map(policy.kept_gradient, params))
-        self.gathering.reduce(sum(map(policy.gradient, params)), kept, sum(map(policy.summed, params)))
+        self.kept.append(self.gathering.reduce(gradients, sum(map(policy.summed, params)), kept))
+
+    def clear(self) -> None:
+        """Set to None, as zero_grad does, for the next step."""
+        for block in self.kept:
+            self.ledger.free(block)
+        self.kept = []

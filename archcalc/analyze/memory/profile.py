@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import NamedTuple
 
 from archcalc.analyze.memory.decode_cache import Cached
@@ -17,13 +18,36 @@ from archcalc.core.ir import Module, Region
 from archcalc.core.tree import ancestors
 
 
+class Stream(IntEnum):
+    """The CUDA stream that a block is allocated on. The allocator lends no memory from one to another."""
+
+    COMPUTE = 0
+    ALL_GATHER = 1
+    REDUCE_SCATTER = 2
+
+    @property
+    def words(self) -> str:
+        return self.name.lower().replace("_", "-")
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """One allocation: the storage of a tensor, or a buffer. `what` is the tensor, where there is one."""
+
+    part: str
+    bytes: int
+    stream: Stream = Stream.COMPUTE
+    what: object = None
+
+
 class Change(NamedTuple):
-    """So many bytes more, or fewer, of one part."""
+    """A block allocated, or (fewer bytes) freed."""
 
     part: str
     bytes: int
     phase: str
     module: Module
+    block: Block
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.analyze.memory.profile import Instant
 from archcalc.analyze.memory.replicated import Undivided, records
 from archcalc.analyze.memory.rows import Row
 from archcalc.core.mesh import Plan
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.report.tree import outline
+from archcalc.run.accuracy import Band
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
 PARTS = {
@@ -22,6 +24,7 @@ PARTS = {
     "activations": "activations",
     "logits": "logits and loss",
     "temporary": "temporary",
+    "buffers": "buffers",
     "kv_cache": "KV cache",
     "state": "recurrent state",
     "overhead": "overhead",
@@ -48,6 +51,8 @@ class MemoryReport(Report):
     weights: str = ""  # their format
     depth: int = USUAL_DEPTH
     timeline: bool = False
+    device: OnDevice | None = field(default=None, compare=False)
+    band: Band | None = None  # the error of measured runs
 
     @property
     def parts(self) -> dict[str, int]:
@@ -59,6 +64,21 @@ class MemoryReport(Report):
         """Peak bytes of one GPU, the one with the most."""
         return self.peak.bytes
 
+    @property
+    def allocated_bytes(self) -> int:
+        """The tensors at the peak as PyTorch counts them in memory_allocated, without the overhead."""
+        return self.device.memory.allocated if self.device else self.total_bytes - self.parts["overhead"]
+
+    @property
+    def reserved_bytes(self) -> int:
+        """What PyTorch's allocator has taken from the device by then; without the overhead."""
+        return self.device.memory.reserved if self.device else self.allocated_bytes
+
+    @property
+    def required_bytes(self) -> int:
+        """What a device must have: reserved memory and overhead in training, else the tensors and the overhead."""
+        return self.reserved_bytes + self.parts["overhead"] if self.device else self.total_bytes
+
     def title(self) -> str:
         asked = {"train": "training", "infer": "inference"}.get(self.mode, self.mode)
         sizes = {"batch": self.batch, **self.lengths}
@@ -69,9 +89,11 @@ class MemoryReport(Report):
 
     def answer(self) -> str:
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"
-        about = "about " if self.estimates else ""
-        exact = f"{self.total_bytes:,} bytes · {binary_bytes(self.total_bytes)}"
-        return f"{about}{decimal_bytes(self.total_bytes)} {where} · {exact}"
+        about = "about " if self.estimates or self.device else ""
+        size = self.required_bytes
+        exact = binary_bytes(size) if self.device else f"{size:,} bytes · {binary_bytes(size)}"
+        within = f" · ± {self.band.percent} %" if self.band else ""
+        return f"{about}{decimal_bytes(size)} {where} · {exact}{within}"
 
     def figures(self) -> list[Figure]:
         """Bytes of weights, gradients and optimizer states over the whole step."""
@@ -79,13 +101,30 @@ class MemoryReport(Report):
             return []
         whole = Figure("weights and states", sum(self.states.values()), "bytes")
         padding = Figure("padding, all GPUs", self.padding, "bytes", "FSDP2 gives every GPU the same number of rows")
-        return [whole, padding] if self.padding else [whole]
+        return [*self._on_device(), whole, *([padding] if self.padding else [])]
+
+    def _on_device(self) -> Iterator[Figure]:
+        """From the bytes of tensors to what is taken from the device."""
+        if not self.device:
+            return
+        yield Figure("allocated", self.allocated_bytes, "bytes")
+        yield Figure("reserved", self.reserved_bytes, "bytes")
 
     def table(self) -> Table:
         """Bytes by part at the peak."""
         first = f"peak: {instant_name(self.peak)}" if self.mode == "train" else "part"
-        lines = [self._part_line(part, size) for part, size in self.parts.items() if size]
+        lines = [self._part_line(part, size) for part, size in self.parts.items() if size and part != "overhead"]
+        lines += [self._line(name, size) for name, size in self._beside_tensors().items() if size]
+        lines += [self._part_line("overhead", self.parts["overhead"])] if self.parts["overhead"] else []
         return Table((Column(first, "name"), *SIZE, Column("share", "share")), tuple(lines))
+
+    def _beside_tensors(self) -> dict[str, int]:
+        """What the allocator takes beyond the bytes of the tensors."""
+        if not self.device:
+            return {}
+        found = self.device.memory
+        unused = {f"not in use, {stream.words} stream": size for stream, size in found.unused.items()}
+        return {"rounding": found.rounding, **unused}
 
     def more(self) -> Sequence[Table]:
         if self.timeline:
@@ -104,7 +143,7 @@ class MemoryReport(Report):
         return Line((name, number, number, self._share(number)), depth)
 
     def _share(self, number: int) -> float:
-        return number / self.total_bytes if self.total_bytes else 0.0
+        return number / self.required_bytes if self.required_bytes else 0.0
 
     def _layer_lines(self) -> Iterator[Line]:
         for row, depth in outline(self.rows, lambda row: row.bytes):
@@ -140,6 +179,8 @@ class MemoryReport(Report):
             **self.plan.record(),
             "weights_format": self.weights,
             "total_bytes": self.total_bytes,
+            "required_bytes": self.required_bytes,
+            **self._device_record(),
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.module.path or "model"},
             "states": self.states,
@@ -150,6 +191,18 @@ class MemoryReport(Report):
             "assumptions": self.assumed(),
             "timeline": [self._instant_record(instant) for instant in self.instants],
             "rows": [self._row_record(row) for row in self.rows],
+        }
+
+    def _device_record(self) -> dict[str, Any]:
+        if not self.device:
+            return {}
+        found = self.device.memory
+        return {
+            "allocated_bytes": found.allocated,
+            "reserved_bytes": found.reserved,
+            "band": self.band.fraction if self.band else None,
+            "rounding_bytes": found.rounding,
+            "unused_bytes": {stream.name.lower(): size for stream, size in found.unused.items()},
         }
 
     def _instant_record(self, instant: Instant) -> dict[str, Any]:

@@ -45,15 +45,17 @@ Tally = dict[str, dict[str, int]]
 
 
 def rows(root: Module, parameters: ParameterMemory, step: Schedule, cache: Iterable[Cached]) -> tuple[Row, ...]:
-    """A module before what it holds; last what ZeRO's flat buffers add."""
+    """A module before what it holds; last what ZeRO's flat buffers add, or vLLM's groups of layers."""
     tally: Tally = {}
     _add_states(tally, parameters)
     for one in step.saved():
         _add(tally, one.module.path, "logits" if one.cell in step.logits else "activations", one.bytes)
-    for entry in cache:
-        _add(tally, entry.module.path, "kv_cache" if entry.grows else "state", entry.bytes)
+    kept = list(cache)
+    for entry in kept:
+        if not entry.is_padding:
+            _add(tally, entry.module.path, _part(entry), entry.bytes)
     found = tuple(_rows(root, tally, 1))
-    return (*found, *_rounding(found[0], parameters))
+    return (*found, *_rounding(found[0], parameters), *_padding(kept))
 
 
 def _add(tally: Tally, path: str, part: str, number: int) -> None:
@@ -66,6 +68,10 @@ def _add(tally: Tally, path: str, part: str, number: int) -> None:
         path = path.rpartition(".")[0]
 
 
+def _part(entry: Cached) -> str:
+    return "kv_cache" if entry.grows else "state"
+
+
 def _add_states(tally: Tally, parameters: ParameterMemory) -> None:
     plan = parameters.plan
     shared = SHARDED[plan.zero] if plan.zero in (1, 2) else ()
@@ -73,7 +79,7 @@ def _add_states(tally: Tally, parameters: ParameterMemory) -> None:
         for kind in KINDS:
             number = getattr(one, kind)
             path = one.param.owner.path or one.param.name  # one of the model itself has a row of its own
-            _add(tally, path, kind, number // plan.shards if kind in shared else number)
+            _add(tally, path, kind, number // plan.shards_of(one.param) if kind in shared else number)
 
 
 def _rows(module: Module, tally: Tally, above: int) -> Iterator[Row]:
@@ -95,3 +101,13 @@ def _rounding(model: Row, parameters: ParameterMemory) -> Iterator[Row]:
         rest = dict.fromkeys(OF_LAYERS, 0)
         rest |= {kind: parameters.states[kind] - model.parts[kind] for kind in SHARDED[zero]}
         yield Row("padding", "rounding and padding", 1, 1, rest, kind="padding")
+
+
+def _padding(cache: Iterable[Cached]) -> Iterator[Row]:
+    """Groups of equally many layers have places that no layer takes."""
+    rest = dict.fromkeys(OF_LAYERS, 0)
+    for entry in cache:
+        if entry.is_padding:
+            rest[_part(entry)] += entry.bytes
+    if any(rest.values()):
+        yield Row("padding", "padding layers", 1, 1, rest, kind="padding")

@@ -13,68 +13,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
+from archcalc.analyze.memory.nodes import Cell, Group, Loop, Node, Step, groups, read_from_outside, steps
 from archcalc.core.execution import Gradients, Trainable
 from archcalc.core.ir import Module, Op, Param, Region, Tensor
 from archcalc.core.kernels import as_op, is_kernel
 from archcalc.core.precision import Policy
+from archcalc.core.tree import ancestors
+
+__all__ = [
+    "Cell",
+    "Group",
+    "Loop",
+    "Node",
+    "Pass",
+    "Saved",
+    "Schedule",
+    "Step",
+    "groups",
+    "read_from_outside",
+    "schedule",
+    "steps",
+]
 
 FIRST = 2  # runs until nothing changes any more from one to the next: the second may see other gradients than the first
+EVERY = 2**40  # runs of an unrolled schedule that are followed
 REGIONS = (Region.BLOCK, Region.CORE)  # modules whose runs are groups
-
-
-@dataclass(frozen=True, eq=False)
-class Cell:
-    """A storage. Its size, last reader and savers are tables of the schedule, where passes change them."""
-
-    tensor: Tensor
-    of_input: bool = False  # a copy that an op makes of what it reads before it computes
-
-
-@dataclass(eq=False)
-class Step:
-    """An op as it runs once. `grads` are the inputs that want a gradient, a parameter or a cell each."""
-
-    number: int
-    op: Op
-    module: Module
-    reads: list[Cell]
-    output: Cell
-    beside: dict[str, Cell]  # what the op makes besides its output, by name
-    saves: list[Cell]  # for the backward pass
-    grads: list[tuple[Param, int] | Cell]  # a parameter with the number of its copy
-    weights: list[Param]
-    saved_in: Callable[[Policy], list[Cell]]  # what its op saves where it computes in that precision
-    copies: list[Cell] = field(default_factory=list)  # of its inputs, which passes add
-
-    @property
-    def makes(self) -> tuple[Cell, ...]:
-        return (self.output, *self.beside.values(), *self.copies)
-
-
-@dataclass(eq=False)
-class Loop:
-    """Steps that run `times` times in a row, each time alike."""
-
-    body: list[Node]
-    times: int
-
-
-@dataclass(eq=False)
-class Group:
-    """One run of a block, or of attention's core: what may be recomputed, all or all but some results."""
-
-    body: list[Node]
-    module: Module
-    first: int  # number of its first step
-    recomputed: bool = False
-    reads: list[Cell] = field(default_factory=list)  # made outside, kept while the inside is not
-    done: frozenset[Op] = frozenset()  # not recomputed
-    results: dict[Cell, Module] = field(default_factory=dict)  # made inside and kept, each with where it is made
-
-
-Node = Step | Loop | Group
 
 
 class Saved(NamedTuple):
@@ -94,8 +60,15 @@ class Schedule:
     nodes: list[Node]
     bytes: dict[Cell, int]
     last_read: dict[Cell, int]  # number of the step, going forward
+    entering: list[Cell] = field(default_factory=list)  # ids, images: what a training loop gives to the model
+    seen: dict[Cell, int] = field(default_factory=dict)  # bytes of parts of other cells, which their gradients take
     logits: set[Cell] = field(default_factory=set)  # accounted as logits, not as activations
+    outliving: set[Cell] = field(default_factory=set)  # kept as long as the graph lives, and not the backward pass
     savers: dict[Cell, list[int]] = field(default_factory=dict)  # numbers of steps, or of a recomputed region's first
+
+    def gradient_bytes(self, cell: Cell) -> int:
+        """A gradient is as large as its tensor, also where that is a part of another one."""
+        return self.seen.get(cell, self.bytes[cell])
 
     def steps(self) -> Iterator[Step]:
         """Every step, in order."""
@@ -117,6 +90,11 @@ class Schedule:
         step.copies.append(made)
         return made
 
+    def sizes_of(self, cells: Iterable[Cell]) -> dict[Cell, int]:
+        """Bytes of each, in all runs of the loops that make it."""
+        times = dict(_times(self.nodes))
+        return {cell: self.bytes[cell] * times.get(cell, 1) for cell in cells}
+
     def saved(self) -> list[Saved]:
         """Everything that is saved for the backward pass."""
         found = _saved(self.nodes, self.savers)
@@ -132,10 +110,13 @@ def schedule(
     trainable: Trainable,
     size: Callable[[Tensor, Module], int],
     passes: Iterable[Pass] = (),
+    *,
+    is_unrolled: bool = False,
 ) -> Schedule:
-    """One step of the model, after all passes."""
-    unrolling = Unrolling(policy, trainable, size)
-    made = Schedule(unrolling.run(root), unrolling.bytes, unrolling.last_read)
+    """One step of the model, after all passes; unrolled, every run of a module is followed and there is no loop."""
+    unrolling = Unrolling(policy, trainable, size, EVERY if is_unrolled else FIRST)
+    nodes = unrolling.run(root)
+    made = Schedule(nodes, unrolling.bytes, unrolling.last_read, unrolling.entering, unrolling.seen)
     for change in passes:
         change(made)
     for cell, number in _savers(made.nodes):
@@ -146,13 +127,18 @@ def schedule(
 class Unrolling:
     """Walks the tree in the order of computation."""
 
-    def __init__(self, policy: Policy, trainable: Trainable, size: Callable[[Tensor, Module], int]) -> None:
-        self.policy, self.size = policy, size
+    def __init__(
+        self, policy: Policy, trainable: Trainable, size: Callable[[Tensor, Module], int], first: int = FIRST
+    ) -> None:
+        self.policy, self.size, self.first = policy, size, first
         self.gradients = Gradients(trainable)
         self.cells: dict[Tensor, list[Cell]] = {}  # one for each storage, or what was handed over in its place
         self.bytes: dict[Cell, int] = {}
         self.last_read: dict[Cell, int] = {}
+        self.entering: list[Cell] = []
+        self.seen: dict[Cell, int] = {}
         self.copies: dict[Module, int] = {}  # which copy of a module is running
+        self.turns: dict[Module, int] = {}  # and how often it ran before, in a row
         self.number = 0
 
     def run(self, module: Module) -> list[Node]:
@@ -160,10 +146,10 @@ class Unrolling:
         times = int(module.runs)
         found: list[Node] = []
         given = {into: (self.cells.get(into), self.gradients.wants(into)) for into, _ in module.carries}
-        for run in range(min(times, FIRST + 2)):
-            self.copies[module] = run // int(module.calls)
+        for run in range(min(times, self.first + 2)):
+            self.copies[module], self.turns[module] = run // int(module.calls), run
             body = self._once(module)
-            between = times - FIRST - 1 if run == FIRST and times > FIRST + 2 else 1
+            between = times - self.first - 1 if run == self.first and times > self.first + 2 else 1
             found.extend([Loop(body, between)] if between > 1 else body)
             self._hand_over(module)
         for tensor, (cells, wanted) in given.items():
@@ -184,24 +170,33 @@ class Unrolling:
         first = self.number
         body: list[Node] = []
         for item in module.body:
+            if isinstance(item, Module) and item.is_first_only and any(map(self.turns.get, ancestors(module))):
+                continue
             if is_kernel(item):
                 body.append(self._step(as_op(item), item))
             elif isinstance(item, Module):
                 body.extend(self.run(item))
             elif not item.traits.allocates:
+                self._enter(item, module)
                 self.gradients.follow(item)
             else:
                 body.append(self._step(item, module))
         return [Group(body, module, first)] if module.region in REGIONS else body
 
+    def _enter(self, op: Op, module: Module) -> None:
+        """What a training loop gives to the model."""
+        if op.traits.enters and op.output not in self.cells:
+            self.entering.append(self._made(op.output, module))
+
     def _step(self, op: Op, module: Module) -> Step:
         number, wants = self.number, self.gradients.wants
         self.number += 1
         inputs = [tensor for tensor in op.inputs if not isinstance(tensor.storage, Param)]
-        reads = [cell for tensor in inputs for cell in self._read(tensor, module)]
+        reads = [cell.place for tensor in inputs for cell in self._read(tensor, module)]
         self.gradients.follow(op)
-        output = self._made(op.output, module)
-        beside = {name: self._made(tensor, module) for name, tensor in op.beside.items()}
+        made = partial(self._part, op.inputs[0]) if op.traits.part else self._made
+        output = made(op.output, module)
+        beside = {name: made(tensor, module) for name, tensor in op.beside.items()}
         saved = self._saved(op)
         self.last_read.update(dict.fromkeys(reads, number))
         wanting = list(dict.fromkeys(tensor.within(self.cells) for tensor in op.inputs if wants(tensor)))
@@ -210,7 +205,11 @@ class Unrolling:
             grads.extend([(tensor, self._copy(tensor))] if isinstance(tensor, Param) else self.cells[tensor])
         weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
         once = list(dict.fromkeys(reads))
-        return Step(number, op, module, once, output, beside, saved(self.policy), grads, weights, saved)
+        step = Step(number, op, module, once, output, beside, saved(self.policy), grads, weights, saved)
+        step.packs = any(True for _ in op.traits.saves(op, wants, self.policy))
+        step.scratch = [self.size(tensor, module) for tensor in op.traits.scratch(op, wants)]
+        step.gradient_scratch = [self.size(tensor, module) for tensor in op.traits.gradient_scratch(op, wants)]
+        return step
 
     def _saved(self, op: Op) -> Callable[[Policy], list[Cell]]:
         """What the op saves, given the precision it computes in; cells and gradients are those of this run."""
@@ -223,7 +222,7 @@ class Unrolling:
             kept = list(op.traits.saves(op, wanting.__contains__, policy))
             if not found.keys() >= set(kept):
                 raise ValueError(f"{op.kind} saves a tensor that it neither reads nor makes")
-            return list(dict.fromkeys(cell for tensor in kept for cell in cells.get(tensor, ())))
+            return list(dict.fromkeys(cell.place for tensor in kept for cell in cells.get(tensor, ())))
 
         return saved
 
@@ -231,7 +230,7 @@ class Unrolling:
         """A number that tells apart the copies of a parameter in repeated modules."""
         place, module = 0, param.owner
         while module.parent:
-            place = place * (FIRST + 2) + self.copies.get(module, 0)
+            place = place * (self.first + 2) + self.copies.get(module, 0)
             module = module.parent
         return place
 
@@ -241,6 +240,15 @@ class Unrolling:
         if place not in self.cells:
             self._made(place, module)
         return self.cells[place]
+
+    def _part(self, of: Tensor, tensor: Tensor, module: Module) -> Cell:
+        """What is seen of the input, where that is stored."""
+        (whole,) = self.cells[of.within(self.cells)]
+        made = Cell(tensor, part_of=whole)
+        self.bytes[made], self.last_read[made] = 0, self.number - 1
+        self.seen[made] = self.size(tensor, module)
+        self.cells[tensor] = [made]
+        return made
 
     def _made(self, tensor: Tensor, module: Module) -> Cell:
         made = Cell(tensor)
@@ -274,24 +282,10 @@ def _saved(nodes: list[Node], savers: dict[Cell, list[int]], times: int = 1) -> 
             yield from _saved(node.body, savers, times)
 
 
-def steps(nodes: list[Node]) -> Iterator[Step]:
-    """Every step, in order."""
+def _times(nodes: list[Node], times: int = 1) -> Iterator[tuple[Cell, int]]:
+    """How often every cell is made."""
     for node in nodes:
         if isinstance(node, Step):
-            yield node
+            yield from ((cell, times) for cell in node.makes)
         else:
-            yield from steps(node.body)
-
-
-def groups(nodes: list[Node]) -> Iterator[Group]:
-    """Every block, in order, and what is recomputed within."""
-    for node in nodes:
-        if isinstance(node, Group):
-            yield node
-        if not isinstance(node, Step):
-            yield from groups(node.body)
-
-
-def read_from_outside(body: list[Node]) -> dict[Cell, None]:
-    inside = {cell for step in steps(body) for cell in step.makes}
-    return {cell: None for step in steps(body) for cell in step.reads if cell not in inside}
+            yield from _times(node.body, times * node.times if isinstance(node, Loop) else times)

@@ -8,17 +8,16 @@ back an op makes the gradients of its inputs, adds them to what is there, and le
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from archcalc.analyze.memory.fsdp import Gathering
-from archcalc.analyze.memory.ledger import Ledger
-from archcalc.analyze.memory.parameters import ParameterGradients, WeightCopies
-from archcalc.analyze.memory.profile import Happening
+from archcalc.analyze.memory.forward_pass import ForwardPass, is_leaf
+from archcalc.analyze.memory.fsdp import Gathered
+from archcalc.analyze.memory.parameters import Copy
+from archcalc.analyze.memory.profile import Block, Happening
 from archcalc.analyze.memory.schedule import Cell, Group, Loop, Node, Schedule, Step, steps
 from archcalc.analyze.memory.step_policy import StepPolicy
-from archcalc.core.ir import Module, Op, Param, Region
+from archcalc.core.ir import Module, Op, Region
 
 
 def simulate(schedule: Schedule, policy: StepPolicy, *, trains: bool) -> list[Happening]:
@@ -31,125 +30,100 @@ def simulate(schedule: Schedule, policy: StepPolicy, *, trains: bool) -> list[Ha
     return step.ledger.changes
 
 
-@dataclass
-class Gradient:
-    """A gradient going back; several tensors may share it."""
-
-    bytes: int
-    part: str
-    users: int = 1
+Wide = dict[Cell, Block | None]  # gradients in fp32, before they are cast
 
 
-class _Simulation:
+class _Simulation(ForwardPass):
     """The live tensors at one instant of a step."""
-
-    def __init__(self, schedule: Schedule, policy: StepPolicy) -> None:
-        self.schedule, self.policy, self.ledger = schedule, policy, Ledger()
-        self.alive: dict[Cell, str] = {}  # and the part that each is accounted under
-        self.savers = {cell: list(numbers) for cell, numbers in schedule.savers.items()}
-        self.gradients: dict[Cell, Gradient] = {}
-        self.gathering = Gathering(self.ledger.change)
-        self.copies = WeightCopies(policy, self.ledger)
-        self.trained = ParameterGradients(policy, self.ledger, self.gathering)
-
-    def forward(self) -> None:
-        self.gathering.begin(self.policy.gathered(None))
-        self._forward(self.schedule.nodes)
-        self.gathering.loss()
 
     def backward(self) -> None:
         self.ledger.phase = "backward"
+        self._let_go_of_logits("loss")
         if self.policy.copies_are_cached:
             self._leave_autocast(self.schedule.nodes)
-        first = next((group for group in self.schedule.groups() if group.module.region == Region.BLOCK), None)
-        self._backward(self.schedule.nodes, first)
-        self.gathering.done(self.policy.gathered(None))
+        ones = self._gradient_of_loss()
+        self._backward(self.schedule.nodes)
+        self.ledger.free(ones)
+        self._let_go_of_logits("backward")
+        self.outside.free()
         self.trained.reduce()
-        self.ledger.change("gradients", 0 if self.policy.accumulates else self.policy.rounding)
+        if not self.policy.accumulates:
+            self.trained.kept.append(self.ledger.allocate("gradients", self.policy.rounding))
         self.gathering.end()
 
     def update(self) -> None:
         """The optimizer's step, which is an instant of its own even where it needs nothing besides."""
         self.ledger.at("step", Module("model"))
-        self.ledger.instant("temporary", self.policy.update)
-
-    # forward
-
-    def _forward(self, nodes: list[Node]) -> None:
-        for node in nodes:
-            if isinstance(node, Loop):
-                self.ledger.repeated(partial(self._forward, node.body), node.times)
-            elif isinstance(node, Group):
-                self._through(node)
-            else:
-                self.ledger.at("loss" if node.module.region == Region.LOSS else "forward", node.module)
-                if self.ledger.phase == "loss":
-                    self.gathering.loss()
-                self._compute(node, self.schedule.savers.__contains__)
-
-    def _through(self, group: Group) -> None:
-        if group.module.region != Region.BLOCK:
-            self._forward(group.body)
-            return
-        self.ledger.module, weights = group.module, self.policy.gathered(group.module)
-        self.gathering.forward(weights)
-        self._forward(group.body)
-        self.ledger.module = group.module
-        self.gathering.done(weights)
-
-    def _compute(self, step: Step, stays: Callable[[Cell], bool]) -> None:
-        """Make what the op makes; whatever does not stay goes with the last op that reads it."""
-        self.copies.make(step)
-        touched = (*step.reads, *step.makes)
-        for cell in touched:
-            self._allocate(cell, stays(cell))
-        if self.policy.loss_in_parts:  # logits without their largest
-            self.ledger.for_a_moment("logits", self._loss_bytes(step))
-        self.ledger.for_a_moment("temporary", self._gathered_keys(step))
-        self.copies.drop(step, all_of_them=False)
-        for cell in touched:
-            if not stays(cell) and self.schedule.last_read[cell] <= step.number:
-                self._free(cell)
-
-    def _leave_autocast(self, nodes: list[Node], recomputed: bool = False) -> None:
-        """Behind the loss, copies live on where a product saved them: not inside of what is recomputed."""
-        for node in nodes:
-            if isinstance(node, Loop):
-                self.ledger.repeated(partial(self._leave_autocast, node.body, recomputed), node.times)
-            elif isinstance(node, Group):
-                self._leave_autocast(node.body, recomputed or node.recomputed)
-            elif recomputed:
-                self.copies.drop(node)
+        self.ledger.instant()
+        for updated in self.policy.updates:
+            self._free_all([self.ledger.allocate("temporary", size) for size in updated])
+        self.trained.clear()
+        self.gradients.clear()
+        self._let_go_of_batch()
+        self.ledger.free(self.products)
 
     # backward
 
-    def _backward(self, nodes: list[Node], first: Group | None) -> None:
+    def _backward(self, nodes: list[Node]) -> None:
         for node in reversed(nodes):
             if isinstance(node, Loop):
-                self.ledger.repeated(partial(self._backward, node.body, first), node.times)
+                self.ledger.repeated(partial(self._backward, node.body), node.times)
             elif isinstance(node, Group):
-                self._back_through(node, first)
+                self._back_through(node)
             else:
                 self.ledger.at("backward", node.module)
+                self._prefetch_last_block(node)
                 self._differentiate(node)
 
-    def _back_through(self, group: Group, first: Group | None) -> None:
+    def _prefetch_last_block(self, step: Step) -> None:
+        """By a hook on the model's output, that is, once the loss has been differentiated."""
+        if not self.has_prefetched and step.module.region != Region.LOSS:
+            self.has_prefetched = True
+            self.gathering.prefetch(self._weights_before(len(self.blocks)))
+
+    def _back_through(self, group: Group) -> None:
         if group.module.region != Region.BLOCK:
-            self._back_within(group, first)
+            self._back_within(group)
             return
         self.ledger.at("backward", group.module)
-        weights = self.policy.gathered(group.module)
-        self.gathering.backward(weights, group is first)
-        self._back_within(group, first)
+        if group is self.blocks[-1] and self.policy.groups.last:
+            self.behind.free()
+            self.trained.reduce()
+        gathered = self._gathered_again(group)
+        self._back_within(group)
         self.ledger.module = group.module
-        self.gathering.done(weights)
+        gathered.free()
         if self.policy.reduces:
             self.trained.reduce(group.module)
+        if group is self.blocks[0]:
+            self.gathering.backward(self.policy.groups.first, ()).free()
 
-    def _back_within(self, group: Group, first: Group | None) -> None:
-        if group.recomputed and any(step.grads for step in steps(group.body)):
+    def _gathered_again(self, group: Group) -> Gathered:
+        """The block's weights, while those of the block before it are gathered."""
+        before = self._weights_before(self.blocks.index(group))
+        if group not in self.gathered:
+            return self.gathering.backward(self.policy.groups.block(group.module), before)
+        self.gathering.prefetch(before)
+        return self.gathered.pop(group)
+
+    def _weights_before(self, place: int) -> Sequence[int]:
+        """What an all-gather fills ahead of time: the weights of the block that ran before the one at this place."""
+        if place == 0:
+            return self.policy.groups.first
+        before = self.blocks[place - 1]
+        return () if before in self.gathered else self.policy.groups.block(before.module)
+
+    def _back_within(self, group: Group) -> None:
+        body = group.body
+        if group.recomputed and any(step.grads for step in steps(body)):
+            behind = _needing_nothing(body)
+            self._backward(behind)
+            body = body[: len(body) - len(behind)]
             self._recompute(group)
-        self._backward(group.body, first)
+        self._backward(body)
+        self._let_go_of_inputs(group)
+
+    def _let_go_of_inputs(self, group: Group) -> None:
         for cell in (*group.reads, *group.results):
             if min(self.savers[cell], default=group.first) == group.first:
                 self._free(cell)
@@ -163,6 +137,9 @@ class _Simulation:
         for step in inside:
             for cell in step.saves:
                 self.savers.setdefault(cell, []).append(step.number)
+        saving = [step.number for step in inside if step.saves]
+        self.replayed.update(saving)
+        self.last_needed.update({number: group for number in saving[:1] if group.module.region == Region.BLOCK})
         last = _last_again(inside)
         passing = {cell for step in inside if step.number <= last for cell in step.makes} - needed
         self._replay(group.body, passing, last, group.done)
@@ -193,78 +170,83 @@ class _Simulation:
 
     def _differentiate(self, step: Step) -> None:
         self.copies.make(step)
-        beside = self._loss_bytes(step) * (1 + self.policy.loss_in_parts)
-        self.ledger.change("logits", beside)  # goes back through the mean, then through the log-probabilities
+        # goes back through the mean, then through the log-probabilities
+        beside = self.ledger.allocate("logits", self._loss_bytes(step) * (1 + self.policy.loss_in_parts))
         self.ledger.for_a_moment("temporary", 2 * self._gathered_keys(step))  # and the gradients of all of them
-        arriving = self.gradients.get(step.output)
-        added = [self._gradient(step, wanted, arriving) for wanted in step.grads]
-        for extra in filter(None, added):
-            self.ledger.change(extra.part, -extra.bytes)
-        self.ledger.change("logits", -beside)
+        beside_it = (*step.gradient_scratch, *self.policy.workspace(step.op)) if step.grads else ()
+        scratch = [self.ledger.allocate("temporary", size) for size in beside_it]
+        wide = {one: self.gradients.computed_wide(step, one) for one in step.grads if isinstance(one, Cell)}
+        later = [one for one in step.grads if self._is_finished_later(step, one, wide)]
+        at_once = [one for one in step.grads if one not in later and not self._takes_part(step, one)]
+        adding = [self._gradient(step, wanted, wide) for wanted in at_once]
+        if later:
+            self._let_go_of_saved(step)
+        adding.extend(self._gradient(step, wanted, wide) for wanted in later)
+        self._free_all([*scratch, beside])
         self.copies.drop(step)
-        self._let_go(step)
+        if is_leaf(step):
+            self.gradients.keep(step)
+        self.gradients.let_go(step)
+        self._let_go_of_saved(step)
+        for add in adding:
+            add()
 
-    def _gradient(self, step: Step, wanted: tuple[Param, int] | Cell, arriving: Gradient | None) -> Gradient | None:
-        """Make one gradient; what is returned was only added to another, and goes."""
-        if isinstance(wanted, tuple):
-            added = self.trained.make(wanted)
-            return Gradient(added, "temporary") if added else None
-        there, size = self.gradients.get(wanted), self.schedule.bytes[wanted]
-        if arriving and step.op.traits.passes_gradient and size == arriving.bytes:
-            if not there:
-                arriving.users += 1
-                self.gradients[wanted] = arriving
-            return None
-        made = Gradient(size, "logits" if wanted in self.schedule.logits else "temporary")
-        self.ledger.change(made.part, made.bytes)
-        if there:
-            return made
-        self.gradients[wanted] = made
-        return None
+    def _gradient(self, step: Step, wanted: Copy | Cell, wide: Wide) -> Callable[[], None]:
+        """Makes a gradient, perhaps of a wide one; what is given adds it to others, once the op has let go of all."""
+        if isinstance(wanted, Cell):
+            overwritten = self.alive.pop(wanted, None) if step.op.traits.gradient_in_input else None
+            made = self.gradients.make(step, wanted, overwritten)
+            self.ledger.free(wide[wanted])
+            return partial(self.gradients.add, wanted, made)
+        if self.policy.is_fused(step.op, wanted[0]):
+            return partial(self.trained.skip, wanted)
+        trained = self.trained.make(wanted)
+        return partial(self.trained.add, wanted, trained, is_view=step.op.traits.contraction)
 
-    def _let_go(self, step: Step) -> None:
-        """Free the gradients of what the op made, and what it was the last to need."""
-        for cell in step.makes:
-            gradient = self.gradients.pop(cell, None)
-            if gradient:
-                gradient.users -= 1
-                self.ledger.change(gradient.part, 0 if gradient.users else -gradient.bytes)
+    def _takes_part(self, step: Step, wanted: Copy | Cell) -> bool:
+        """Whether a parameter's gradient is a part of the arriving one, all of which is kept with it: where tensors
+        were joined and none of them was repeated.
+
+        Source: PyTorch, accumulateGrad in torch/csrc/autograd/functions/accumulate_grad.h, which takes it as it is."""
+        op, policy = step.op, self.policy
+        if isinstance(wanted, Cell) or not op.traits.divides_gradient or policy.accumulates or policy.reduces:
+            return False
+        if sum(int(tensor.size) for tensor in op.inputs) != int(op.output.size):
+            return False
+        return self.gradients.keep(step)
+
+    def _is_finished_later(self, step: Step, wanted: Copy | Cell, wide: Wide) -> bool:
+        """Of what was broadcast the engine sums the gradient behind the op, and of what is narrower it casts it; the op
+        holds a tensor that was recomputed no longer than it needs it.
+
+        Source: PyTorch, validate_outputs in torch/csrc/autograd/engine.cpp."""
+        if step.number not in self.replayed:
+            return False
+        if isinstance(wanted, Cell) and wide[wanted]:
+            return True
+        tensor = wanted.tensor if isinstance(wanted, Cell) else wanted[0]
+        return any(tensor in (one, one.storage) for one in step.op.traits.summed(step.op))
+
+    def _let_go_of_saved(self, step: Step) -> None:
+        """What the op was the last to need; with the last tensor of a recomputed block, what that was given."""
         for cell in step.saves:
             if min(self.savers[cell]) == step.number:
                 self._free(cell)
+        group = self.last_needed.pop(step.number, None)
+        if group:
+            self._let_go_of_inputs(group)
 
-    # cells
 
-    def _allocate(self, cell: Cell, stays: bool) -> None:
-        if cell not in self.alive:
-            self.alive[cell] = self._part(cell, stays)
-            self.ledger.change(self.alive[cell], self.schedule.bytes[cell])
-
-    def _free(self, cell: Cell) -> None:
-        if cell in self.alive:
-            self.ledger.change(self.alive.pop(cell), -self.schedule.bytes[cell])
-
-    def _part(self, cell: Cell, stays: bool) -> str:
-        if cell in self.schedule.logits:
-            return "logits"
-        return "activations" if stays else self.policy.live
-
-    def _loss_bytes(self, step: Step) -> int:
-        """What a loss over a vocabulary makes of its logits; 0 of any other op."""
-        name = step.op.traits.loss_of_logits
-        return self.schedule.bytes[step.beside[name]] if name else 0
-
-    def _gathered_keys(self, step: Step) -> int:
-        """Source: PyTorch's context_parallel, which gathers them by default, torch/distributed/tensor/experimental."""
-        if self.policy.keys_from == 1 or not step.op.traits.attention_kernel:
-            return 0
-        return self.policy.keys_from * sum(self.schedule.bytes[cell] for cell in step.reads[1:3])
+def _needing_nothing(body: list[Node]) -> list[Node]:
+    """The last steps, as long as they saved nothing: a block is recomputed when its first saved tensor is asked for."""
+    saving = [place for place, node in enumerate(body) if not isinstance(node, Step) or node.packs]
+    return body[max(saving, default=-1) + 1 :]
 
 
 def _last_again(inside: list[Step]) -> int:
     """The last op that is recomputed; one that saves no more than it reads is stopped before it computes."""
-    saving = [step for step in inside if step.saves]
-    if not saving:
+    packing = [step for step in inside if step.packs]
+    if not packing:
         return -1
-    step = saving[-1]
+    step = packing[-1]
     return step.number - all(cell in step.reads or cell.of_input for cell in step.saves)

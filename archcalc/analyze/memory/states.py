@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from archcalc.core.execution import Trainable
 from archcalc.core.ir import Module, Param, walk
 from archcalc.core.mesh import ALIGNED, Plan
-from archcalc.core.precision import BYTES
+from archcalc.core.precision import BYTES, Policy
+from archcalc.run.lora import is_adapter
 from archcalc.run.optimizers import Optimizer
 from archcalc.run.precision_recipes import Recipe
 from archcalc.storage.places import Facts, Place
@@ -45,10 +46,17 @@ class Keeping:
     optimizer: Optimizer | None = None
     model: Facts = field(default_factory=Facts)
     as_stored: bool = False  # in the bytes that a file of weights says, where it says them
+    adapters: Recipe | None = None  # of low-rank adapters, where that is another than all else's
+
+    def recipe_of(self, param: Param) -> Recipe | None:
+        """The number formats of a parameter and of what belongs to it."""
+        return self.adapters if self.adapters and is_adapter(param) else self.recipe
 
     def weights(self, place: Place, elements: int) -> int:
         """Bytes of all copies; what is trained beside quantised weights is not quantised itself."""
-        param = place.param
+        param, recipe = place.param, self.recipe_of(place.param)
+        if recipe and recipe is not self.recipe:
+            return place.copies * elements * BYTES[recipe.weights]
         if self.as_stored and param.stored is not None:
             return place.copies * param.stored
         if self.trained_beside(param) or not self.format.holds(place):
@@ -78,10 +86,11 @@ class Keeping:
     def _bytes(self, place: Place, elements: int) -> dict[str, int]:
         param, copies = place.param, place.copies
         found = {"weights": self.weights(place, elements), "master": 0, "gradients": 0, "optimizer": 0}
-        if self.recipe and self.optimizer and self.trained(param):
-            found["master"] = copies * elements * BYTES[self.recipe.master] if self.recipe.master else 0
-            found["gradients"] = copies * elements * BYTES[self.recipe.gradients]
-            found["optimizer"] = copies * self.optimizer.states(param, elements, BYTES[self.recipe.states])
+        recipe = self.recipe_of(param)
+        if recipe and self.optimizer and self.trained(param):
+            found["master"] = copies * elements * BYTES[recipe.master] if recipe.master else 0
+            found["gradients"] = copies * elements * BYTES[recipe.gradients]
+            found["optimizer"] = copies * self.optimizer.states(param, elements, BYTES[recipe.states])
         return found
 
 
@@ -103,14 +112,15 @@ class ParameterMemory:
 def parameter_memory(root: Module, keeping: Keeping, activations: str) -> ParameterMemory:
     """Memory that does not depend on the batch; `activations` is the dtype of buffers."""
     found = [keeping.of(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
-    buffers = 0 if keeping.format.has_buffers else _buffers(root, BYTES[activations])
+    buffers = 0 if keeping.format.has_buffers else _buffers(root, Policy(activations))
     return ParameterMemory(keeping.plan, tuple(found), _totals(found, keeping), buffers)
 
 
-def _buffers(root: Module, width: int) -> int:
-    """Once for each copy of a layer: as a file of weights stores it, else in the precision of the activations."""
+def _buffers(root: Module, policy: Policy) -> int:
+    """Once for each copy of a layer: as a file of weights stores it, else by its role."""
     found = [(tensor, int(copies)) for module, copies in walk(root) for tensor in module.buffers.values()]
-    return sum(copies * (int(one.size) * width if one.stored is None else one.stored) for one, copies in found)
+    sizes = (policy.bytes_of(one.role) * int(one.size) if one.stored is None else one.stored for one, _ in found)
+    return sum(copies * size for (_, copies), size in zip(found, sizes, strict=True))
 
 
 def _totals(parameters: Iterable[Held], keeping: Keeping) -> dict[str, int]:
@@ -118,13 +128,22 @@ def _totals(parameters: Iterable[Held], keeping: Keeping) -> dict[str, int]:
     parameters = tuple(parameters)
     sums = {kind: sum(getattr(one, kind) for one in parameters) for kind in KINDS}
     if keeping.plan.zero in (1, 2):
-        sums.update({kind: flat(sums[kind], parameters, keeping) for kind in SHARDED[keeping.plan.zero]})
+        sums.update({kind: _flat(kind, parameters, keeping) for kind in SHARDED[keeping.plan.zero]})
     return sums
 
 
-def flat(number: int, parameters: tuple[Held, ...], keeping: Keeping) -> int:
-    """One GPU's slice of so many bytes: all trained elements in a row, padded, in `dp` equal slices."""
+def _flat(kind: str, parameters: tuple[Held, ...], keeping: Keeping) -> int:
+    """Experts that are dealt out have a buffer of their own, over the GPUs that hold the same ones."""
+    plan, total = keeping.plan, 0
+    for shards in dict.fromkeys(plan.shards_of(one.param) for one in parameters):
+        alike = tuple(one for one in parameters if plan.shards_of(one.param) == shards)
+        total += flat(sum(getattr(one, kind) for one in alike), alike, keeping, shards)
+    return total
+
+
+def flat(number: int, parameters: tuple[Held, ...], keeping: Keeping, shards: int) -> int:
+    """One GPU's slice of so many bytes: all trained elements in a row, padded, in equal slices."""
     elements = sum(one.copies * one.elements for one in parameters if keeping.trained(one.param))
-    slices = ALIGNED * keeping.plan.shards
+    slices = ALIGNED * shards
     padded = -(-elements // slices) * slices
-    return -(-number * padded // (elements * keeping.plan.shards)) if elements else 0
+    return -(-number * padded // (elements * shards)) if elements else 0

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from archcalc.analyze.memory.buffers import buffers, is_fused
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, cached
-from archcalc.analyze.memory.passes.bitsandbytes import save_inputs
+from archcalc.analyze.memory.passes.bitsandbytes import hold_inputs
 from archcalc.analyze.memory.passes.checkpointing import checkpoint
 from archcalc.analyze.memory.passes.compiled import compile_blocks, compile_loss
 from archcalc.analyze.memory.passes.loss_chunks import in_chunks, mark_logits
 from archcalc.analyze.memory.passes.mixed_precision import autocast, fp8
-from archcalc.analyze.memory.profile import Simulated
+from archcalc.analyze.memory.pipeline import in_flight
+from archcalc.analyze.memory.profile import Happening, Simulated
 from archcalc.analyze.memory.schedule import Pass, Schedule, schedule
+from archcalc.analyze.memory.sharded_groups import Places
 from archcalc.analyze.memory.simulate import simulate
 from archcalc.analyze.memory.states import Keeping
-from archcalc.analyze.memory.step_policy import StepPolicy
-from archcalc.core.ir import Module, Param, Region, Tensor, walk
+from archcalc.analyze.memory.step_policy import UNSHARDED, ShardedGroups, StepPolicy
+from archcalc.analyze.memory.updates import updates
+from archcalc.analyze.memory.workspaces import PRODUCTS, of_attention
+from archcalc.core.ir import Module, Op, Param, Tensor, walk
 from archcalc.core.precision import BYTES, Policy
-from archcalc.storage.format import Format, plain
+from archcalc.storage.format import plain
 
 if TYPE_CHECKING:
     from archcalc.core.mesh import Plan
@@ -30,10 +36,16 @@ if TYPE_CHECKING:
 def simulated(root: Module, work: Workload, case: Case, keeping: Keeping, start: dict[str, int]) -> Simulated:
     """A training step, on top of the memory that is always allocated."""
     kept = states_between_steps(root, work, case)
-    start = dict(start, state=sum(one.bytes for one in kept))
+    start = dict(start, state=sum(one.bytes for one in kept), buffers=buffers(root, case))
     step = step_schedule(root, case, keeping)
     changes = simulate(step, step_policy(root, case, keeping, start["gradients"]), trains=True)
-    return Simulated(start if case.accumulate > 1 else dict(start, gradients=0), changes, step, kept)
+    start = in_flight(start, step, case)
+    return Simulated(start if _has_gradients(case) else dict(start, gradients=0), changes, step, kept)
+
+
+def _has_gradients(case: Case) -> bool:
+    """Whether all gradients are there from the beginning: of earlier micro-batches, or because they always are."""
+    return case.accumulate > 1 or case.code.habits.gradients == "resident"
 
 
 def states_between_steps(root: Module, work: Workload, case: Case) -> list[Cached]:
@@ -43,7 +55,13 @@ def states_between_steps(root: Module, work: Workload, case: Case) -> list[Cache
     return [replace(one, bytes=case.accumulate * one.bytes) for one in kept]
 
 
-def step_schedule(root: Module, case: Case, keeping: Keeping) -> Schedule:
+def unrolled(root: Module, case: Case, keeping: Keeping, start: dict[str, int]) -> list[Happening]:
+    """The same step without loops, every allocation with its block."""
+    step = step_schedule(root, case, keeping, is_unrolled=True)
+    return simulate(step, step_policy(root, case, keeping, start["gradients"]), trains=True)
+
+
+def step_schedule(root: Module, case: Case, keeping: Keeping, *, is_unrolled: bool = False) -> Schedule:
     """The step on one GPU, with what every option changes about it."""
     policy = Policy(case.activations)
 
@@ -51,24 +69,24 @@ def step_schedule(root: Module, case: Case, keeping: Keeping) -> Schedule:
         """What is kept between steps is there all the time, and counted apart."""
         return 0 if tensor.role == "cache" else case.plan.size(tensor) * policy.bytes_of(tensor.role)
 
-    return schedule(root, policy, keeping.trainable, size, passes(case, keeping))
+    return schedule(root, policy, keeping.trainable, size, passes(case, keeping), is_unrolled=is_unrolled)
 
 
 def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
     """The passes of all options, in order: quantised products, mixed precision, checkpointing, compilation."""
-    if isinstance(case.format, Format) and case.format.holds_inputs:
-        yield save_inputs(keeping.quantised)
+    if case.code.habits.quantised_inputs == "held":
+        yield hold_inputs(keeping.quantised)
     if case.recipe and case.recipe.name == "autocast":
         yield autocast()
-    if case.recipe and case.recipe.name == "fp8":
+    if case.recipe and case.recipe.products == "fp8":
         yield fp8(keeping.quantised)
     yield checkpoint(case.recompute)
     if case.compile != "none":
         yield compile_blocks
     if case.compile == "all":
-        yield compile_loss(BYTES[case.activations])
+        yield compile_loss(Policy(case.activations))
     yield mark_logits
-    if case.loss_chunks > 1:
+    if case.loss_chunks > 1 and case.code.habits.loss_chunks in ("freed", "backward"):
         yield in_chunks(case.loss_chunks)
 
 
@@ -76,27 +94,53 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
     """What a step does with parameters, of all of which the gradients take so many bytes."""
     recipe, plan, optimizer = case.recipe, case.plan, case.optimizer
     assert recipe and optimizer
-    made, kept = BYTES[recipe.gathered or recipe.gradients], BYTES[recipe.gradients]
+    width = partial(_gradient_width, keeping)
     trained = [(one, copies) for one, copies in _params(root) if keeping.trained(one)]
-    here = sum(copies * _here(plan, param) for param, copies in trained)
-    shares = sum(copies * _share(plan, param) for param, copies in trained) * kept
+    shares = sum(copies * _share(plan, param) * width(param) for param, copies in trained)
     rounding = gradients - shares if plan.zero == 2 else 0
-    update = 0 if recipe.master else here * optimizer.update * BYTES[recipe.states]
     return StepPolicy(
-        gradient=lambda param: plan.size(param) * made,
-        kept_gradient=lambda param: _share(plan, param) * kept,
-        summed=lambda param: plan.sharded(param) * plan.shards * kept if plan.zero == 3 else 0,
+        gradient=lambda param: plan.size(param) * width(param, is_made=True),
+        is_fused=lambda op, param: case.code.habits.gradients == "resident" and is_fused(op, param),
+        kept_gradient=lambda param: _share(plan, param) * width(param),
+        summed=lambda param: _summed(plan, param) * width(param),
         rounding=rounding,
         copy=_copies(case, keeping),
         copy_stays=lambda param: bool(recipe.copies) and not keeping.quantised(param),
         copies_are_cached=recipe.name == "autocast",
-        gathered=_gathered(case, root),
-        accumulates=case.accumulate > 1,
+        groups=_groups(case, root),
+        reshard=case.reshard,
+        accumulates=_has_gradients(case),
         reduces=plan.zero >= 2,
-        update=update,
-        keys_from=plan.cp,
-        loss_in_parts=plan.tp > 1,
+        updates=updates(case, root, keeping, lambda param: _here(plan, param)),
+        gpus=plan.shards,
+        keys_from=_keys_from(case),
+        workspace=_workspaces(case),
+        product_workspace=PRODUCTS if case.code.habits.kernels == "workspaces" else 0,
+        loss_in_parts=plan.tp > 1 and not case.code.habits.overwrites_logits,
+        has_last_step=case.code.habits.longest == "every",
+        logits_held=case.code.habits.logits_held,
+        holds_batch=case.code.habits.batch == "held",
     )
+
+
+def _keys_from(case: Case) -> int:
+    """GPUs of which keys and values are gathered."""
+    return case.plan.cp if case.code.habits.context == "gathered" else 1
+
+
+def _workspaces(case: Case) -> Callable[[Op], list[int]]:
+    def sizes(op: Op) -> list[int]:
+        counted = case.code.habits.kernels == "workspaces" and op.traits.attention_kernel
+        return of_attention(op, case.plan, BYTES[case.activations]) if counted else []
+
+    return sizes
+
+
+def _gradient_width(keeping: Keeping, param: Param, *, is_made: bool = False) -> int:
+    """Bytes of a number of a gradient: as it is kept, or as the backward pass makes it of gathered weights."""
+    recipe = keeping.recipe_of(param)
+    assert recipe
+    return BYTES[(recipe.gathered if is_made else "") or recipe.gradients]
 
 
 def _params(root: Module) -> list[tuple[Param, int]]:
@@ -108,6 +152,11 @@ def _here(plan: Plan, param: Param) -> int:
     if plan.zero == 3:
         return plan.sharded(param)
     return -(-plan.size(param) // plan.shards) if plan.zero else plan.size(param)
+
+
+def _summed(plan: Plan, param: Param) -> int:
+    """Elements that FSDP copies into the flat input of a reduce-scatter."""
+    return plan.sharded(param) * plan.shards if plan.zero == 3 else 0
 
 
 def _share(plan: Plan, param: Param) -> int:
@@ -130,20 +179,24 @@ def _copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
     return copy
 
 
-def _gathered(case: Case, root: Module) -> Callable[[Module | None], int]:
-    """Under ZeRO-3 a block's weights are gathered whole while it runs; those outside of blocks stay gathered."""
+def _groups(case: Case, root: Module) -> ShardedGroups:
+    """Under ZeRO-3 a block's weights are gathered whole while it runs; those outside of blocks stay gathered, or are
+    two groups of their own, unless one matrix is used at both ends."""
     if case.plan.zero < 3:
-        return lambda module: 0
+        return UNSHARDED
     assert case.recipe
     width = BYTES[case.recipe.gathered or case.recipe.copies or case.recipe.weights]
-    blocks = [module for module, _ in walk(root) if module.region == Region.BLOCK]
-    inside = {param for block in blocks for module, _ in walk(block) for param in module.params.values()}
-    rest = sum(case.plan.size(param) * copies for param, copies in _params(root) if param not in inside) * width
+    narrow = BYTES[case.recipe.gathered_matrices] if case.recipe.gathered_matrices else width
+    places = Places(root)
 
-    def gathered(module: Module | None) -> int:
-        if module is None:
-            return rest
-        copies = int(module.repeat)
-        return sum(case.plan.size(param) * number // copies for param, number in _params(module)) * width
+    def sizes(params: Iterable[tuple[Param, int]], matrix: int = width) -> list[int]:
+        widths = [(param, matrix if len(param.axes) > 1 else width, number) for param, number in params]
+        return [case.plan.size(param) * each for param, each, number in widths for _ in range(number)]
 
-    return gathered
+    @cache
+    def block(module: Module) -> list[int]:
+        return sizes(((param, number // int(module.repeat)) for param, number in _params(module)), narrow)
+
+    if case.code.habits.fsdp_groups == "ends" and places.are_apart:
+        return ShardedGroups(block, sizes(places.first), sizes(places.last))
+    return ShardedGroups(block, root=sizes(places.outside))

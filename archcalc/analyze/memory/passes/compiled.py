@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from archcalc.analyze.memory.schedule import Cell, Group, Pass, Schedule, Step, steps
 from archcalc.core.ir import Region, Tensor
-from archcalc.core.precision import BYTES
+from archcalc.core.precision import BYTES, Policy
 
 WHOLE = frozenset({"upcast", "normalised"})  # what a norm computed step by step makes beside its output
 
@@ -29,21 +29,22 @@ def compile_blocks(schedule: Schedule) -> None:
             _Fusing(schedule, inside, leaving).apply(group)
 
 
-def compile_loss(width: int) -> Pass:
+def compile_loss(policy: Policy) -> Pass:
     """Logits are saved with two numbers per row, and no other tensor of their size is made."""
 
     def change(schedule: Schedule) -> None:
         for step in schedule.steps():
             if step.op.traits.loss_of_logits:
-                _fuse_loss(schedule, step, width)
+                _fuse_loss(schedule, step, policy)
 
     return change
 
 
-def _fuse_loss(schedule: Schedule, step: Step, width: int) -> None:
+def _fuse_loss(schedule: Schedule, step: Step, policy: Policy) -> None:
     logits, *targets = step.reads
     made = step.beside[step.op.traits.loss_of_logits]
-    vocabulary = int(step.op.inputs[0].dims[-1].size)
+    tensor = step.op.inputs[0]
+    vocabulary, width = int(tensor.dims[-1].size), policy.bytes_of(tensor.role)
     schedule.bytes[made] = 2 * BYTES["fp32"] * (schedule.bytes[logits] // width // vocabulary)
     step.saves[:] = [logits, *targets, made]
 

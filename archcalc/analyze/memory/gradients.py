@@ -1,0 +1,95 @@
+"""Gradients of tensors on their way back: made, shared, added up and dropped as autograd's engine does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.analyze.memory.ledger import Ledger
+from archcalc.analyze.memory.profile import Block
+from archcalc.analyze.memory.schedule import Cell, Schedule, Step
+
+
+@dataclass
+class Gradient:
+    """One storage; several tensors may share it."""
+
+    block: Block
+    users: int = 1
+
+
+class TensorGradients:
+    """The gradients that wait for the op that made their tensor."""
+
+    def __init__(self, schedule: Schedule, ledger: Ledger) -> None:
+        self.schedule, self.ledger = schedule, ledger
+        self.waiting: dict[Cell, Gradient] = {}
+        self.views: set[Cell] = set()  # those whose gradient is a view of what another op made
+        self.kept: list[Gradient] = []  # those of which a parameter's is a part
+
+    def make(self, step: Step, wanted: Cell, overwritten: Block | None = None) -> Gradient | None:
+        """An input's gradient, if it has yet to be added to one that waits; perhaps written over the input."""
+        arriving = self.waiting.get(step.output)
+        shared = arriving if arriving and self._is_passed_on(step, wanted) else None
+        found = shared or (Gradient(overwritten) if overwritten else self._new(wanted))
+        found.users += bool(shared)
+        if wanted in self.waiting:
+            return found
+        self.waiting[wanted] = found
+        if step.op.traits.gradient_is_view(step.op) or (shared and step.output in self.views):
+            self.views.add(wanted)
+        return None
+
+    def _is_passed_on(self, step: Step, wanted: Cell) -> bool:
+        """Whether an input's gradient is the output's, or a part of it."""
+        traits, size = step.op.traits, self.schedule.gradient_bytes
+        return traits.divides_gradient or (traits.passes_gradient and size(wanted) == size(step.output))
+
+    def computed_wide(self, step: Step, wanted: Cell) -> Block | None:
+        """An op that gives out fp32 for a narrower input computes its gradient in fp32, and the engine casts that."""
+        wide, narrow = (self.schedule.gradient_bytes(cell) for cell in (step.output, wanted))
+        is_whole = int(wanted.tensor.size) == int(step.op.output.size)
+        is_wide = step.op.traits.promotes and is_whole and narrow < wide
+        return self.ledger.allocate("temporary", wide) if is_wide else None
+
+    def keep(self, step: Step) -> bool:
+        """The gradient of what an op made, until the optimizer's step is done."""
+        arriving = self.waiting.get(step.output)
+        if arriving:
+            arriving.users += 1
+            self.kept.append(arriving)
+        return bool(arriving)
+
+    def clear(self) -> None:
+        """What was kept for parameters."""
+        for gradient in self.kept:
+            self._drop(gradient)
+        self.kept = []
+
+    def _new(self, wanted: Cell) -> Gradient:
+        part = "logits" if wanted in self.schedule.logits else "temporary"
+        return Gradient(self.ledger.allocate(part, self.schedule.gradient_bytes(wanted)))
+
+    def add(self, wanted: Cell, made: Gradient | None) -> None:
+        """In place, unless someone else holds the sum too: then it takes a storage of its own.
+
+        Source: PyTorch, torch/csrc/autograd/input_buffer.cpp, accumulate. A view holds what it is a view of."""
+        there = self.waiting.get(wanted)
+        if made and there and (there.users > 1 or wanted in self.views):
+            self.waiting[wanted] = self._new(wanted)
+            self.views.discard(wanted)
+            self._drop(there)
+        if made:
+            self._drop(made)
+
+    def let_go(self, step: Step) -> None:
+        """Of the gradients of what the op made."""
+        for cell in (*step.results, *step.copies):
+            gradient = self.waiting.pop(cell, None)
+            self.views.discard(cell)
+            if gradient:
+                self._drop(gradient)
+
+    def _drop(self, gradient: Gradient) -> None:
+        gradient.users -= 1
+        if not gradient.users:
+            self.ledger.free(gradient.block)

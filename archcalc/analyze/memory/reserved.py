@@ -1,0 +1,92 @@
+"""What PyTorch's caching allocator reserves over two training steps.
+
+    device = reserved(start, states, step, expandable=False)
+    device.tensors, device.allocated, device.reserved       at the peak of the second step; reserved so far
+
+The first step begins with the weights alone; the optimizer's states come when it first updates them, behind the first
+backward pass, so that the second step finds other pieces free than the first did. From then on every step is alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from archcalc.analyze.memory.allocator import Allocator, Piece
+from archcalc.analyze.memory.profile import Block, Change, Happening, Stream
+
+STEPS = 2
+
+
+@dataclass(frozen=True)
+class DeviceMemory:
+    """Bytes of one device. `unused` is what is reserved and not allocated at the peak, by stream."""
+
+    tensors: int  # as large as they are
+    allocated: int  # rounded up
+    reserved: int
+    unused: dict[Stream, int]
+    first_step: int  # reserved when the first backward pass is done, before there are optimizer states
+
+    @property
+    def rounding(self) -> int:
+        return self.allocated - self.tensors
+
+
+def reserved(
+    start: Iterable[int], states: Sequence[int], step: Sequence[Happening], *, expandable: bool
+) -> DeviceMemory:
+    """`start` are the sizes of weights and buffers, `states` those of optimizer states, `step` the changes of one step,
+    unrolled."""
+    playing = _Playing(Allocator(expandable=expandable))
+    for size in start:
+        playing.allocator.malloc(size)
+    changes = [one for one in step if isinstance(one, Change)]
+    if len(changes) < len(step):
+        raise ValueError("only an unrolled step can be played: of a loop it is not known what is freed")
+    backward = next((place for place, one in enumerate(changes) if one.phase == "step"), len(changes))
+    playing.play(changes[:backward])
+    first = playing.allocator.reserved
+    for size in states:
+        playing.allocator.malloc(size)
+    playing.play(changes[backward:])
+    for _ in range(1, STEPS):
+        playing.begin_step()
+        playing.play(changes)
+    return playing.seen(first)
+
+
+class _Playing:
+    """An allocator, the pieces of the blocks that are there, and its peaks in this step."""
+
+    def __init__(self, allocator: Allocator) -> None:
+        self.allocator = allocator
+        self.there: dict[Block, Piece] = {}
+        self.begin_step()
+
+    def begin_step(self) -> None:
+        """What the last step left is freed: its inputs, and the loss that it returned."""
+        for block in list(self.there):
+            self.allocator.free(self.there.pop(block))
+        self.allocated = self.tensors = 0
+        self.allocated_on: dict[int, int] = {}
+
+    def play(self, changes: Iterable[Change]) -> None:
+        allocator, there = self.allocator, self.there
+        for change in changes:
+            if change.bytes < 0:
+                allocator.free(there.pop(change.block))
+            elif change.bytes:
+                there[change.block] = allocator.malloc(change.bytes, change.block.stream)
+                self._remember()
+
+    def _remember(self) -> None:
+        self.tensors = max(self.tensors, self.allocator.requested)
+        if self.allocator.allocated > self.allocated:
+            self.allocated = self.allocator.allocated
+            self.allocated_on = dict(self.allocator.allocated_on)
+
+    def seen(self, first_step: int) -> DeviceMemory:
+        on = self.allocator.reserved_on
+        unused = {Stream(stream): size - self.allocated_on.get(stream, 0) for stream, size in on.items()}
+        return DeviceMemory(self.tensors, self.allocated, self.allocator.reserved, unused, first_step)

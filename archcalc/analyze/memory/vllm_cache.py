@@ -1,0 +1,141 @@
+"""The cache of a decoder as vLLM lays it out: every layer in blocks, hybrid models in groups of layers.
+
+    in_groups(root, work, formats, in_flight)        as `decode_cache.cached`, with the padding of the groups behind
+
+Which kind of layer a module is follows from the positions of what it appends to the cache.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from math import prod
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, grows, positions_read
+from archcalc.analyze.memory.vllm_groups import Kind, Layer, Layout, grouped
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Dim, Module, Region, Tensor
+from archcalc.core.positions import GROWING, Positions
+from archcalc.core.tree import ancestors, enclosing
+
+if TYPE_CHECKING:
+    from archcalc.spec.workload import Workload
+
+BATCH = 8192  # tokens that vllm serve computes at a time on an H100 or H200 (EngineArgs.get_batch_defaults)
+BATCHES = 2  # of these in flight: asynchronous scheduling, the default (VllmConfig.max_in_flight_tokens)
+
+
+def in_flight(batch: int | None, *, decodes: bool) -> int:
+    """Tokens of a sequence that are scheduled and not yet computed, at most."""
+    return 1 if decodes else BATCHES * (batch or BATCH)
+
+
+def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: int) -> list[Cached]:
+    """Everything in the cache for sequences of that length, tensor by tensor, then the padding."""
+    found = list(_owned(root, work, formats))
+    numbers: Counter[Layer] = Counter()
+    for owned in found:
+        numbers[owned.layer] += owned.times
+    if not numbers:
+        return []
+    layout = grouped(numbers)
+    sizes = {one.layer: work.batch * one.blocks(in_flight) * one.page for one in layout.placed}
+    own = (share for owned in found for share in _shares(owned, owned.times * sizes[owned.layer], layout))
+    return [*own, *_padding(found, sizes, layout)]
+
+
+@dataclass(frozen=True)
+class _Owned:
+    """What a layer caches, in the `times` runs of its module, which are as many layers."""
+
+    parts: list[_Part]
+    times: int
+
+    @property
+    def layer(self) -> Layer:
+        first = self.parts[0]
+        size = sum(part.bytes for part in self.parts)
+        return Layer(first.kind, size, tuple(part.shape for part in self.parts), first.positions, first.reach)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One tensor of it."""
+
+    tensor: Tensor
+    module: Module
+    kind: Kind
+    shape: tuple[int, ...]  # of one sequence on one GPU; of keys and values for one token
+    bytes: int
+    positions: int = 0
+    reach: int = 0
+
+
+def _owned(root: Module, work: Workload, formats: CacheFormats) -> Iterator[_Owned]:
+    """A convolution's tail and the state behind it are one layer's, as the keys and the values of a module are."""
+    found: dict[tuple[Module, Kind, int], _Owned] = {}
+    for tensor, module, times in appended(root):
+        part = _part(tensor, module, work, formats)
+        holder = _mixer(module) if part.kind is Kind.STATE else module
+        if part.bytes:  # a convolution of one position remembers none
+            found.setdefault((holder, part.kind, part.reach), _Owned([], times)).parts.append(part)
+    yield from found.values()
+
+
+def _part(tensor: Tensor, module: Module, work: Workload, formats: CacheFormats) -> _Part:
+    _check(tensor, module)
+    sizes = zip(tensor.dims, formats.plan.sizes(tensor), strict=True)
+    shape = tuple(size for dim, size in sizes if dim.name != "batch" and dim.positions not in GROWING)
+    along = next((dim for dim in tensor.dims if dim.positions in GROWING), None)
+    if along is None:
+        return _Part(tensor, module, Kind.STATE, shape, formats.of_state(tensor).bytes_of(prod(shape)))
+    kind, reach = _kind(along), along.reach.positions if along.reach else 0
+    length = int(along.size) if kind is Kind.CROSS else positions_read(work)
+    return _Part(tensor, module, kind, shape, formats.keys.bytes_of(prod(shape)), length, reach)
+
+
+def _kind(along: Dim) -> Kind:
+    """Cross-attention caches the positions of another sequence, which was read at once."""
+    if along.positions is Positions.SEQUENCE:
+        return Kind.CROSS
+    if along.reach is None:
+        return Kind.FULL
+    return Kind.CHUNK if along.reach.chunked else Kind.WINDOW
+
+
+def _mixer(module: Module) -> Module:
+    """The part of a block that a module belongs to."""
+    inside = list(takewhile(lambda above: above.region != Region.BLOCK, ancestors(module)))
+    return inside[-1] if inside else module
+
+
+def _check(tensor: Tensor, module: Module) -> None:
+    """vLLM caches attention and state-space layers of blocks."""
+    segment = any(dim.positions is Positions.SEGMENT for dim in tensor.dims)
+    if segment or not enclosing(module, Region.BLOCK):
+        what = "a memory of hidden states" if segment else "the states of a recurrent network"
+        raise InputError(f"vLLM has no cache for {what}", "leave --kv-rule out", field="--kv-rule")
+
+
+def _shares(owned: _Owned, size: int, layout: Layout) -> Iterator[Cached]:
+    """Its bytes, dealt out to its tensors by their widths."""
+    whole = sum(part.bytes for part in owned.parts)
+    before = taken = 0
+    for part in owned.parts:
+        before += part.bytes
+        share = size * before // whole - taken
+        taken += share
+        yield Cached(part.tensor, part.module, share, grows(part.tensor), layout)
+
+
+def _padding(found: list[_Owned], sizes: dict[Layer, int], layout: Layout) -> Iterator[Cached]:
+    """Places in a group that no layer takes."""
+    examples = {owned.layer: owned.parts[0] for owned in found}
+    for one in layout.placed:
+        if one.places > one.layers:
+            like = examples[one.layer]
+            size = (one.places - one.layers) * sizes[one.layer]
+            yield Cached(like.tensor, like.module, size, grows(like.tensor), layout, is_padding=True)
