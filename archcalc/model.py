@@ -74,6 +74,20 @@ class Model:
         return Memory(self).parameters.states["weights"]
 
     @property
+    def model_type(self) -> str:
+        """Its family in transformers, as a config.json names it; nothing where it has none."""
+        return str(self.document.config.get("model_type") or self.spec.transformers or "")
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The config.json that it was read from, or that a preset was compared with; empty where there is none."""
+        from archcalc.spec.preset_configs import config_of
+
+        if self.document.config or not self.document.shipped:
+            return self.document.config
+        return config_of(self.document.file.removeprefix("preset "))
+
+    @property
     def scope(self) -> Scope:
         """Which part of a model this is, where the spec says that it is one."""
         said = self.spec.scope

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from archcalc.verify.report import VerifyReport
 
 DIFFERENT = 1
+PEAK_SEQ = 128  # positions of a step that is compared tensor by tensor
 
 
 def verify(
@@ -37,6 +38,18 @@ def verify(
         typer.Option("--quick", help="Compare parameters in full, everything else on one repetition of each stack."),
     ] = False,
     all: Annotated[bool, typer.Option("--all", help="Compare every preset as with --quick, one line each.")] = False,
+    peak: Annotated[
+        bool,
+        typer.Option("--peak", help="Compare a training step's memory with the model's class in transformers."),
+    ] = False,
+    precision: Annotated[str | None, typer.Option(help="With --peak: bf16, fp16 or fp32.", metavar="NAME")] = None,
+    attention: Annotated[str | None, typer.Option(help="With --peak: eager or flash.", metavar="NAME")] = None,
+    recompute: Annotated[str | None, typer.Option(help="With --peak: none or full.", metavar="NAME")] = None,
+    optimizer: Annotated[
+        str | None,
+        typer.Option(help="With --peak: adamw, adamw-fused, adamw-for-loop or sgd.", metavar="NAME"),
+    ] = None,
+    lora: Annotated[int | None, typer.Option(help="With --peak: the rank of peft's adapters.", metavar="RANK")] = None,
     format: Format = "table",
 ) -> None:
     """Build the model again in plain PyTorch, run it, and compare every number. Exits with 1 if any differs.
@@ -50,6 +63,15 @@ def verify(
         need_torch()
         raise typer.Exit(_verify_all(format))
     chosen = loaded(model, set)
+    said = {
+        "precision": precision,
+        "attention": attention,
+        "recompute": recompute,
+        "optimizer": optimizer,
+        "lora": lora,
+    }
+    if peak or any(said.values()):
+        raise typer.Exit(_verify_peak(chosen, said, batch or 1, seq or PEAK_SEQ, format))
     sizes = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
     work = workload_of(chosen, quick=quick and not any(sizes.values()), **sizes)
     with _progress() as progress:
@@ -75,6 +97,18 @@ def _verified(model: Model, work: Workload, *, quick: bool, scale_down: bool, pr
         return report
     asked = "--set changed" if model.edited else "--scale-down shrank"
     return replace(report, left_out={"transformers": f"transformers builds the model of config.json, which {asked}"})
+
+
+def _verify_peak(model: Model, said: dict[str, Any], batch: int, seq: int, format: str) -> int:
+    from archcalc.verify.check import need_torch
+
+    need_torch()
+    from archcalc.verify.hf.peak import asked_ways, verify_peak
+
+    with _progress() as progress:
+        report = verify_peak(model, asked_ways(said), batch, seq, progress)
+    show(report, format)
+    return 0 if report.ok else DIFFERENT
 
 
 def _verify_all(format: str) -> int:

@@ -83,7 +83,7 @@ def _saved_by(model: nn.Module, loss: Callable[[], Tensor], watch: Watch) -> tup
 
     with saved_tensors_hooks(keep, lambda box: box.tensor), watch:
         value = loss()
-    sizes = watch.alive()
+    sizes = watch.addresses()
     sizes.pop(value.untyped_storage()._cdata, None)  # the loss is an answer, and nothing is computed from it
     kept = [box.tensor.untyped_storage() for held in boxes if (box := held()) is not None]
     sizes |= {storage._cdata: storage.nbytes() for storage in kept}

@@ -7,18 +7,15 @@ still runs, block by block. `tests/reference/test_watch.py` holds this beside Fl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
 from archcalc.reference.grouped_flops import grouped_backward
+from archcalc.reference.lifetimes import Lifetimes, tensors
 
 META = torch.device("meta")
 
@@ -40,35 +37,11 @@ NOTHING_NEW = Answer((), False, 0)  # a view, or the same storage with other num
 _answers: dict[Any, Answer | None] = {}  # None: has to be asked every time
 
 
-class Made(TorchDispatchMode):
-    """Remembers every storage that an op makes, without holding it."""
+class Watch(Lifetimes):
+    """Counts `flops`, notes every storage, and asks no op twice."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.storages: dict[int, tuple[StorageWeakRef, int]] = {}
-
-    def alive(self) -> dict[int, int]:
-        """Bytes by address of those that something still holds."""
-        return {address: size for address, (weak, size) in self.storages.items() if not weak.expired()}
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        out = func(*args, **(kwargs or {}))
-        self.note(_tensors(out), _addresses((args, kwargs)))
-        return out
-
-    def note(self, out: Iterable[Tensor], before: set[int]) -> None:
-        """A view of what was there is nothing new."""
-        for tensor in out:
-            storage = tensor.untyped_storage()
-            if storage._cdata not in before:
-                self.storages[storage._cdata] = StorageWeakRef(storage), storage.nbytes()
-
-
-class Watch(Made):
-    """Counts `flops` too, and asks no op twice."""
-
-    def __init__(self) -> None:
-        super().__init__()
+        super().__init__(in_place=False)
         self.flops = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -80,7 +53,7 @@ class Watch(Made):
         if answer:
             out = answer.given()
             self.flops += answer.flops
-            self.note([one for one in out if one is not None] if answer.several else (out,), set())
+            self.note(out, func)
             return out
         return self._asked(func, args, kwargs, key)
 
@@ -92,10 +65,9 @@ class Watch(Made):
         out = func(*args, **kwargs)
         flops = _flops(func, args, kwargs, out)
         self.flops += flops
-        before = _addresses((args, kwargs))
         if key and key not in _answers:
-            _answers[key] = _answer(func, out, before, flops)
-        self.note(_tensors(out), before)
+            _answers[key] = _answer(func, out, _addresses((args, kwargs)), flops)
+        self.note(out, func, (args, kwargs))
         return out
 
 
@@ -108,12 +80,8 @@ def _flops(func: Any, args: Any, kwargs: Any, out: Any) -> int:
     return int(count(*args, **kwargs, out_val=out))
 
 
-def _tensors(values: Any) -> Iterator[Tensor]:
-    return (leaf for leaf in tree_leaves(values) if isinstance(leaf, Tensor))
-
-
 def _addresses(values: Any) -> set[int]:
-    return {tensor.untyped_storage()._cdata for tensor in _tensors(values)}
+    return {tensor.untyped_storage()._cdata for tensor in tensors(values)}
 
 
 def _answer(func: Any, out: Any, before: set[int], flops: int) -> Answer | None:

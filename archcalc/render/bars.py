@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-GLYPHS = "█▓▒░▪"  # the parts, in their order
+GLYPHS = "█▓▒░▪▫"  # the parts, in their order
 FREE, LIMIT = "·", "│"
 WIDTH = 16
 

@@ -57,7 +57,6 @@ class Format:
     instead: Format | None = None  # where rows are no whole blocks
     pad: dict[str, int] = field(default_factory=dict, hash=False)  # ffn, in and out to multiples, as kernels want them
     dequantised_copies: int = 0  # 16-bit copies of a matrix that a product of several tokens allocates
-    holds_inputs: bool = False  # products keep what they read for the backward pass, though the matrix is frozen
 
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes on one GPU of all copies of a parameter stored in this format."""

@@ -25,7 +25,6 @@ FIELDS = (
     "rest",
     "pad",
     "dequantised_copies",
-    "holds_inputs",
 )  # of `Format`, as files say them
 PURE = "_pure"  # as llama-quantize calls a file without a mixture
 PLAIN = tuple(name for name in BYTES if name != "fp8")

@@ -36,12 +36,7 @@ class Built:
 
     @cached_property
     def name(self) -> str:
-        """The class that archcalc counts: the first known one in `architectures`, else the default."""
-        model_type = self.config["model_type"]
-        classes: dict[str, str] = described(model_type)["classes"]
-        module = translator(model_type)
-        named = [name for name in self.config.get("architectures") or () if name in classes]
-        return named[0] if named else next(name for name, task in classes.items() if module and task == module.USUAL)
+        return class_named(self.config)
 
     @cached_property
     def module(self) -> Any:
@@ -114,6 +109,15 @@ class Built:
             return None
         widths = [part.memory for part in decoder.parts.values() if getattr(part, "memory", None)]
         return widths[0] if widths else None
+
+
+def class_named(config: dict[str, Any]) -> str:
+    """The class that archcalc counts: the first known one in `architectures`, else the default."""
+    model_type = config["model_type"]
+    classes: dict[str, str] = described(model_type)["classes"]
+    module = translator(model_type)
+    named = [name for name in config.get("architectures") or () if name in classes]
+    return named[0] if named else next(name for name, task in classes.items() if module and task == module.USUAL)
 
 
 def _as_run(config: Any) -> None:

@@ -12,11 +12,11 @@ from math import prod
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from archcalc.analyze.memory.activations import saved_activations
 from archcalc.core.execution import runs
 from archcalc.core.ir import Module, Op, Region, Tensor, walk
+from archcalc.reference.lifetimes import Lifetimes
 from archcalc.spec.workload import Workload
 from archcalc.verify.hf.built import Built
 from archcalc.verify.hf.forward import without_values
@@ -108,15 +108,15 @@ def _theirs(built: Built, work: Workload, sizes: Sizes, precision: str) -> tuple
     return softmaxes.number, sum(tensor.untyped_storage().nbytes() for tensor in kept)
 
 
-class Softmaxes(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
+class Softmaxes(Lifetimes):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
     """Storages of all softmaxes over scores, and of their copies in another precision; held, so that none is reused."""
 
     def __init__(self, sizes: Sizes) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__(in_place=False)
         self.sizes, self.found, self.number = sizes, dict[int, Any](), 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
+        made = super().__torch_dispatch__(func, types, args, kwargs)
         name = func.overloadpacket.__name__
         is_softmax = name == "_softmax" and (made.numel(), tuple(made.shape[-2:])) in self.sizes
         if is_softmax or (name == "_to_copy" and args[0].untyped_storage()._cdata in self.found):

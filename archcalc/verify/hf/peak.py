@@ -1,0 +1,174 @@
+"""`archcalc verify --peak`: a training step of a transformers class, tensor by tensor, beside archcalc's.
+
+The class runs on the meta device, two steps of it; every storage that is made and dropped is compared with what
+archcalc simulates for `--code transformers`: what is kept between the passes, and the peaks of forward pass, backward
+pass and optimizer step. Depth changes nothing about a layer, so that a config is cut to a few of its layers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError
+from archcalc.importers.hf._helpers import imported
+from archcalc.model import Model, from_document
+from archcalc.reference.lifetimes import Birth, Phase, Storage
+from archcalc.run.code.library import usual_code
+from archcalc.verify.check import Progress
+from archcalc.verify.hf.built import class_named, needed
+from archcalc.verify.hf.peak_ours import Played, played
+from archcalc.verify.hf.traced import Trace, trace_training
+from archcalc.verify.hf.training import Setting, Training
+from archcalc.verify.report import Row, VerifyReport
+
+LAYERS = 4  # of each stack
+DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "num_decoder_layers", "encoder_layers", "decoder_layers")
+LISTS = ("layer_types", "mlp_layer_types")  # with an entry for each layer
+OPTIMIZERS = {"adamw": "adamw-foreach", "adamw-fused": "adamw-fused", "adamw-for-loop": "adamw", "sgd": "sgd"}
+QUERY_AND_VALUE = (("q_proj", "v_proj"), ("q", "v"), ("query", "value"))
+SECOND = 1  # the step that is compared: the first has no optimizer states yet
+CUT = Assumption(Topic.SCOPE, f"compared on the first {LAYERS} layers of each stack: deeper ones repeat them")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One way of training, in archcalc's words."""
+
+    precision: str = "bf16"
+    attention: str = "flash"
+    recompute: str = "none"
+    optimizer: str = "adamw-fused"
+    lora: int = 0
+
+    @property
+    def words(self) -> str:
+        adapters = f"LoRA of rank {self.lora}" if self.lora else ""
+        again = "activation checkpointing" if self.recompute != "none" else ""
+        return ", ".join(filter(None, (self.precision, f"{self.attention} attention", again, adapters, self.optimizer)))
+
+
+USUAL = (  # where nothing is chosen
+    Asked(),
+    Asked(recompute="full"),
+    Asked(attention="eager", optimizer="adamw"),
+    Asked(precision="fp32", attention="eager", optimizer="adamw-for-loop"),
+    Asked(lora=8),
+)
+
+
+CHOICES = {
+    "precision": ("bf16", "fp16", "fp32"),
+    "attention": ("eager", "flash"),
+    "recompute": ("none", "full"),
+    "optimizer": tuple(OPTIMIZERS),
+}
+
+
+def asked_ways(said: dict[str, Any]) -> tuple[Asked, ...]:
+    """The one way that options name, or the usual ones if none is given."""
+    given = {name: value for name, value in said.items() if value is not None}
+    for name, choices in CHOICES.items():
+        if given.get(name, choices[0]) not in choices:
+            fact = f"archcalc compares no {name} {given[name]}"
+            raise InputError(fact, f"choose one of {', '.join(choices)}", field=f"--{name}")
+    return (Asked(**given),) if given else USUAL
+
+
+def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, progress: Progress) -> VerifyReport:
+    """One group of rows for each way of training."""
+    config = _cut(_config(model))
+    small = from_document(imported.document(config, "config.json"), model.name, ())
+    rows: list[Row] = []
+    left_out: dict[str, str] = {}
+    for place, asked in enumerate(ways):
+        progress(place, len(ways), asked.words)
+        targets = _targets(config) if asked.lora else ()
+        if asked.lora and not targets:
+            left_out[asked.words] = f"{class_named(config)} has no linear layers of its own for queries and values"
+            continue
+        rows.extend(_rows(small, config, asked, _setting(asked, batch, seq, targets)))
+    progress(len(ways), len(ways), "")
+    setting = f"batch {batch}, seq {seq}, transformers {needed('transformers').__version__}"
+    return VerifyReport(model.name, (CUT,), setting, tuple(rows), left_out)
+
+
+def _config(model: Model) -> dict[str, Any]:
+    needed("transformers")
+    if not model.config:
+        fact = "there is no config.json of this model, and so no class of transformers to compare with"
+        raise InputError(fact, "give a config.json, or hf:owner/name", field=model.name)
+    if usual_code(model.model_type, model.config).missing:
+        fact = f"presets/code/transformers.yaml does not say how transformers computes {model.model_type}"
+        raise InputError(fact, "its peaks are those of archcalc's own layers, which `archcalc verify` compares")
+    return dict(model.config)
+
+
+def _cut(config: dict[str, Any]) -> dict[str, Any]:
+    """The same config with a few layers."""
+    cut = {key: min(LAYERS, value) for key, value in config.items() if key in DEPTHS and isinstance(value, int)}
+    lists = {key: config[key][:LAYERS] for key in LISTS if isinstance(config.get(key), list)}
+    return {**config, **cut, **lists}
+
+
+def _targets(config: dict[str, Any]) -> tuple[str, ...]:
+    """What the class calls the linear layers that archcalc's adapters stand beside by default."""
+    names = {name.rpartition(".")[2] for name, _ in Training(config, Setting(1, 1)).model.named_modules()}
+    return next((pair for pair in QUERY_AND_VALUE if names >= set(pair)), ())
+
+
+def _rows(model: Model, config: dict[str, Any], asked: Asked, setting: Setting) -> list[Row]:
+    group = asked.words
+    ours = played(model, asked, setting.batch, setting.seq)
+    there = trace_training(Training(config, setting, model.document.head_in_checkpoint))
+    kept = _kept(there)
+    rows = [
+        Row("tensors kept for the backward pass", ours.kept.total(), len(kept), group, _first(ours, kept)),
+        Row("bytes of them", ours.kept_bytes, sum(one.bytes for one in kept), group),
+        *(
+            Row(f"peak of the {phase}", ours.peaks[name], there.peaks[Phase(name, SECOND)].bytes, group)
+            for name, phase in (("forward", "forward pass"), ("backward", "backward pass"), ("step", "optimizer step"))
+        ),
+    ]
+    return [replace(row, against=f"transformers' {class_named(config)}") for row in rows]
+
+
+def _setting(asked: Asked, batch: int, seq: int, targets: tuple[str, ...]) -> Setting:
+    return Setting(
+        batch,
+        seq,
+        precision=asked.precision,
+        attention=asked.attention,
+        optimizer=OPTIMIZERS[asked.optimizer],
+        recompute=asked.recompute != "none",
+        lora=asked.lora,
+        targets=targets,
+    )
+
+
+def _kept(trace: Trace) -> list[Storage]:
+    """Alive when the second backward pass begins, without weights, buffers and optimizer states."""
+    alive: dict[int, Storage] = {}
+    for event in trace.events:
+        if isinstance(event, Phase):
+            if event == Phase("backward", SECOND):
+                break
+        elif isinstance(event, Birth):
+            alive[event.storage.key] = event.storage
+        else:
+            alive.pop(event.storage.key)
+    return [one for one in alive.values() if one.key not in trace.names or one.op == "input"]
+
+
+def _first(ours: Played, kept: list[Storage]) -> str:
+    """The largest size of which the two keep another number, with an example."""
+    there = Counter(one.bytes for one in kept)
+    different = [size for size in ours.kept | there if ours.kept[size] != there[size]]
+    if not different:
+        return ""
+    size = max(different)
+    example = next((one for one in kept if one.bytes == size), None)
+    like = f", such as {example.op.removeprefix('aten.')} {tuple(example.shape)} of {example.module}" if example else ""
+    return f"{ours.kept[size]} of {size:,} bytes against {there[size]}{like}"

@@ -1,0 +1,74 @@
+"""archcalc's side of `archcalc verify --peak`: what a simulated training step keeps, and its peaks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.memory import training
+from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.profile import Block, Change, Happening
+from archcalc.run.code.library import TRANSFORMERS
+from archcalc.spec.sizes import Sizes
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+    from archcalc.verify.hf.peak import Asked
+
+PASSES = {"loss": "forward"}  # the loss is a part of the forward pass
+
+
+@dataclass(frozen=True)
+class Played:
+    """`kept` are the sizes of the tensors that are there when the backward pass begins, `peaks` bytes by pass."""
+
+    kept: Counter[int]
+    peaks: dict[str, int]
+
+    @property
+    def kept_bytes(self) -> int:
+        return sum(size * number for size, number in self.kept.items())
+
+
+def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
+    """A step with optimizer states, op by op."""
+    options: dict[str, Any] = {"lora": asked.lora} if asked.lora else {}
+    memory = Memory(
+        model,
+        mode="train",
+        overhead=0,
+        code=TRANSFORMERS,
+        precision=asked.precision,
+        attention=asked.attention,
+        recompute=asked.recompute,
+        optimizer=asked.optimizer,
+        **options,
+    )
+    sizes = _sizes(model, batch, seq)
+    start = memory.simulated(sizes).start
+    changes = training.unrolled(memory.traced(sizes), memory.case, memory.keeping, memory.parameters.states)
+    return _played(changes, sum(start.values()))
+
+
+def _sizes(model: Model, batch: int, seq: int) -> Sizes:
+    """Every length that the model lets one choose."""
+    free = {name: seq for name, limit in model.resolved.lengths.items() if not limit.fixed}
+    return Sizes(batch, **free)
+
+
+def _played(changes: list[Happening], level: int) -> Played:
+    alive: set[Block] = set()
+    kept: Counter[int] = Counter()
+    peaks: dict[str, int] = {}
+    before = "forward"
+    for change in changes:
+        assert isinstance(change, Change)
+        phase = PASSES.get(change.phase, change.phase)
+        if (before, phase) == ("forward", "backward"):
+            kept = Counter(block.bytes for block in alive)
+        before = phase
+        level += change.bytes
+        alive ^= {change.block} if change.bytes else set()
+        peaks[phase] = max(peaks.get(phase, 0), level)
+    return Played(kept, peaks)

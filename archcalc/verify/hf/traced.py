@@ -1,0 +1,110 @@
+"""Every storage that training a transformers class makes and drops, in order, with names for those that stay."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from archcalc.importers.meta.contained import contained
+from archcalc.reference.lifetimes import Birth, Death, Event, Lifetimes, Peak, Phase, Storage, peaks
+from archcalc.reference.module_paths import ModulePaths
+from archcalc.verify.hf.as_on_a_gpu import as_on_a_gpu
+from archcalc.verify.hf.training import Setting, Training
+
+
+@dataclass(frozen=True)
+class Trace:
+    """`names` of weights, buffers, inputs, gradients and optimizer states by key; all else is activations."""
+
+    setting: Setting
+    events: list[Event]
+    names: dict[int, str]
+
+    @cached_property
+    def peaks(self) -> dict[Phase, Peak]:
+        return {peak.phase: peak for peak in peaks(self.events)}
+
+    def kept(self, step: int) -> tuple[Storage, ...]:
+        """What a forward pass leaves for the backward pass: saved by autograd, or held beside it, such as the loss."""
+        start = self.events.index(Phase("backward", step))
+        made = [event.storage for event in self.events[:start] if isinstance(event, Birth)]
+        gone = {event.storage.key for event in self.events[:start] if isinstance(event, Death)}
+        return tuple(one for one in made if one.phase == Phase("forward", step) and one.key not in gone)
+
+    @property
+    def peak(self) -> Peak:
+        """The highest of all steps."""
+        return max(self.peaks.values(), key=lambda peak: peak.bytes)
+
+
+class Recorder(Lifetimes):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
+    """Knows the module that runs, and which storages have a name."""
+
+    def __init__(self, training: Training, *, in_place: bool) -> None:
+        super().__init__(training.device, in_place=in_place)
+        self.training, self.paths = training, ModulePaths(training.model)
+        self.names: dict[int, str] = {}
+        for kind in ("parameter", "buffer"):
+            for name, tensor in getattr(training.model, f"named_{kind}s")():
+                self.add(tensor, kind)
+                self._name(tensor, name)
+        for name, tensor in training.inputs.items():
+            self.add(tensor, "input")
+            self._name(tensor, name)
+
+    def module(self) -> str:
+        return self.paths.current()
+
+    def begin(self, name: str, step: int = 0) -> None:
+        """Gradients are there once backward has ended, and states once a step has."""
+        self.name_states()
+        super().begin(name, step)
+
+    def name_states(self) -> None:
+        for name, parameter in self.training.model.named_parameters():
+            if parameter.grad is not None:
+                self._name(parameter.grad, f"{name}.grad")
+            for state, value in self.training.optimizer.state.get(parameter, {}).items():
+                self._name(value, f"{name}.{state}")
+
+    def _name(self, tensor: Any, name: str) -> None:
+        key = self.key(tensor)
+        if key is not None:
+            self.names.setdefault(key, name)
+
+
+def trace_training(training: Training, *, in_place: bool = True) -> Trace:
+    """Passes on any error of the class. `in_place` as a GPU would, or as PyTorch does under any dispatch mode."""
+    return recorded(training, Recorder(training, in_place=in_place))
+
+
+def recorded(training: Training, recorder: Recorder) -> Trace:
+    """All steps."""
+    with ExitStack() as stack:
+        for context in (contained(), as_on_a_gpu(), recorder.paths.watching(), recorder):
+            stack.enter_context(context)
+        training.run(recorder.begin)
+    recorder.name_states()
+    return Trace(training.setting, list(recorder.events), recorder.names)  # weights die later
+
+
+def listed(trace: Trace) -> list[str]:
+    """A line for each event, for people who look for a difference."""
+    lines, now = list[str](), 0
+    for event in trace.events:
+        if isinstance(event, Phase):
+            lines.append(f"== {event.name} {event.step}")
+            continue
+        is_birth = isinstance(event, Birth)
+        now += event.storage.bytes if is_birth else -event.storage.bytes
+        lines.append(f"{now:>14,} {'+' if is_birth else '-'} {said(event.storage, trace.names)}")
+    return lines
+
+
+def said(storage: Storage, names: dict[int, str]) -> str:
+    """A storage in one line."""
+    shape = "×".join(map(str, storage.shape))
+    name = names.get(storage.key, storage.module)
+    return f"{storage.key} {storage.bytes:,} {storage.op.removeprefix('aten.')} {shape} {storage.dtype} {name}"

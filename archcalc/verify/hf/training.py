@@ -1,0 +1,187 @@
+"""A transformers class with its optimizer and a batch, and two training steps of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from archcalc.core.errors import InputError
+from archcalc.importers.hf._helpers.reading import described
+from archcalc.importers.meta import build
+from archcalc.importers.meta.cleaned import cleaned
+from archcalc.verify.hf.as_on_a_gpu import FUSED, as_on_a_gpu
+from archcalc.verify.hf.built import PLAIN, class_named, needed
+
+TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "adamw": (torch.optim.AdamW, {}),
+    "adam": (torch.optim.Adam, {}),
+    "sgd": (torch.optim.SGD, {}),
+    "momentum": (torch.optim.SGD, {"momentum": 0.9}),
+}
+VARIANTS = {"": {"foreach": False}, "-foreach": {"foreach": True}, "-fused": {"fused": True}}  # parameter by parameter
+OPTIMIZERS = {
+    f"{name}{variant}": (made, {**options, **chosen})
+    for name, (made, options) in KINDS.items()
+    for variant, chosen in VARIANTS.items()
+    if made is not torch.optim.SGD or variant != "-fused"  # which the meta device does not know
+}
+FOR_EACH_TOKEN = ("causal", "masked", "token")  # tasks by where their labels stand
+FOR_THE_WHOLE = ("sequence", "image")
+STEPS = 2
+EVERY_LINEAR = "all-linear"  # peft's word for all but the head
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a class is trained."""
+
+    batch: int
+    seq: int
+    target_seq: int = 0  # of a decoder behind an encoder; as long as `seq` if it is not said
+    precision: str = "bf16"
+    attention: str = "eager"
+    optimizer: str = "adamw-foreach"
+    recompute: bool = False
+    lora: int = 0  # the rank of peft's adapters
+    targets: tuple[str, ...] = ()  # the layers that get them, or peft's choice for the model type
+    keep_outputs: bool = False  # a loop with a name for all that the model gives out, not for the loss alone
+
+
+@dataclass(frozen=True)
+class Training:
+    """Made on the meta device, or on another under PyTorch's FakeTensorMode."""
+
+    config: dict[str, Any]
+    setting: Setting
+    own_head: bool = False  # a head that a checkpoint brings to a class that starts with a tied one
+    device: str = "meta"
+
+    @cached_property
+    def model(self) -> Any:
+        plain = self._loaded(self._built()).train()
+        made = self._adapted(plain)
+        if self.setting.recompute:  # last, as transformers' Trainer does
+            plain.gradient_checkpointing_enable({"use_reentrant": False})
+        return made
+
+    def _built(self) -> Any:
+        with as_on_a_gpu():
+            return build.built(
+                cleaned(self.config),
+                torch=torch,
+                transformers=needed("transformers"),
+                name=class_named(self.config),
+                prepare=self._prepare,
+                dtype=str(TYPES[self.setting.precision]).removeprefix("torch."),
+            )
+
+    def _prepare(self, config: Any) -> None:
+        for key, value in PLAIN.items():
+            if not key.endswith("_implementation"):
+                setattr(config, key, value)
+        config._attn_implementation = self._attention()
+        for name in ("pad_token_id", "decoder_start_token_id"):  # which a class may ask for, and its values are unused
+            if getattr(config, name, None) is None:
+                setattr(config, name, 0)
+
+    def _attention(self) -> str:
+        """By transformers' name: `as_on_a_gpu` says which kernels each calls."""
+        if self.setting.attention == "eager":
+            return "eager"
+        made = getattr(needed("transformers"), class_named(self.config))
+        if made._supports_sdpa:
+            return "sdpa"
+        if made._supports_attention_backend:
+            return FUSED
+        raise InputError(f"{made.__name__} calls no fused attention kernel that can be traced", "use eager attention")
+
+    def _loaded(self, model: Any) -> Any:
+        if self.device != "meta":
+            _move(model, self.device)
+        if self.own_head:
+            head = model.get_output_embeddings()
+            head.weight = nn.Parameter(torch.empty_like(head.weight))
+        return model
+
+    def _adapted(self, model: Any) -> Any:
+        if not self.setting.lora:
+            return model
+        peft = needed("peft")
+        targets = EVERY_LINEAR if EVERY_LINEAR in self.setting.targets else list(self.setting.targets) or None
+        wanted = peft.LoraConfig(r=self.setting.lora, target_modules=targets)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of layers that store their matrix the other way round
+            return peft.get_peft_model(model, wanted)
+
+    @cached_property
+    def optimizer(self) -> Any:
+        made, options = OPTIMIZERS[self.setting.optimizer]
+        return made([one for one in self.model.parameters() if one.requires_grad], lr=1e-3, **options)
+
+    @cached_property
+    def inputs(self) -> dict[str, Tensor]:
+        """What the class reads first, and labels."""
+        model = self.model.get_base_model() if self.setting.lora else self.model
+        name, config = str(model.main_input_name), model.config
+        if name != "pixel_values":
+            return {name: self._ids(self.setting.seq), **self._labels()}
+        size = config.image_size
+        height, width = size if isinstance(size, list | tuple) else (size, size)
+        shape = self.setting.batch, config.num_channels, height, width
+        return {name: torch.zeros(shape, dtype=TYPES[self.setting.precision], device=self.device), **self._labels()}
+
+    def _labels(self) -> dict[str, Tensor]:
+        name = class_named(self.config)
+        task = described(self.config["model_type"])["classes"][name]
+        if task in FOR_THE_WHOLE:
+            return {"labels": self._ids()}
+        if task in FOR_EACH_TOKEN:
+            return {"labels": self._ids(self.setting.seq)}
+        if task == "seq2seq":
+            return {"labels": self._ids(self.setting.target_seq or self.setting.seq)}
+        if task == "answer":
+            return {"start_positions": self._ids(), "end_positions": self._ids()}
+        raise InputError(f"{name} computes no loss of its own", "name a class with a head in architectures")
+
+    def _ids(self, *length: int) -> Tensor:
+        return torch.zeros(self.setting.batch, *length, dtype=torch.long, device=self.device)
+
+    def run(self, begin: Callable[[str, int], None]) -> None:
+        """The steps; `begin` is told of every phase."""
+        held: Any = None
+        for step in range(STEPS):
+            begin("forward", step)
+            held = self._forward()
+            begin("backward", step)
+            (held.loss if self.setting.keep_outputs else held).backward()
+            begin("step", step)
+            self.optimizer.step()
+            self.optimizer.zero_grad()
+            held = held if self.setting.keep_outputs else None
+
+    def _forward(self) -> Any:
+        outputs = self.model(**self.inputs)
+        return outputs if self.setting.keep_outputs else outputs.loss
+
+
+def _move(model: nn.Module, device: str) -> None:
+    """Tensors without numbers in the place of those on meta; `to_empty` would make two of a tied one."""
+    moved: dict[Tensor, Tensor] = {}
+    for module in model.modules():
+        kinds: list[dict[str, Any]] = [module._parameters, module._buffers]
+        for held in kinds:
+            for name, tensor in held.items():
+                if tensor is not None:
+                    held[name] = moved.setdefault(tensor, _moved(tensor, device))
+
+
+def _moved(tensor: Tensor, device: str) -> Tensor:
+    made = torch.empty_like(tensor, device=device)
+    return nn.Parameter(made, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else made
