@@ -1,141 +1,181 @@
-"""How far archcalc is from what people measured: `python benchmarks/accuracy.py CASES.json [--all] [--alone]`.
+"""How far archcalc is from what people measured: `python benchmarks/accuracy.py CASES.json`.
 
-CASES.json is a list of cases, each with `id`, `kind`, `model`, `arch`, `measured` and `trust`: figures from start-up
-logs of vLLM and llama.cpp, peaks that torchtitan, torchtune and litgpt report, published counts and FLOPs. A second set
-of the same kinds (measured_more.yaml) comes to them, unless CASES.json is to stand alone. Prints the error of each
-class, the worst ten training peaks with what explains them, and what archcalc cannot express, with the reason. Exit
-code 1 if a class misses its target.
+CASES.json is a list of cases, each with `id`, `kind`, `model`, `arch`, `measured`, `source` and `trust`: figures from
+start-up logs of vLLM and llama.cpp, peaks that training codes report, published counts and FLOPs.
+
+    --format json   every figure of these cases alone, as a list: id, class, what, measured, predicted,
+                    error (predicted / measured - 1), band (the error that archcalc states), why_not
+    --alone         without the second set of the same kinds (measured_more.yaml)
+    --all           every figure, the worst first
+    --bands         the error bands of training peaks, as presets/accuracy/training.yaml has them
+
+Without --format json, prints the error of each class, the worst ten training peaks, what is not compared, with the
+reason, and which cases are read otherwise than they say. Exit code 1 if a class misses its target.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+from measured_bands import bands
 from measured_classes import CLASSES, Class
-from measured_models import Case, Inexpressible
+from measured_figures import UNREAD, Figure, figures
 from measured_more import more
-from measured_reasons import reason
-
-from archcalc.core.errors import InputError
-
-Figure = tuple[float, Case, str, float, float]  # error, case, of what, measured, archcalc's
-
-PRINTED = 0.006  # what llama.cpp's hundredths of a MiB may hide
+from measured_peaks import TRAINING, states
+from measured_readings import readings
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
-    """One class: the error of every figure, and why a case has none."""
+    """One class and its figures."""
 
     of: Class
-    errors: list[Figure] = field(default_factory=list)
-    refused: Counter[str] = field(default_factory=Counter)
+    figures: list[Figure]
+
+    @property
+    def compared(self) -> list[tuple[float, Figure]]:
+        """Errors and their figures, the worst first."""
+        found = [(figure.error, figure) for figure in self.figures if figure.error is not None]
+        return sorted(found, key=lambda pair: -abs(pair[0]))
 
     @property
     def worst(self) -> float:
-        return max((abs(error[0]) for error in self.errors), default=0.0)
+        return max((abs(error) for error, _ in self.compared), default=0.0)
 
     @property
     def met(self) -> bool:
         return self.of.target is None or self.worst <= self.of.target
 
-    def ranked(self) -> list[Figure]:
-        return sorted(self.errors, key=lambda error: -abs(error[0]))
-
 
 def main() -> int:
-    paths = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
-    if len(paths) != 1:
-        print(__doc__)
+    asked = _parser().parse_args()
+    cases = _cases(asked.cases)
+    if cases is None:
+        print(f"{asked.cases}: no list of cases", file=sys.stderr)
         return 2
-    cases = json.loads(Path(paths[0]).read_text(encoding="utf-8")) + ([] if "--alone" in sys.argv else more())
-    outcomes = [_outcome(each, cases) for each in CLASSES]
-    print("\n".join(_summary(outcomes)))
-    for outcome in (outcome for outcome in outcomes if outcome.of.name == "training peak"):
-        print("\n".join(_worst(outcome)))
-    print("\n".join(_missed(outcomes)))
-    print("\n".join(_refused(outcomes)))
-    if "--all" in sys.argv:
+    if asked.format == "json":
+        print(json.dumps([figure.entry() for figure in figures(cases)], indent=1))
+        return 0
+    found = figures(cases + ([] if asked.alone else more()))
+    if asked.bands:
+        print("\n".join(bands(found)))
+        return 0
+    return _report(found, everything=asked.all)
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("cases", metavar="CASES.json")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--bands", action="store_true")
+    return parser
+
+
+def _cases(path: str) -> list[Any] | None:
+    """None for a file that is no list of cases."""
+    try:
+        said = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    said = said.get("cases") if isinstance(said, dict) else said
+    return said if isinstance(said, list) else None
+
+
+def _report(found: list[Figure], *, everything: bool) -> int:
+    outcomes = [Outcome(one, [figure for figure in found if figure.of == one.name]) for one in CLASSES]
+    for part in (_summary(outcomes), _worst(found), _missed(outcomes), _not_compared(found), _read_otherwise(found)):
+        print("\n".join(part))
+    if everything:
         print("\n".join(_everything(outcomes)))
     return 0 if all(outcome.met for outcome in outcomes) else 1
-
-
-def _outcome(each: Class, cases: list[Case]) -> Outcome:
-    outcome = Outcome(each)
-    for case in filter(each.picks, cases):
-        if case["trust"] != "A" and each.trusted:
-            continue
-        try:
-            compared = list(each.compared(case))
-            outcome.errors += [(_error(each, said, ours), case, what, said, ours) for what, said, ours in compared]
-        except (Inexpressible, InputError) as why:
-            outcome.refused[str(why).splitlines()[0]] += 1
-        except (LookupError, TypeError, ValueError, AttributeError) as why:
-            outcome.refused[f"laid out otherwise than is read here ({type(why).__name__}: {why})"] += 1
-    return outcome
-
-
-def _error(each: Class, measured: float, ours: float) -> float:
-    """Relative; none where the printed digits are the same."""
-    if each.target == 0 and each.name != "parameters" and abs(measured - ours) < PRINTED:
-        return 0.0
-    return ours / measured - 1
 
 
 def _summary(outcomes: list[Outcome]) -> Iterator[str]:
     yield "| class | figures | median error | worst error | target |"
     yield "|:---|---:|---:|---:|---:|"
     for outcome in outcomes:
-        errors = [abs(error[0]) for error in outcome.errors] or [0.0]
-        target = outcome.of.target
-        wanted = "–" if target is None else "exact" if target == 0 else f"{100 * target:g} %"
-        met = "" if target is None else " ✓" if outcome.met else " ✗"
-        numbers = f"{len(outcome.errors)} | {_percent(median(errors))} | {_percent(max(errors))}"
-        yield f"| {outcome.of.name} | {numbers} | {wanted}{met} |"
+        errors = [abs(error) for error, _ in outcome.compared]
+        if errors or outcome.of.target is not None:
+            yield f"| {outcome.of.name} | {_numbers(errors)} | {_target(outcome)} |"
+    every = [abs(error) for outcome in outcomes if TRAINING in outcome.of.name for error, _ in outcome.compared]
+    yield f"| every {TRAINING} | {_numbers(every)} | – |"
+
+
+def _numbers(errors: list[float]) -> str:
+    return f"{len(errors)} | {_percent(median(errors or [0.0]))} | {_percent(max(errors, default=0.0))}"
+
+
+def _target(outcome: Outcome) -> str:
+    target = outcome.of.target
+    if target is None:
+        return "–"
+    mark = "✓" if outcome.met else "✗"
+    return f"{100 * target:g} % {mark}" if target else f"exact {mark}"
 
 
 def _percent(share: float) -> str:
-    return "0" if share == 0 else f"{100 * share:.2f} %" if abs(share) < 0.1 else f"{100 * share:.0f} %"
+    if share == 0:
+        return "0"
+    return f"{100 * share:.2f} %" if abs(share) < 0.1 else f"{100 * share:.0f} %"
 
 
-def _worst(outcome: Outcome) -> Iterator[str]:
-    yield f"\nThe worst ten of: {outcome.of.name}"
-    for error, case, _, measured, ours in outcome.ranked()[:10]:
-        yield f"  {case['id']}: {measured:.1f} GiB measured, {ours:.1f} here ({error:+.0%}): {reason(case, error)}"
+def _worst(found: list[Figure]) -> Iterator[str]:
+    yield f"\nThe worst ten of every {TRAINING}:"
+    errors = [(figure.error, figure) for figure in found if TRAINING in figure.of and figure.error is not None]
+    for error, figure in sorted(errors, key=lambda pair: -abs(pair[0]))[:10]:
+        yield f"{_line(error, figure)}, {figure.of}"
+        yield from _contradiction(figure)
+
+
+def _contradiction(figure: Figure) -> Iterator[str]:
+    """What a run cannot have taken; the second set's cases are asked in words of their own."""
+    if figure.case["arch"] and (least := states(figure.case)) > (figure.measured or 0):
+        yield f"    less than weights, gradients and optimizer states alone: {least:.1f} GiB"
 
 
 def _missed(outcomes: list[Outcome]) -> Iterator[str]:
-    for outcome in outcomes:
-        if not outcome.met:
-            yield f"\n{outcome.of.name} misses its target:"
-        for figure in outcome.ranked() if not outcome.met else ():
-            if abs(figure[0]) > (outcome.of.target or 0):
-                yield _line(figure)
+    for outcome in (outcome for outcome in outcomes if not outcome.met):
+        yield f"\n{outcome.of.name} misses its target:"
+        for error, figure in outcome.compared:
+            if abs(error) > (outcome.of.target or 0):
+                yield _line(error, figure)
 
 
-def _refused(outcomes: list[Outcome]) -> Iterator[str]:
-    yield "\nNot expressed, with the reason:"
-    for outcome in (outcome for outcome in outcomes if not outcome.of.name.startswith("·")):  # parts of one above
-        for why, number in outcome.refused.most_common():
-            yield f"  {outcome.of.name}: {number} × {why}"
+def _not_compared(found: list[Figure]) -> Iterator[str]:
+    yield "\nNot compared, with the reason:"
+    refused = Counter((figure.of, figure.why_not) for figure in found if figure.why_not)
+    order = [*(one.name for one in CLASSES), UNREAD]
+    for (of, why), number in sorted(refused.items(), key=lambda each: (order.index(each[0][0]), -each[1])):
+        yield f"  {of}: {number} × {why}"
+
+
+def _read_otherwise(found: list[Figure]) -> Iterator[str]:
+    yield "\nRead otherwise than the case says, by its source:"
+    told = {(figure.case["id"], reading["why"]) for figure in found for reading in readings(figure.case)}
+    for name, why in sorted(told):
+        yield f"  {name}: {why}"
 
 
 def _everything(outcomes: list[Outcome]) -> Iterator[str]:
     yield "\nEvery figure, the worst first:"
     for outcome in outcomes:
         yield f"\n{outcome.of.name}"
-        yield from map(_line, outcome.ranked())
+        yield from (_line(error, figure) for error, figure in outcome.compared)
 
 
-def _line(figure: Figure) -> str:
-    error, case, what, measured, ours = figure
-    return f"  {case['id']} {case['model']}: {what} {measured:,.6g} measured, {ours:,.6g} here ({error:+.2%})"
+def _line(error: float, figure: Figure) -> str:
+    case, what = figure.case, f"{figure.what} {figure.measured:,.6g} measured, {figure.predicted:,.6g} here"
+    return f"  {case['id']} {case['model']}: {what} ({error:+.2%})"
 
 
 if __name__ == "__main__":

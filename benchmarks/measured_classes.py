@@ -11,9 +11,11 @@ from dataclasses import dataclass
 import measured_more as more
 from measured_asked import Pair, on_cuda
 from measured_caches import llamacpp_cache, vllm_cache
-from measured_models import Case, Inexpressible, whole
+from measured_codes import Case
+from measured_models import whole
 from measured_papers import layer, run
-from measured_peaks import inference_peak, is_reserved, training_peak
+from measured_peaks import ALLOCATED, RESERVED, TRAINING, UNSAID, inference_peak, of_class, training_classes
+from measured_units import Inexpressible, number
 from measured_weights import gguf_size, vllm_weights
 
 from archcalc.analyze.flops.cost import work
@@ -36,9 +38,9 @@ class Class:
 
 def parameters(case: Case) -> Iterator[Pair]:
     """To the unit."""
-    counted = case["measured"].get("params") or (case.get("arch") or {}).get("params")
+    counted = case["measured"].get("params") or case["arch"].get("params")
     if counted:
-        yield "parameters", counted, _in_checkpoint(whole(case).build())
+        yield "parameters", number(counted), _in_checkpoint(whole(case).build())
 
 
 def _in_checkpoint(root: Module) -> int:
@@ -57,28 +59,30 @@ def _of_one(module: Module) -> int:
 def nemo_flops(case: Case) -> Iterator[Pair]:
     if case["flags"].get("task"):
         raise Inexpressible("fine-tuning on sequences whose real length the table does not give")
-    yield from _flops(case)
+    yield from flops(case)
 
 
-def mpt_flops(case: Case) -> Iterator[Pair]:
-    yield from _flops(case)
-
-
-def _flops(case: Case) -> Iterator[Pair]:
+def flops(case: Case) -> Iterator[Pair]:
     """Forward and backward matrix products for each token, attention not halved."""
-    measured = case["measured"]
-    model = whole(case)
-    done = work(model.build(model.workload(batch=1, seq=case["seq"])))
-    per_token = int(done.forward + done.backward) / case["seq"]
-    yield "training FLOPs per token", measured["model_tflops"] * 10**12 / measured["tokens_per_s_per_gpu"], per_token
+    done, tokens = case["measured"].get("model_tflops"), case["measured"].get("tokens_per_s_per_gpu")
+    if not done or not tokens:
+        return
+    model, seq = whole(case), number(case.get("seq"))
+    if not seq:
+        raise Inexpressible("the case does not give the sequence length")
+    ours = work(model.build(model.workload(batch=1, seq=seq)))
+    yield "training FLOPs per token", done * 10**12 / tokens, int(ours.forward + ours.backward) / seq
+
+
+# Which cases
 
 
 def kind(*names: str) -> Callable[[Case], bool]:
     return lambda case: case["kind"] in names
 
 
-def named(kind: str, prefix: str) -> Callable[[Case], bool]:
-    return lambda case: case["kind"] == kind and case["id"].startswith(prefix)
+def throughput(repository: str) -> Callable[[Case], bool]:
+    return lambda case: case["kind"] == "train_throughput" and repository in case["source"].lower()
 
 
 def vllm(*, cuda: bool, several: bool | None = None) -> Callable[[Case], bool]:
@@ -87,19 +91,19 @@ def vllm(*, cuda: bool, several: bool | None = None) -> Callable[[Case], bool]:
     def picks(case: Case) -> bool:
         if case["kind"] not in ("vllm_startup", "vllm_memory_breakdown") or on_cuda(case) is not cuda:
             return False
-        return several is None or several == (((case.get("parallelism") or {}).get("tp") or 1) > 1)
+        return several is None or several == (number((case.get("parallelism") or {}).get("tp"), 1) > 1)
 
     return picks
 
 
-def peaks(of: str) -> Callable[[Case], bool]:
-    return lambda case: case["kind"] == "train_peak_memory" and _measured(case) == of
+def trained(name: str) -> Callable[[Case], bool]:
+    """Cases of training that have a peak of that class."""
+    return lambda case: "train" in case["kind"] and name in training_classes(case)
 
 
-def _measured(case: Case) -> str:
-    if is_reserved(case):
-        return "reserved"
-    return "in use, 4-bit" if "nf4" in str(case.get("quantisation")) else "in use"
+def training(counts: str, rest: str = "") -> Class:
+    name = f"{TRAINING}, {counts}{rest}"
+    return Class(name, None, trained(name), of_class(name), trusted=False)
 
 
 CLASSES = (
@@ -111,14 +115,16 @@ CLASSES = (
     Class("weights, vLLM on CUDA", 0.01, vllm(cuda=True), vllm_weights),
     Class("memory in use after loading, vLLM elsewhere", None, vllm(cuda=False), vllm_weights),
     Class("weights, GGUF", 0.01, kind("llamacpp_load_log"), gguf_size),
-    Class("FLOPs per token, NeMo", 0.001, named("train_throughput", "nemo"), nemo_flops),
-    Class("FLOPs per token, MPT", None, named("train_throughput", "mpt"), mpt_flops),
+    Class("FLOPs per token, NeMo", 0.001, throughput("nvidia/nemo"), nemo_flops),
+    Class("FLOPs per token, MPT", None, throughput("mosaicml/llm-foundry"), flops),
     Class("6ND of a training run, papers", None, kind("train_flops"), run),
     Class("activations of a layer, a paper's formulas", None, kind("paper_formula_value"), layer),
-    Class("training peak", None, kind("train_peak_memory"), training_peak, trusted=False),
-    Class("· in use by tensors", None, peaks("in use"), training_peak, trusted=False),
-    Class("· in use, over 4-bit weights", None, peaks("in use, 4-bit"), training_peak, trusted=False),
-    Class("· reserved by the allocator", None, peaks("reserved"), training_peak, trusted=False),
+    *(
+        training(counts, narrow + step)
+        for step in ("", ", of the first step")
+        for narrow in ("", ", over 4-bit weights")
+        for counts in (ALLOCATED, RESERVED, UNSAID)
+    ),
     Class("inference peak, litgpt", None, kind("inference_peak_memory"), inference_peak),
     Class("second set: weights, GGUF", 0.01, more.second_set("gguf"), more.gguf),
     Class("second set: KV cache and state, llama.cpp", 0, more.second_set("cache"), more.caches),
@@ -127,5 +133,5 @@ CLASSES = (
     Class("second set: FLOPs per token, NeMo", 0.001, more.second_set("flops"), more.flops),
     Class("second set: ZeRO's model states", 0, more.second_set("states"), more.states),
     Class("second set: inference peak, litgpt", None, more.second_set("inference"), more.inference),
-    Class("second set: training peak, LoRA of litgpt", None, more.second_set("lora"), more.lora),
+    Class("second set: training peak, allocated, LoRA of litgpt", None, more.second_set("lora"), more.lora),
 )

@@ -13,17 +13,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
+from measured_codes import Case
+from measured_shapes import Fields, fields, named
+from measured_units import Inexpressible
 
 from archcalc import load
 from archcalc.model import Model
+from archcalc.spec.paths import presets
 
 _COUNT = re.compile(r"([\d.,]+) B")  # 27.009 B
 
-Case = dict[str, Any]
-Fields = dict[str, Any]
-
-EXPERT_WIDTHS = {"qwen3 235b": 1536, "qwen3-235b": 1536, "qwen3 30b": 768, "qwen3-30b": 768}  # not in the logs
-DEEPSEEK = {"kv_lora_rank": 512, "qk_rope": 64, "qk_nope": 128, "v_head": 128}  # nor are these
 LATENT: dict[Any, str] = {
     (61, 256): "deepseek-v3",
     (61, 384): "kimi-k2",
@@ -62,16 +61,25 @@ TOWERS = {  # parameters of the published vision configs and their projectors, b
 }
 
 
+# Shapes of encoders, of two stacks, of images, of states: nothing that a decoder alone has
+OTHERWISE = {
+    "dec_layers",
+    "enc_layers",
+    "patch",
+    "mels",
+    "type_vocab",
+    "pooler",
+    "embed_dim",
+    "embed_layernorm",
+    "post_ln",
+}
+OTHERWISE |= {"d_kv", "d_inner", "d_state", "lstm", "text", "conv_feature_extractor"}
 CONFIGS: dict[str, Fields] = yaml.safe_load(Path(__file__).with_name("measured_configs.yaml").read_text("utf-8"))
-
-
-class Inexpressible(Exception):
-    """Why a case cannot be put into archcalc's words."""
 
 
 def described(case: Case) -> Model:
     """The model as far as its cache goes; what the log leaves out is filled in with something harmless."""
-    return _loaded(case, _fields(case, guess=True))
+    return _loaded(case, fields(case, guess=True))
 
 
 def positions(case: Case) -> int:
@@ -90,23 +98,35 @@ def tower_gpus(case: Case, tp: int) -> int:
 
 
 def _longest(case: Case, table: dict[str, int]) -> int:
-    """By the longest name that the model's begins with or holds."""
-    named = [word for word in table if word in case["model"].lower()]
-    return table[max(named, key=len)] if named else 0
+    return table.get(named(case["model"], table), 0)
 
 
 def whole(case: Case) -> Model:
     """The model with every weight."""
-    name, arch = case["model"].lower(), case.get("arch") or {}
-    if case["id"] in CONFIGS:
-        return _configured(CONFIGS[case["id"]])
+    name, arch = case["model"].lower(), case["arch"]
+    if name in CONFIGS:
+        return _configured(CONFIGS[name])
     if name.endswith("deepseek-v3.2"):
         return _configured(CONFIGS["deepseek-v3.2"])
+    if not arch or OTHERWISE & set(arch):
+        return _preset(name)
     if arch.get("arch") == "deepseek2":
         return _latent(arch)
     if (arch.get("vision") or "vl-" in name) and not tower(case):
         raise Inexpressible("a vision tower whose shapes the case does not give")
-    return _tied_as_counted(case, _fields(case, guess=False))
+    return _tied_as_counted(case, fields(case, guess=False))
+
+
+def _preset(name: str) -> Model:
+    """The one of that name, where a case gives no shapes; `ResNet50` and `resnet-50` are one name."""
+    plain = {_letters(known): known for known in presets()}
+    if _letters(name) not in plain:
+        raise Inexpressible("the case does not give the model's shapes")
+    return load(plain[_letters(name)])
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9.]", "", name.lower().rpartition("/")[2])
 
 
 def _latent(arch: Fields) -> Model:
@@ -118,14 +138,20 @@ def _latent(arch: Fields) -> Model:
     return model
 
 
-def _tied_as_counted(case: Case, fields: Fields) -> Model:
-    """Where a log does not say whether the head is tied, the number of parameters that it prints does."""
-    model, printed = _loaded(case, fields), _COUNT.match(case["measured"].get("model_params_str") or "")
-    if "tie" in case["arch"] or not printed:
+def _tied_as_counted(case: Case, said: Fields) -> Model:
+    """Where a case does not say whether the head is tied, the number of parameters that it gives does."""
+    model, counted = _loaded(case, said), _counted(case)
+    if case["arch"].get("tie") is not None or not counted:
         return model
-    tied = _loaded(case, {**fields, "head": "tied"})
-    counted = float(printed[1].replace(",", ".")) * 10**9
+    tied = _loaded(case, {**said, "head": "tied"})
     return min((model, tied), key=lambda each: abs(int(each.params().total) - counted))
+
+
+def _counted(case: Case) -> float:
+    printed = _COUNT.match(str(case["measured"].get("model_params_str") or ""))
+    if printed:
+        return float(printed[1].replace(",", ".")) * 10**9
+    return float(case["measured"].get("params") or case["arch"].get("params") or 0)
 
 
 def _configured(config: Fields) -> Model:
@@ -140,123 +166,5 @@ def _configured(config: Fields) -> Model:
         return load(file)
 
 
-def _loaded(case: Case, fields: Fields) -> Model:
-    return load({"name": case["model"], **fields})
-
-
-def _fields(case: Case, *, guess: bool) -> Fields:
-    arch, name = _shapes(case), case["model"].lower()
-    fields: Fields = {
-        "vocab": arch["vocab"],
-        "d_model": arch["hidden"],
-        "heads": arch["heads"],
-        "kv_heads": arch.get("kv_heads") or arch["heads"],
-        "bias": False,
-        "norm": "rms",
-        "position": "rope",
-        "head": "tied" if arch.get("tie") else "lm",
-        "decoder": {"blocks": arch["layers"]},
-        "attention": {},
-        "ffn": {"width": _ffn_width(arch, guess), "act": "silu", "gated": True},
-    }
-    fields |= {"head_dim": arch["head_dim"]} if arch.get("head_dim") else {}
-    if arch.get("experts"):
-        _add_experts(fields, arch, name, guess)
-    if arch.get("attn") or arch.get("kv_lora_rank"):
-        _add_latent(fields, arch, guess)
-    if arch.get("qk_norm") or "qwen3" in name:
-        fields["attention"]["qk_norm"] = "head"
-    if arch.get("qkv_bias"):
-        fields["attention"]["bias"] = ["q", "k", "v"]
-    if arch.get("sliding_window"):
-        _add_windows(fields, arch)
-    _add_family(fields, arch, name)
-    return fields
-
-
-def _shapes(case: Case) -> Fields:
-    """The shapes under one set of names, whatever printed them."""
-    arch = dict(case.get("arch") or {})
-    if isinstance(arch.get("kv_heads"), list):  # a searched architecture: blocks without attention cache nothing
-        arch["layers"] = sum(number > 0 for number in arch["kv_heads"])
-        arch |= {"kv_heads": max(arch["kv_heads"]), "heads": 128, "ffn": None}
-    if arch.get("full_attn_layers"):  # a hybrid of which the log prints the attention alone
-        arch |= {"layers": arch["full_attn_layers"], "heads": arch["kv_heads"], "hidden": 4096}
-    if arch.get("arch") == "deepseek2" and arch.get("mla_attn") in ("1", "2", "3"):
-        arch |= {"attn": "MLA", **DEEPSEEK}
-    arch.setdefault("head_dim", arch.get("head_dim_k"))
-    arch.setdefault("heads", arch.get("kv_heads"))
-    arch.setdefault("vocab", 32_000)
-    if arch.get("conv_feature_extractor") or not all(arch.get(key) for key in ("layers", "hidden", "heads")):
-        raise Inexpressible("the case does not give the model's shapes")
-    return arch
-
-
-def _ffn_width(arch: Fields, guess: bool) -> int:
-    width = arch.get("ffn") or arch.get("moe_ffn")
-    if not width and not guess:
-        raise Inexpressible("the case does not give the width of the feed-forward layers")
-    return int(width or arch["hidden"])
-
-
-def _add_experts(fields: Fields, arch: Fields, name: str, guess: bool) -> None:
-    width = arch.get("moe_ffn") or next((size for word, size in EXPERT_WIDTHS.items() if word in name), None)
-    if not width and not guess:
-        raise Inexpressible("the case does not give the experts' width")
-    width = width or arch["hidden"]
-    moe: Fields = {"experts": arch["experts"], "top": arch["experts_active"], "width": width}
-    shared = arch.get("shared_ffn") or (arch.get("shared_experts") or 0) * width
-    correction = {"correction": True} if arch["experts"] == 256 and shared else {}  # DeepSeek V3's router
-    fields["moe"] = moe | ({"shared": shared} if shared else {}) | correction
-    dense = arch.get("dense_layers") or 0
-    patterns = [f"{dense} × attention ffn"] if dense else []
-    fields["decoder"]["pattern"] = [*patterns, f"{arch['layers'] - dense} × attention moe"]
-    if not dense:
-        del fields["ffn"]
-
-
-def _add_latent(fields: Fields, arch: Fields, guess: bool) -> None:
-    if "indexer_bytes_per_token_layer" in arch and not guess:
-        raise Inexpressible("the weights of a sparse attention's indexer")
-    if not (arch.get("qk_nope") or guess):
-        raise Inexpressible("the case does not give the widths of latent attention")
-    fields["attention"] = {
-        "kind": "mla",
-        "kv_rank": arch["kv_lora_rank"],
-        "rope_dim": arch["qk_rope"],
-        "nope_dim": arch.get("qk_nope") or 128,
-        "v_dim": arch.get("v_head") or 128,
-        **({"q_rank": arch["q_lora_rank"]} if arch.get("q_lora_rank") else {}),
-    }
-    for name in ("kv_heads", "head_dim"):
-        fields.pop(name, None)
-
-
-def _add_windows(fields: Fields, arch: Fields) -> None:
-    """Local and full blocks in turns, as Gemma 2 and gpt-oss have them."""
-    part = "moe" if arch.get("experts") else "ffn"
-    fields["variants"] = {"local": {"like": "attention", "window": arch["sliding_window"]}}
-    fields["decoder"]["pattern"] = [f"local {part}", f"attention {part}"]
-
-
-def _add_family(fields: Fields, arch: Fields, name: str) -> None:
-    """What no log prints and every reader of the model knows."""
-    if arch.get("norms_per_layer") == 4:
-        fields["norm"] = {"kind": "rms", "place": "sandwich"}
-    if "gpt-oss" in name:
-        fields["attention"] |= {"bias": True, "sinks": True}
-        fields["moe"] |= {"bias": True, "router_bias": True}
-    if "llama-4-maverick" in name:
-        fields["decoder"]["pattern"] = ["attention ffn", "attention moe"]
-        fields["ffn"] = {"width": 16384, "act": "silu", "gated": True}
-    if arch.get("mlp") == "gelu" or (arch.get("bias") and "mlp" not in arch):
-        fields["ffn"] |= {"act": "gelu", "gated": False}
-        fields |= {"norm": "layer", "bias": bool(arch.get("bias"))}
-    if arch.get("learned_pos") or arch.get("max_pos"):
-        fields["position"] = {"kind": "learned", "length": arch.get("learned_pos") or arch["max_pos"]}
-    if "phi-2" in name or "falcon" in name:
-        fields["parallel"] = "shared"
-    if "phi-2" in name:
-        fields["head"] = {"kind": "lm", "bias": True}
-    if "pythia" in name or "stablelm-base-alpha" in name:
-        fields["parallel"] = "separate"
+def _loaded(case: Case, said: Fields) -> Model:
+    return load({"name": case["model"], **said})

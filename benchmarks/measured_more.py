@@ -11,12 +11,15 @@ from typing import Any
 
 import yaml
 from measured_allocator import unsplit
-from measured_asked import GB, GIB, MIB, Pair
-from measured_models import Case
+from measured_asked import Pair
+from measured_codes import Case
+from measured_units import GB, GIB, MIB
+from measured_vllm import Log, laid_out, version
 
 from archcalc import load
 from archcalc.analyze.flops.cost import work
 from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.vllm_cache import BATCH
 from archcalc.model import Model
 
 OPTIONS = ("weights", "kv_rule", "kv_dtype", "state_dtype", "prefill", "tp")
@@ -58,8 +61,10 @@ def caches(case: Case) -> Iterator[Pair]:
 
 
 def tokens(case: Case) -> Iterator[Pair]:
-    kept = ask(case, precision="bf16", kv_rule="full").at(1, 1024).parts["kv_cache"]
-    yield "KV bytes per token", case["gib"] * GIB / case["tokens"], kept / 1024
+    said = version(str(case.get("vllm")))
+    log = Log(case.get("seq", 4096), case.get("prefill", BATCH), said, case.get("prefix_caching"))
+    memory, layout = case["gib"] * GIB, laid_out(ask(case, precision="bf16", kv_rule="vllm"), log.length)
+    yield "KV bytes per token", memory / case["tokens"], memory / log.tokens(layout, memory, case["tokens"])
 
 
 def weights(case: Case) -> Iterator[Pair]:
@@ -82,8 +87,9 @@ def inference(case: Case) -> Iterator[Pair]:
 
 
 def lora(case: Case) -> Iterator[Pair]:
-    memory = ask(case, mode="train", precision="bf16", attention="flash", lora=8)
-    yield "peak GiB", case["gb"] * GB / GIB, memory.total(case["batch"], case["seq"]) / GIB
+    """The table is of commit 8641822, of October 2023."""
+    memory = ask(case, mode="train", precision="bf16", attention="flash", lora=8, code="litgpt@2023-10")
+    yield "peak GiB", case["gb"] * GB / GIB, memory.at(case["batch"], case["seq"]).allocated_bytes / GIB
 
 
 def states(case: Case) -> Iterator[Pair]:

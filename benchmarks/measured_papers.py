@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from measured_asked import Pair
-from measured_models import Case, Inexpressible
+from measured_codes import Case
+from measured_units import Inexpressible
 
 from archcalc import load
 from archcalc.analyze.memory.answer import Memory

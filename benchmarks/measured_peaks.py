@@ -1,113 +1,130 @@
-"""Peaks of training and of inference: the options of `archcalc memory` that say what a case says, and the figures."""
+"""Peaks of training and of inference: what was measured, and what archcalc says of the same.
+
+A table prints what tensors take (allocated) or what PyTorch's allocator took from the device (reserved); the like is
+compared with the like, and a figure that does not say which is a class of its own.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 
-from measured_asked import DTYPES, GB, GIB, Pair, parallel
-from measured_models import Case, Inexpressible, whole
+from measured_asked import DTYPES, Pair, length, parallel
+from measured_codes import FILE, Case, name_of
+from measured_models import whole
+from measured_training import trained
+from measured_units import GB, GIB, Inexpressible, number, size
 from measured_weights import quantised
 
 from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.report import MemoryReport
+from archcalc.model import Model
+from archcalc.run.accuracy import ANY
+from archcalc.run.accuracy import band as stated
+
+TRAINING = "training peak"  # what the names of all such classes begin with
+ALLOCATED, RESERVED, UNSAID = "allocated", "reserved", "reserved or allocated is not said"
+NAMES = {  # under which tables and logs print them
+    ALLOCATED: ("peak_allocated", "peak_active", "peak_memory_allocated", "peak_memory_active", "max_memory_allocated"),
+    RESERVED: ("peak_reserved", "peak_memory_reserved", "max_memory_reserved"),
+}
+EITHER = ("peak_memory", "max_memory", "peak", "memory")
 
 
-def training_peak(case: Case) -> Iterator[Pair]:
-    if size := peak_bytes(case):
-        options = trained(case)
-        yield "peak GiB", size / GIB, Memory(whole(case), **options).total(case["batch"], case["seq"]) / GIB
+@dataclass(frozen=True)
+class Peak:
+    """One measured peak: what it counts, and whether it is of the first step alone."""
+
+    counts: str
+    bytes: float
+    first_step: bool = False
 
 
-def peak_bytes(case: Case) -> float:
-    """What was measured: in use, where the table says so, else reserved; 0 where it prints throughput alone."""
-    measured = case["measured"]
-    gib = measured.get("peak_active_gib") or measured.get("peak_memory_gib")
-    return float(gib * GIB if gib else measured.get("peak_memory", 0) * (GIB if measured.get("unit") == "GiB" else GB))
-
-
-def is_reserved(case: Case) -> bool:
-    """Whether the figure is what PyTorch's allocator took from the device, and not what tensors took of that."""
-    return "peak_active_gib" not in case["measured"] and "reserved" in str(case["measured"].get("metric"))
-
-
-def trained(case: Case) -> dict[str, Any]:
-    """The options of `archcalc memory` that say what the case says."""
-    flags, method = case["flags"], str(case["flags"].get("method", "")).lower()
-    for flag, why in (("act_offload", "activations"), ("activation_offload", "activations"), ("optim_in_bwd", "")):
-        if flags.get(flag):
-            raise Inexpressible(f"{why} offloaded to the host" if why else "an optimizer that steps inside backward")
-    if not case.get("seq"):
-        raise Inexpressible("the case does not give the sequence length")
-    narrow = str(case.get("quantisation") or flags.get("float8") or "").lower()
-    eight = any(word in narrow for word in ("float8", "rowwise", "tensorwise", "mxfp8"))
-    if "nvfp4" in narrow:
-        raise Inexpressible("training in NVFP4")
-    sharded = "fp32 params" in str(case.get("dtype"))
-    options: dict[str, Any] = {"mode": "train", "overhead": 0, "attention": "flash", **spread(case)}
-    options["precision"] = "fp8" if eight else "mixed" if sharded else "bf16"
-    options["optimizer"] = optimizer(case)
-    options["recompute"], options["compile"] = recomputed(case), compiled(case)
-    if "chunked" in str(flags.get("loss")) or flags.get("chunked_ce"):
-        options["loss_chunks"] = 8
-    if "lora" in method:
-        options |= adapters(case)
-    if "lora" in method and case.get("quantisation"):
-        options["weights"] = quantised(case)
-    return options
-
-
-def adapters(case: Case) -> dict[str, Any]:
-    """Rank 32 on q and v in litgpt's config hub, but of phi-2: rank 8 on every linear layer (phi-2/lora.yaml)."""
-    if case["id"].startswith("litgpt-hub-phi-2"):
-        return {"lora": 8, "lora_targets": ("all",)}
-    return {"lora": case["flags"].get("rank") or (8 if "trainable_params" in case["flags"] else 32)}
-
-
-def spread(case: Case) -> dict[str, Any]:
-    """torchtitan divides the sequence wherever it divides layers; weights that stay gathered are ZeRO's stage 2."""
-    found: dict[str, Any] = parallel(case)
-    if found["tp"] > 1:
-        found["sp"] = True
-    if (case.get("parallelism") or {}).get("reshard_after_forward") == "never":
-        found["zero"] = 2
+def peaks(case: Case) -> list[Peak]:
+    """Every peak that a case has; none where it prints throughput alone."""
+    measured, first = case["measured"], number(case["measured"].get("step") or case["flags"].get("step")) == 1
+    found = [Peak(counts, taken, first) for counts, names in NAMES.items() if (taken := size(measured, *names))]
+    if taken := size(measured, *EITHER):
+        found.append(Peak(_counted(case), taken, first))
+    if taken := size(measured, "step1"):
+        found.append(Peak(_counted(case), taken, first_step=True))
     return found
 
 
-def optimizer(case: Case) -> str:
-    """AdamW as PyTorch runs it by default; torchtitan of today has it fused."""
-    if "8bit" in str(case["flags"].get("optimizer")).lower():
-        return "adam8bit"
-    return "adamw-fused" if case["id"].startswith("tt") and not is_early(case) else "adamw"
+def _counted(case: Case) -> str:
+    """As the case says, else as its code prints."""
+    said = str(case["measured"].get("metric") or FILE["memory"].get(name_of(case)))
+    words = {"reserved": RESERVED, "allocated": ALLOCATED, "active": ALLOCATED}
+    return next((counts for word, counts in words.items() if word in said.lower()), UNSAID)
 
 
-def compiled(case: Case) -> str:
-    """torchtitan compiles blocks, and since its pull request 1033, of April 2025, the loss too, as torchtune does."""
-    if not case["flags"].get("compile"):
-        return "none"
-    return "blocks" if is_early(case) else "all"
+def training_class(peak: Peak, case: Case) -> str:
+    """The name of the class that a peak is in."""
+    narrow = ", over 4-bit weights" if "nf4" in str(case.get("quantisation")).lower() else ""
+    return f"{TRAINING}, {peak.counts}{narrow}" + (", of the first step" if peak.first_step else "")
 
 
-def is_early(case: Case) -> bool:
-    """Whether a figure of torchtitan's is from before April 2025, by the pull request or the month that it names."""
-    request = re.search(r"#(\d+)", case["source"])
-    month = re.search(r"_(20\d{4})_", case["source"])
-    return int(request[1]) < 1033 if request else month is not None and int(month[1]) < 202504
+def training_classes(case: Case) -> set[str]:
+    """Those of all its peaks; a peak that cannot be read says nothing of itself."""
+    try:
+        return {training_class(peak, case) for peak in peaks(case)}
+    except Inexpressible:
+        return {f"{TRAINING}, {UNSAID}"}
 
 
-def recomputed(case: Case) -> str:
-    """torchtitan's selective checkpointing chooses op by op, unless it is said to choose layers; so does its own config
-    of Llama 3 8B (train_configs/llama3_8b.toml), where a case of it does not say."""
-    said = str(case["flags"].get("recompute", "selective" if case["id"].startswith("tt") else "none"))
-    if "layer" in said:
-        raise Inexpressible("every second layer recomputed")
-    return next((ours for word, ours in (("full", "full"), ("selective", "ops")) if word in said), "none")
+def of_class(name: str) -> Callable[[Case], Iterator[Pair]]:
+    """The peaks of a case that are in a class."""
+
+    def compared(case: Case) -> Iterator[Pair]:
+        for peak in peaks(case):
+            if training_class(peak, case) == name:
+                yield "peak GiB", peak.bytes / GIB, partial(_ours, case, peak)
+
+    return compared
+
+
+def _ours(case: Case, peak: Peak) -> float:
+    """In GiB. A figure that does not say what it counts is compared with what tensors take."""
+    report = answered(case)
+    if peak.first_step and report.device:
+        return report.device.memory.first_step / GIB
+    return (report.reserved_bytes if peak.counts == RESERVED else report.allocated_bytes) / GIB
+
+
+def states(case: Case) -> float:
+    """GiB of weights, gradients and optimizer states, when all of them are there: no peak can be less."""
+    return sum(Memory(trained_model(case), **trained(case)).parameters.states.values()) / GIB
+
+
+def answered(case: Case) -> MemoryReport:
+    """archcalc's answer to the question that a case stands for."""
+    return Memory(trained_model(case), **trained(case)).at(batch(case), length(case, 0))
+
+
+def batch(case: Case) -> int:
+    """Sequences that a GPU computes together."""
+    found = case.get("batch") or case["flags"].get("micro_batch")
+    if not found or not case.get("seq"):
+        raise Inexpressible(f"the case does not give the {'sequence length' if found else 'batch size'}")
+    return number(found)
+
+
+def trained_model(case: Case) -> Model:
+    """litgpt never ties its head to the embedding (scripts/convert_hf_checkpoint.py copies the one to the other)."""
+    untied = {**case["arch"], "tie": False}
+    return whole({**case, "arch": untied} if name_of(case) == "litgpt" and case["arch"] else case)
+
+
+def band(case: Case, what: str) -> float | None:
+    """The error that archcalc states for such an answer, as a fraction; for peaks of training alone."""
+    return stated(name_of(case) or ANY).fraction if TRAINING in what else None
 
 
 def inference_peak(case: Case) -> Iterator[Pair]:
-    seq = case.get("seq") or 256  # the tool's own default
-    model = whole(case)
+    taken = size(case["measured"], *NAMES[ALLOCATED], *EITHER)
+    if taken is None:
+        return
     dtype = DTYPES.get(str(case.get("dtype")), "bf16")
-    memory = Memory(model, precision=dtype, overhead=0, weights=quantised(case), **parallel(case))
-    total = memory.total(1, seq)
-    yield "peak GB", case["measured"]["peak_memory"], total / GB
+    memory = Memory(trained_model(case), precision=dtype, overhead=0, weights=quantised(case), **parallel(case))
+    yield "peak GB", taken / GB, memory.total(1, length(case, 256)) / GB  # 256 tokens are the tool's own default

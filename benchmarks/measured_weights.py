@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 from measured_allocator import unsplit
-from measured_asked import GIB, Pair, inferred, parallel
-from measured_models import Case, Inexpressible, positions, tower, tower_gpus, whole
+from measured_asked import Pair, inferred, parallel
+from measured_codes import Case
+from measured_models import positions, tower, tower_gpus, whole
+from measured_units import GIB, Inexpressible, number, size
 
 from archcalc.analyze.memory.answer import Memory
 from archcalc.core.ir import walk
@@ -29,9 +31,6 @@ WEIGHTS = {
 }
 NAMED = {"nvfp4": "nvfp4", "fp8": "fp8", "w8a8": "int8", "w8a16": "int8", "w4a16": "int4", "int4": "int4"}
 MXFP4 = dict.fromkeys(("H100", "H200", "H800", "H20"), "hopper") | dict.fromkeys(("B200", "B300", "MI3"), "blackwell")
-# The file type that a log prints is Q4_K_M; the file that it loads is Qwen3-*-UD-Q4_K_XL.gguf, Unsloth's own mixture:
-# github.com/ikawrakow/ik_llama.cpp, issues 398 and 503
-UNSLOTH = ("lcpp-ik-i398-153", "lcpp-ik-i503-148")
 REPACKED = re.compile(r"(?i)(q8_0)_r\d+")  # by ik_llama.cpp, to the same bytes
 OWN = re.compile(r"(?i)(iq\d_(k|ks|kt)|.*_r\d+)( - .*)?")  # ik_llama.cpp's, for which recipes are usual
 
@@ -39,19 +38,20 @@ OWN = re.compile(r"(?i)(iq\d_(k|ks|kt)|.*_r\d+)( - .*)?")  # ik_llama.cpp's, for
 def vllm_weights(case: Case) -> Iterator[Pair]:
     """What vLLM holds once a model is loaded: its weights, RoPE's table, latent attention's matrices by head, and what
     PyTorch's allocator does not split off."""
-    if "weights_gib_per_gpu" not in case["measured"]:
+    printed = size(case["measured"], "weights")
+    if printed is None:
         return
     model, kept = whole(case), quantised(case)
     held = inferred(case, model, weights=kept).parts["weights"] + beside(case, model)
     if kept is None:  # kernels lay other formats out anew
         held += unsplit(Memory(model, precision="bf16", **parallel(case)))
-    yield "weights GiB", case["measured"]["weights_gib_per_gpu"], held / GIB
+    yield "weights GiB", printed / GIB, held / GIB
 
 
 def quantised(case: Case) -> str | None:
     """The format of the weights."""
     said, name = case.get("quantisation"), case["model"].lower()
-    if said in (None, "bf16", "BF16"):
+    if str(said or "none").lower() in ("none", "bf16", "bfloat16", "fp16", "float16"):
         return None
     if said == "mxfp4":
         laid_out = [layout for gpu, layout in MXFP4.items() if gpu in str(case.get("gpu"))]
@@ -71,7 +71,7 @@ def beside(case: Case, model: Model) -> int:
     """RoPE's cosines and sines for every position, kept once (rotary_embedding/base.py); what lifts a latent vector, a
     second time, in 16 bits and by head (mla_attention.py, process_weights_after_loading); a tower that reads images."""
     arch, tp = case["arch"], int(parallel(case)["tp"])
-    rotated = arch.get("qk_rope") or arch.get("head_dim") or 0
+    rotated = number(arch.get("qk_rope") or arch.get("head_dim"))
     width = 4 if "gpt-oss" in case["model"] else 2  # gpt_oss.py asks for fp32
     images = 2 * tower(case) // tower_gpus(case, tp)
     return positions(case) * rotated * width + 2 * _lifting(model) // tp + images
@@ -84,19 +84,19 @@ def _lifting(model: Model) -> int:
 
 
 def gguf_size(case: Case) -> Iterator[Pair]:
-    size = case["measured"].get("model_size_gib")
-    if not size:
+    printed = size(case["measured"], "model_size")
+    if not printed:
         return
     name, model = file_format(case), whole(case)
     report = inferred({**case, "seq": 512}, model, weights=name)
-    yield "model size GiB", size, (report.parts["weights"] + _twice(case, model, name)) / GIB
+    yield "model size GiB", printed / GIB, (report.parts["weights"] + _twice(case, model, name)) / GIB
 
 
 def file_format(case: Case) -> str:
     """As the log prints it, which is what `--weights` takes."""
     name = REPACKED.sub(r"\1", str(case.get("quantisation")))
-    if case["id"] in UNSLOTH:
-        raise Inexpressible("a log that calls Unsloth's UD-Q4_K_XL a Q4_K_M")
+    if name.startswith("UD-"):
+        raise Inexpressible("a file of Unsloth's own mixture, which the log calls by another name")
     if OWN.fullmatch(name):
         raise Inexpressible("a file in formats of ik_llama.cpp, mixed by its maker's own recipe")
     if not case.get("quantisation"):
@@ -111,7 +111,7 @@ def _twice(case: Case, model: Model, name: str) -> int:
     lifting, printed = _lifting(model), printed_count(case)
     if not lifting or not printed or printed < int(model.params().total) + lifting / 2:
         return 0
-    rank = case["arch"].get("kv_lora_rank") or 512
+    rank = number(case["arch"].get("kv_lora_rank"), 512)
     return named_formats.weight_format(name).bytes(Shape(1, lifting // rank, rank))
 
 

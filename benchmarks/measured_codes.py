@@ -1,0 +1,79 @@
+"""The training code that a measured case comes from, and its version: `code_of(case)` is `torchtitan@2024-12`.
+
+A case says where it was found: a repository, and a commit, a pull request or a document with a date. What such a source
+means is in measured_codes.yaml. A version is a month, and means the code as it stood at the end of it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Case = dict[str, Any]
+
+FILE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("measured_codes.yaml").read_text("utf-8"))
+DATE = re.compile(r"(?<!\d)(20\d\d)-?(0[1-9]|1[0-2])(?:-?(\d\d))?(?!\d)")  # 202412, 2025-06 and 2024-12-26
+REQUEST = re.compile(r"(?:#|/pull/)(\d+)")
+
+
+def code_of(case: Case) -> str | None:
+    """As `--code` takes it; None where the source names no code that is known here."""
+    name, version = name_of(case), version_of(case)
+    return f"{name}@{version}" if name and version else name
+
+
+def name_of(case: Case) -> str | None:
+    """By the repository that the source names, else by the engine that the case does."""
+    for said in (case.get("source"), case.get("engine"), (case.get("flags") or {}).get("code")):
+        for words, name in FILE["repositories"].items():
+            if words in str(said).lower():
+                return str(name)
+    return None
+
+
+def version_of(case: Case) -> str | None:
+    """What is known of the source, else the date in it, else the month of its pull request."""
+    if version := facts_of(case).get("version"):
+        return str(version)
+    if date := DATE.search(str(case.get("source"))):
+        return _month_end(*(int(part or 31) for part in date.groups()))
+    request = REQUEST.search(str(case.get("source")))
+    months = FILE["pull_requests"].get(name_of(case)) or {}
+    begun = [month for first, month in months.items() if request and first <= int(request[1])]
+    return str(begun[-1]) if begun else None
+
+
+def facts_of(case: Case) -> dict[str, Any]:
+    """What measured_codes.yaml says of the case's source."""
+    return next((known for known in FILE["sources"] if _is_of(case, known)), {})
+
+
+def since(case: Case, name: str, version: str) -> bool:
+    """Whether a case is of that code, and of that month or a later one; a code without a version is today's."""
+    return name_of(case) == name and (version_of(case) or "9999-12") >= version
+
+
+def allocator_of(case: Case) -> str | None:
+    """`plain` or `expandable`, where the source shows another than its code sets."""
+    allocator: str | None = facts_of(case).get("allocator")
+    return allocator
+
+
+def _month_end(year: int, month: int, day: int) -> str:
+    """The nearest: that of the month before, in the first half of one."""
+    months = 12 * year + month - 1 - (day < 15)
+    return f"{months // 12}-{months % 12 + 1:02}"
+
+
+def _is_of(case: Case, known: dict[str, Any]) -> bool:
+    if name_of(case) != known["code"] or not _holds(str(case.get("source")), known["holds"]):
+        return False
+    return str(case.get("model")).lower().startswith(known.get("model", ""))
+
+
+def _holds(source: str, words: str) -> bool:
+    """A number of a pull request has to end where it ends."""
+    return re.search(re.escape(words) + (r"(?!\d)" if words.startswith("#") else ""), source) is not None
