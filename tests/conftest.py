@@ -13,6 +13,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is loaded: a worker a core, a thread a worker
+# Some virtual machines report AMX and forbid its use: 16-bit products on the CPU would end the process.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
 from archcalc.cli import main
 

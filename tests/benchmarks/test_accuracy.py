@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "accuracy.py"
 
 LLAMA_3_8B = {
@@ -30,6 +32,21 @@ def case(name: str, kind: str, arch: dict[str, Any], measured: dict[str, Any], *
     fields = {"id": name, "kind": kind, "model": name, "arch": arch, "measured": measured}
     return {**fields, "trust": "A", "flags": {}, "parallelism": {}, **more}
 
+
+GEMMA_3_27B = {
+    "layers": 62,
+    "hidden": 5376,
+    "heads": 32,
+    "kv_heads": 16,
+    "head_dim": 128,
+    "ffn": 21504,
+    "vocab": 262208,
+}
+HYBRID = [  # start-up logs of vLLM with Gemma 3 27B, in public repositories
+    ("v0.11.0", 4096, "auto", 109.86, 205_696),  # padding, and every layer with every token
+    ("v0.26.0", 65_536, "fp8", 10.56, 188_347),  # windows, and two batches of 2,048 in flight
+    ("", 131_072, "auto", 35.31, 66_112),  # by its whole blocks an old one
+]
 
 CASES = [
     case("llama-3-8b", "param_count", LLAMA_3_8B, {"params": 8_030_261_248}),
@@ -72,6 +89,25 @@ def test_measured_figures_are_met(tmp_path: Path) -> None:
     assert "| KV cache, llama.cpp | 1 | 0 | 0 | exact ✓ |" in done.stdout
     assert sum("✓" in line for line in lines) >= 3
     assert "| second set: KV cache and state, llama.cpp | 18 | 0 | 0 | exact ✓ |" in done.stdout
+
+
+@pytest.mark.parametrize("log", HYBRID)
+def test_tokens_are_counted_as_the_version_does(tmp_path: Path, log: tuple[str, int, str, float, int]) -> None:
+    assert ran(tmp_path, [hybrid(*log)], "--alone").returncode == 0
+
+
+def test_tokens_of_another_version_are_far_off(tmp_path: Path) -> None:
+    """0.20.0 would have printed 10.56 · 2³⁰ / (70 · 2 · 16 · 128) = 39,546 tokens and not 188,347."""
+    done = ran(tmp_path, [hybrid("v0.20.0", *HYBRID[1][1:])], "--alone")
+    assert done.returncode == 1
+    assert "(+376.27%)" in done.stdout
+
+
+def hybrid(engine: str, length: int, dtype: str, gib: float, tokens: int) -> dict[str, Any]:
+    measured = {"available_kv_gib": gib, "kv_cache_tokens": tokens}
+    flags = {"engine": engine, "max_num_batched_tokens": 2048}
+    named = case("google/gemma-3-27b-it", "vllm_startup", GEMMA_3_27B, measured, seq=length, kv_cache_dtype=dtype)
+    return {**named, "flags": flags}
 
 
 def test_a_wrong_figure_is_noticed(tmp_path: Path) -> None:

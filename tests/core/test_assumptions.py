@@ -47,7 +47,7 @@ def test_what_neither_spec_nor_caller_says_is_assumed_with_its_value() -> None:
     found = {each.topic: each for each in load("gpt2").memory(mode="train").assumptions if each.option}
     assert found[Topic.BATCH].value == 1
     assert found[Topic.SEQ].value == 1024
-    assert found[Topic.OPTIMIZER].value == "adamw"
+    assert found[Topic.OPTIMIZER].value == "adamw-fused"
     assert found[Topic.PRECISION].value == "fp32"
     assert not found.keys() & {Topic.KV_CACHE, Topic.STATE}
 

@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 from support.op_twins import (
     GOLDEN,
     IN_INFERENCE,
+    IN_STEPS,
     ROLES,
     TWINS,
     WITHOUT_TWIN,
@@ -34,7 +35,14 @@ if TYPE_CHECKING:
     pass
 
 BROKEN = {"flops", "saves", "backward", "beside", "role", "matrix", "products"}
-ELSEWHERE = {"reads", "writes", "allocates", "enters"}  # of which test_kinds and analyze/test_shapes have examples
+ELSEWHERE = {  # of which test_kinds, analyze/test_shapes and run/code/test_megatron_layers have examples
+    *("reads", "writes", "allocates", "enters"),
+    *("multiplies", "gated_kernel", "gives_beside", "scatters"),
+    # of libraries' code, which verify/test_peak compares in whole training steps
+    *("part", "divides_gradient", "promotes", "gradient_is_view", "reads_logits", "position_tables", "hides"),
+    *("scratch", "gradient_scratch", "summed"),
+}
+SHARED_SEQUENCE = {"code": "megatron", "tp": 2, "sp": True}
 TRAITS: dict[str, tuple[str, Any, dict[str, Any]]] = {  # a kind, another value, and where that must change the answer
     "attention_kernel": ("flash", False, {"cp": 2, "attention": "flash"}),
     "row_statistics": ("softmax_fp32", 0, {"compile": "blocks", "attention": "eager"}),
@@ -48,6 +56,10 @@ TRAITS: dict[str, tuple[str, Any, dict[str, Any]]] = {  # a kind, another value,
     "reads_rows": ("lookup", False, {"tp": 2, "sp": True, "attention": "flash"}),
     "loss_of_logits": ("cross_entropy", "", {"compile": "all"}),
     "expensive": ("flash", False, {"recompute": "ops", "attention": "flash"}),
+    "leaf": ("receive", False, {"code": "megatron", "pp": 3}),
+    "gradient_in_input": ("cross_entropy_in_place", False, {"code": "megatron"}),
+    "gathers": ("all_gather", False, SHARED_SEQUENCE),
+    "into_buffer": ("buffered_linear", False, SHARED_SEQUENCE),
 }
 SMALL = {"vocab": 9, "d_model": 8, "heads": 2}
 IN_A_MODEL: dict[str, dict[str, Any]] = {
@@ -176,7 +188,7 @@ def test_every_field_is_broken() -> None:
     assert {field.name for field in fields(Kind)} == {"about"} | BROKEN | ELSEWHERE | set(TRAITS)
 
 
-@pytest.mark.parametrize("kind", sorted(WITHOUT_TWIN - IN_INFERENCE))
+@pytest.mark.parametrize("kind", sorted(WITHOUT_TWIN - IN_INFERENCE - IN_STEPS))
 def test_what_has_no_twin_costs_nothing(kind: str) -> None:
     """Neither FLOPs nor memory: there is nothing to compare."""
     whole = KINDS[kind]

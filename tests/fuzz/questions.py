@@ -31,7 +31,7 @@ _MEMORY: dict[str, Choices] = {
     "--accumulate": SIZES,
     "--loss-chunks": SIZES,
     "--kv-dtype": ("bf16", "fp8", "q8_0"),
-    "--kv-rule": ("window", "window-1", "window+batch", "full"),
+    "--kv-rule": ("window", "window-1", "window+batch", "full", "vllm"),
     "--state-dtype": NUMBERS,
     "--prefill": SIZES,
     "--overhead": ("0", "1GiB", "500MB"),
@@ -40,6 +40,10 @@ _MEMORY: dict[str, Choices] = {
     "--zero": ("0", "1", "2", "3"),
     "--sp": (),
     "--cp": ("1", "2", "4"),
+    "--pp": ("1", "2", "3"),
+    "--ep": ("1", "2", "4"),
+    "--habit": ("loss=in_place_fp32", "context=a2a", "loss=fp32"),
+    "--code": ("megatron", "megatron", "transformers", "torchtitan", "plain"),
     "--compile": ("none", "blocks", "all"),
 }
 _TREE: dict[str, Choices] = {"--depth": ("1", "2", "3", "9")}

@@ -20,6 +20,7 @@ EVERY = [(command, name, one) for command in USUAL_MODE for name, one in options
 OTHER_NAMES = [(command, name, other, one) for command, name, one in EVERY for other in one.also]
 OF_SOME_MODES = [each for each in EVERY if each[2].modes]
 VALUES: dict[str, Any] = {"optimizer": "sgd", "freeze": "embedding", "lora_targets": "q", "overhead": 0, "sp": True}
+VALUES |= {"code": "plain", "habit": "loss=fp32"}
 
 
 def value_of(name: str, one: Option) -> Any:
@@ -31,6 +32,7 @@ def value_of(name: str, one: Option) -> Any:
 def needed_by(name: str, mode: str) -> dict[str, Any]:
     """What an option does nothing without."""
     needs: dict[str, dict[str, Any]] = {"lora_targets": {"lora": 2}, "sp": {"tp": 2}, "zero": {"dp": 2}}
+    needs |= {"ep": {"dp": 2}, "reshard_after_forward": {"dp": 2, "zero": 3}}
     return needs.get(name, {}) | ({"lora": 2} if name == "weights" and mode == "train" else {})
 
 

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
-from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+
+from archcalc.reference.lifetimes import Lifetimes, peaks
 
 
-class Alive(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
+class Alive(Lifetimes):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
     """`peak` is the most that was alive behind any op; what exists before is added by hand."""
 
     def __init__(self, *there: torch.Tensor) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.storages: dict[Any, int] = {}
-        self.peak = 0
+        super().__init__(in_place=False)
         for tensor in there:
-            self._add(tensor)
-
-    def _add(self, tensor: Any) -> None:
-        if isinstance(tensor, torch.Tensor):
-            storage = tensor.untyped_storage()
-            weak: Any = StorageWeakRef
-            self.storages.setdefault(weak(storage), storage.nbytes())
+            self.add(tensor, "given")
 
     @property
     def now(self) -> int:
-        self.storages = {storage: size for storage, size in self.storages.items() if not storage.expired()}
-        return sum(self.storages.values())
+        return sum(storage.bytes for storage in self.alive())
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        for tensor in tree_leaves(result):
-            self._add(tensor)
-        self.peak = max(self.peak, self.now)
-        return result
+    @property
+    def peak(self) -> int:
+        return max(peak.bytes for peak in peaks(self.events))

@@ -32,6 +32,7 @@ BATCH, SEQ, WIDTH, OUT, ROWS = (
 HEADS, PAST, EACH = Dim.of("heads", 2), Dim.of("kv_seq", 5), Dim.of("head_dim", 8)
 X = axes(BATCH, SEQ, WIDTH)
 QUERY, KEY = axes(BATCH, HEADS, SEQ, EACH), axes(BATCH, HEADS, PAST, EACH)
+SCORES = axes(BATCH, HEADS, SEQ, PAST)
 NARROW = axes(BATCH, HEADS, PAST, Dim.of("v_dim", 6))
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 ROLES = {"index": torch.int64, "mask": torch.bool}
@@ -76,6 +77,30 @@ def _flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     return found
 
 
+class _InPlace(torch.autograd.Function):
+    """Keeps logits and targets, and would write the gradient over the logits."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(logits, targets)
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        logits, _ = ctx.saved_tensors
+        return logits, None
+
+
+def _cross_entropy_in_place(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    found: torch.Tensor = _InPlace.apply(logits, targets)
+    return found
+
+
+def _efficient(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    found: torch.Tensor = torch.ops.aten._scaled_dot_product_efficient_attention(q, k, v, bias, True)[0]
+    return found
+
+
 WITH_SINKS = {"softcap": False, "sinks": True, "positions": [], "feature": "softmax"}
 SEES_ALL = {"causal": False, "window": None, "chunk": None, "memory": 0}
 
@@ -116,6 +141,8 @@ ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "exp": torch.exp,
     "root": torch.sqrt,
     "square": torch.square,
+    "cube": lambda x: x.pow(3),
+    "erf": torch.erf,
     "softmax": lambda x: x.softmax(-1),
     "softmax_fp32": lambda x: x.softmax(-1, dtype=torch.float32).to(x.dtype),
     "scale": lambda x: x / 3,
@@ -143,13 +170,29 @@ TWINS = (
         F.linear,
         {"to": axes(BATCH, SEQ, OUT), "over": (WIDTH,)},
     ),
+    *(
+        Twin(
+            kind,  # on one GPU nothing is gathered
+            ((X, "act"), (axes(OUT, WIDTH), "param")),
+            F.linear,
+            {"to": axes(BATCH, SEQ, OUT), "over": (WIDTH,)},
+        )
+        for kind in ("gathering_linear", "buffered_linear", "scattering_linear")
+    ),
     Twin(
         "contract",
         ((QUERY, "act"), (KEY, "act")),
         lambda q, k: q @ k.mT,
         {"to": axes(BATCH, HEADS, SEQ, PAST), "over": (EACH,)},
     ),
+    Twin(
+        "affine",
+        ((X, "act"), (axes(OUT, WIDTH), "param"), (axes(OUT), "param")),
+        F.linear,
+        {"to": axes(BATCH, SEQ, OUT), "over": (WIDTH,)},
+    ),
     Twin("flash", ((QUERY, "act"), (KEY, "act"), (KEY, "act")), _flash),
+    Twin("efficient", ((QUERY, "act"), (KEY, "act"), (KEY, "act"), (SCORES, "act")), _efficient),
     Twin("bent_flash", ((QUERY, "act"), (KEY, "act"), (KEY, "act"), (axes(HEADS), "param")), _bent_flash),
     Twin("xielu", ((X, "act"), (axes(ONE), "param"), (axes(ONE), "param")), Xielu.apply),
     Twin(
@@ -186,6 +229,7 @@ TWINS = (
     Twin("pad", ((MAP, "act"),), lambda x: F.pad(x, (0, 1)), {"to": axes(BATCH, CHANNELS, ROWS)}),
     Twin("enlarge", ((MAP, "act"),), lambda x: F.interpolate(x, scale_factor=2), {"to": axes(BATCH, CHANNELS, TWELVE)}),
     Twin("reorder", ((MAP, "act"),), lambda x: x.unflatten(1, (2, 2)).transpose(1, 2).flatten(1, 2)),
+    Twin("where", ((X, "act"), (axes(SEQ, WIDTH), "mask")), lambda x, mask: torch.where(mask, x, -1.0)),
     Twin("mask", ((X, "act"), (axes(SEQ, WIDTH), "mask")), lambda x, mask: x.masked_fill(mask, -1.0)),
     Twin("scan", TWO, _scan),
     Twin("kernel", TWO, _in_one_kernel),
@@ -215,6 +259,12 @@ TWINS = (
         lambda x, targets: F.cross_entropy(x.flatten(0, 1), targets.flatten()),
         {"to": ()},
     ),
+    Twin(
+        "cross_entropy_in_place",
+        ((X, "act"), (axes(BATCH, SEQ), "index")),
+        _cross_entropy_in_place,
+        {"to": ()},
+    ),
     Twin("binary_cross_entropy", TWO, F.binary_cross_entropy, {"to": ()}),
     Twin("squared_error", TWO, F.mse_loss, {"to": ()}),
     Twin(
@@ -230,6 +280,11 @@ TWINS = (
         {"to": X, "select": (ROWS,)},
     ),
     Twin(
+        "placed",
+        ((X, "act"), (axes(BATCH, SEQ, Dim.of("part", 2)), "act"), (axes(Dim.of("part", 2)), "index")),
+        lambda x, part, places: x.index_copy(-1, places, part),
+    ),
+    Twin(
         "hide",
         ((axes(BATCH, SEQ, WIDTH), "index"),),
         lambda places: torch.ones(2, 3, 7, dtype=torch.bool, device="meta").scatter(-1, places, False),
@@ -239,13 +294,21 @@ TWINS = (
     Twin("concat", TWO, lambda x, y: torch.cat((x, y)), {"to": axes(Dim.of("twice", 4), SEQ, WIDTH)}),
     Twin("append", ALONE, torch.clone),
     Twin("copy", ALONE, torch.clone),
+    Twin("split", ALONE, lambda x: x.split(2, -1)[0], {"to": axes(BATCH, SEQ, Dim.of("part", 2))}),
+    Twin("slice", ALONE, lambda x: x[..., 2:], {"to": axes(BATCH, SEQ, Dim.of("part", 2))}),
+    Twin("within", ALONE, lambda x: x.expand(2, 3, 4)),
+    Twin("seen", ALONE, lambda x: x.view_as(x)),
+    Twin("transpose", ALONE, lambda x: x.view(2, 12), {"to": axes(BATCH, (SEQ, WIDTH))}),
     Twin("view", ALONE, lambda x: x.transpose(0, 1), {"to": axes(SEQ, BATCH, WIDTH)}),
 )
-COLLECTIVES = {"all_gather", "reduce_scatter"}  # between GPUs: nothing is computed
+COLLECTIVES = {"all_gather", "reduce_scatter", "all_to_all", "send", "receive"}  # between GPUs: nothing is computed
 GOLDEN = Path(__file__).parents[1] / "golden" / "elementwise_flops.txt"
 IN_INFERENCE = {"running_norm"}  # training normalises by the statistics of the batch
+IN_STEPS = {  # what libraries' code does between ops; compared in whole training steps (tests/verify/test_peak.py)
+    *("asked", "cast", "end_of_scope", "expand", "fused_rms_norm", "inverse_root", "mean", "negate", "nll_loss"),
+}
 WITHOUT_TWIN = (  # most of them have no input
-    COLLECTIVES | IN_INFERENCE | {"input", "ids", "order", "shift", "zeros", "constant", "show"}
+    COLLECTIVES | IN_INFERENCE | IN_STEPS | {"unpack", "input", "ids", "order", "shift", "zeros", "constant", "leaf", "show"}
 )
 
 

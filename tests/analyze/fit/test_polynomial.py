@@ -64,6 +64,7 @@ def test_any_length_is_what_the_simulation_says(model: Any, options: dict[str, A
     [
         ("mistral-7b", {"mode": "infer"}),  # a window of 4,096
         ("gemma-2-9b", {"mode": "infer", "kv_rule": "window+batch"}),  # and pages of 256
+        ("gemma-3-1b", {"mode": "infer", "kv_rule": "vllm"}),  # and blocks of 16
         ("llama-3-8b", {"mode": "infer", "prefill": 512}),  # pieces of the prompt
         ("llama-3-8b", {"mode": "train", "tp": 2, "sp": True}),  # odd lengths are rounded up
     ],

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-import torch.distributed as dist
 from support.saved_by_blocks import saved_by_blocks
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.distributed.tensor.parallel import (
     ColwiseParallel,
@@ -26,8 +21,8 @@ from archcalc import load
 from archcalc.analyze.memory.answer import Memory
 from archcalc.reference.block import Block
 from archcalc.reference.layers import recomputed
+from archcalc.reference.sharded import ShardedLifetimes, faked
 from archcalc.reference.transformer import Transformer
-from archcalc.reference.watch import Made
 from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
@@ -35,20 +30,6 @@ if TYPE_CHECKING:
 
 RECOMPUTE = {"none": "none", "ops": "ops", "full": "block"}
 SMALL = ["vocab=1000", "d_model=256", "heads=8", "kv_heads=4", "ffn.width=1024"]
-
-
-@contextmanager
-def faked(gpus: int) -> Iterator[DeviceMesh]:
-    """GPUs that are not there, on tensors without memory."""
-    from torch.testing._internal.distributed.fake_pg import FakeStore
-
-    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=gpus)
-    try:
-        mesh = init_device_mesh("cpu", (gpus,))
-        with FakeTensorMode(allow_non_fake_inputs=True):
-            yield mesh
-    finally:
-        dist.destroy_process_group()
 
 
 def blocks_of(model: Model, recompute: str = "none") -> tuple[Transformer, list[Block]]:
@@ -84,15 +65,6 @@ def test_zero_3_peaks_as_fsdp2_does(recompute: str, batch: int, seq: int) -> Non
     assert 0 <= truth - ours.total_bytes <= truth // 50
 
 
-class Shards(Made):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
-    """What DTensor makes of each shard, and not the whole that it stands for."""
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if any(issubclass(kind, DTensor) for kind in types):
-            return NotImplemented
-        return super().__torch_dispatch__(func, types, args, kwargs)
-
-
 PLAN = {
     "attention": PrepareModuleInput(
         input_layouts=(Shard(1), None, None), desired_input_layouts=(Replicate(), None, None)
@@ -123,14 +95,14 @@ def test_sequence_parallel_blocks_keep_what_dtensor_keeps(recompute: str) -> Non
         stack: Any = net.decoder
         given = stack._constants(torch.zeros(batch, seq, 256), 0)
         names, constants = list(given), list(given.values())
-        with Shards() as made:
+        with ShardedLifetimes() as made:
             for block in blocks:
                 if recompute == "none":
                     x = block(names, None, x, *constants)
                 else:
                     x = recomputed(block, names, None, x, *constants, op_by_op=recompute == "ops")
         apart = {tensor.untyped_storage()._cdata for tensor in (*own, first, x, *constants)}
-        truth = sum(size for address, size in made.alive().items() if address not in apart)
+        truth = sum(size for address, size in made.addresses().items() if address not in apart)
     ask = Memory(model, mode="train", precision="fp32", attention="eager", tp=gpus, sp=True, recompute=recompute)
     root = ask.build(model.workload(batch=batch, seq=seq))
     ours = saved_by_blocks(ask, root)
@@ -139,7 +111,7 @@ def test_sequence_parallel_blocks_keep_what_dtensor_keeps(recompute: str) -> Non
     assert ours == truth + entering + tables
 
 
-class Counted(Shards):  # type: ignore[no-untyped-call]
+class Counted(ShardedLifetimes):  # type: ignore[no-untyped-call]  # PyTorch leaves it untyped
     """`peak` is how many storages of one size were there at once."""
 
     def __init__(self, size: int) -> None:
@@ -148,7 +120,7 @@ class Counted(Shards):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = super().__torch_dispatch__(func, types, args, kwargs)
-        self.peak = max(self.peak, sum(size == self.size for size in self.alive().values()))
+        self.peak = max(self.peak, sum(one.bytes == self.size for one in self.alive()))
         return result
 
 

@@ -19,6 +19,7 @@ from archcalc.spec.option import declared
 from archcalc.spec.sizes import Sizes
 
 SIZES = ["decoder=3", "vocab=512", "d_model=256", "heads=8", "kv_heads=4", "ffn.width=512"]
+EXPERT_SIZES = ["decoder=2", "vocab=512", "d_model=256", "heads=8", "kv_heads=4", "moe.width=512"]
 TRAINING: dict[str, dict[str, Any]] = {
     "fp32": {"precision": "fp32"},
     "bf16": {"precision": "bf16"},
@@ -45,10 +46,27 @@ TRAINING: dict[str, dict[str, Any]] = {
     "dp zero 1": {"dp": 2, "zero": 1},
     "dp zero 2": {"dp": 2, "zero": 2},
     "dp zero 3": {"dp": 2, "zero": 3},
+    "never resharded": {"dp": 2, "zero": 3, "reshard_after_forward": "never"},
+    "torchtitan": {"code": "torchtitan@2024-12"},
+    "plain code": {"code": "plain"},
+    "expandable": {"allocator": "expandable"},
     "cp": {"cp": 2},
     "blocks": {"compile": "blocks"},
     "all": {"compile": "all"},
     "overhead": {"overhead": 12345},
+    "megatron": {"code": "megatron"},
+    "pp": {"code": "megatron", "pp": 3},
+    "habit": {"code": "megatron", "habit": "loss=in_place_fp32"},
+}
+EXPERTS: dict[str, dict[str, Any]] = {
+    "accumulate": {"accumulate": 2},
+    "full": {"recompute": "full"},
+    "megatron": {"code": "megatron"},
+    "experts over tp": {"code": "megatron", "tp": 2, "sp": True},
+    "dp zero 1": {"dp": 2, "zero": 1},
+    "two stages": {"code": "megatron", "pp": 2},
+    "ep": {"code": "megatron", "dp": 2, "ep": 2},
+    "ep zero 1": {"code": "megatron", "dp": 2, "ep": 2, "zero": 1},
 }
 INFERENCE: dict[str, dict[str, Any]] = {
     "fp32": {"precision": "fp32"},
@@ -61,6 +79,7 @@ INFERENCE: dict[str, dict[str, Any]] = {
     "window-1": {"kv_rule": "window-1"},
     "window+batch": {"kv_rule": "window+batch"},
     "kv full": {"kv_rule": "full"},
+    "vllm": {"kv_rule": "vllm"},
     "prefill": {"prefill": 16},
     "tp": {"tp": 2},
     "dp": {"dp": 2},
@@ -70,6 +89,7 @@ STATES: dict[str, dict[str, Any]] = {
     "fp32": {"precision": "fp32"},
     "int8": {"weights": "int8"},
     "kv fp8": {"kv_dtype": "fp8"},
+    "vllm": {"kv_rule": "vllm"},
     "state fp32": {"state_dtype": "fp32"},
     "state fp8": {"state_dtype": "fp8"},
     "prefill": {"prefill": 16},
@@ -79,14 +99,24 @@ STATES: dict[str, dict[str, Any]] = {
 SMALL = ("llama-3-8b", SIZES)
 TABLES = {  # the options of one mode, and a model for which each of them says something
     "training": (TRAINING, SMALL, "train"),
+    "training experts": (EXPERTS, ("mixtral-8x7b", EXPERT_SIZES), "train"),
     "inference": (INFERENCE, ("llama-3-8b", [*SIZES, "attention.window=32"]), "infer"),
     "inference with a recurrent state": (STATES, ("jamba-v0.1", []), "infer"),
 }
 SAME = {  # with the first, the second changes nothing; why
     ("fp32", "eager"): "eager is what fp32 has anyway: the kernel takes 16 bits",
     ("fp32", "state fp32"): "a state is kept in the precision of the activations anyway",
+    ("autocast", "torchtitan"): "under autocast the layers are archcalc's own, whatever the code: it is said",
+    ("autocast", "plain code"): "likewise",
+    ("megatron", "accumulate"): "main gradients are there anyway, of one micro-batch too",
+    ("habit", "accumulate"): "likewise",
+    ("experts over tp", "accumulate"): "likewise",
+    ("ep", "accumulate"): "likewise",
+    ("ep zero 1", "accumulate"): "likewise",
+    ("pp", "accumulate"): "the last stage needs the most, with one micro-batch in flight",
+    ("two stages", "accumulate"): "two stages have two micro-batches in flight at the most, as many as are assumed",
 } | dict.fromkeys(
-    ((given, "dp") for given in ("tp", "tp sp", "cp", "overhead")),
+    ((given, "dp") for given in ("tp", "tp sp", "cp", "pp", "overhead")),
     "data parallelism without ZeRO divides nothing: it changes the overhead of one GPU to that of several",
 )
 
@@ -102,7 +132,8 @@ def answer(table: str, names: tuple[str, ...]) -> Any:
         report = load(name, set=changes).memory(mode=mode, batch=4, seq=128, **asked)
     except InputError as refused:
         return str(refused)
-    return report.parts, report.states, report.rows, [instant.bytes for instant in report.instants]
+    numbers = report.parts, report.states, report.rows, [instant.bytes for instant in report.instants]
+    return (*numbers, report.reserved_bytes) if "expandable" in names else numbers
 
 
 def clash(first: dict[str, Any], second: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from fuzz import bytewise, treewise
 from fuzz.case import Case
 from fuzz.kinds.shared import examine
 
-REAL = Path(__file__).parents[2] / "data" / "configs.json"
+REAL = data_root() / "configs.json"
 ROUGH = 0.5
 SPARSE = 3 << 30  # bytes of a file that has nothing but a hole
 QUANTISED: tuple[dict[str, Any], ...] = (

@@ -1,0 +1,138 @@
+"""torchtitan's code by its dates: what the loss keeps, what is gathered, what kernels compute in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.simulated_steps import asked, peaks, sizes
+
+from archcalc import load
+from archcalc.analyze.memory.training import step_policy, step_schedule
+from archcalc.analyze.memory.workspaces import PRODUCTS
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Region, walk
+from archcalc.core.recomputation import results
+from archcalc.model import Model
+from archcalc.run.code import code
+from archcalc.spec.sizes import Sizes
+
+VOCAB, WIDTH, HEADS, GROUPS, INNER, LAYERS = 3200, 64, 4, 2, 96, 3
+HEAD, BATCH, SEQ = WIDTH // HEADS, 2, 256
+TOKENS = BATCH * SEQ
+LOGITS = TOKENS * VOCAB
+SHARDED: dict[str, Any] = {"precision": "mixed", "dp": 8, "zero": 3}
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Model:
+    return load(
+        {
+            "name": "a decoder",
+            "vocab": VOCAB,
+            "d_model": WIDTH,
+            "heads": HEADS,
+            "kv_heads": GROUPS,
+            "bias": False,
+            "norm": "rms",
+            "position": "rope",
+            "head": "lm",
+            "decoder": LAYERS,
+            "ffn": {"width": INNER, "act": "silu", "gated": True},
+        }
+    )
+
+
+def logits(model: Model, phase: str, **options: Any) -> list[int]:
+    """Bytes of tensors that are as large as a chunk of all logits, or larger."""
+    found = peaks(asked(model, **options), BATCH, SEQ)[phase]
+    return [size for size in sizes(found, LOGITS // 8 * 2) if size % (LOGITS // 8 * 2) == 0 and size != PRODUCTS]
+
+
+def test_a_model_that_returns_fp32_logits_is_held_until_the_next_one(decoder: Model) -> None:
+    """Until June 2024: those of the step before, beside 16-bit ones and their copy in fp32."""
+    assert logits(decoder, "forward", code="torchtitan@2024-05") == [2 * LOGITS, 4 * LOGITS, 4 * LOGITS]
+
+
+def test_later_the_loss_casts_logits_and_keeps_log_probabilities(decoder: Model) -> None:
+    assert logits(decoder, "forward", code="torchtitan@2025-01") == [2 * LOGITS, 4 * LOGITS, 4 * LOGITS]
+    assert logits(decoder, "backward", code="torchtitan@2025-01") == [4 * LOGITS] * 3
+
+
+def test_chunks_of_all_logits_are_cast_one_at_a_time(decoder: Model) -> None:
+    """Its pull request 996: the log-probabilities of all chunks stay, beside all logits and one chunk in fp32."""
+    found = logits(decoder, "forward", code="torchtitan@2025-03", loss_chunks=8)
+    assert found == [4 * LOGITS // 8] * (8 + 1) + [2 * LOGITS]
+
+
+def test_since_april_2026_each_chunk_goes_back_before_the_next(decoder: Model) -> None:
+    """Eight chunks unless asked otherwise; hidden states are copied, and their gradients added up in fp32."""
+    memory = asked(decoder, **SHARDED, code="torchtitan@2026-05")
+    assert memory.case.loss_chunks == 8
+    blocks = peaks(memory, BATCH, SEQ)
+    assert max(sizes(blocks["forward"], 1)[:-1]) <= 4 * LOGITS // 8
+    assert any("8 chunks" in note.text for note in memory.case.assumptions)
+
+
+def test_selective_checkpointing_keeps_the_fused_projections(decoder: Model) -> None:
+    """Every second product of wq, wk, wv, wo, w1, w3, w2, and since June 2026 of wqkv, wo, w1, w3, w2."""
+    widths = {used: _kept(decoder, used) for used in ("torchtitan@2026-05", "torchtitan@2026-07")}
+    assert widths["torchtitan@2026-05"] == [WIDTH, GROUPS * HEAD, WIDTH, INNER, WIDTH]
+    assert widths["torchtitan@2026-07"] == [WIDTH + 2 * GROUPS * HEAD, WIDTH, INNER, WIDTH]
+
+
+def _kept(model: Model, used: str) -> list[int]:
+    """Numbers a token of what is not recomputed, in order: of products, and of attention's kernel."""
+    memory = asked(model, **SHARDED, code=used, recompute="ops")
+    root = memory.build(memory._workload(Sizes(BATCH, SEQ)))
+    block = next(module for module, _ in walk(root) if module.region == Region.BLOCK)
+    return [int(one.tensors[0].size) // TOKENS for one in results(block, "ops")]
+
+
+def test_fp8_gathers_weights_in_16_bits_or_in_8(decoder: Model) -> None:
+    """Matrices of blocks alone; the norms, the embedding and the head stay in 16 bits. Shards are those of mixed."""
+    matrices = WIDTH * (2 * WIDTH + 2 * GROUPS * HEAD + 3 * INNER)
+    used: dict[str, Any] = {**SHARDED, "code": "torchtitan@2025-02"}
+    gathered = {name: _gathered(decoder, {**used, "precision": name}) for name in ("mixed", "fp8", "fp8-gathered")}
+    assert gathered["mixed"] == gathered["fp8"] == 2 * (matrices + 2 * WIDTH)
+    assert gathered["fp8-gathered"] == matrices + 2 * 2 * WIDTH
+    states = [asked(decoder, **{**used, "precision": name}).parameters.states for name in gathered]
+    assert states[0] == states[1] == states[2]
+
+
+def _gathered(model: Model, options: dict[str, Any]) -> int:
+    memory = asked(model, **options)
+    root = memory.build(memory._workload(Sizes(BATCH, SEQ)))
+    block = next(module for module, _ in walk(root) if module.region == Region.BLOCK)
+    return sum(step_policy(root, memory.case, memory.keeping, 0).groups.block(block))
+
+
+def test_fp8_is_gathered_only_where_fsdp_gathers(decoder: Model) -> None:
+    with pytest.raises(InputError, match="about weights that FSDP shards"):
+        asked(decoder, precision="fp8-gathered")
+
+
+def test_flash_attention_goes_back_in_fp32(decoder: Model) -> None:
+    """Sums of the queries' gradients in heads rounded up to 32 numbers, a number for each row, and gradients of keys and
+    values for every head. On heads with keys of their own the last two are what is returned."""
+    memory = asked(decoder, code="torchtitan@2026-03")
+    step = step_schedule(memory.build(memory._workload(Sizes(BATCH, SEQ))), memory.case, memory.keeping)
+    kernel = next(one.op for one in step.steps() if one.op.traits.attention_kernel)
+    policy = step_policy(memory.build(memory._workload(Sizes(BATCH, SEQ))), memory.case, memory.keeping, 0)
+    rows = TOKENS * HEADS
+    assert list(policy.workspace(kernel)) == [rows * 32 * 4, rows * 4, rows * HEAD * 2, rows * HEAD * 2]
+
+
+@pytest.mark.parametrize(
+    ("version", "compiled"),
+    [("2024-09", "blocks"), ("2024-11", "all"), ("2024-12", "blocks"), ("2025-03", "blocks"), ("2025-04", "all")],
+)
+def test_the_loss_is_compiled_at_times(decoder: Model, version: str, compiled: str) -> None:
+    assert asked(decoder, code=f"torchtitan@{version}", compile="code").case.compile == compiled
+
+
+def test_a_family_has_dates_of_its_own() -> None:
+    """Qwen3's rotation, which was in 16 bits before it was one of all models."""
+    found = [code(f"torchtitan@{version}", "qwen3").habits.rotary for version in ("2025-09", "2026-03")]
+    assert found == ["rotate_half", "fp32"]
+    assert code("torchtitan@2025-09", "llama").habits.rotary == "complex"
