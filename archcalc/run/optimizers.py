@@ -35,17 +35,13 @@ class Optimizer:
     name: str
     states: States
     update: int = 0
+    counters: int = 0  # bytes on the GPU that count steps, for each tensor that is updated
     one_by_one: bool = False  # of one parameter after the other, not of all at once
     estimate: str = ""
 
 
 def _values(number: int) -> States:
     return lambda param, elements, width: number * elements * width
-
-
-def _values_and_steps(number: int) -> States:
-    """A fused kernel counts steps on the GPU, with an fp32 number for each parameter."""
-    return lambda param, elements, width: number * elements * width + 4
 
 
 def _blockwise(param: Param, elements: int, width: int) -> int:
@@ -83,7 +79,7 @@ OPTIMIZERS = {
         Optimizer("adam", _values(2), update=1),
         Optimizer("adamw", _values(2), update=1),
         Optimizer("adamw-for-loop", _values(2), update=1, one_by_one=True),
-        Optimizer("adamw-fused", _values_and_steps(2)),
+        Optimizer("adamw-fused", _values(2), counters=4),  # an fp32 number
         Optimizer("adamw-paged", _values(0)),
         Optimizer("adam8bit", _blockwise, estimate=_8BIT),
         Optimizer("adafactor", _factored, estimate=_ADAFACTOR),

@@ -28,7 +28,7 @@ SHARE = 1 if os.environ.get("ARCHCALC_ALL_DRAWN") else 8  # .ci/run draws all of
 PUBLISHED = {"published", "parameters", "of", "about", "differs", "tensors", "source", "pretrained"}
 STORED = {"quantization", "fused_qkv", "cache", "k_dim"}  # how files keep weights, and what a file's header says
 SCOPE = {"scope", "part", "left_out", "notes"}  # which part of a larger model is counted
-SAID_OF_A_MODEL = {"name", "precision", "batch", "seq"} | PUBLISHED | STORED | SCOPE
+SAID_OF_A_MODEL = {"name", "transformers", "precision", "batch", "seq"} | PUBLISHED | STORED | SCOPE
 
 
 def test_two_hundred_specs_are_drawn() -> None:

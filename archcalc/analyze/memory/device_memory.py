@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.reserved import DeviceMemory, reserved
 from archcalc.analyze.memory.schedule import Loop, Node, Step
-from archcalc.analyze.memory.states import SHARDED
+from archcalc.analyze.memory.states import FLAT, SHARDED
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.profile import Happening
@@ -69,7 +69,7 @@ def _states(parameters: ParameterMemory) -> Iterator[int]:
 
 def _blocks(parameters: ParameterMemory, kind: str) -> Iterator[int]:
     """One for each copy of each parameter, or one flat buffer of all, where ZeRO-1 or -2 divides such."""
-    if parameters.plan.zero in (1, 2) and kind in SHARDED[parameters.plan.zero]:
+    if parameters.plan.zero in FLAT and kind in SHARDED[parameters.plan.zero]:
         yield parameters.states[kind]
         return
     for held in parameters.held:

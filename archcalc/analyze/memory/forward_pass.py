@@ -27,7 +27,7 @@ class ForwardPass:
         self.gradients = TensorGradients(schedule, self.ledger)
         self.last_needed: dict[int, Group] = {}  # blocks by the last step that needs what was recomputed
         self.replayed: set[int] = set()  # steps that go back with recomputed tensors
-        self.held: set[Cell] = set()  # by the training loop, until the step is done
+        self.held: dict[Cell, None] = {}  # by the training loop, until the step is done; in order, as all that is freed
         self.gathering = Gathering(self.ledger, policy.gpus)
         self.copies = WeightCopies(policy, self.ledger)
         self.trained = ParameterGradients(policy, self.ledger, self.gathering, _uses(schedule))
@@ -53,12 +53,12 @@ class ForwardPass:
         """Ids and labels are there before the model reads them, and its loss until the step is done."""
         if self.policy.holds_batch:
             leaves = (step.output.place for step in self.schedule.steps() if is_leaf(step))
-            self.held.update(self.schedule.entering, self.losses, leaves)
+            self.held = dict.fromkeys((*self.schedule.entering, *self.losses, *leaves))
             for cell in self.schedule.entering:
                 self._allocate(cell, True)
 
     def _let_go_of_batch(self) -> None:
-        held, self.held = self.held, set()
+        held, self.held = self.held, {}
         for cell in held:
             self._free(cell)
 
@@ -71,7 +71,7 @@ class ForwardPass:
         """A loop whose variable is assigned when the model returns holds the last step's logits until then, and with
         them that step's graph."""
         if self.policy.logits_held == "next_forward" and self.policy.has_last_step:
-            held = [*self.returned, *self.schedule.outliving]
+            held = [*self.returned, *(cell for cell in self.savers if cell in self.schedule.outliving)]
             sizes = self.schedule.sizes_of(held)
             self.of_last_step = [self.ledger.allocate(self._part(cell, True), sizes[cell]) for cell in held]
 
@@ -185,11 +185,11 @@ class ForwardPass:
         return self.policy.keys_from * sum(self.schedule.bytes[cell] for cell in step.reads[1:3])
 
 
-def _read_by_loss(schedule: Schedule) -> set[Cell]:
-    """What the model returned."""
+def _read_by_loss(schedule: Schedule) -> dict[Cell, None]:
+    """What the model returned, in order."""
     inside = {cell for step in schedule.steps() if step.module.region == Region.LOSS for cell in step.makes}
     read = (step.reads[:1] for step in schedule.steps() if step.module.region == Region.LOSS)
-    return {cell for cells in read for cell in cells if cell not in inside}
+    return {cell: None for cells in read for cell in cells if cell not in inside}
 
 
 def _uses(schedule: Schedule) -> Counter[Copy]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.analyze.memory.schedule import Saved
-from archcalc.analyze.memory.states import KINDS, SHARDED, Held, ParameterMemory
+from archcalc.analyze.memory.states import FLAT, KINDS, SHARDED, Held, ParameterMemory
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module, Region
 from archcalc.run.sequence_parallel import is_gathered
@@ -99,7 +99,7 @@ def _by_sequence(parameters: ParameterMemory, saved: list[Saved]) -> Iterator[Un
 
 def _by_shards(parameters: ParameterMemory) -> Iterator[Undivided]:
     plan = parameters.plan
-    if plan.zero in (1, 2):
+    if plan.zero in FLAT:
         whole = [kind for kind in KINDS if kind not in SHARDED[plan.zero]]
         yield from _states(parameters, f"--zero {plan.zero}", whole)
     if plan.zero == 3:

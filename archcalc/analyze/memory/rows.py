@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.analyze.memory.schedule import Schedule
-from archcalc.analyze.memory.states import KINDS, SHARDED, ParameterMemory
+from archcalc.analyze.memory.states import FLAT, KINDS, SHARDED, ParameterMemory
 from archcalc.core.ir import Module
 
 OF_LAYERS = (*KINDS, "activations", "logits", "kv_cache", "state")
@@ -74,7 +74,7 @@ def _part(entry: Cached) -> str:
 
 def _add_states(tally: Tally, parameters: ParameterMemory) -> None:
     plan = parameters.plan
-    shared = SHARDED[plan.zero] if plan.zero in (1, 2) else ()
+    shared = SHARDED[plan.zero] if plan.zero in FLAT else ()
     for one in parameters.held:
         for kind in KINDS:
             number = getattr(one, kind)
@@ -97,7 +97,7 @@ def _rows(module: Module, tally: Tally, above: int) -> Iterator[Row]:
 def _rounding(model: Row, parameters: ParameterMemory) -> Iterator[Row]:
     """ZeRO-1 and -2 cut one flat buffer of everything: what does not come out even belongs to no layer."""
     zero = parameters.plan.zero
-    if zero in (1, 2):
+    if zero in FLAT:
         rest = dict.fromkeys(OF_LAYERS, 0)
         rest |= {kind: parameters.states[kind] - model.parts[kind] for kind in SHARDED[zero]}
         yield Row("padding", "rounding and padding", 1, 1, rest, kind="padding")

@@ -8,7 +8,7 @@ back an op makes the gradients of its inputs, adds them to what is there, and le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import partial
 
 from archcalc.analyze.memory.forward_pass import ForwardPass, is_leaf
@@ -131,7 +131,7 @@ class _Simulation(ForwardPass):
     def _recompute(self, group: Group) -> None:
         """Compute the inside again, up to the last tensor that the backward pass needs; results behind it stay."""
         inside = list(steps(group.body))
-        needed = {cell for step in inside for cell in step.saves}
+        needed = {cell: None for step in inside for cell in step.saves}  # in order: so pieces of memory are freed
         for cell in group.results:
             self.savers[cell].remove(group.first)
         for step in inside:
@@ -141,7 +141,8 @@ class _Simulation(ForwardPass):
         self.replayed.update(saving)
         self.last_needed.update({number: group for number in saving[:1] if group.module.region == Region.BLOCK})
         last = _last_again(inside)
-        passing = {cell for step in inside if step.number <= last for cell in step.makes} - needed
+        again = (cell for step in inside if step.number <= last for cell in step.makes)
+        passing = {cell: None for cell in again if cell not in needed}
         self._replay(group.body, passing, last, group.done)
         for cell in passing:
             self._free(cell)
@@ -149,7 +150,7 @@ class _Simulation(ForwardPass):
             if cell.of_input:
                 self._allocate(cell, True)
 
-    def _replay(self, nodes: list[Node], passing: set[Cell], last: int, done: frozenset[Op]) -> None:
+    def _replay(self, nodes: list[Node], passing: Container[Cell], last: int, done: frozenset[Op]) -> None:
         for node in nodes:
             if isinstance(node, Loop):
                 self.ledger.repeated(partial(self._replay, node.body, passing, last, done), node.times)
@@ -159,7 +160,7 @@ class _Simulation(ForwardPass):
                 self.ledger.at("backward", node.module)
                 self._compute_again(node, passing, node.op in done)
 
-    def _compute_again(self, step: Step, passing: set[Cell], done: bool) -> None:
+    def _compute_again(self, step: Step, passing: Container[Cell], done: bool) -> None:
         """An op whose result was saved is not recomputed, but its inputs may be freed after it."""
         if not done:
             self._compute(step, lambda cell: cell not in passing)

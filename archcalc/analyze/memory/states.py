@@ -16,6 +16,7 @@ from archcalc.run.precision_recipes import Recipe
 from archcalc.storage.places import Facts, Place
 from archcalc.storage.weight_storage import WeightStorage
 
+FLAT = (1, 2)  # stages of ZeRO that divide one flat buffer
 KINDS = ("weights", "master", "gradients", "optimizer")
 SHARDED = {0: (), 1: ("master", "optimizer"), 2: ("master", "optimizer", "gradients"), 3: KINDS}
 
@@ -81,6 +82,7 @@ class Keeping:
         here = self.plan.sharded(param) if self.plan.zero == 3 else elements
         whole, kept = self._bytes(place, elements), self._bytes(place, here)
         padding = self.plan.shards * sum(kept.values()) - sum(whole.values()) if self.plan.zero == 3 else 0
+        kept["optimizer"] += copies * self._counters(param)
         return Held(param, copies, elements, **kept, padding=padding)
 
     def _bytes(self, place: Place, elements: int) -> dict[str, int]:
@@ -92,6 +94,13 @@ class Keeping:
             found["gradients"] = copies * elements * BYTES[recipe.gradients]
             found["optimizer"] = copies * self.optimizer.states(param, elements, BYTES[recipe.states])
         return found
+
+
+    def _counters(self, param: Param) -> int:
+        """Bytes that count the steps of a parameter, on every GPU; ZeRO-1 and -2 update their own flat buffer."""
+        if self.optimizer is None or not self.trained(param) or self.plan.zero in FLAT:
+            return 0
+        return self.optimizer.counters
 
 
 @dataclass(frozen=True)
@@ -127,7 +136,7 @@ def _totals(parameters: Iterable[Held], keeping: Keeping) -> dict[str, int]:
     """Each kind's bytes on one GPU; ZeRO-1 and -2 divide one flat buffer, padded once."""
     parameters = tuple(parameters)
     sums = {kind: sum(getattr(one, kind) for one in parameters) for kind in KINDS}
-    if keeping.plan.zero in (1, 2):
+    if keeping.plan.zero in FLAT:
         sums.update({kind: _flat(kind, parameters, keeping) for kind in SHARDED[keeping.plan.zero]})
     return sums
 

@@ -283,7 +283,7 @@ def test_layers_that_no_measured_run_has_are_named() -> None:
         ({"cp": 8, "seq": 512, "habit": "context=a2a"}, "cannot be dealt to 8 GPUs"),
         ({"ep": 2, "dp": 2}, "no experts to deal out"),
         ({"code": "plain", "pp": 2}, "does not know how layers are divided"),
-        ({"code": "transformers", "dp": 2, "ep": 2}, "does not know how experts are dealt out"),
+        ({"code": "torchtitan", "dp": 2, "ep": 2}, "does not know how experts are dealt out"),
         ({"freeze": "attention", "pp": 2}, "which pipeline stage a frozen layer is on"),
     ],
 )

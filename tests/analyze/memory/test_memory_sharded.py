@@ -60,7 +60,7 @@ def test_zero_3_holds_what_fsdp2_allocates(name: str, world: int) -> None:
             fully_shard(block, mesh=mesh)
         fully_shard(net, mesh=mesh)
         truth = local_bytes(net)
-    report = model.memory(mode="train", precision="fp32", dp=world, zero=3, batch=1, seq=16)
+    report = model.memory(mode="train", precision="fp32", optimizer="adamw", dp=world, zero=3, batch=1, seq=16)
     assert report.states == {"weights": truth, "master": 0, "gradients": truth, "optimizer": 2 * truth}
     assert world * sum(report.states.values()) == 4 * 4 * model.params().total + report.padding
 
