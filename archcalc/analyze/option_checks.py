@@ -9,7 +9,8 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Region, walk
 from archcalc.core.tree import ops_in
 from archcalc.run import sequence_parallel
-from archcalc.run.options import RECOMPUTE, Options
+from archcalc.run.option_words import RECOMPUTE
+from archcalc.run.options import Options
 from archcalc.run.sequence_parallel import check_length
 from archcalc.spec.option import flag_of
 from archcalc.spec.workload import Workload

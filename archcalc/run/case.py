@@ -17,7 +17,8 @@ from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.run.code import OWN, Code, code, not_compared, support, usual_code
 from archcalc.run.optimizers import Optimizer, optimizer
-from archcalc.run.options import RECOMPUTE, Options
+from archcalc.run.option_words import RECOMPUTE
+from archcalc.run.options import Options
 from archcalc.run.pipeline import Stage
 from archcalc.run.precision_recipes import Recipe, recipe
 from archcalc.storage import named_formats

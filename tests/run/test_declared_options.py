@@ -9,7 +9,8 @@ import pytest
 import archcalc
 from archcalc import InputError
 from archcalc.run.keywords import FlopsKeywords, MemoryKeywords
-from archcalc.run.options import MODES, USUAL_MODE, Options, options_of
+from archcalc.run.option_words import MODES
+from archcalc.run.options import USUAL_MODE, Options, options_of
 from archcalc.spec.option import Option, flag_of
 
 if TYPE_CHECKING:

@@ -308,7 +308,10 @@ IN_STEPS = {  # what libraries' code does between ops; compared in whole trainin
     *("asked", "cast", "end_of_scope", "expand", "fused_rms_norm", "inverse_root", "mean", "negate", "nll_loss"),
 }
 WITHOUT_TWIN = (  # most of them have no input
-    COLLECTIVES | IN_INFERENCE | IN_STEPS | {"unpack", "input", "ids", "order", "shift", "zeros", "constant", "leaf", "show"}
+    COLLECTIVES
+    | IN_INFERENCE
+    | IN_STEPS
+    | {"unpack", "input", "ids", "order", "shift", "zeros", "constant", "leaf", "show"}
 )
 
 

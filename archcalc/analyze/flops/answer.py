@@ -26,7 +26,8 @@ from archcalc.core.precision import BYTES
 from archcalc.core.roles import FEED_FORWARD
 from archcalc.core.tree import ops_in
 from archcalc.run import lora, sequence_parallel
-from archcalc.run.options import RECOMPUTE, Options
+from archcalc.run.option_words import RECOMPUTE
+from archcalc.run.options import Options
 from archcalc.run.precision_recipes import recipe
 from archcalc.run.traces import Change
 from archcalc.spec.workload import Workload

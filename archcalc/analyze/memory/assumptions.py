@@ -10,7 +10,7 @@ from archcalc.analyze.memory.decode_cache import Cached, is_tail, window_of
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.ir import Module, Region, walk
 from archcalc.core.precision import BYTES
-from archcalc.run.options import KV_RULES
+from archcalc.run.option_words import KV_RULES
 from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.places import Place
 

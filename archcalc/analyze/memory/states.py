@@ -95,7 +95,6 @@ class Keeping:
             found["optimizer"] = copies * self.optimizer.states(param, elements, BYTES[recipe.states])
         return found
 
-
     def _counters(self, param: Param) -> int:
         """Bytes that count the steps of a parameter, on every GPU; ZeRO-1 and -2 update their own flat buffer."""
         if self.optimizer is None or not self.trained(param) or self.plan.zero in FLAT:

@@ -60,7 +60,14 @@ def test_zero_3_peaks_as_fsdp2_does(recompute: str, batch: int, seq: int) -> Non
             loss: Any = cross_entropy(net(ids).flatten(0, 1).float(), targets)
             loss.backward()
         truth = next(iter(tracker.get_tracker_snapshot("peak").values()))["Total"]
-    options: dict[str, Any] = {"code": "plain", "optimizer": "sgd", "attention": "eager", "overhead": 0, "dp": 8, "zero": 3}
+    options: dict[str, Any] = {
+        "code": "plain",
+        "optimizer": "sgd",
+        "attention": "eager",
+        "overhead": 0,
+        "dp": 8,
+        "zero": 3,
+    }
     ours = model.memory(mode="train", precision="mixed", batch=batch, seq=seq, recompute=recompute, **options)
     assert 0 <= truth - ours.total_bytes <= truth // 50
 

@@ -103,25 +103,41 @@ TABLES = {  # the options of one mode, and a model for which each of them says s
     "inference": (INFERENCE, ("llama-3-8b", [*SIZES, "attention.window=32"]), "infer"),
     "inference with a recurrent state": (STATES, ("jamba-v0.1", []), "infer"),
 }
-NOT_COMPARED = "selective ops loss_chunks freeze nf4 nf4_lightning int8 tp cp blocks all".split() + ["tp sp"]
-SAME = {  # with the first, the second changes nothing; why
-    ("fp32", "eager"): "eager is what fp32 has anyway: the kernel takes 16 bits",
-    ("fp32", "state fp32"): "a state is kept in the precision of the activations anyway",
-    ("autocast", "torchtitan"): "under autocast the layers are archcalc's own, whatever the code: it is said",
-    ("autocast", "plain code"): "likewise",
-    ("megatron", "accumulate"): "main gradients are there anyway, of one micro-batch too",
-    ("habit", "accumulate"): "likewise",
-    ("experts over tp", "accumulate"): "likewise",
-    ("ep", "accumulate"): "likewise",
-    ("ep zero 1", "accumulate"): "likewise",
-    ("pp", "accumulate"): "the last stage needs the most, with one micro-batch in flight",
-    ("two stages", "accumulate"): "two stages have two micro-batches in flight at the most, as many as are assumed",
-} | dict.fromkeys(
-    ((given, "plain code") for given in NOT_COMPARED),
-    "transformers' code was not compared so, and archcalc's own layers are assumed anyway: it is said",
-) | dict.fromkeys(
-    ((given, "dp") for given in ("tp", "tp sp", "cp", "pp", "overhead")),
-    "data parallelism without ZeRO divides nothing: it changes the overhead of one GPU to that of several",
+NOT_COMPARED = [
+    "selective",
+    "ops",
+    "loss_chunks",
+    "freeze",
+    "nf4",
+    "nf4_lightning",
+    "int8",
+    "tp",
+    "cp",
+    "blocks",
+    "all",
+] + ["tp sp"]
+SAME = (
+    {  # with the first, the second changes nothing; why
+        ("fp32", "eager"): "eager is what fp32 has anyway: the kernel takes 16 bits",
+        ("fp32", "state fp32"): "a state is kept in the precision of the activations anyway",
+        ("autocast", "torchtitan"): "under autocast the layers are archcalc's own, whatever the code: it is said",
+        ("autocast", "plain code"): "likewise",
+        ("megatron", "accumulate"): "main gradients are there anyway, of one micro-batch too",
+        ("habit", "accumulate"): "likewise",
+        ("experts over tp", "accumulate"): "likewise",
+        ("ep", "accumulate"): "likewise",
+        ("ep zero 1", "accumulate"): "likewise",
+        ("pp", "accumulate"): "the last stage needs the most, with one micro-batch in flight",
+        ("two stages", "accumulate"): "two stages have two micro-batches in flight at the most, as many as are assumed",
+    }
+    | dict.fromkeys(
+        ((given, "plain code") for given in NOT_COMPARED),
+        "transformers' code was not compared so, and archcalc's own layers are assumed anyway: it is said",
+    )
+    | dict.fromkeys(
+        ((given, "dp") for given in ("tp", "tp sp", "cp", "pp", "overhead")),
+        "data parallelism without ZeRO divides nothing: it changes the overhead of one GPU to that of several",
+    )
 )
 
 

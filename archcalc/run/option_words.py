@@ -1,0 +1,23 @@
+"""Words that options are declared with: modes, commands, and the choices that there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MODES = ("train", "infer", "prefill", "decode")
+TRAIN, INFERENCE = ("train",), ("infer", "prefill", "decode")
+FLOPS, BYTES = ("flops",), ("memory", "fit")
+OF_TRAINING: dict[str, Any] = {"modes": TRAIN, "commands": BYTES}
+ATTENTION = ("eager", "flash")
+CAUSAL = ("full", "half")
+RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
+COMPILE = ("none", "blocks", "all", "code")
+RESHARD = ("always", "never")
+ALLOCATORS = ("plain", "expandable")
+KV_RULES = {
+    "window": "exactly the window",
+    "window-1": "the window without the current token",
+    "window+batch": "the window plus one batch, rounded up to pages of 256",
+    "full": "the whole context length",
+    "vllm": "blocks of a pool that groups of layers share",
+}
