@@ -115,7 +115,8 @@ NOT_COMPARED = [
     "cp",
     "blocks",
     "all",
-] + ["tp sp"]
+    "tp sp",
+]
 SAME = (
     {  # with the first, the second changes nothing; why
         ("fp32", "eager"): "eager is what fp32 has anyway: the kernel takes 16 bits",

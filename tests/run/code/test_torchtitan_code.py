@@ -113,7 +113,7 @@ def test_fp8_is_gathered_only_where_fsdp_gathers(decoder: Model) -> None:
 
 
 def test_flash_attention_goes_back_in_fp32(decoder: Model) -> None:
-    """Sums of the queries' gradients in heads rounded up to 32 numbers, a number for each row, and gradients of keys and
+    """Sums of the queries' gradients in heads rounded up to 32 numbers, a number for each row, gradients of keys and
     values for every head. On heads with keys of their own the last two are what is returned."""
     memory = asked(decoder, code="torchtitan@2026-03")
     step = step_schedule(memory.build(memory._workload(Sizes(BATCH, SEQ))), memory.case, memory.keeping)
