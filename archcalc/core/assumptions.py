@@ -33,6 +33,7 @@ class Topic(StrEnum):
     OPTIMIZER = "optimizer"
     CODE = "code"  # whose implementation of the layers
     ALLOCATOR = "allocator"
+    ENGINE = "engine"  # what an inference engine chooses
     KV_CACHE = "kv_cache"
     STATE = "state"  # recurrent state, the cache of models without keys and values
     OVERHEAD = "overhead"

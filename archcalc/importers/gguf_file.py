@@ -62,6 +62,7 @@ class FileWeights:
     has_buffers = True
     dequantised_copies = 0
     estimate = ""
+    layout = ""
 
     @property
     def note(self) -> str:

@@ -16,6 +16,7 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.run.code import OWN, Code, code, not_compared, support, usual_code
+from archcalc.run.engine.running import PLAIN_RUNNING, Running, running
 from archcalc.run.optimizers import Optimizer, optimizer
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
@@ -56,6 +57,7 @@ class Case:
     state_format: Format | None = None
     prefill: int | None = None
     overhead: int | None = None
+    engine: Running = PLAIN_RUNNING
     assumptions: tuple[Assumption, ...] = ()
     estimates: tuple[str, ...] = ()
     said: frozenset[str] = frozenset()  # the options that were given, and not filled in
@@ -196,8 +198,15 @@ def _inference(model: Model, asked: Options) -> Case:
         assumptions.append(Assumption(Topic.PRECISION, text, computed, "--precision"))
     activations = "bf16" if computed == "fp8" else computed
     kv = asked.kv_dtype or activations
-    assumptions += [*_unmixed(asked.weights), *_stored(kept, asked.tp or 1)]
-    weights = replace(kept, rest=activations) if kept else named_formats.weight_format(asked.weights or computed)
+    used = running(asked)
+    layout = used.layout(kept) if kept else None
+    assumptions += [*_unmixed(asked.weights), *_stored(kept, asked.tp or 1), *used.assumptions(layout)]
+    if layout:
+        weights: WeightStorage = replace(named_formats.weight_format(layout), rest=activations)
+    elif kept:
+        weights = replace(kept, rest=activations)
+    else:
+        weights = named_formats.weight_format(asked.weights or computed)
     if weights.dequantised_copies:
         text = f"{weights.name}: in prefill, one matrix at a time is dequantised to 16 bits, as in bitsandbytes"
         assumptions.append(Assumption(Topic.WEIGHTS, text, weights.name))
@@ -205,13 +214,14 @@ def _inference(model: Model, asked: Options) -> Case:
         mode=asked.mode,
         plan=asked.plan,
         format=weights,
-        activations=activations,
+        activations=used.rules.activations or activations,
         attention=_attention(asked, "bf16"),
         kv_format=named_formats.uniform_format(kv, "--kv-dtype"),
-        kv_rule=asked.kv_rule or "window",
+        kv_rule=asked.kv_rule or used.rules.kv_rule,
         state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
-        prefill=asked.prefill,
+        prefill=asked.prefill or used.tokens,
         overhead=asked.overhead,
+        engine=used,
         assumptions=tuple(assumptions),
     )
 

@@ -80,6 +80,7 @@ class Device(Node):
     kind: Kind | None = None
     aliases: list[str] = Field(default_factory=list)
     year: Amount | None = None
+    generation: str | None = None  # of the chip, by which engines choose kernels: ampere, hopper, cdna3, m3
     memory: Memory
     bandwidth: Amount | None = None
     peak: Peak = Peak()

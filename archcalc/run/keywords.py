@@ -51,6 +51,10 @@ class MemoryKeywords(SharedKeywords, total=False):
     loss_chunks: Size
     kv_rule: str | None
     prefill: Size
+    engine: str | None
+    gpu_memory_utilization: float | str | None
+    max_num_seqs: Size
+    enforce_eager: bool | None
     overhead: Size
     zero: Size
     pp: Size

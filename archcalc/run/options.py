@@ -17,6 +17,7 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.common_options import CommonOptions
 from archcalc.run.inference_options import InferenceOptions
 from archcalc.run.parallel_options import ParallelOptions
+from archcalc.run.serving_options import ServingOptions
 from archcalc.run.training_options import TrainingOptions
 from archcalc.spec.option import Option, declared, flag_of
 from archcalc.spec.option_checks import chosen
@@ -24,13 +25,16 @@ from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from archcalc.core.mesh import Plan
+    from archcalc.run.engine.on_device import DeviceFacts
 
 USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command
 
 
 @dataclass(frozen=True)
-class Options(ParallelOptions, InferenceOptions, TrainingOptions, CommonOptions):
+class Options(ParallelOptions, ServingOptions, InferenceOptions, TrainingOptions, CommonOptions):
     """The options as given; None if not given. Help lists them in the order of the bases, from the last one on."""
+
+    device: DeviceFacts | None = None  # on which an engine runs, where `fit` asks for one
 
     @classmethod
     def of(cls, command: str, given: Mapping[str, Any], besides: Iterable[str] = ()) -> Options:

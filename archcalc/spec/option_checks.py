@@ -63,6 +63,18 @@ def _whole(value: Any, option: str, parse: Callable[[str], int], wanted: str) ->
         raise _refused(f"expected {wanted}", value, option) from None
 
 
+def fraction(value: Any, option: str) -> float:
+    """A share of something: `0.9`, or `90%`."""
+    text = str(value).strip()
+    try:
+        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise _refused("expected a share such as 0.9", value, option) from None
+    if not 0 < found <= 1:
+        raise _refused("expected a share between 0 and 1, such as 0.9", value, option)
+    return found
+
+
 def flag(value: Any, option: str) -> bool:
     if not isinstance(value, bool):
         raise _refused("expected True or False", value, option)

@@ -19,7 +19,7 @@ class Sizes:
         "Batch size: sequences computed together.",
         size,
         metavar="SIZE",
-        also=("batch_size", "micro_batch_size", "max_num_seqs"),
+        also=("batch_size", "micro_batch_size"),
     )
     seq: int | None = option(
         "Sequence length (source and target).",

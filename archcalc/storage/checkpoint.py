@@ -49,6 +49,7 @@ class Checkpoint:
     source: str = ""  # where it is said, where that is not in the spec
     unknown: str = ""
     dequantised_copies: int = 0  # 16-bit copies of a matrix that a product of several tokens allocates
+    layout: str = ""  # the named format that engines' kernels may lay out anew
 
     is_quantised = True
     has_buffers = False

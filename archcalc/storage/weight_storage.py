@@ -39,3 +39,5 @@ class StoredWeights(WeightStorage, Protocol):
     def note(self) -> str: ...  # what a reader of bytes must know
     @property
     def estimate(self) -> str: ...  # how one GPU's share is worked out, where that is an assumption
+    @property
+    def layout(self) -> str: ...  # the named format that kernels of engines may lay out anew; empty: none

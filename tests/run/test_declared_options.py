@@ -21,7 +21,8 @@ EVERY = [(command, name, one) for command in USUAL_MODE for name, one in options
 OTHER_NAMES = [(command, name, other, one) for command, name, one in EVERY for other in one.also]
 OF_SOME_MODES = [each for each in EVERY if each[2].modes]
 VALUES: dict[str, Any] = {"optimizer": "sgd", "freeze": "embedding", "lora_targets": "q", "overhead": 0, "sp": True}
-VALUES |= {"code": "plain", "habit": "loss=fp32"}
+VALUES |= {"code": "plain", "habit": "loss=fp32", "engine": "vllm", "gpu_memory_utilization": 0.5}
+VALUES |= {"enforce_eager": True}
 
 
 def value_of(name: str, one: Option) -> Any:

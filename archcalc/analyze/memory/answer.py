@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Unpack
 
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.assumptions import assumptions, attends
+from archcalc.analyze.memory.case_changes import changes_of
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
 from archcalc.analyze.memory.device_memory import MOST_OPS, OnDevice, on_device, ops_in
+from archcalc.analyze.memory.engine_step import layers_of
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.profile import Instant, Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
@@ -28,15 +30,12 @@ from archcalc.core.errors import InputError
 from archcalc.core.execution import Trainable, never
 from archcalc.core.ir import Module
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
-from archcalc.core.precision import BYTES
 from archcalc.run import lora, sequence_parallel
 from archcalc.run.accuracy import band
 from archcalc.run.case import Case, case
 from archcalc.run.code.library import PLAIN
-from archcalc.run.code.lowering import Lowering, NotLowered
-from archcalc.run.code.shards import gather_again
+from archcalc.run.code.lowering import NotLowered
 from archcalc.run.code.support import unmeasured_ops
-from archcalc.run.code.untied import untie_head
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.pipeline import Stage, stages
@@ -206,36 +205,7 @@ class Memory:
 
     @cached_property
     def _changes(self) -> tuple[Change, ...]:
-        case, found = self.case, list[Change]([self.case.stage.cut] if self.case.stage else [])
-        if case.code.habits.tied == "never":
-            found.append(untie_head)
-        if case.lora:
-            found.append(lora.Lora(case.lora, case.lora_targets))
-        casts = case.compile != "all" or case.code.habits.model_casts_logits(case.loss_chunks)
-        casts = casts and not case.code.habits.overwrites_logits
-        if case.trains and casts and BYTES[case.activations] < BYTES["fp32"]:
-            found.append(lora.widen_loss)
-        if case.trains and not case.code.is_plain and case.recipe and case.recipe.name != "autocast":
-            found.append(self._lowering())
-        if case.plan.sp:
-            found.append(sequence_parallel.split_sequence)
-        if case.plan.sp and case.code.habits.gathered == "again":
-            found.append(gather_again)
-        return tuple(found)
-
-    def _lowering(self) -> Lowering:
-        """The layers as the training code writes them."""
-        case = self.case
-        return Lowering(
-            case.code.habits,
-            narrow=BYTES[case.activations] < BYTES["fp32"],
-            is_compiled=case.compile != "none",
-            compiles_loss=case.compile == "all",
-            loss_chunks=case.loss_chunks,
-            facts=case.code.facts,
-            plan=case.plan,
-            is_recomputed=case.recompute == "block",
-        )
+        return changes_of(self.case)
 
     def simulated(self, sizes: Sizes) -> Simulated:
         """The simulated step, for callers that need many sizes."""
@@ -247,11 +217,20 @@ class Memory:
 
     def _simulated(self, work: Workload) -> Simulated:
         start = dict.fromkeys(PARTS, 0) | self.parameters.states
-        start |= {"weights": self.parameters.weights, "overhead": overhead(self.case)}
+        start |= {"weights": self.parameters.weights, "overhead": overhead(self.case) + self._graphs}
         if self.case.trains:
             return training.simulated(self.build(work), work, self.case, self.keeping, start)
         prompt = inference.prompt_of(work, self.case)
         return inference.simulated(self.build(prompt), prompt, self.case, self._cache(work), start)
+
+    @property
+    def _graphs(self) -> int:
+        return self.case.engine.graphs(self.layers)
+
+    @cached_property
+    def layers(self) -> int:
+        """How many blocks a forward pass runs through."""
+        return layers_of(self._root)
 
     def _on_device(self, work: Workload, step: Simulated) -> OnDevice | None:
         """What PyTorch's allocator makes of a training step, unless it has too many ops to be played."""
@@ -277,6 +256,10 @@ class Memory:
     def _peak(self, work: Workload) -> Instant:
         step = self._simulated(work)
         return Levels(dict(step.start)).play(step.changes).peak
+
+    def cached(self, sizes: Sizes) -> list[Cached]:
+        """The KV cache and recurrent states of all sequences."""
+        return self._cache(self._workload(sizes))
 
     def _cache(self, work: Workload) -> list[Cached]:
         """The KV cache and recurrent states of a decoder after that many tokens."""

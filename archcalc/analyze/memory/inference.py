@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, cached
+from archcalc.analyze.memory.engine_step import beside_layers, is_fused, sampling
 from archcalc.analyze.memory.passes.loss_chunks import mark_logits
 from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.schedule import schedule
@@ -27,8 +28,14 @@ if TYPE_CHECKING:
 
 
 def prompt_of(work: Workload, case: Case) -> Workload:
-    """What is read at once: everything, or as many tokens as a piece of the prompt has."""
+    """What is read at once: everything, or as many tokens as a piece of the prompt has. An engine that fills a device
+    is ready for a full step of them, of as many prompts as that takes."""
     piece = case.prefill
+    if piece and case.engine.fills_device and not work.decodes:
+        longest = max(work.lengths.values(), default=1)
+        work = replace(work, batch=max(piece // longest, 1))
+    elif piece and case.engine.tokens and not work.decodes:
+        work = replace(work, batch=1)
     return replace(work, lengths={name: min(length, piece) for name, length in work.lengths.items()}) if piece else work
 
 
@@ -56,8 +63,9 @@ def simulated(root: Module, prompt: Workload, case: Case, cache: list[Cached], s
     size = _sizes(case, computed_earlier(root), decodes=bool(cache))
     step = schedule(root, Policy(case.activations), never, size, [mark_logits])
     policy = StepPolicy(copy=_dequantised(case, prompt), live="activations")
-    changes = simulate(step, policy, trains=False)
-    return Simulated({**start, "kv_cache": keys, "state": state}, changes, step, cache)
+    changes = [*simulate(step, policy, trains=False), *sampling(root, case)]
+    beside = {"activations": start["activations"] + beside_layers(root, case)}
+    return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)
 
 
 def _dequantised(case: Case, prompt: Workload) -> Callable[[Param], int]:
@@ -77,7 +85,7 @@ def _sizes(case: Case, earlier: frozenset[Tensor], *, decodes: bool) -> Callable
     policy = Policy(case.activations)
 
     def size(tensor: Tensor, module: Module) -> int:
-        if tensor.role == "cache" or tensor.storage in earlier:
+        if tensor.role == "cache" or tensor.storage in earlier or is_fused(module, case):
             return 0
         here = case.plan.size(tensor)
         if decodes and module.group == ModuleGroup.HEAD:

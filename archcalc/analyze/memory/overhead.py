@@ -20,11 +20,16 @@ def _runtime() -> dict[str, Any]:
 
 
 def overhead(case: Case) -> int:
-    """Bytes on each GPU, as asked or as usual."""
+    """Bytes on each GPU, as asked, as the engine's logs have them, or as usual."""
+    if case.overhead is not None:
+        return case.overhead
+    of_engine = case.engine.runtime(case.plan.gpus)
     usual: int = _runtime()["one_gpu" if case.plan.gpus == 1 else "several_gpus"]
-    return usual if case.overhead is None else case.overhead
+    return usual if of_engine is None else of_engine
 
 
 def assumption(case: Case) -> Assumption:
-    text = f"overhead: {_runtime()['name']}, an estimate ({_runtime()['source']})"
+    of_engine, engine = case.engine.runtime(case.plan.gpus), case.engine.rules
+    source = _runtime()["source"] if of_engine is None else f"{engine.name}'s own figures"
+    text = f"overhead: {_runtime()['name']}, an estimate ({source})"
     return Assumption(Topic.OVERHEAD, text, overhead(case), "--overhead")

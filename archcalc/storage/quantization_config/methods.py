@@ -157,7 +157,7 @@ def _eetq(config: Fields) -> Checkpoint:
 def _mxfp4(config: Fields) -> Checkpoint:
     """gpt-oss: experts alone."""
     found = made("mxfp4 of experts, group 32", *weight_format("mxfp4").stores)
-    return replace(found, quantises="experts", skipped=skipped(config))
+    return replace(found, quantises="experts", skipped=skipped(config), layout="mxfp4_moe")
 
 
 def _mxfp8(config: Fields) -> Checkpoint:

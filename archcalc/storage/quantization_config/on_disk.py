@@ -31,6 +31,7 @@ class OnDisk:
 
     unknown = ""
     estimate = "assumes that tensor parallelism splits the weight files in proportion to the config's parameters"
+    layout = ""
 
     @property
     def is_quantised(self) -> bool:

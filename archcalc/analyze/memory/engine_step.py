@@ -1,0 +1,90 @@
+"""A step of an inference engine: what it allocates besides the tensors of the layers.
+
+Engines compute a bounded number of tokens at once. While a layer runs, calling functions hold tensors of the residual
+stream; fused experts compute in a workspace; behind the model a sampler works on the logits of every request.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.memory.profile import Block, Change
+from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region, walk
+from archcalc.core.precision import BYTES, Policy
+from archcalc.core.roles import Role
+from archcalc.core.tree import enclosing, ops_in
+
+if TYPE_CHECKING:
+    from archcalc.run.case import Case
+
+FP32 = 4
+MADE_BY_EXPERTS = (Role.EXPERT_GATE, Role.EXPERT_UP)
+
+
+def beside_layers(root: Module, case: Case) -> int:
+    """Bytes that are there in all of the step."""
+    return _held(root, case) + (_workspace(root, case) if case.engine.rules.fuses_experts else 0)
+
+
+def is_fused(module: Module, case: Case) -> bool:
+    """Whether a layer computes in a workspace, which is counted once for all layers."""
+    return case.engine.rules.fuses_experts and enclosing(module, Region.EXPERTS) is not None
+
+
+def sampling(root: Module, case: Case) -> list[Change]:
+    """Choosing a token for every request, once the layers are done."""
+    size = max(_sampler(root, case) - _held(root, case), 0)  # which the layers have let go of by then
+    block = Block("activations", size)
+    changes = (Change("activations", sign * size, "forward", root, block) for sign in (1, -1))
+    return list(changes) if size else []
+
+
+def layers_of(root: Module) -> int:
+    """How many blocks a forward pass runs through."""
+    return sum(int(copies) for module, copies in walk(root) if module.region == Region.BLOCK)
+
+
+def _held(root: Module, case: Case) -> int:
+    return case.engine.rules.held * _residual(root, case)
+
+
+def _sampler(root: Module, case: Case) -> int:
+    rule, step = case.engine.rules.sampler, case.engine.step
+    if rule is None or step is None:
+        return 0
+    rows = step.tokens if rule.every_position else step.requests
+    each = _logits(root) * (BYTES[case.activations] + rule.bytes_per_logit)
+    return rows * each + rule.kernel_rows * _logits(root) * FP32 + _residual(root, case)
+
+
+def _logits(root: Module) -> int:
+    """Scores for one position; every GPU of a tensor-parallel group gathers all of them."""
+    heads = [op for module, _ in walk(root) if module.group == ModuleGroup.HEAD for op in module.ops]
+    return max((int(op.output.dims[-1].size) for op in heads if op.traits.contraction), default=0)
+
+
+def _residual(root: Module, case: Case) -> int:
+    """One tensor of the residual stream."""
+    policy, blocks = Policy(case.activations), (module for module, _ in walk(root) if module.region == Region.BLOCK)
+    found = (item.output for block in blocks for item in block.body if isinstance(item, Op))
+    return max((case.plan.size(tensor) * policy.bytes_of(tensor.role) for tensor in found), default=0)
+
+
+def _workspace(root: Module, case: Case) -> int:
+    """Two buffers that all layers share: gate and up of every chosen expert, or its answers; and what is in between.
+
+    Source: vLLM, fused_experts in vllm/model_executor/layers/fused_moe/fused_moe.py."""
+    mixtures = [module for module, _ in walk(root) if module.region == Region.EXPERTS]
+    return max((_buffers(module, case) for module in mixtures), default=0)
+
+
+def _buffers(experts: Module, case: Case) -> int:
+    wide = answers = inner = 0
+    for op in ops_in(experts):
+        size = case.plan.size(op.output) * BYTES[case.activations]
+        roles = {tensor.weight_role for tensor in op.inputs if isinstance(tensor, Param)}
+        if roles & set(MADE_BY_EXPERTS):
+            wide, inner = wide + size, size
+        elif Role.EXPERT_DOWN in roles:
+            answers = size
+    return max(wide, answers) + inner

@@ -1,0 +1,1 @@
+"""Inference engines: what each takes of a GPU besides weights and cache, read from presets/engines."""

@@ -1,0 +1,73 @@
+"""Engines by name and version.
+
+    engine("vllm"), engine("vllm@0.11")
+
+A file in presets/engines has the rules of the newest version that was read; `earlier` has what held before a change.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from pydantic import ValidationError
+
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.run.engine.rules import EngineRules
+from archcalc.spec import paths
+from archcalc.spec.yaml_reader import Document, read
+
+PLAIN = "plain"
+EARLIER = "earlier"
+VERSION = re.compile(r"\d+(\.\d+)*")
+ALIASES = {"llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm"}
+ALIASES |= {"hf": "transformers", "huggingface": "transformers", "mlx-lm": "mlx"}
+
+
+@cache
+def engine(written: str) -> EngineRules:
+    """The rules of an engine, perhaps of a version: `vllm@0.11`."""
+    name, _, version = written.lower().partition("@")
+    document = _document(ALIASES.get(name, name))
+    if version and not VERSION.fullmatch(version.removeprefix("v")):
+        raise InputError(f"{version} is no version", f"write it as {name}@0.11", field="--engine")
+    return _checked(document, _of_version(document.data, version.removeprefix("v")))
+
+
+def known() -> tuple[str, ...]:
+    """The names that `engine` takes."""
+    return tuple(sorted(paths.presets("engines")))
+
+
+def _document(name: str) -> Document:
+    files = paths.presets("engines")
+    if name not in files:
+        raise InputError(f"no engine is called {name}", did_you_mean(name, known()), field="--engine")
+    return read(files[name].read_bytes(), f"engine {name}")
+
+
+def _of_version(data: dict[str, Any], version: str) -> dict[str, Any]:
+    """The rules on top, and of each later change the rule before it."""
+    rules = {key: value for key, value in data.items() if key != EARLIER}
+    if not version:
+        return rules
+    for change in sorted(data.get(EARLIER, []), key=lambda one: _ordered(one["before"]), reverse=True):
+        if _ordered(version) < _ordered(change["before"]):
+            rules |= {key: value for key, value in change.items() if key not in ("before", "source")}
+    return rules | {"version": version}
+
+
+def _ordered(version: object) -> tuple[int, ...]:
+    """0.9 is before 0.20."""
+    return tuple(int(part) for part in str(version).split("."))
+
+
+def _checked(document: Document, rules: dict[str, Any]) -> EngineRules:
+    with document.locating():
+        try:
+            return EngineRules.model_validate(rules)
+        except ValidationError as error:
+            from archcalc.spec.mistakes import mistake_in
+
+            raise mistake_in(error, EngineRules, rules) from None

@@ -1,0 +1,53 @@
+"""An engine on a device: the step it computes, the layout of weights, the share of memory it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from archcalc.run.device import Device
+from archcalc.run.engine.rules import EngineRules, Step
+
+USUAL_MEMORY = 80 * 2**30  # of a device that is not named
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """What engines ask of a device."""
+
+    name: str
+    memory: int
+    generation: str = ""
+
+    @classmethod
+    def of(cls, device: Device) -> DeviceFacts:
+        return cls(device.name, device.capacity, device.generation or "")
+
+
+UNKNOWN = DeviceFacts("", USUAL_MEMORY)
+
+
+def step_on(rules: EngineRules, device: DeviceFacts) -> Step | None:
+    """The first rule that holds for the device."""
+    return next((step for step in rules.steps if _holds(step, device)), None)
+
+
+def layout_on(rules: EngineRules, weights: str, device: DeviceFacts) -> str | None:
+    """How the kernels of that generation want a format laid out; None as it is stored."""
+    ways = rules.layouts.get(weights, {})
+    return ways.get(device.generation, ways.get("other")) if device.name else None
+
+
+def headroom_on(rules: EngineRules, step: Step, memory: int, gpus: int) -> int:
+    """What stays free beside weights and cache, for engines that say so themselves."""
+    rule = rules.headroom
+    if rule is None:
+        return 0
+    found = rule.base + rule.each_token * step.tokens + rule.each_request * step.requests + rule.each_gpu * gpus
+    floor = rule.least if rule.least and memory >= (rule.least_from or 0) else 0
+    return max(found, floor)
+
+
+def _holds(step: Step, device: DeviceFacts) -> bool:
+    if step.except_named and step.except_named in device.name.lower():
+        return False
+    return step.memory_from is None or device.memory >= step.memory_from

@@ -1,0 +1,87 @@
+"""What an engine's file says: strict nodes, so that a slip of the pen is an error with its line."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from archcalc.run.device import Bytes
+from archcalc.spec.node import Node, Size
+
+Pool = Literal["none", "share", "static", "free"]
+Fraction = Annotated[float, Field(gt=0, le=1)]
+
+
+class Step(Node):
+    """Tokens and requests that are computed at once, on devices of so much memory."""
+
+    memory_from: Bytes | None = None
+    except_named: str | None = None  # a word in the names of devices for which the engine makes an exception
+    tokens: Size
+    requests: Size
+
+
+class Sampler(Node):
+    """What choosing a token makes of the logits of all requests."""
+
+    bytes_per_logit: Annotated[int, Field(ge=0)]  # besides the logits themselves
+    kernel_rows: Annotated[int, Field(ge=0)] = 0  # rows of fp32 logits in which a kernel works
+    every_position: bool = False  # logits of every token of a step, and not of one for each request
+
+
+class Runtime(Node):
+    """Memory outside of tensors: CUDA context, libraries, communication."""
+
+    one_gpu: Bytes
+    several_gpus: Bytes
+
+
+class Graphs(Node):
+    """CUDA graphs, an estimate: a part of its own and one for each layer."""
+
+    base: Bytes
+    each_layer: Bytes
+
+
+class Headroom(Node):
+    """What an engine leaves free for activations and CUDA graphs, by its own rule."""
+
+    base: Bytes
+    each_token: Bytes
+    each_request: Bytes
+    each_gpu: Bytes
+    least: Bytes | None = None
+    least_from: Bytes | None = None  # memory from which on `least` holds
+
+
+class EngineRules(Node):
+    """Every rule of an engine, of one version.
+
+    `pool` says how the KV cache gets its memory: what a request needs (none); what the engine's share of the device
+    leaves (share); what is left beside a headroom (static); a share of what is free once the model is loaded (free)."""
+
+    name: str
+    source: str
+    version: str | None = None
+    pool: Pool = "none"
+    share: Fraction = 1.0
+    kv_rule: str = "window"
+    activations: str | None = None  # number format, if it is not the model's
+    steps: list[Step] = Field(default_factory=list)
+    held: Annotated[int, Field(ge=0)] = 0  # tensors of the residual stream that calling functions hold
+    fuses_experts: bool = False  # experts compute in a workspace that stays
+    sampler: Sampler | None = None
+    runtime: Runtime | None = None
+    graphs: Graphs | None = None
+    graphs_in_share: bool = False
+    headroom: Headroom | None = None
+    host: list[str] = Field(default_factory=list)  # what stays in the host's memory: embedding
+    weights: list[str] = Field(default_factory=list)  # formats that it runs, widest first
+    kv_formats: list[str] = Field(default_factory=list)
+    layouts: dict[str, dict[str, str]] = Field(default_factory=dict)  # of a format, by the generation of the device
+    devices: list[str] = Field(default_factory=list)  # makers whose devices it runs on; empty: any
+    tensor_parallel: bool = True
+
+
+RULES = tuple(EngineRules.model_fields)

@@ -1,0 +1,118 @@
+"""An engine with every choice made: the options that were given, or what it chooses on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError
+from archcalc.run.engine.catalog import PLAIN, engine
+from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts, layout_on, step_on
+from archcalc.run.engine.rules import EngineRules, Step
+from archcalc.spec.units import binary_bytes
+
+if TYPE_CHECKING:
+    from archcalc.run.options import Options
+    from archcalc.storage.weight_storage import StoredWeights
+
+
+@dataclass(frozen=True)
+class Running:
+    """`tokens` and `requests` of a step are None for what computes all at once."""
+
+    rules: EngineRules
+    device: DeviceFacts
+    step: Step | None
+    share: float
+    has_graphs: bool
+    chosen: frozenset[str] = frozenset()  # the options that were given
+
+    @property
+    def tokens(self) -> int | None:
+        return self.step.tokens if self.step else None
+
+    @property
+    def requests(self) -> int:
+        return self.step.requests if self.step else 1
+
+    @property
+    def fills_device(self) -> bool:
+        """Whether it takes a share of the device for its KV cache, whatever a request needs."""
+        return self.rules.pool != "none"
+
+    def layout(self, stored: StoredWeights) -> str | None:
+        """The format in which its kernels want stored weights on this device."""
+        return layout_on(self.rules, stored.layout, self.device)
+
+    def runtime(self, gpus: int) -> int | None:
+        """Bytes outside of tensors; None where the engine's file does not say."""
+        rule = self.rules.runtime
+        if rule is None:
+            return None
+        return rule.one_gpu if gpus == 1 else rule.several_gpus
+
+    def graphs(self, layers: int) -> int:
+        """Bytes of CUDA graphs, an estimate."""
+        rule = self.rules.graphs
+        return rule.base + layers * rule.each_layer if rule and self.has_graphs else 0
+
+    def assumptions(self, layout: str | None) -> Iterator[Assumption]:
+        """What the engine chooses, and the options that change it."""
+        if self.rules.name == PLAIN:
+            return
+        version = f" {self.rules.version}" if self.rules.version else ""
+        yield Assumption(Topic.ENGINE, f"engine: {self.rules.name}{version}", self.rules.name)
+        if self.step and "prefill" not in self.chosen:
+            on = "" if self.device.name else ", as on a device of 80 GB"
+            text = f"{self.rules.name} computes {self.step.tokens:,} tokens in a step{on}"
+            yield Assumption(Topic.ENGINE, text, self.step.tokens, "--max-num-batched-tokens")
+        if self.rules.sampler and self.step and self.requests > 1 and "max_num_seqs" not in self.chosen:
+            text = f"{self.rules.name} computes at most {self.requests:,} requests at once"
+            yield Assumption(Topic.ENGINE, text, self.requests, "--max-num-seqs")
+        if layout:
+            text = f"weights: {layout}, as the kernels of {self.device.name} want them"
+            yield Assumption(Topic.WEIGHTS, text, layout, "--weights")
+        if self.has_graphs and self.rules.graphs:
+            text = f"CUDA graphs: {binary_bytes(self.rules.graphs.base)} and "
+            text += f"{binary_bytes(self.rules.graphs.each_layer)} a layer, an estimate ({self.rules.source})"
+            yield Assumption(Topic.ENGINE, text, option="--enforce-eager")
+
+
+PLAIN_RUNNING = Running(EngineRules(name=PLAIN, source=PLAIN), UNKNOWN, None, 1.0, has_graphs=False)
+
+
+def running(asked: Options) -> Running:
+    """The engine that was asked for, or none; refuses what it does not have."""
+    rules = engine(asked.engine or PLAIN)
+    _check(rules, asked)
+    device = asked.device or UNKNOWN
+    step = step_on(rules, device)
+    if step:
+        tokens, requests = asked.prefill or step.tokens, asked.max_num_seqs or step.requests
+        step = Step(tokens=tokens, requests=min(requests, tokens))
+    share = asked.gpu_memory_utilization or rules.share
+    return Running(rules, device, step, share, not asked.enforce_eager, frozenset(asked.given))
+
+
+OWN_OPTIONS = {  # options that say something of an engine that serves
+    "gpu_memory_utilization": "takes a share of the device",
+    "max_num_seqs": "computes many requests at once",
+    "enforce_eager": "has CUDA graphs",
+}
+
+
+def _check(rules: EngineRules, asked: Options) -> None:
+    for name, what in OWN_OPTIONS.items():
+        if name in asked.given and rules.pool == "none":
+            flag = f"--{name.replace('_', '-')}"
+            hint = f"add --engine vllm, or leave {flag} out"
+            raise InputError(f"only an engine that serves {what}", hint, field=flag)
+    formats = rules.kv_formats
+    if formats and asked.kv_dtype and asked.kv_dtype.lower() not in formats:
+        fact = f"{rules.name} has no KV cache in {asked.kv_dtype}"
+        raise InputError(fact, f"choose one of {', '.join(formats)}", field="--kv-dtype")
+    if not rules.tensor_parallel and (asked.tp or 1) > 1:
+        fact = f"{rules.name} splits layers between devices, and no matrices"
+        raise InputError(fact, "leave --tp out, and name the devices together: --gpu 2xrtx-3090", field="--tp")
