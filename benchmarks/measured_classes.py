@@ -15,6 +15,7 @@ from measured_codes import Case
 from measured_models import whole
 from measured_papers import layer, run
 from measured_peaks import ALLOCATED, RESERVED, TRAINING, UNSAID, inference_peak, of_class, training_classes
+from measured_pools import vllm_pool
 from measured_units import Inexpressible, number
 from measured_weights import gguf_size, vllm_weights
 
@@ -111,6 +112,7 @@ CLASSES = (
     Class("KV cache per token, vLLM on CUDA", 0.005, vllm(cuda=True), vllm_cache),
     Class("KV cache per token, vLLM elsewhere, one GPU", 0.005, vllm(cuda=False, several=False), vllm_cache),
     Class("KV cache per token, vLLM elsewhere, several", None, vllm(cuda=False, several=True), vllm_cache),
+    Class("KV pool, vLLM on CUDA", 0.1, vllm(cuda=True), vllm_pool),
     Class("KV cache, llama.cpp", 0, kind("llamacpp_load_log"), llamacpp_cache),
     Class("weights, vLLM on CUDA", 0.01, vllm(cuda=True), vllm_weights),
     Class("memory in use after loading, vLLM elsewhere", None, vllm(cuda=False), vllm_weights),

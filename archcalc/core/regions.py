@@ -10,6 +10,7 @@ class Region(StrEnum):
 
     BLOCK = "block"  # one layer of a stack: what activation checkpointing recomputes and FSDP gathers
     CORE = "core"  # attention between its projections: scores, softmax, weighted values
+    INDEXER = "indexer"  # what chooses the positions that attention looks at
     KERNEL = "kernel"  # ops that one fused kernel computes, storing nothing in between
     MIXTURE = "mixture"  # a mixture of experts: router, experts and the expert that every token visits
     EXPERTS = "experts"  # of it, what only the chosen experts compute, from sorting tokens to adding up

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count
-from archcalc.core.ir import Dim, Module, Tensor, axes
+from archcalc.core.ir import Dim, Module, Region, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.layers.attention import Inputs
 from archcalc.layers.linear import linear
@@ -31,6 +31,7 @@ class Indexer:
 
     def run(self, m: Module, x: Tensor, squeezed: Tensor, past: Dim, inputs: Inputs) -> Tensor:
         """The indices of the selected positions. Queries come from latent ones; keys have their own cache."""
+        m.region = Region.INDEXER
         m.work_notes.append(DENSE)
         m.whole_sequence = "an index over all positions"
         x, squeezed = x.detached(), squeezed.detached()

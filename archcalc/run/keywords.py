@@ -44,7 +44,7 @@ class FlopsKeywords(SharedKeywords, total=False):
 
 
 class MemoryKeywords(SharedKeywords, total=False):
-    """Keywords of `model.memory` and `archcalc.fit`."""
+    """Keywords of `model.memory`, and of `archcalc.fit` too."""
 
     optimizer: str | None
     accumulate: Size
@@ -52,7 +52,6 @@ class MemoryKeywords(SharedKeywords, total=False):
     kv_rule: str | None
     prefill: Size
     engine: str | None
-    gpu_memory_utilization: float | str | None
     max_num_seqs: Size
     enforce_eager: bool | None
     overhead: Size
@@ -64,3 +63,9 @@ class MemoryKeywords(SharedKeywords, total=False):
     habit: Names
     allocator: str | None
     compile: str | None
+
+
+class FitKeywords(MemoryKeywords, total=False):
+    """Keywords of `archcalc.fit`."""
+
+    gpu_memory_utilization: float | str | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.run.option_words import BYTES, INFERENCE
+from archcalc.run.option_words import BYTES, FIT, INFERENCE
 from archcalc.spec.option import option
 from archcalc.spec.option_checks import flag, fraction, size, word
 
@@ -26,7 +26,7 @@ class ServingOptions:
         fraction,
         metavar="SHARE",
         modes=INFERENCE,
-        commands=BYTES,
+        commands=FIT,
         also=("mem_fraction_static", "free_gpu_memory_fraction", "kv_cache_free_gpu_memory_fraction"),
     )
     max_num_seqs: int | None = option(

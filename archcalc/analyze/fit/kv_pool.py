@@ -39,8 +39,15 @@ def kv_pool(
 ) -> KvPool:
     """For requests of so many tokens; `most` is the longest context of the model."""
     room, each = room_of(memory, sizes, capacity), cache_bytes(memory, replace(sizes, batch=1))
-    there, bound = max(room, 0), most or UNBOUNDED
-    longest = Curve(lambda size: cache_bytes(memory, replace(of_length(size), batch=1))).largest(there, bound)
+    there = max(room, 0)
+
+    def needed(size: int) -> int:
+        """Of the room at the length that was asked for, which is smaller where longer prompts take more to compute."""
+        asked = replace(of_length(size), batch=1)
+        less = 0 if memory.case.engine.tokens else room - room_of(memory, asked, capacity)
+        return cache_bytes(memory, asked) + less
+
+    longest = Curve(needed).largest(there, most or UNBOUNDED)
     context = None if longest == UNBOUNDED else longest
     if not each:
         return KvPool(room, 0, 0.0, 0, 0, context)

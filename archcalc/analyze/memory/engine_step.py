@@ -27,8 +27,10 @@ def beside_layers(root: Module, case: Case) -> int:
 
 
 def is_fused(module: Module, case: Case) -> bool:
-    """Whether a layer computes in a workspace, which is counted once for all layers."""
-    return case.engine.rules.fuses_experts and enclosing(module, Region.EXPERTS) is not None
+    """Whether a layer computes inside of a kernel; what experts compute in is counted once for all layers."""
+    rules = case.engine.rules
+    regions = {Region.EXPERTS: rules.fuses_experts, Region.INDEXER: rules.fuses_indexer}
+    return any(fuses and enclosing(module, region) for region, fuses in regions.items())
 
 
 def sampling(root: Module, case: Case) -> list[Change]:
@@ -52,7 +54,7 @@ def _sampler(root: Module, case: Case) -> int:
     rule, step = case.engine.rules.sampler, case.engine.step
     if rule is None or step is None:
         return 0
-    rows = step.tokens if rule.every_position else step.requests
+    rows = (rule.every_position and step.tokens) or step.requests
     each = _logits(root) * (BYTES[case.activations] + rule.bytes_per_logit)
     return rows * each + rule.kernel_rows * _logits(root) * FP32 + _residual(root, case)
 

@@ -44,7 +44,7 @@ def _document(name: str) -> Document:
     files = paths.presets("engines")
     if name not in files:
         raise InputError(f"no engine is called {name}", did_you_mean(name, known()), field="--engine")
-    return read(files[name].read_bytes(), f"engine {name}")
+    return read(files[name].read_bytes(), str(files[name]))
 
 
 def _of_version(data: dict[str, Any], version: str) -> dict[str, Any]:

@@ -23,6 +23,14 @@ class DeviceFacts:
         return cls(device.name, device.capacity, device.generation or "")
 
 
+@dataclass(frozen=True)
+class StepSize:
+    """What is computed at once: so many tokens (None: a whole prompt), of so many requests at most."""
+
+    tokens: int | None
+    requests: int
+
+
 UNKNOWN = DeviceFacts("", USUAL_MEMORY)
 
 
@@ -37,12 +45,12 @@ def layout_on(rules: EngineRules, weights: str, device: DeviceFacts) -> str | No
     return ways.get(device.generation, ways.get("other")) if device.name else None
 
 
-def headroom_on(rules: EngineRules, step: Step, memory: int, gpus: int) -> int:
+def headroom_on(rules: EngineRules, step: StepSize, memory: int, gpus: int) -> int:
     """What stays free beside weights and cache, for engines that say so themselves."""
     rule = rules.headroom
     if rule is None:
         return 0
-    found = rule.base + rule.each_token * step.tokens + rule.each_request * step.requests + rule.each_gpu * gpus
+    found = rule.base + rule.each_token * (step.tokens or 0) + rule.each_request * step.requests + rule.each_gpu * gpus
     floor = rule.least if rule.least and memory >= (rule.least_from or 0) else 0
     return max(found, floor)
 

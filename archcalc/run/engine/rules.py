@@ -14,11 +14,11 @@ Fraction = Annotated[float, Field(gt=0, le=1)]
 
 
 class Step(Node):
-    """Tokens and requests that are computed at once, on devices of so much memory."""
+    """Tokens and requests that are computed at once, on devices of so much memory. Without tokens: a whole prompt."""
 
     memory_from: Bytes | None = None
     except_named: str | None = None  # a word in the names of devices for which the engine makes an exception
-    tokens: Size
+    tokens: Size | None = None
     requests: Size
 
 
@@ -71,6 +71,7 @@ class EngineRules(Node):
     steps: list[Step] = Field(default_factory=list)
     held: Annotated[int, Field(ge=0)] = 0  # tensors of the residual stream that calling functions hold
     fuses_experts: bool = False  # experts compute in a workspace that stays
+    fuses_indexer: bool = False  # scores of an indexer are summed over heads inside of a kernel
     sampler: Sampler | None = None
     runtime: Runtime | None = None
     graphs: Graphs | None = None

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.run.engine.catalog import PLAIN, engine
-from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts, layout_on, step_on
-from archcalc.run.engine.rules import EngineRules, Step
+from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts, StepSize, layout_on, step_on
+from archcalc.run.engine.rules import EngineRules
 from archcalc.spec.units import binary_bytes
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Running:
 
     rules: EngineRules
     device: DeviceFacts
-    step: Step | None
+    step: StepSize | None
     share: float
     has_graphs: bool
     chosen: frozenset[str] = frozenset()  # the options that were given
@@ -65,9 +65,7 @@ class Running:
         version = f" {self.rules.version}" if self.rules.version else ""
         yield Assumption(Topic.ENGINE, f"engine: {self.rules.name}{version}", self.rules.name)
         if self.step and "prefill" not in self.chosen:
-            on = "" if self.device.name else ", as on a device of 80 GB"
-            text = f"{self.rules.name} computes {self.step.tokens:,} tokens in a step{on}"
-            yield Assumption(Topic.ENGINE, text, self.step.tokens, "--max-num-batched-tokens")
+            yield self._step_assumption()
         if self.rules.sampler and self.step and self.requests > 1 and "max_num_seqs" not in self.chosen:
             text = f"{self.rules.name} computes at most {self.requests:,} requests at once"
             yield Assumption(Topic.ENGINE, text, self.requests, "--max-num-seqs")
@@ -79,6 +77,12 @@ class Running:
             text += f"{binary_bytes(self.rules.graphs.each_layer)} a layer, an estimate ({self.rules.source})"
             yield Assumption(Topic.ENGINE, text, option="--enforce-eager")
 
+    def _step_assumption(self) -> Assumption:
+        on = "" if self.device.name else ", as on a device of 80 GB"
+        many = f"{self.tokens:,} tokens in a step{on}" if self.tokens else "a whole prompt in a step"
+        text = f"{self.rules.name} computes {many}"
+        return Assumption(Topic.ENGINE, text, self.tokens, "--max-num-batched-tokens")
+
 
 PLAIN_RUNNING = Running(EngineRules(name=PLAIN, source=PLAIN), UNKNOWN, None, 1.0, has_graphs=False)
 
@@ -88,12 +92,12 @@ def running(asked: Options) -> Running:
     rules = engine(asked.engine or PLAIN)
     _check(rules, asked)
     device = asked.device or UNKNOWN
-    step = step_on(rules, device)
+    step, size = step_on(rules, device), None
     if step:
         tokens, requests = asked.prefill or step.tokens, asked.max_num_seqs or step.requests
-        step = Step(tokens=tokens, requests=min(requests, tokens))
+        size = StepSize(tokens, min(requests, tokens or requests))
     share = asked.gpu_memory_utilization or rules.share
-    return Running(rules, device, step, share, not asked.enforce_eager, frozenset(asked.given))
+    return Running(rules, device, size, share, not asked.enforce_eager, frozenset(asked.given))
 
 
 OWN_OPTIONS = {  # options that say something of an engine that serves

@@ -81,6 +81,9 @@ INFERENCE: dict[str, dict[str, Any]] = {
     "kv full": {"kv_rule": "full"},
     "vllm": {"kv_rule": "vllm"},
     "prefill": {"prefill": 16},
+    "vllm engine": {"engine": "vllm"},
+    "few requests": {"engine": "vllm", "max_num_seqs": 64},
+    "no graphs": {"engine": "vllm", "enforce_eager": True},
     "tp": {"tp": 2},
     "dp": {"dp": 2},
     "overhead": {"overhead": 12345},
@@ -129,6 +132,9 @@ SAME = (
         ("ep", "accumulate"): "likewise",
         ("ep zero 1", "accumulate"): "likewise",
         ("pp", "accumulate"): "the last stage needs the most, with one micro-batch in flight",
+        ("vllm engine", "vllm"): "vLLM has its own rule for its cache",
+        ("few requests", "vllm"): "likewise",
+        ("no graphs", "vllm"): "likewise",
         ("two stages", "accumulate"): "two stages have two micro-batches in flight at the most, as many as are assumed",
     }
     | dict.fromkeys(

@@ -1,0 +1,75 @@
+"""The KV pool of serving engines, against what vLLM's start-up logs print."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from archcalc import load
+from archcalc.analyze.fit.kv_pool import KvPool, kv_pool
+from archcalc.analyze.memory.answer import Memory
+from archcalc.run.engine.on_device import DeviceFacts
+from archcalc.run.options import Options
+from archcalc.spec.sizes import Sizes
+
+GIB = 2**30
+H100, H200, RTX_3090 = (
+    DeviceFacts("NVIDIA H100 80GB", int(79.19 * GIB), "hopper"),
+    DeviceFacts("NVIDIA H200", int(139.8 * GIB), "hopper"),
+    DeviceFacts("NVIDIA GeForce RTX 3090", int(23.58 * GIB), "ampere"),
+)
+
+
+def pool(model: str, device: DeviceFacts, seq: int = 8192, most: int | None = None, **options: Any) -> KvPool:
+    asked = replace(Options.of("fit", options), device=device)
+    memory = Memory(load(model), asked)
+    return kv_pool(memory, Sizes(1, seq), seq, device.memory, lambda size: Sizes(1, size), most)
+
+
+@pytest.mark.parametrize(
+    ("model", "device", "options", "gib", "tokens"),
+    [  # start-up logs: llm-d-planner's of 0.19 on H100, others of 0.11 and 0.16 on H200
+        ("codellama-7b", H100, {"engine": "vllm@0.19", "gpu_memory_utilization": 0.95}, 61.66, 126_256),
+        ("llama-3.1-8b", H100, {"engine": "vllm@0.19", "gpu_memory_utilization": 0.95}, 58.11, 476_016),
+        ("llama-3.1-8b", H100, {"engine": "vllm@0.19", "gpu_memory_utilization": 0.95, "tp": 2}, 63.76, 1_044_688),
+        ("gemma-2-27b", H100, {"engine": "vllm@0.19", "gpu_memory_utilization": 0.95}, 20.59, 58_672),
+        ("mixtral-8x7b", H100, {"engine": "vllm@0.19", "gpu_memory_utilization": 0.95, "tp": 2}, 28.44, 465_936),
+        ("gpt-oss-20b", H100, {"engine": "vllm@0.19", "tp": 2}, 59.32, 2_591_776),
+        ("llama-3.3-70b", H200, {"engine": "vllm@0.11.2", "gpu_memory_utilization": 0.92, "tp": 4}, 90.23, 1_182_608),
+        ("deepseek-r1", H200, {"engine": "vllm@0.16", "gpu_memory_utilization": 0.92, "tp": 8}, 43.08, 658_176),
+    ],
+)
+def test_what_vllm_prints(model: str, device: DeviceFacts, options: dict[str, Any], gib: float, tokens: int) -> None:
+    found = pool(model, device, **options)
+    assert found.room / GIB == pytest.approx(gib, rel=0.02)
+    assert found.tokens == pytest.approx(tokens, rel=0.02)
+
+
+def test_a_prompt_that_is_computed_at_once_leaves_less_to_the_cache() -> None:
+    """vllm issue 10517, an RTX 3090: 3.81 GiB are left for a context of 20,000, 2.89 for 29,000, which is refused."""
+    short, long = (pool("llama-3.1-8b", RTX_3090, seq=seq, engine="vllm@0.6") for seq in (20_000, 29_000))
+    assert [short.room / GIB, long.room / GIB] == pytest.approx([3.81, 2.89], rel=0.05)
+    assert (short.max_requests, long.max_requests) == (1, 0)
+    assert short.max_context == long.max_context == pytest.approx(26_000, rel=0.05)
+
+
+def test_requests_and_context_are_what_the_pool_holds() -> None:
+    found = pool("llama-3.1-8b", H100, engine="vllm", most=131_072)
+    assert found.request_bytes == 8192 * found.bytes_per_token == 8192 * 2 * 32 * 8 * 128 * 2
+    assert found.max_requests == found.room // found.request_bytes
+    assert found.max_context == 131_072
+
+
+def test_nothing_is_left_where_the_weights_do_not_fit() -> None:
+    found = pool("llama-3-70b", RTX_3090, engine="vllm")
+    assert found.room < 0 and (found.tokens, found.max_requests, found.max_context) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("engine", ["sglang", "tensorrt-llm"])
+def test_other_engines_leave_less_for_activations_or_more(engine: str) -> None:
+    """On an H100 SGLang leaves 10 GiB free, TensorRT-LLM a tenth of what is free."""
+    found, weights = pool("llama-3.1-8b", H100, engine=engine), 2 * 8_030_261_248
+    room = {"sglang": H100.memory - 10 * GIB - weights - GIB // 2, "tensorrt-llm": 0.9 * (H100.memory - weights)}
+    assert found.room == pytest.approx(room[engine], rel=0.1)
