@@ -20,7 +20,6 @@ from measured_units import Inexpressible
 from archcalc import load
 from archcalc.model import Model
 
-CLASS = "training peak, Megatron (SimuMax)"
 GIB = 2**30
 _CUT = re.compile(r"(?P<preset>.+)-(?P<layers>\d+)l")  # deepseek-v2-4l: a published model with so many layers
 _DENSE = re.compile(r"first (?:(?P<number>\d+) )?layers? dense")

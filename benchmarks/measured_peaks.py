@@ -12,6 +12,7 @@ from functools import partial
 
 from measured_asked import DTYPES, Pair, length, parallel
 from measured_codes import FILE, Case, name_of
+from measured_megatron import is_megatron, megatron
 from measured_models import whole
 from measured_training import trained
 from measured_units import GB, GIB, Inexpressible, number, size
@@ -99,6 +100,9 @@ def states(case: Case) -> float:
 
 def answered(case: Case) -> MemoryReport:
     """archcalc's answer to the question that a case stands for."""
+    if is_megatron(case):
+        model, options = megatron(case)
+        return model.memory(**options)
     return Memory(trained_model(case), **trained(case)).at(batch(case), length(case, 0))
 
 

@@ -227,10 +227,17 @@ def _inference(model: Model, asked: Options) -> Case:
 
 
 def _unmixed(weights: str | None) -> Iterator[Assumption]:
-    """Note that a single GGUF format is applied to every matrix, although real files mix formats."""
+    """Note that one format is applied to every matrix, although real files mix formats, and checkpoints keep some
+    layers wider."""
     if not weights or named_formats.is_file(weights):
         return
-    name = named_formats.weight_format(weights).name
+    kept = named_formats.weight_format(weights)
+    name = kept.name
+    if kept.is_quantised and kept.quantises == "linear":
+        text = (
+            f"weights: {name} in every linear layer; a checkpoint that keeps some wider is counted by its config.json"
+        )
+        yield Assumption(Topic.WEIGHTS, text, name)
     mixed = [file for file in named_formats.files() if file.startswith(name.lower())]
     if mixed:
         text = f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"

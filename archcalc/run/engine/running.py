@@ -74,7 +74,7 @@ class Running:
             yield Assumption(Topic.WEIGHTS, text, layout, "--weights")
         if self.has_graphs and self.rules.graphs:
             text = f"CUDA graphs: {binary_bytes(self.rules.graphs.base)} and "
-            text += f"{binary_bytes(self.rules.graphs.each_layer)} a layer, an estimate ({self.rules.source})"
+            text += f"{binary_bytes(self.rules.graphs.each_layer)} a layer, an estimate from start-up logs"
             yield Assumption(Topic.ENGINE, text, option="--enforce-eager")
 
     def _step_assumption(self) -> Assumption:
