@@ -235,7 +235,7 @@ def _unmixed(weights: str | None) -> Iterator[Assumption]:
     name = kept.name
     if kept.is_quantised and kept.quantises == "linear":
         text = (
-            f"weights: {name} in every linear layer; a checkpoint that keeps some wider is counted by its config.json"
+            f"weights: {name} in every linear layer; a checkpoint that keeps some wider says so in its config.json"
         )
         yield Assumption(Topic.WEIGHTS, text, name)
     mixed = [file for file in named_formats.files() if file.startswith(name.lower())]
