@@ -46,10 +46,11 @@ class TensorGradients:
 
     def computed_wide(self, step: Step, wanted: Cell) -> Block | None:
         """An op that gives out fp32 for a narrower input computes its gradient in fp32, and the engine casts that."""
+        if not step.op.traits.promotes:
+            return None
         wide, narrow = (self.schedule.gradient_bytes(cell) for cell in (step.output, wanted))
         is_whole = int(wanted.tensor.size) == int(step.op.output.size)
-        is_wide = step.op.traits.promotes and is_whole and narrow < wide
-        return self.ledger.allocate("temporary", wide) if is_wide else None
+        return self.ledger.allocate("temporary", wide) if is_whole and narrow < wide else None
 
     def keep(self, step: Step) -> bool:
         """The gradient of what an op made, until the optimizer's step is done."""
