@@ -17,7 +17,7 @@ TITAN = "https://github.com/pytorch/torchtitan"
         (f"{TITAN}/pull/985", "torchtitan@2025-03"),
         (f"{TITAN} a log of 2025-07-10", "torchtitan@2025-06"),
         (TITAN, "torchtitan"),
-        ("https://github.com/pytorch/torchtune bd2a0fc README.md Optimization flags", "torchtune@2024-11"),
+        ("https://github.com/pytorch/torchtune bd2a0fc README.md Optimization flags", "torchtune@2024-11-18"),
         ("https://github.com/Lightning-AI/litgpt 2685705 tutorials/resource-tables.md", "litgpt@2023-10"),
         ("https://github.com/MooreThreads/SimuMax 4dcaae5 docs/b200", "megatron"),
         ("https://github.com/huggingface/peft/issues/1", "transformers"),
