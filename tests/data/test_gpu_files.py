@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 GPUS = Path(__file__).parents[2] / "presets" / "gpus"
 FILES = sorted(GPUS.glob("*.yaml"))
 
-KEYS = ["name", "maker", "kind", "aliases", "year", "memory", "bandwidth", "peak", "link", "sources", "note"]
-OPTIONAL = {"link", "note"}
-MEMORY = ["nameplate", "bytes", "reported", "source"]
+KEYS = [
+    *("name", "maker", "kind", "generation", "aliases", "year", "memory", "bandwidth", "peak", "link", "power"),
+    *("sources", "note"),
+]
+OPTIONAL = {"generation", "link", "power", "note"}
+MEMORY = ["nameplate", "bytes", "reported", "working_set", "source"]
 LINK = ["kind", "bytes_per_second", "note"]
 DTYPES = ["fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
 KINDS = {"datacenter", "workstation", "consumer", "embedded", "tpu", "unified"}
@@ -79,7 +82,9 @@ def layout(device: Device) -> list[str]:
         return [f"keys {list(device)}"]
     faults = []
     memory, peak, link = device["memory"], device["peak"], device.get("link", {})
-    if not ordered(memory, MEMORY, {"reported", "source"}) or ("reported" in memory) != ("source" in memory):
+    if not ordered(memory, MEMORY, {"reported", "working_set", "source"}) or ("reported" in memory) != (
+        "source" in memory
+    ):
         faults.append(f"memory keys {list(memory)}")
     if not ordered(peak, DTYPES, set(DTYPES)):
         faults.append(f"peak keys {list(peak)}")
@@ -88,7 +93,7 @@ def layout(device: Device) -> list[str]:
     if device["kind"] not in KINDS or device["year"] not in CENTURY:
         faults.append("kind or year")
     figures = [memory["bytes"], memory.get("reported", 1), device["bandwidth"], *peak.values(), device["year"]]
-    figures.append(link.get("bytes_per_second", 1))
+    figures += [link.get("bytes_per_second", 1), device.get("power", 1)]
     if not all(type(figure) is int and figure > 0 for figure in figures):
         faults.append("a figure is not a positive whole number")
     texts = [
@@ -112,8 +117,7 @@ def capacity(device: Device) -> list[str]:
     if printed is None or memory["bytes"] != int(printed[1]) * (10**9 if decimal else 2**30):
         faults.append(f"{memory['nameplate']} is not {memory['bytes']} bytes")
     share = memory.get("reported", memory["bytes"]) / memory["bytes"]
-    least = 0.66 if device["kind"] == "unified" else 0.9  # Metal keeps up to a third; ECC takes a sixteenth
-    if not least <= share <= 1:
+    if not 0.9 <= share <= 1:  # ECC takes a sixteenth
         faults.append(f"reported is {share:.3f} of the nameplate")
     if not between(memory["bytes"] / device["bandwidth"], SECONDS_TO_READ_ALL):
         faults.append(f"bandwidth {device['bandwidth']}")
