@@ -10,10 +10,9 @@ from typing import Any, cast
 import pytest
 
 import archcalc
-from archcalc.run.device import usual
 from archcalc.analyze.fit.report import FitReport, Row
 from archcalc.core.errors import InputError
-from archcalc.run.device import device
+from archcalc.run.device import device, usual
 
 GIB = 2**30
 

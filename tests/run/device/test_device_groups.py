@@ -56,7 +56,7 @@ def test_every_device_of_a_group_has_its_remarks() -> None:
         ("2x", "no device is called 2x"),
         ("3090+ +4090", "no device is called nothing"),
         ("2xh10", "did you mean h100"),
-        ("2x rtx 6000", "which one? quadro-rtx-6000"),
+        ("2x rtx 6000", "quadro-rtx-6000, rtx-6000-ada"),
     ],
 )
 def test_a_wrong_group_is_told(typed: str, told: str) -> None:
