@@ -61,13 +61,15 @@ def load(
 
         wanted = hub.repository(name)
         return from_document(hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:"), changes)
-    return from_file(_file(name), changes, trace=trace)
+    file, notes = _file(name)
+    return from_file(file, changes, trace=trace, notes=notes)
 
 
-def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False) -> Model:
+def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False, notes: tuple[str, ...] = ()) -> Model:
     """Load the model of an existing file."""
     document = files.of_path(file, _shown(file), trace=trace)
     document.shipped = file.is_relative_to(paths.data_root())
+    document.notes = (*notes, *document.notes)
     return from_document(document, _called(file), changes)
 
 
@@ -94,18 +96,22 @@ def _standard_input() -> bytes:
         raise InputError(f"standard input cannot be read: {reason.strerror or reason}") from None
 
 
-def _file(name: str) -> Path:
-    """A preset's file, unless the name is plainly a path."""
+def _file(name: str) -> tuple[Path, tuple[str, ...]]:
+    """A preset's file, unless the name is plainly a path; and what to say of it if it is called otherwise."""
     presets = paths.presets()
     if name in presets and not certainly(Path(name).is_file):
-        return paths.plain(presets[name])
+        return paths.plain(presets[name]), ()
     path = _expanded(name)
     if is_there(path):
-        return path
+        return path, ()
     if path.suffix in (".yaml", ".yml", ".json") or name.count(os.sep) > 1 or name.startswith((os.sep, ".", "~")):
         raise InputError("there is no such file", "check the path; `archcalc presets` lists what ships", field=name)
+    from archcalc.spec.preset_names import known
     from archcalc.spec.suggestions import hint
 
+    found = known(name, presets)
+    if found:
+        return paths.plain(presets[found.preset]), (found.told,)
     raise InputError(f"no preset and no file is called {name}", hint(name, presets))
 
 

@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Quantity, Report, Table
-from archcalc.run.device import KINDS, Device, Memory, catalog, device, makers, rated, unreadable
+from archcalc.run.device import KINDS, Device, Memory, catalog, device, makers, rated, remarks, unreadable
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked, memory_size, word
 from archcalc.spec.units import Rated, binary_bytes
 
 COLUMNS = (
-    "rated: nameplate memory; memory: what a driver reports, where a source has that figure, else the nameplate in"
-    " binary gigabytes",
+    "rated: nameplate memory; memory: what a driver reports, where a source has that figure, what the system lets a GPU"
+    " hold of memory that is shared with the CPU, else the nameplate in binary gigabytes",
     "TFLOP/s: the dense peak in bf16, or fp16 where there is no bf16; blank where the maker publishes none",
     "link: both directions together",
 )
@@ -98,7 +98,8 @@ def gpus(
     """All devices, those of a maker or kind or with so much memory, or the one of that name."""
     if name is not None:
         known, found = device(name, field="gpus")
-        return GpuReport(model=known, assumptions=all_on(Topic.SOURCE, _texts(found)), rows={known: found})
+        said = all_on(Topic.DEVICE, remarks(name, "gpus"))
+        return GpuReport(model=known, assumptions=(*said, *all_on(Topic.SOURCE, _texts(found))), rows={known: found})
     known_makers = {each.lower(): each for each in makers()}
     wanted = known_makers[_choice(maker.lower(), known_makers, "--maker")] if maker else None
     kind = _choice(kind.lower(), KINDS, "--kind") if kind else None
@@ -140,14 +141,17 @@ def _facts(name: str, each: Device) -> list[Line]:
         "name": Quantity(name, "text"),
         "maker": Quantity(each.maker, "text"),
         "kind": Quantity(each.kind, "text"),
+        "generation": Quantity(each.generation, "text"),
         "year": Quantity(each.year, "text"),
         "rated": Quantity(memory.nameplate, "text"),
         "nameplate memory": Quantity(memory.bytes, "memory"),
         "reported memory": Quantity(memory.reported, "memory"),
+        "usable memory": Quantity(memory.working_set and memory.usable, "memory"),
         "bandwidth": Quantity(each.bandwidth, "bandwidth"),
         **{f"dense {dtype}": Quantity(peak, "speed") for dtype, peak in each.peak.model_dump().items()},
         "link": Quantity(link and link.kind, "text"),
         "link bandwidth": Quantity(link and link.bytes_per_second, "bandwidth"),
+        "board power": Quantity(each.power and f"{each.power} W", "text"),
     }
     return [Line((label, fact)) for label, fact in facts.items() if fact.value]
 

@@ -6,8 +6,9 @@ import difflib
 import re
 from collections.abc import Iterable
 
+from archcalc.spec.preset_names import trained
+
 _HUB = re.compile(r"[\w.-]+/[\w.-]+")  # owner/name
-_TUNED = {"meta", "instruct", "chat", "it", "pt", "base", "hf", "cased", "uncased"}  # says nothing of the sizes
 
 
 def hint(name: str, presets: Iterable[str]) -> str:
@@ -40,4 +41,5 @@ def _squeezed(name: str) -> str:
 def _untuned(name: str) -> str:
     """Without the owner, and without words of how a model was trained."""
     words = re.split(r"[-_]", name.rpartition("/")[2].lower())
-    return "-".join(word for word in words if word not in _TUNED)
+    tuned = trained()
+    return "-".join(word for word in words if word not in tuned)

@@ -18,15 +18,13 @@ from archcalc.analyze.fit.report import FitReport, Row
 from archcalc.analyze.fit.solve import UNBOUNDED
 from archcalc.analyze.memory.replicated import left_whole
 from archcalc.core.assumptions import Assumption, Topic, all_on
-from archcalc.run.device import Device, device, rating
+from archcalc.run.device import Device, device, remarks, usual
 from archcalc.run.keywords import FitKeywords
 from archcalc.run.options import Options
 from archcalc.spec.option_checks import checked
 
 if TYPE_CHECKING:
     from archcalc.model import Model
-
-SPREAD = ("rtx-3060", "t4", "rtx-4090", "rtx-5090", "l40s", "a100-80gb", "h100", "h200", "b200", "mi300x")
 
 CAPACITY = Assumption(
     Topic.DEVICE, "memory: as the driver reports it where a source gives that, else nameplate; no headroom is reserved"
@@ -48,15 +46,15 @@ def fit(model: Model, gpus: Sequence[str] | str | None = None, **options: Unpack
 def fitted(model: Model, gpus: Sequence[str] | str | None, options: Options) -> FitReport:
     """The same, with all options as one value."""
     question = Question.of(model, options)
-    devices = dict(device(name) for name in gpus or SPREAD)
+    devices = dict(device(name) for name in gpus or usual())
     if not gpus:
         devices = dict(sorted(devices.items(), key=lambda item: item[1].capacity))
     helps = remedies(question, question.report.required_bytes)
     rows = tuple(_row(name, each, question, helps) for name, each in devices.items())
-    ratings = all_on(Topic.DEVICE, filter(None, map(rating, gpus or ())))
+    said = all_on(Topic.DEVICE, dict.fromkeys(sentence for name in gpus or devices for sentence in remarks(name)))
     return FitReport(
         model=model.name,
-        assumptions=(*question.report.assumptions, CAPACITY, *ratings, *_notes(question, rows)),
+        assumptions=(*question.report.assumptions, CAPACITY, *said, *_notes(question, rows)),
         scope=model.scope,
         memory=question.report,
         rows=rows,

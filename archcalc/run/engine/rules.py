@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from archcalc.run.device import Bytes
+from archcalc.run.device.sizes import Bytes
 from archcalc.spec.node import Node, Size
 
 Pool = Literal["none", "share", "static", "free"]

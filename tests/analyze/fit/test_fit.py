@@ -10,10 +10,9 @@ from typing import Any, cast
 import pytest
 
 import archcalc
-from archcalc.analyze.fit.answer import SPREAD
 from archcalc.analyze.fit.report import FitReport, Row
 from archcalc.core.errors import InputError
-from archcalc.run.device import device
+from archcalc.run.device import device, usual
 
 GIB = 2**30
 
@@ -102,7 +101,7 @@ def test_more_of_anything_never_needs_less(name: str, options: dict[str, Any], o
 def test_a_larger_device_never_holds_less() -> None:
     """Down the spread, which is sorted by what the devices hold."""
     rows = archcalc.fit(archcalc.load("llama-3-8b"), seq=4096).rows
-    assert {row.gpu for row in rows} == set(SPREAD)
+    assert {row.gpu for row in rows} == set(usual())
     for value in ("capacity_bytes", "max_batch", "max_seq"):
         values = [getattr(row, value) for row in rows]
         assert values == sorted(values), value

@@ -50,7 +50,7 @@ def test_a_step_is_as_large_as_vllm_serve_makes_it(name: str, memory: float, tok
         ("--engine llama.cpp --tp 2", "splits layers"),
         ("--max-num-seqs 4", "only an engine that serves"),
         ("--engine mlx --max-num-seqs 4", "only an engine that serves"),
-        ("--gpu-memory-utilization 0.5", "No such option"),
+        ("--gpu-memory-utilization 0.5", "gpu-memory-utilization"),
         ("--engine vllm --mode train", "no effect with --mode train"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Devices: read strictly, found by what people type, and added by whoever has one that is not listed."""
+"""Device files: read strictly, and added by whoever has a device that is not listed."""
 
 from __future__ import annotations
 
@@ -11,33 +11,6 @@ from archcalc.core.errors import InputError
 from archcalc.run.device import Memory, catalog, device, names, rated
 
 GIB = 2**30
-
-
-@pytest.mark.parametrize(
-    ("typed", "name"),
-    [
-        ("h100", "h100"),
-        ("a100", "a100-80gb"),
-        ("A100", "a100-80gb"),
-        ("RTX 4090", "rtx-4090"),
-        ("rtx4090", "rtx-4090"),
-        ("rtx_4090", "rtx-4090"),
-        ("NVIDIA H100 80GB SXM5", "h100"),
-        ("nvidia a100", "a100-80gb"),
-        ("Tesla T4", "t4"),
-    ],
-)
-def test_a_device_is_found_as_people_type_it(typed: str, name: str) -> None:
-    """By file name, alias or title, whatever the case and the dashes."""
-    assert device(typed)[0] == name
-
-
-def test_every_spelling_means_one_device() -> None:
-    """What is left of a name without its dashes is still unlike every other."""
-    for name, each in catalog().items():
-        for spelling in (name, each.name, name.replace("-", ""), *each.aliases):
-            assert device(spelling)[0] == name, spelling
-    assert names() == list(catalog())
 
 
 def test_capacity_is_what_the_driver_reports() -> None:
@@ -78,22 +51,11 @@ def test_a_size_needs_a_unit_of_memory(text: str) -> None:
     assert rated(text) is None
 
 
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    [
-        ("h10", "did you mean h100"),
-        ("4090", "did you mean rtx-4090"),
-        ("", "no device is called"),
-        ("0GiB", "must be more than 0 bytes"),
-        ("1.2.3GB", "expected a memory size"),
-        ("24", "no device is called 24"),
-    ],
-)
-def test_an_unknown_device_is_told(typed: str, told: str) -> None:
-    """With the closest names."""
-    with pytest.raises(InputError) as error:
-        device(typed)
-    assert told in str(error.value)
+def test_devices_are_listed_with_numbers_in_order() -> None:
+    """Sizes as numbers, not as words."""
+    listed = names()
+    assert listed == list(catalog())
+    assert listed.index("m3-max-36gb") < listed.index("m3-max-48gb") < listed.index("m3-max-128gb")
 
 
 def added(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, name: str = "mine") -> None:

@@ -1,0 +1,127 @@
+"""Finds a device by what people and drivers call it: `3090`, `NVIDIA A100-SXM4-80GB`, `MacBook Pro M4 Max 128GB`.
+
+Among devices of one key (`spelling.py`) the size decides; without a size, the device that goes by the bare key: this is
+how a file says that it is the usual variant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from archcalc.run.device import files
+from archcalc.run.device.reading import document
+from archcalc.run.device.spec import Device
+from archcalc.run.device.spelling import Habits, Typed, letters
+from archcalc.spec import paths
+
+_BARE_SIZE = re.compile(r"[\s_-](\d+)$")  # `m3 max 64`
+
+
+@dataclass(frozen=True)
+class Found:
+    """Devices that a name may mean; `usual` is the one of them that goes by the bare name. `is_open` says that the name
+    leaves the variant open: it is no file's own, and gives no memory size."""
+
+    names: tuple[str, ...]
+    usual: str | None = None
+    is_open: bool = False
+
+    @property
+    def only(self) -> str | None:
+        return self.names[0] if len(self.names) == 1 else self.usual
+
+
+@dataclass(frozen=True)
+class Index:
+    """All devices by their spellings."""
+
+    devices: dict[str, Device]
+    habits: Habits
+
+    @cached_property
+    def spelled(self) -> dict[str, str]:
+        """The device of each spelling, as letters and digits; a file's own name wins over an alias."""
+        found = {letters(each.name): name for name, each in self.devices.items()}
+        found |= {letters(alias): name for name, each in self.devices.items() for alias in each.aliases}
+        return found | {letters(name): name for name in self.devices}
+
+    @cached_property
+    def typed(self) -> dict[str, tuple[Typed, ...]]:
+        """Every spelling of each device, taken apart: the name of the file, the title, then aliases."""
+        spellings = {name: (name, each.name, *each.aliases) for name, each in self.devices.items()}
+        return {name: tuple(map(self.habits.typed, forms)) for name, forms in spellings.items()}
+
+    def by_key(self, key: str, asked: Typed) -> Found | None:
+        """Devices of that key that have the sizes; the usual one goes by the key without a size."""
+        having = {name: [form for form in forms if form.key == key] for name, forms in self.typed.items()}
+        hits = [name for name, forms in having.items() if forms and asked.fits(self.devices[name])]
+        usual = [name for name in hits if not all(form.gibibytes for form in having[name])]
+        only = usual[0] if len(usual) == 1 else None
+        return Found(tuple(hits), only, is_open=not asked.gibibytes) if hits else None
+
+    def by_words(self, text: str) -> Iterator[str]:
+        """Devices whose spellings have words that begin like those of the name."""
+        asked, words = self.habits.typed(text), self.habits.whole_words(text)
+        for name, each in self.devices.items():
+            own = self.habits.whole_words(" ".join((name, each.name, *each.aliases)))
+            if words and asked.fits(each) and all(any(map(begins(word), own)) for word in words):
+                yield name
+
+
+def found(text: str) -> Found:
+    """By the name of a file, then by spelling, then by key and size, then by words."""
+    if as_file(text) in files.files():
+        return Found((as_file(text),))
+    exact = index().spelled.get(letters(text))
+    return Found((exact,), is_open=not typed(text).gibibytes) if exact else _by_key(text)
+
+
+def as_file(text: str) -> str:
+    """`RTX 4090` and `rtx_4090` as the file is called."""
+    return "-".join(re.split(r"[\s_-]+", text.strip().lower()))
+
+
+def typed(text: str) -> Typed:
+    """A name, taken apart."""
+    return index().habits.typed(text)
+
+
+def own_families(name: str) -> set[str]:
+    """A device by the name of its file and its title, without memory and mounting."""
+    return {form.family for form in index().typed[name][:2]}
+
+
+def family(name: str) -> list[str]:
+    """Other variants of a device: the same but for memory and mounting."""
+    own = own_families(name)
+    return [other for other in index().devices if other != name and own & own_families(other)]
+
+
+def _by_key(text: str) -> Found:
+    """With a size that has its unit, else with a number at the end as the size, else whatever the mounting."""
+    bare = _BARE_SIZE.sub(lambda number: f" {number[1]}gb", text.strip())
+    for asked in map(typed, dict.fromkeys((text, bare))):
+        for key in filter(None, dict.fromkeys((asked.key, asked.family))):
+            if hits := index().by_key(key, asked):
+                return hits
+    return Found(tuple(index().by_words(text)))
+
+
+def begins(word: str) -> Callable[[str], bool]:
+    """Whether another word is this one with letters behind it: mi300x is one of mi300, h100 is none of h10."""
+    form = re.compile(rf"{re.escape(word)}(\D.*)?")
+    return lambda other: form.fullmatch(other) is not None
+
+
+def index() -> Index:
+    return _index(tuple(files.files().items()), paths.presets("typed")["devices"])
+
+
+@cache
+def _index(_listed: tuple[tuple[str, Path], ...], habits: Path) -> Index:
+    """Made once for the files that there are."""
+    return Index(files.catalog(), Habits.of(document(habits).data, files.makers()))

@@ -1,0 +1,131 @@
+"""Several devices as people write them: `2x3090`, `8 x a100-80gb`, `rtx-5070-ti + rtx-5090`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from archcalc.core.errors import InputError, close_guess
+from archcalc.run.device import files, finding
+from archcalc.run.device.sizes import rated
+from archcalc.run.device.spec import Device, Memory
+from archcalc.spec.units import Rated
+
+MOST = 100_000  # devices of one group; the largest cluster of a training report has 100,000
+_LEADING = re.compile(r"(\d[\d,_]*)\s*[x\u00d7*]\s*(\S.*)", re.IGNORECASE)  # 2x3090
+_TRAILING = re.compile(r"(.+?)[\s_]+[x\u00d7*]\s*(\d+)", re.IGNORECASE)  # a100_80gb x8
+_SHOWN = 6  # names of a question which device is meant
+
+
+@dataclass(frozen=True)
+class Member:
+    """So many devices of one kind, and the name that it goes by."""
+
+    count: int
+    name: str
+    device: Device
+
+    def __str__(self) -> str:
+        return f"{self.count}x {self.name}" if self.count > 1 else self.name
+
+
+@dataclass(frozen=True)
+class DeviceGroup:
+    """Devices that are used together, in the order in which they were named."""
+
+    members: tuple[Member, ...]
+
+    @property
+    def count(self) -> int:
+        return sum(member.count for member in self.members)
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """Each of them."""
+        return tuple(member.device for member in self.members for _ in range(member.count))
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all are of one kind."""
+        return len({member.name for member in self.members}) == 1
+
+    def __str__(self) -> str:
+        return " + ".join(map(str, self.members))
+
+
+def device(name: str, field: str = "--gpu") -> tuple[str, Device]:
+    """The name a device goes by, and the device; a memory size is a device too. Raises with the closest names."""
+    asked = group(name, field)
+    if asked.count == 1:
+        return asked.members[0].name, asked.members[0].device
+    one = asked.members[0].name
+    hint = f"name one device ({one}); --tp and --zero spread a model over several, each with the memory of that one"
+    raise InputError(f"{name.strip()} is {asked.count:,} devices, and this answers for one", hint, field=field)
+
+
+def group(name: str, field: str = "--gpu") -> DeviceGroup:
+    """Devices by their names, each with its number: `2x3090+4090`. A single device is a group of one."""
+    return DeviceGroup(tuple(_member(text, count, field) for text, count in parts(name, field)))
+
+
+def parts(name: str, field: str = "--gpu") -> list[tuple[str, int]]:
+    """What stands between plus signs, with its number; a name may have one of its own (Ryzen AI Max+ 395)."""
+    return [(name.strip(), 1)] if _one(name, field) else [counted(part) for part in name.split("+")]
+
+
+def _member(text: str, count: int, field: str) -> Member:
+    if not 1 <= count <= MOST:
+        raise InputError(f"expected 1 to {MOST:,} devices, found {count:,}", "write 2x3090", field=field)
+    known = _one(text, field)
+    if not known:
+        raise _unknown(text, field)
+    return Member(count, *known)
+
+
+def counted(part: str) -> tuple[str, int]:
+    """`2x3090`, `8 x H100` and `a100_80gb x8`: the name, and how many."""
+    leading, trailing = _LEADING.fullmatch(part.strip()), _TRAILING.fullmatch(part.strip())
+    if leading:
+        return leading[2], _number(leading[1])
+    return (trailing[1].strip(), _number(trailing[2])) if trailing else (part.strip(), 1)
+
+
+def _number(text: str) -> int:
+    """Thousands may be set apart; what is too long for any cluster is no number of devices."""
+    digits = re.sub(r"\D", "", text)
+    return int(digits) if len(digits) <= len(str(MOST)) else MOST + 1
+
+
+def _one(text: str, field: str) -> tuple[str, Device] | None:
+    """A single device by its name or its memory size; None if nothing is called so."""
+    size = rated(text, field)
+    if size:
+        return text.strip(), _of_size(text.strip(), size, field)
+    hits = finding.found(text)
+    if hits.only:
+        return hits.only, files.named(hits.only)
+    if hits.names and counted(text)[1] == 1 and "+" not in text:
+        raise _which(text, hits.names, field)
+    return None
+
+
+def _of_size(name: str, size: Rated, field: str) -> Device:
+    if not size.bytes:
+        raise InputError("the memory must be more than 0 bytes", "write a size such as 24GB", field=field)
+    return Device(name=name, memory=Memory(bytes=size.bytes))
+
+
+def _which(text: str, choices: Sequence[str], field: str) -> InputError:
+    shown = ", ".join(choices[:_SHOWN]) + (", …" if len(choices) > _SHOWN else "")
+    return InputError(f"{text.strip()} may be one of {len(choices)} devices", f"which one? {shown}", field=field)
+
+
+def _unknown(text: str, field: str) -> InputError:
+    """A number without its unit may be meant as a memory size."""
+    spelled = finding.as_file(text)
+    spellings = [*files.catalog(), *(alias for each in files.catalog().values() for alias in each.aliases)]
+    as_size = f"did you mean {spelled}GB?" if spelled.isdecimal() else ""
+    more = "`archcalc gpus` lists all; a memory size such as 24GB stands for any other"
+    hint = close_guess(spelled, spellings) or as_size
+    return InputError(f"no device is called {text.strip() or 'nothing'}", hint, more=more, field=field)

@@ -1,0 +1,36 @@
+"""Reads a YAML file as a node; what is wrong with it is told with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from archcalc.core.errors import InputError
+from archcalc.spec import paths
+from archcalc.spec.node import Node
+from archcalc.spec.yaml_reader import MAX_BYTES, Document, read
+
+Read = TypeVar("Read", bound=Node)
+
+
+def document(file: Path) -> Document:
+    """One file of YAML."""
+    try:
+        with paths.plain(file).open("rb") as stream:
+            return read(stream.read(MAX_BYTES + 1), str(file))
+    except OSError as reason:
+        raise InputError(f"cannot be read: {reason.strerror or reason}", field=str(file)) from None
+
+
+def node(file: Path, kind: type[Read]) -> Read:
+    """One file as a node of that kind."""
+    found = document(file)
+    with found.locating():
+        try:
+            return kind.model_validate(found.data)
+        except ValidationError as error:
+            from archcalc.spec.mistakes import mistake_in
+
+            raise mistake_in(error, kind, found.data) from None

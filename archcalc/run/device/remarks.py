@@ -1,0 +1,62 @@
+"""What has to be said of a device beside its figures: which variant was taken, and what its memory rests on."""
+
+from __future__ import annotations
+
+from archcalc.run.device import files, finding
+from archcalc.run.device.groups import device, parts
+from archcalc.run.device.sizes import rated
+from archcalc.run.device.spec import Device
+from archcalc.run.device.working_set import rule
+from archcalc.spec.units import binary_bytes
+
+_SHOWN = 4  # other variants that are named
+
+
+def remarks(text: str, field: str = "--gpu") -> list[str]:
+    """Sentences on the devices that a text names."""
+    return [sentence for part, _ in parts(text, field) for sentence in _of_one(part, field)]
+
+
+def _of_one(text: str, field: str) -> list[str]:
+    if rated(text, field):
+        return _of_size(text)
+    name, each = device(text, field)
+    return [sentence for sentence in (_variant(text, name, each), _shared(name, each)) if sentence]
+
+
+def _of_size(text: str) -> list[str]:
+    """A size given in GB is read as binary gigabytes, of which drivers report a little less."""
+    size = rated(text)
+    if not (size and size.by_maker):
+        return []
+    sold = [each.memory for each in files.catalog().values() if each.memory.bytes == size.bytes]
+    reported = sorted(memory.reported for memory in sold if memory.reported)
+    less = f"; drivers report {_range(reported)} of such cards, so name yours if it is listed" if reported else ""
+    return [f"{text}: read as {binary_bytes(size.bytes)}, since cards are rated in binary gigabytes{less}"]
+
+
+def _range(amounts: list[int]) -> str:
+    least, most = binary_bytes(amounts[0]), binary_bytes(amounts[-1])
+    return least if least == most else f"{least} to {most}"
+
+
+def _variant(text: str, name: str, each: Device) -> str:
+    """Which device was taken, where the text leaves that open: by its memory, or by being another name for it."""
+    if not finding.found(text).is_open:
+        return ""
+    sizes = {other: files.named(other).memory for other in finding.family(name)}
+    others = [other for other in sizes if sizes[other].bytes != each.memory.bytes]
+    if not others:
+        known = finding.typed(text).family in finding.own_families(name)
+        return "" if known else f"{text}: taken as {name}, {each.name}"
+    others.sort(key=lambda other: sizes[other].bytes)
+    shown = ", ".join(f"{other} ({binary_bytes(sizes[other].bytes)})" for other in others[:_SHOWN])
+    more = ", …" if len(others) > _SHOWN else ""
+    return f"{text}: taken as {name}, {each.name}; others of that name: {shown}{more}"
+
+
+def _shared(name: str, each: Device) -> str:
+    memory = each.memory
+    if memory.reported or not memory.working_set:
+        return ""
+    return f"{name}: {rule(memory.working_set).told(memory.bytes)}"

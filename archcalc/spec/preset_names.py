@@ -1,0 +1,103 @@
+"""The preset that a model's name means: `Llama-3-8B`, `meta-llama/Llama-3.1-8B-Instruct`, `qwen-2.5-72b`, `gpt-2`.
+
+Case, signs, the owner and words of how a model was trained are forgiven; numbers never are. Which words these are is
+data (`presets/typed/models.yaml`). A name that says how weights are stored stands for no preset.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from archcalc.core.errors import InputError
+from archcalc.spec import paths
+from archcalc.spec.yaml_reader import read
+
+_WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)*")  # 3.1 is one number, so that llama-3.1-8b is no llama-3-1.8b
+_DECIMAL = re.compile(r"(?<![\d.])(\d+)_(?=\d)")  # stablelm-2-1_6b, but not llama3_8b: both readings are tried
+_OWNED = re.compile(r"[\w.-]+/[\w.-]+")
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A preset, and how its name differs from the one that was typed."""
+
+    preset: str
+    typed: str
+    is_tuned: bool  # words of how it was trained were left out
+
+    @property
+    def told(self) -> str:
+        """Which preset was taken, and what it may not say."""
+        context = "; a fine-tune has the same shapes, but may have another context length" if self.is_tuned else ""
+        config = f"; hf:{self.typed} reads its own config" if _OWNED.fullmatch(self.typed) else ""
+        return f"model: preset {self.preset} for {self.typed}{context}{config}"
+
+
+def known(name: str, presets: Iterable[str]) -> Known | None:
+    """The one preset that is called so; None if there is none, or more than one. Raises for quantised weights."""
+    bare = name.strip().rpartition("/")[2].lower()
+    stored = _stored() & set(_whole_words(bare))
+    readings = [_words(form, without=stored) for form in dict.fromkeys((bare, _DECIMAL.sub(r"\1.", bare)))]
+    hits = {preset: tuned for words in readings for preset, tuned in _hits(words, tuple(presets)).items()}
+    if not hits:
+        return None
+    if stored:
+        raise _quantised(name.strip(), next(iter(hits)))
+    preset, tuned = next(iter(hits.items()))
+    return Known(preset, name.strip(), tuned) if len(hits) == 1 else None
+
+
+def trained() -> set[str]:
+    """Words that say nothing of the sizes, and those that suggest a model without deciding."""
+    return {*_habits()["trained"], *_habits()["alike"]}
+
+
+def _hits(words: Words, presets: Words) -> dict[str, bool]:
+    """Presets by those words, and whether words of training were left out: all words count first."""
+    spelled = [(_words(form), preset) for preset in presets for form in (preset, *_habits()["also"].get(preset, ()))]
+    exact = {preset: False for form, preset in spelled if form == words}
+    return exact or {preset: True for form, preset in spelled if _untuned(form) == _untuned(words)}
+
+
+def _untuned(words: Words) -> Words:
+    """Without how it was trained; a name that is nothing else is kept."""
+    tuned = set(_habits()["trained"])
+    return tuple(word for word in words if word not in tuned) or words
+
+
+def _words(name: str, without: Iterable[str] = ()) -> Words:
+    """`Qwen2.5-72B` and `qwen-2.5 72b` have the same words."""
+    kept = [word for word in _whole_words(name) if word not in without]
+    return tuple(_WORD.findall(" ".join(kept)))
+
+
+def _whole_words(name: str) -> list[str]:
+    """Between dashes and spaces: `q4_k_m` is one."""
+    return re.findall(r"[a-z0-9._]+", name)
+
+
+def _quantised(name: str, preset: str) -> InputError:
+    own = f", or hf:{name} for its own config" if _OWNED.fullmatch(name) else ""
+    fact = f"{name} has quantised weights, which the preset {preset} has not"
+    return InputError(fact, f"name {preset} and the format of its weights (--weights){own}")
+
+
+def _stored() -> set[str]:
+    """Words of how weights are stored: every format and every kind of GGUF file is one."""
+    return {*_habits()["stored"], *paths.presets("formats"), *paths.presets("files")}
+
+
+def _habits() -> dict[str, Any]:
+    return _read(paths.presets("typed")["models"])
+
+
+@cache
+def _read(file: Path) -> dict[str, Any]:
+    return read(file.read_bytes(), str(file)).data
