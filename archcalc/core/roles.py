@@ -24,6 +24,7 @@ class Role(Enum):
     ATTENTION_Q = "attention.q"
     ATTENTION_K = "attention.k"
     ATTENTION_V = "attention.v"
+    ATTENTION_QKV = "attention.qkv"  # all three in one matrix
     ATTENTION_OUT = "attention.out"
     ATTENTION_Q_DOWN = "attention.q_down"  # latent attention: to a narrow vector, and from there to all heads
     ATTENTION_Q_UP = "attention.q_up"

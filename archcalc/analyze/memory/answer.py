@@ -34,9 +34,9 @@ from archcalc.run.accuracy import band
 from archcalc.run.case import Case, case
 from archcalc.run.code.library import PLAIN
 from archcalc.run.code.lowering import Lowering, NotLowered
+from archcalc.run.code.parameters import own_parameters
 from archcalc.run.code.shards import gather_again
 from archcalc.run.code.support import unmeasured_ops
-from archcalc.run.code.untied import untie_head
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.pipeline import Stage, stages
@@ -207,8 +207,8 @@ class Memory:
     @cached_property
     def _changes(self) -> tuple[Change, ...]:
         case, found = self.case, list[Change]([self.case.stage.cut] if self.case.stage else [])
-        if case.code.habits.tied == "never":
-            found.append(untie_head)
+        if case.trains:
+            found.extend(own_parameters(case.code.habits))
         if case.lora:
             found.append(lora.Lora(case.lora, case.lora_targets))
         casts = case.compile != "all" or case.code.habits.model_casts_logits(case.loss_chunks)

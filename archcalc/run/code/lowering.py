@@ -17,7 +17,6 @@ from archcalc.run.code import (
     dropouts,
     dropped_adapters,
     ends,
-    fused,
     gated,
     gpt2,
     head_chunks,
@@ -156,8 +155,6 @@ class Lowering:
             join_biases(root)
         if self.facts.dropout is not None:
             dropouts.put_in_place(root, self.facts)
-        if self.habits.qkv in fused.WAYS:
-            fused.WAYS[self.habits.qkv](root)
 
     def _lower_ends(self, root: Module) -> None:
         if self.habits.embedding_scale != "plain":

@@ -28,7 +28,7 @@ LAYERS = 4  # of each stack
 DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "num_decoder_layers", "encoder_layers", "decoder_layers")
 LISTS = ("layer_types", "mlp_layer_types")  # with an entry for each layer
 OPTIMIZERS = {"adamw": "adamw-foreach", "adamw-fused": "adamw-fused", "adamw-for-loop": "adamw", "sgd": "sgd"}
-QUERY_AND_VALUE = (("q_proj", "v_proj"), ("q", "v"), ("query", "value"))
+ADAPTED = (("q_proj", "v_proj"), ("q", "v"), ("query", "value"), ("c_attn",), ("query_key_value",))  # or one matrix
 SECOND = 1  # the step that is compared: the first has no optimizer states yet
 CUT = Assumption(Topic.SCOPE, f"compared on the first {LAYERS} layers of each stack: deeper ones repeat them")
 
@@ -60,7 +60,7 @@ USUAL = (  # where nothing is chosen
 
 
 CHOICES = {
-    "precision": ("bf16", "fp16", "fp32"),
+    "precision": ("bf16", "fp32"),
     "attention": ("eager", "flash"),
     "recompute": ("none", "full"),
     "optimizer": tuple(OPTIMIZERS),
@@ -116,7 +116,7 @@ def _cut(config: dict[str, Any]) -> dict[str, Any]:
 def _targets(config: dict[str, Any]) -> tuple[str, ...]:
     """What the class calls the linear layers that archcalc's adapters stand beside by default."""
     names = {name.rpartition(".")[2] for name, _ in Training(config, Setting(1, 1)).model.named_modules()}
-    return next((pair for pair in QUERY_AND_VALUE if names >= set(pair)), ())
+    return next((layers for layers in ADAPTED if names >= set(layers)), ())
 
 
 def _rows(model: Model, config: dict[str, Any], asked: Asked, setting: Setting) -> list[Row]:
