@@ -129,6 +129,11 @@ class Habits:
     registered: str = habit(
         running="a layer lists its parameters in the order in which it uses them",
         norms_last="the same, with norms behind all else of a layer",
+        norms_first="the same, with norms in front of all else of a block",
+        norms_behind="the same, with each norm behind what reads it",
+        experts_first="norms last, and experts in front of their router",
+        bert="the same as running, with the table of types behind that of positions",
+        vit="attention, norms, feed-forward layer; vectors of the embedding in front of its convolution",
     )
     bias: str = habit(
         plain="a bias is added to a product in an op of its own",
