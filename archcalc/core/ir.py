@@ -115,6 +115,7 @@ class Module:
         self.title = name.replace("_", " ")  # as a heading
         self.term = self.title  # as a term of a sum
         self.stands_for: tuple[str, ...] = ()  # the layers, by their names, in whose place it is
+        self.takes_adapters = True  # False where its matrix is no linear layer of a library, and so gets no adapters
         self.called = ""  # its full name, where there is room: the title may be shorter
         self.about = ""  # its output in a few words, beside the shape
         self.group: ModuleGroup | None = parent.group if parent else None

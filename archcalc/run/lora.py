@@ -101,7 +101,7 @@ class Lora:
 def _is_linear(module: Module, op: Op) -> bool:
     """A product with the module's own matrix."""
     own = (one for one in op.inputs if isinstance(one, Param) and one.owner is module)
-    return op.traits.contraction and any(len(one.axes) == 2 for one in own)
+    return module.takes_adapters and op.traits.contraction and any(len(one.axes) == 2 for one in own)
 
 
 def _adapt(module: Module, op: Op, rank: Dim) -> None:

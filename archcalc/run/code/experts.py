@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import total
 from archcalc.core.ir import Axes, Dim, Module, Op, Param, Region, Tensor, axes, walk
 from archcalc.core.roles import Role
@@ -19,10 +20,16 @@ from archcalc.run.code.routers import Routed, Routing, lower_router
 from archcalc.run.code.writing import WIDE, Lines, end_of_scope
 
 PLACES, INT32 = "index", WIDE  # int32, as wide as statistics
+ASSUMED = Assumption(
+    Topic.CODE,
+    "experts: transformers' default, one grouped product (grouped_mm), whose memory does not depend on which experts "
+    "are chosen; without a loss that balances them (output_router_logits: false)",
+)
 
 
 def group_experts(root: Module, routing: Routing, *, narrow: bool) -> None:
     for mixture in [module for module, _ in walk(root) if module.region == Region.MIXTURE]:
+        mixture.memory_notes.append(ASSUMED)
         routed = lower_router(mixture, routing, narrow=narrow)
         experts = next(child for child in mixture.children if child.region == Region.EXPERTS)
         _Experts(experts, routed, narrow).write()

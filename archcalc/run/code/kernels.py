@@ -34,6 +34,6 @@ def _by_position(item: Op | Module, layouts: Layouts) -> list[Op | Module]:
 def with_random_state(op: Op, *, narrow: bool) -> list[Op]:
     """Two numbers, also where nothing is dropped.
 
-    Source: flash-attn 2, mha_fwd in csrc/flash_attn/flash_api.cpp (`rng_state`), FlashAttnFunc.forward, which saves it."""
+    Source: flash-attn 2, mha_fwd in csrc/flash_attn/flash_api.cpp, `rng_state`, which FlashAttnFunc.forward saves."""
     state = Tensor(axes(Dim.of("two", 2)), "seed")
     return [replace(op, beside={**op.beside, "state": state})]

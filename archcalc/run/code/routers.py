@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from archcalc.core.ir import Module, Tensor
+from archcalc.core.ir import Module, Region, Tensor, walk
 from archcalc.core.roles import Role
 from archcalc.run.code.writing import WIDE, Lines
 
@@ -31,8 +31,15 @@ class Routed:
     indices: Tensor
 
 
+def keep_bare(root: Module) -> None:
+    """A router's matrix is a parameter of its own and no nn.Linear, so that peft does not adapt it."""
+    for module, _ in walk(root):
+        if module.region == Region.MIXTURE:
+            _router_of(module).takes_adapters = False
+
+
 def lower_router(mixture: Module, routing: Routing, *, narrow: bool) -> Routed:
-    router = next(child for child in mixture.children if _routes(child))
+    router = _router_of(mixture)
     product, softmax, choose = router.ops
     (scores,), lines = softmax.inputs, Lines(narrow=narrow)
     shares = lines.do(softmax.kind, lines.cast(scores, WIDE))
@@ -44,6 +51,10 @@ def lower_router(mixture: Module, routing: Routing, *, narrow: bool) -> Routed:
         weights = lines.cast(weights, scores.role)
     router.body[:] = [product, *lines.ops]
     return Routed(scores, weights, choose.beside["indices"])
+
+
+def _router_of(mixture: Module) -> Module:
+    return next(child for child in mixture.children if _routes(child))
 
 
 def _routes(module: Module) -> bool:
