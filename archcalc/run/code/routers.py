@@ -32,7 +32,7 @@ class Routed:
 
 
 def keep_bare(root: Module) -> None:
-    """A router's matrix is a parameter of its own and no nn.Linear, so that peft does not adapt it."""
+    """A router's matrix is a parameter of its own and no nn.Linear, which peft adapts in another way."""
     for module, _ in walk(root):
         if module.region == Region.MIXTURE:
             _router_of(module).takes_adapters = False
