@@ -42,7 +42,7 @@ def verify(
         bool,
         typer.Option("--peak", help="Compare a training step's memory with the model's class in transformers."),
     ] = False,
-    precision: Annotated[str | None, typer.Option(help="With --peak: bf16, fp16 or fp32.", metavar="NAME")] = None,
+    precision: Annotated[str | None, typer.Option(help="With --peak: bf16 or fp32.", metavar="NAME")] = None,
     attention: Annotated[str | None, typer.Option(help="With --peak: eager or flash.", metavar="NAME")] = None,
     recompute: Annotated[str | None, typer.Option(help="With --peak: none or full.", metavar="NAME")] = None,
     optimizer: Annotated[

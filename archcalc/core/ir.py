@@ -114,6 +114,8 @@ class Module:
         self.region: Region | None = None  # the kind of region it is for analyses, if any
         self.title = name.replace("_", " ")  # as a heading
         self.term = self.title  # as a term of a sum
+        self.stands_for: tuple[str, ...] = ()  # the layers, by their names, in whose place it is
+        self.takes_adapters = True  # False where its matrix is no linear layer of a library, and so gets no adapters
         self.called = ""  # its full name, where there is room: the title may be shorter
         self.about = ""  # its output in a few words, beside the shape
         self.group: ModuleGroup | None = parent.group if parent else None
@@ -163,6 +165,11 @@ class Module:
         made = self.section(region)
         made.region = region
         return made
+
+    def drop(self, child: Module) -> None:
+        """Take a child out of the tree, with its ops and its parameters."""
+        self.body.remove(child)
+        del self._named[child.name]
 
     def carry(self, into: Tensor, out: Tensor) -> None:
         """Declare a recurrence: the next run reads this run's `out` in place of `into`."""

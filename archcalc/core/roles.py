@@ -24,6 +24,7 @@ class Role(Enum):
     ATTENTION_Q = "attention.q"
     ATTENTION_K = "attention.k"
     ATTENTION_V = "attention.v"
+    ATTENTION_QKV = "attention.qkv"  # all three in one matrix
     ATTENTION_OUT = "attention.out"
     ATTENTION_Q_DOWN = "attention.q_down"  # latent attention: to a narrow vector, and from there to all heads
     ATTENTION_Q_UP = "attention.q_up"
@@ -43,6 +44,7 @@ class Role(Enum):
     FFN_DOWN = "ffn.down"
     EXPERT_GATE = "expert.gate"
     EXPERT_UP = "expert.up"
+    EXPERT_GATE_UP = "expert.gate_up"  # both in one matrix
     EXPERT_DOWN = "expert.down"
     EXPERT_Q = "expert.q"  # experts for queries
     EXPERT_OUT = "expert.out"
@@ -102,7 +104,9 @@ class Role(Enum):
 
 
 TABLES = frozenset({Role.TOKEN_TABLE, Role.POSITION_TABLE, Role.TYPE_TABLE})
-EXPERTS = frozenset({Role.EXPERT_GATE, Role.EXPERT_UP, Role.EXPERT_DOWN, Role.EXPERT_Q, Role.EXPERT_OUT})
+EXPERTS = frozenset(
+    {Role.EXPERT_GATE, Role.EXPERT_UP, Role.EXPERT_GATE_UP, Role.EXPERT_DOWN, Role.EXPERT_Q, Role.EXPERT_OUT}
+)
 _PLAIN = {
     Role.CROSS_Q: Role.ATTENTION_Q,
     Role.CROSS_K: Role.ATTENTION_K,

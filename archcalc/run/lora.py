@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import product
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.ir import Axis, Dim, Module, ModuleGroup, Op, Param, Region, Tensor, walk
@@ -41,9 +42,9 @@ def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
     """Put x·A·B, scaled, beside x·W of every linear layer that a target names."""
     found = [(module, op) for module, _ in walk(root) for op in module.ops if _is_linear(module, op)]
     wanted = targets or USUAL_TARGETS
-    names = {name for module, _ in found for name in module.path.split(".")}
+    names = {name for module, _ in found for path in _paths(module) for name in path.split(".")}
     for target in wanted:
-        if target != EVERY_LINEAR and not any(matches(module.path, target) for module, _ in found):
+        if target != EVERY_LINEAR and not any(_is_named(module, target) for module, _ in found):
             hint = f"{did_you_mean(target, names)} (or all)"
             raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
     adapted = [pair for pair in found if any(_is_meant(pair[0], target) for target in wanted)]
@@ -54,7 +55,17 @@ def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
 
 def _is_meant(module: Module, target: str) -> bool:
     """`all` leaves out the head, which has to be named."""
-    return matches(module.path, target) or (target == EVERY_LINEAR and module.group != ModuleGroup.HEAD)
+    return _is_named(module, target) or (target == EVERY_LINEAR and module.group != ModuleGroup.HEAD)
+
+
+def _is_named(module: Module, target: str) -> bool:
+    return any(matches(path, target) for path in _paths(module))
+
+
+def _paths(module: Module) -> tuple[str, ...]:
+    """Its own, and those of the layers in whose place it stands."""
+    above = module.path.removesuffix(module.name)
+    return (module.path, *(f"{above}{name}" for name in module.stands_for))
 
 
 def _check_rank(rank: int, adapted: list[tuple[Module, Op]], *, every: bool) -> None:
@@ -90,7 +101,7 @@ class Lora:
 def _is_linear(module: Module, op: Op) -> bool:
     """A product with the module's own matrix."""
     own = (one for one in op.inputs if isinstance(one, Param) and one.owner is module)
-    return op.traits.contraction and any(len(one.axes) == 2 for one in own)
+    return module.takes_adapters and op.traits.contraction and any(len(one.axes) == 2 for one in own)
 
 
 def _adapt(module: Module, op: Op, rank: Dim) -> None:
@@ -98,6 +109,8 @@ def _adapt(module: Module, op: Op, rank: Dim) -> None:
     x, weight = op.inputs
     into = op.over
     lora = module.child(_free_name(module, weight))
+    if module.stands_for:
+        lora.memory_notes.append(_as_a_whole(module))
     down, up = _matrices(module, lora, weight, into, rank)
     hidden = lora.record("contract", x, down, to=(*x.axes[:-1], (rank,)), over=into)
     change = lora.record("scale", lora.record("contract", hidden, up, to=op.output.axes, over=(rank,)))
@@ -106,6 +119,11 @@ def _adapt(module: Module, op: Op, rank: Dim) -> None:
     module.body.remove(lora)
     joined = Op("add", (plain, change), op.output, name=op.name, note=op.note, title=op.title)
     module.body[place : place + 1] = [replace(op, output=plain, name="", note="", title=""), lora, joined]
+
+
+def _as_a_whole(module: Module) -> Assumption:
+    text = f"LoRA: {', '.join(module.stands_for)} are one matrix in this code, which is adapted as a whole"
+    return Assumption(Topic.CODE, text)
 
 
 def _free_name(module: Module, weight: Tensor) -> str:

@@ -55,6 +55,8 @@ class VerifyReport(Report):
     def answer(self) -> str:
         """How many agree, and the first that does not."""
         wrong = [row for row in self.rows if not row.equal]
+        if not self.rows:
+            return f"nothing was compared · {self.setting}"
         if not wrong:
             apart = f", {len(self.left_out)} not compared" if self.left_out else ""
             return f"✓ {self._equal()}{apart} · {self.setting}"

@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import load
+from archcalc.analyze.memory.answer import Memory
 from archcalc.core.errors import InputError
+from archcalc.run.lora import is_adapter
+from archcalc.verify.hf import peak
 from archcalc.verify.hf.peak import Asked, asked_ways, verify_peak
+from archcalc.verify.hf.training import Setting, Training
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Run
+
+    from archcalc.verify.report import VerifyReport
 
 DECODER: dict[str, Any] = {
     "hidden_size": 64,
@@ -26,31 +32,58 @@ DECODER: dict[str, Any] = {
     "max_position_embeddings": 512,
     "tie_word_embeddings": False,
 }
-CONFIGS: dict[str, dict[str, Any]] = {
-    "LlamaForCausalLM": {**DECODER, "model_type": "llama"},
-    "MistralForCausalLM": {**DECODER, "model_type": "mistral", "sliding_window": None},
-    "Qwen3ForCausalLM": {**DECODER, "model_type": "qwen3", "head_dim": 16},
+ONE_MATRIX: dict[str, dict[str, Any]] = {  # for queries, keys and values
     "GPT2LMHeadModel": {"model_type": "gpt2", "n_embd": 64, "n_layer": 3, "n_head": 4, "vocab_size": 96},
     "GPTNeoXForCausalLM": {**DECODER, "model_type": "gpt_neox"},
 }
+GEMMA = {**DECODER, "head_dim": 16, "tie_word_embeddings": True}
+MIXTURE = {"num_experts": 5, "num_experts_per_tok": 3, "moe_intermediate_size": 48}
+T5 = {"model_type": "t5", "d_model": 64, "d_kv": 16, "d_ff": 176, "num_heads": 4, "num_layers": 2, "vocab_size": 96}
+FAMILIES: dict[str, dict[str, Any]] = {
+    **ONE_MATRIX,
+    "LlamaForCausalLM": {**DECODER, "model_type": "llama"},
+    "MistralForCausalLM": {**DECODER, "model_type": "mistral", "sliding_window": 16},
+    "Qwen3ForCausalLM": {**DECODER, "model_type": "qwen3", "head_dim": 16},
+    "GemmaForCausalLM": {**GEMMA, "model_type": "gemma"},
+    "MixtralForCausalLM": {**DECODER, "model_type": "mixtral", "num_local_experts": 5, "num_experts_per_tok": 3},
+    "T5ForConditionalGeneration": T5,
+    "BertForMaskedLM": {**DECODER, "model_type": "bert", "tie_word_embeddings": True},
+    "ViTForImageClassification": {**DECODER, "model_type": "vit", "image_size": 32, "patch_size": 8},
+    "PhiForCausalLM": {**DECODER, "model_type": "phi", "num_key_value_heads": 4},
+}
+RELATED: dict[str, dict[str, Any]] = {  # what differs from one of those in a few places
+    "Qwen2ForCausalLM": {**DECODER, "model_type": "qwen2"},
+    "Gemma2ForCausalLM": {**GEMMA, "model_type": "gemma2", "sliding_window": 16},
+    "Gemma3ForCausalLM": {**GEMMA, "model_type": "gemma3_text", "sliding_window": 16},
+    "Qwen3MoeForCausalLM": {**DECODER, "model_type": "qwen3_moe", "head_dim": 16, **MIXTURE},
+    "OlmoeForCausalLM": {**DECODER, "model_type": "olmoe", **MIXTURE},
+    "untied BertForMaskedLM": {**DECODER, "model_type": "bert"},
+}
+CONFIGS = FAMILIES | RELATED
 WAYS = (
-    Asked(attention="eager", optimizer="adamw"),
+    Asked(),
     Asked(recompute="full", optimizer="adamw"),
-    Asked(precision="fp32", attention="eager", optimizer="adamw"),
+    Asked(precision="fp32", attention="eager", optimizer="adamw-for-loop"),
+    Asked(lora=4, recompute="full", attention="eager"),
 )
+COMPARED = [(name, way) for name in FAMILIES for way in WAYS] + [(name, way) for name in RELATED for way in WAYS[::2]]
 
 
-def compared(folder: Path, name: str, *ways: Asked, **changes: Any) -> Any:
+def compared(folder: Path, name: str, *ways: Asked, **changes: Any) -> VerifyReport:
+    return verify_peak(load(written(folder, name, **changes)), ways, 2, 24, lambda *_: None)
+
+
+def written(folder: Path, name: str, **changes: Any) -> Path:
     file = folder / "config.json"
-    file.write_text(json.dumps({**CONFIGS[name], "architectures": [name], **changes}), encoding="utf-8")
-    return verify_peak(load(file), ways, 2, 24, lambda *_: None)
+    said = {**CONFIGS[name], "architectures": [name.split()[-1]], **changes}
+    file.write_text(json.dumps(said), encoding="utf-8")
+    return file
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.words)
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize(("name", "way"), COMPARED, ids=lambda one: getattr(one, "words", one))
 def test_a_step_keeps_and_peaks_as_the_class_does(name: str, way: Asked, tmp_path: Path) -> None:
     report = compared(tmp_path, name, way)
-    assert [row.quantity for row in report.rows if not row.equal] == []
+    assert [f"{row.quantity}: {row.verdict}" for row in report.rows if not row.equal] == []
     assert len(report.rows) == 5
 
 
@@ -60,14 +93,52 @@ def test_wherever_the_peak_is(sizes: dict[str, int], tmp_path: Path) -> None:
     assert compared(tmp_path, "LlamaForCausalLM", Asked(attention="eager"), **sizes).ok
 
 
-def test_adapters_are_those_of_peft(tmp_path: Path) -> None:
-    assert compared(tmp_path, "LlamaForCausalLM", Asked(lora=4)).ok
+@pytest.mark.parametrize("top", [1, 4])
+def test_however_many_experts_are_chosen(top: int, tmp_path: Path) -> None:
+    assert compared(tmp_path, "MixtralForCausalLM", Asked(), num_experts_per_tok=top, num_local_experts=4).ok
 
 
-def test_what_is_not_compared_is_said(tmp_path: Path) -> None:
-    """GPT-2 has one matrix for queries, keys and values."""
-    report = compared(tmp_path, "GPT2LMHeadModel", Asked(lora=4))
-    assert report.rows == () and "queries and values" in next(iter(report.left_out.values()))
+@pytest.mark.parametrize("is_normalised", [True, False])
+def test_weights_of_experts_are_divided_by_their_sum_if_a_config_says_so(is_normalised: bool, tmp_path: Path) -> None:
+    assert compared(tmp_path, "OlmoeForCausalLM", Asked(), norm_topk_prob=is_normalised).ok
+
+
+def test_what_is_taken_for_granted_about_experts_is_said(tmp_path: Path) -> None:
+    report = compared(tmp_path, "MixtralForCausalLM", Asked())
+    assert any("does not depend on which experts are chosen" in one.text for one in report.assumptions)
+
+
+@pytest.mark.parametrize("name", ONE_MATRIX)
+def test_one_matrix_for_queries_keys_and_values_is_adapted_as_a_whole(name: str, tmp_path: Path) -> None:
+    memory = Memory(load(written(tmp_path, name)), mode="train", lora=4)
+    adapters = sum(one.copies * one.elements for one in memory.parameters.held if is_adapter(one.param))
+    assert adapters == 3 * (4 * 64 + 3 * 64 * 4)
+    assert "LoRA: q, k, v are one matrix" in str(memory.at().assumptions)
+
+
+@pytest.mark.parametrize("name", ["LlamaForCausalLM", "GPT2LMHeadModel"])
+def test_every_linear_layer_is_that_of_peft(name: str, tmp_path: Path) -> None:
+    file = written(tmp_path, name)
+    memory = Memory(load(file), mode="train", lora=4, lora_targets="all")
+    adapters = sum(one.copies * one.elements for one in memory.parameters.held if is_adapter(one.param))
+    there = Training(json.loads(file.read_text()), Setting(1, 8, lora=4, targets=("all-linear",))).model
+    assert adapters == sum(one.numel() for one in there.parameters() if one.requires_grad)
+
+
+def test_adapters_of_experts_are_refused(tmp_path: Path) -> None:
+    """peft has them in a way of its own; a router is no linear layer of transformers."""
+    model = load(written(tmp_path, "MixtralForCausalLM"))
+    with pytest.raises(InputError, match="peft adapts the matrices of all experts"):
+        Memory(model, mode="train", code="transformers", lora=4, lora_targets="all")
+    with pytest.raises(InputError, match="no linear layer is called router"):
+        Memory(model, mode="train", code="transformers", lora=4, lora_targets="router").total()
+
+
+def test_what_is_not_compared_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peak, "ADAPTED", ())
+    report = compared(tmp_path, "LlamaForCausalLM", Asked(lora=4))
+    assert report.rows == () and "peft adapts" in next(iter(report.left_out.values()))
+    assert report.answer().startswith("nothing was compared")
 
 
 def test_a_difference_is_found_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,3 +162,14 @@ def test_without_a_class_there_is_nothing_to_compare(run: Run) -> None:
 def test_an_unknown_choice_names_those_that_there_are() -> None:
     with pytest.raises(InputError, match="choose one of eager, flash"):
         asked_ways({"attention": "ring"})
+
+
+def test_a_family_that_is_not_known_is_told_which_are(run: Run) -> None:
+    found = run("verify", "--peak", "deepseek-v3")
+    assert found.code == 2 and "how transformers trains deepseek_v3" in found.err
+    assert "--peak compares bert, gemma" in found.err and "`archcalc verify` compares any model" in found.err
+
+
+def test_a_changed_config_is_not_compared(run: Run) -> None:
+    found = run("verify", "--peak", "gpt2", "--set", "decoder.blocks=2")
+    assert found.code == 2 and "--set changed" in found.err

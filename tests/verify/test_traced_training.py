@@ -77,6 +77,7 @@ def test_everything_is_made_and_dropped_as_on_real_tensors(model_type: str, opti
         ("llama", {"seq": 30, "optimizer": "sgd", "attention": "flash", "recompute": True}),
         ("gpt2", {"seq": 30, "optimizer": "sgd"}),
         ("vit", {"optimizer": "adamw"}),
+        ("mixtral", {"optimizer": "sgd"}),
     ],
 )
 def test_the_peak_is_that_of_pytorchs_own_tracker(model_type: str, options: dict[str, Any]) -> None:

@@ -6,16 +6,16 @@ from archcalc.core.precision import BYTES
 from archcalc.run import lora, sequence_parallel
 from archcalc.run.case import Case
 from archcalc.run.code.lowering import Lowering
+from archcalc.run.code.parameters import own_parameters
 from archcalc.run.code.shards import gather_again
-from archcalc.run.code.untied import untie_head
 from archcalc.run.traces import Change
 
 
 def changes_of(case: Case) -> tuple[Change, ...]:
     """In the order in which they are made."""
     found = list[Change]([case.stage.cut] if case.stage else [])
-    if case.code.habits.tied == "never":
-        found.append(untie_head)
+    if case.trains:
+        found.extend(own_parameters(case.code.habits))
     if case.lora:
         found.append(lora.Lora(case.lora, case.lora_targets))
     if case.trains:

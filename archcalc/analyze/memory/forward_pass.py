@@ -27,6 +27,7 @@ class ForwardPass:
         self.gradients = TensorGradients(schedule, self.ledger)
         self.last_needed: dict[int, Group] = {}  # blocks by the last step that needs what was recomputed
         self.replayed: set[int] = set()  # steps that go back with recomputed tensors
+        self.leaves: list[Block] = []  # made a second time by the block that is being recomputed
         self.held: dict[Cell, None] = {}  # by the training loop, until the step is done; in order, as all that is freed
         self.gathering = Gathering(self.ledger, policy.gpus)
         self.copies = WeightCopies(policy, self.ledger)

@@ -144,6 +144,8 @@ class _Simulation(ForwardPass):
         again = (cell for step in inside if step.number <= last for cell in step.makes)
         passing = {cell: None for cell in again if cell not in needed}
         self._replay(group.body, passing, last, group.done)
+        self._free_all(self.leaves)
+        self.leaves = []
         for cell in passing:
             self._free(cell)
         for cell in needed:
@@ -163,11 +165,16 @@ class _Simulation(ForwardPass):
     def _compute_again(self, step: Step, passing: Container[Cell], done: bool) -> None:
         """An op whose result was saved is not recomputed, but its inputs may be freed after it."""
         if not done:
+            self.leaves.extend([self._made_twice(step)] if is_leaf(step) else [])
             self._compute(step, lambda cell: cell not in passing)
             return
         for cell in (*step.reads, *step.makes):
             if cell in passing and self.schedule.last_read[cell] <= step.number:
                 self._free(cell)
+
+    def _made_twice(self, step: Step) -> Block:
+        """A leaf beside the first one, which the graph holds."""
+        return self.ledger.allocate(self.policy.live, self.schedule.bytes[step.output])
 
     def _differentiate(self, step: Step) -> None:
         self.copies.make(step)

@@ -10,6 +10,7 @@ from archcalc.core.execution import Trainable
 from archcalc.core.ir import Module, Param, walk
 from archcalc.core.mesh import ALIGNED, Plan
 from archcalc.core.precision import BYTES, Policy
+from archcalc.core.roles import Role
 from archcalc.run.lora import is_adapter
 from archcalc.run.optimizers import Optimizer
 from archcalc.run.precision_recipes import Recipe
@@ -74,7 +75,8 @@ class Keeping:
         return self.format.is_quantised and self.trained(param)
 
     def trained(self, param: Param) -> bool:
-        return self.recipe is not None and self.trainable(param)
+        """Not what nothing reads: it has no gradient, and so no optimizer states."""
+        return self.recipe is not None and self.trainable(param) and param.weight_role is not Role.SPARE
 
     def of(self, param: Param, copies: int) -> Held:
         """All bytes of a parameter: weights, master weights, gradients and optimizer states."""

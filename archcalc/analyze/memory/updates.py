@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from archcalc.core.ir import Module, Param
 from archcalc.core.precision import BYTES
-from archcalc.core.roles import Role
+from archcalc.run.code.registered import ORDERS, in_order
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.states import Keeping
@@ -23,7 +23,7 @@ def updates(case: Case, root: Module, keeping: Keeping, elements: Callable[[Para
     is_fused = bool(case.recipe.master) or case.code.habits.gradients == "resident"
     if is_fused or not case.optimizer.update:
         return []
-    listed = in_order(root, norms_last=case.code.habits.registered == "norms_last")
+    listed = in_order(root, ORDERS[case.code.habits.registered])
     trained = [param for param in listed if keeping.trained(param)]
     sizes = [elements(param) * case.optimizer.update * _width(keeping, param) for param in trained]
     return _one_by_one(sizes) if case.optimizer.one_by_one else [sizes]
@@ -40,19 +40,3 @@ def _one_by_one(sizes: list[int]) -> Turns:
 
     Source: PyTorch, _single_tensor_adam in torch/optim/adam.py."""
     return [[before, size, size] for before, size in zip([0, *sizes], sizes, strict=False)]
-
-
-def in_order(module: Module, *, norms_last: bool) -> Iterator[Param]:
-    """Parameters as a model lists them, layer after layer."""
-    for _ in range(int(module.repeat)):
-        yield from module.params.values()
-        children = module.children
-        if norms_last:
-            children = tuple(sorted(children, key=_is_norm))
-        for child in children:
-            yield from in_order(child, norms_last=norms_last)
-
-
-def _is_norm(module: Module) -> bool:
-    params = module.params.values()
-    return bool(params) and all(param.weight_role is Role.NORM for param in params)

@@ -9,7 +9,7 @@ from archcalc.core.roles import Role
 from archcalc.run.code.attention_parts import core_of, looked_at, lower_attention, weights_of
 from archcalc.run.code.dropouts import role_of
 from archcalc.run.code.frames import Frame
-from archcalc.run.code.model_frame import ModelFrame, model_frames
+from archcalc.run.code.model_frame import ModelFrame, hold_hidden_states, model_frames
 from archcalc.run.code.writing import end_of_scope
 
 
@@ -20,6 +20,7 @@ def add_scopes(root: Module, *, narrow: bool) -> None:
         for block in model.blocks:
             _end_block(Frame(block), narrow=narrow)
         model.until_end(model.embedded)
+    hold_hidden_states(root)
 
 
 def _lower_embedding(model: ModelFrame) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from archcalc.core.ir import Dim, Module, Op, Tensor, axes
 from archcalc.run.code.writing import Lines, end_of_scope
 
-ALIGNED_TO = 16  # rows of a bias begin at multiples of so many elements
+ALIGNED_TO = 8  # rows of a bias begin at multiples of so many elements (preprocess_mask)
+GRADIENT_TO = 16  # and those of its gradient (_efficient_attention_backward)
 LOGSUMEXP_TO = 32  # rows of scores that the kernel keeps a number for: a multiple of this
 
 
@@ -37,7 +38,7 @@ def lower_masked(op: Op, mask: Tensor) -> list[Op]:
     zero, lowest = (lines.do("constant", to=axes(), role=query.role) for _ in range(2))
     batch, (seq, past) = query.dims[0], mask.dims
     bias = lines.do("constant", mask, zero, lowest, to=axes(batch, seq, past), role=query.role)
-    wide = Dim.of("aligned", -(-int(past.size) // ALIGNED_TO) * ALIGNED_TO)
+    wide = _rounded_up("aligned", past, ALIGNED_TO)
     if wide.size != past.size:
         bias = lines.do("pad", bias, to=axes(batch, seq, wide))
     lines.ops.extend(end_of_scope(zero))
@@ -75,14 +76,19 @@ def _is_one_head(bias: Tensor) -> bool:
 def _aligned(lines: Lines, bias: Tensor, batch: Dim) -> Tensor:
     """Rows padded and seen without the padding, for every sequence; the kernel's gradient has padded rows."""
     head, seq, past = bias.dims
-    wide = Dim.of("aligned", -(-int(past.size) // ALIGNED_TO) * ALIGNED_TO)
+    wide = _rounded_up("aligned", past, ALIGNED_TO)
     if wide.size != past.size:
         bias = lines.see("slice", lines.do("pad", bias, to=axes(head, seq, wide)), head, seq, past)
-    return lines.see("expand" if int(batch.size) > 1 else "within", bias, batch, head, seq, wide)
+    room = _rounded_up("room", past, GRADIENT_TO)
+    return lines.see("expand" if int(batch.size) > 1 else "within", bias, batch, head, seq, room)
+
+
+def _rounded_up(name: str, dim: Dim, multiple: int) -> Dim:
+    return Dim.of(name, -(-int(dim.size) // multiple) * multiple)
 
 
 def _statistics(query: Tensor) -> dict[str, Tensor]:
     batch, head, seq, _ = query.dims
-    rows = Dim.of("rows", -(-int(seq.size) // LOGSUMEXP_TO) * LOGSUMEXP_TO)
+    rows = _rounded_up("rows", seq, LOGSUMEXP_TO)
     kept = {"logsumexp": Tensor(axes(batch, head, rows), "stat")}
     return kept | {name: Tensor(axes(), "seed") for name in ("seed", "offset")}

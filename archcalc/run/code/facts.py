@@ -19,6 +19,7 @@ class Facts:
 
     activation: str = ""
     caps_logits: bool = False
+    divides_chosen: bool = False  # the weights of chosen experts, by their sum
     dropout: tuple[tuple[str, float], ...] | None = None
 
     def rate(self, place: str) -> float:
@@ -34,13 +35,13 @@ def facts(data: dict[str, Any], model_type: str, config: Mapping[str, Any] | Non
     if not (data_root() / "hf" / f"{model_type}.json").exists():
         return NOTHING_SAID
     said = _values(model_type, config or {})
-    caps = any(said.get(key) for key in data.get("logits_cap", ()))
+    caps, divides = (any(said.get(key) for key in data.get(name, ())) for name in ("logits_cap", "divides_chosen"))
     if not config:
-        return Facts(caps_logits=caps)
+        return Facts(caps_logits=caps, divides_chosen=divides)
     names = (said[key] for key in data.get("activation", ()) if isinstance(said.get(key), str))
     keys = data.get("dropout", {}).get(model_type)
     rates = keys and tuple((place, float(said.get(key) or 0)) for place, key in keys.items())
-    return Facts(next(names, ""), caps, rates)
+    return Facts(next(names, ""), caps, divides, rates)
 
 
 def _values(model_type: str, config: Mapping[str, Any]) -> dict[str, Any]:

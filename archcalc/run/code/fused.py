@@ -1,11 +1,17 @@
-"""Queries, keys and values made by one matrix: they are views of its result, which lives as long as any of them."""
+"""Queries, keys and values made by one matrix: they are views of its result, which lives as long as any of them.
+
+The matrix is one parameter: it has one gradient and one set of optimizer states, and peft adapts it as a whole.
+"""
 
 from __future__ import annotations
 
-from archcalc.core.ir import Dim, Module, Op, Param, Region, Tensor, axes, walk
+from archcalc.core.ir import Dim, Module, Op, Region, Tensor, walk
 from archcalc.core.roles import Role
 from archcalc.core.splits import Piece, Split
+from archcalc.layers.linear import linear
+from archcalc.run.code.merged import Linear, linears, role_of
 
+NAME = "qkv"
 MADE_TOGETHER = (Role.ATTENTION_Q, Role.ATTENTION_K, Role.ATTENTION_V)
 
 
@@ -24,39 +30,35 @@ WAYS = {"split": split_projections, "split_heads": split_heads}  # the habit `qk
 
 
 def _join_all(root: Module, seen: list[str]) -> None:
-    for module, _ in walk(root):
+    for module, _ in list(walk(root)):
         if any(child.region == Region.CORE for child in module.children):
-            _join(module, seen)
+            three = [one for child in module.children for one in linears(child) if role_of(one.op) in MADE_TOGETHER]
+            if len(three) == len(MADE_TOGETHER):
+                _join(module, three, seen)
 
 
-def _join(attention: Module, seen: list[str]) -> None:
-    made = {_role(op): (child, op) for child in attention.children for op in child.ops if _role(op) in MADE_TOGETHER}
-    if len(made) < len(MADE_TOGETHER):
-        return
-    first, *_ = (child for child, _ in made.values())
-    place = attention.body.index(first)
-    for child, op in made.values():
-        child.body.remove(op)
-        attention.body.remove(child)
-    attention.body[place:place] = _together([op for _, op in made.values()], seen)
+def _join(attention: Module, three: list[Linear], seen: list[str]) -> None:
+    """One linear layer in the place of three, and the parts of what it makes."""
+    place = attention.body.index(three[0].module)
+    (x, *_), has_bias = three[0].op.inputs, bool(three[0].biases)
+    for one in three:
+        attention.drop(one.module)
+    joint = attention.child(NAME)
+    joint.stands_for = tuple(one.module.name for one in three)
+    whole = linear(joint, x, _width(three), bias=has_bias, role=Role.ATTENTION_QKV)
+    attention.body.remove(joint)
+    attention.body[place:place] = [joint, *_parts(whole, three, seen)]
 
 
-def _role(op: Op) -> Role | None:
-    return next((one.weight_role for one in op.inputs if isinstance(one, Param) and len(one.axes) > 1), None)
-
-
-def _together(ops: list[Op], seen: list[str]) -> list[Op]:
-    """One product, perhaps seen in another order, and its three parts."""
-    query, key, value = ops
-    whole = Tensor(axes(*query.output.axes[:-1], _width(ops)), query.output.role)
-    parameters = [tensor for op in ops for tensor in op.inputs[1:]]
-    product = Op("affine", (query.inputs[0], *parameters), whole, query.over)
+def _parts(whole: Tensor, three: list[Linear], seen: list[str]) -> list[Op]:
+    """All of it perhaps seen in another order, then queries, keys and values."""
+    query, key, value = (one.output for one in three)
     views = [Op(kind, (whole,), Tensor(whole.axes, whole.role)) for kind in seen]
     whole = views[-1].output if views else whole
-    return [product, *views, Op("split", (whole,), query.output, beside={"keys": key.output, "values": value.output})]
+    return [*views, Op("split", (whole,), query, beside={"keys": key, "values": value})]
 
 
-def _width(ops: list[Op]) -> Dim:
+def _width(three: list[Linear]) -> Dim:
     """All three behind each other, each divided over GPUs by heads."""
-    pieces = [Piece(int(head.size), int(width.size)) for head, width in (op.output.axes[-1] for op in ops)]
-    return Dim.of("qkv", sum(piece.size for piece in pieces), split=Split(tuple(pieces)))
+    pieces = [Piece(int(head.size), int(width.size)) for head, width in (one.output.axes[-1] for one in three)]
+    return Dim.of(NAME, sum(piece.size for piece in pieces), split=Split(tuple(pieces)))

@@ -44,6 +44,10 @@ class Habits:
         view="attention kernels read keys and values of a group of heads where they are",
         copy="keys and values are copied for every head before attention",
     )
+    capped: str = habit(
+        plain="attention with capped scores is a kernel that keeps a number for each row",
+        flash_attn="that of the flash-attn package, which keeps the state of its random numbers too",
+    )
     zeros: str = habit(
         constant="zeros in the place of a bias want no gradient",
         leaf="they want one where blocks are recomputed (T5Attention.forward)",
@@ -125,6 +129,11 @@ class Habits:
     registered: str = habit(
         running="a layer lists its parameters in the order in which it uses them",
         norms_last="the same, with norms behind all else of a layer",
+        norms_first="the same, with norms in front of all else of a block",
+        norms_behind="the same, with each norm behind what reads it",
+        experts_first="norms last, and experts in front of their router",
+        bert="the same as running, with the table of types behind that of positions",
+        vit="attention, norms, feed-forward layer; vectors of the embedding in front of its convolution",
     )
     bias: str = habit(
         plain="a bias is added to a product in an op of its own",
@@ -169,7 +178,13 @@ class Habits:
     )
     experts: str = habit(
         plain="tokens are sorted by expert, and answers are weighed by the router behind the last product",
+        grouped="one product for all experts, of rows sorted by them; gate and up are one matrix (transformers)",
         weighed_inside="by all-to-all, the router's weights multiplied into the activation; variables hold buffers",
+    )
+    router: str = habit(
+        plain="probabilities of experts in the activations' number format",
+        divided="probabilities in fp32; those of chosen experts, divided by their sum, stay so (Mixtral)",
+        cast="the same, divided if a config says so (norm_topk_prob), and cast back",
     )
     gathered: str = habit(
         kept="sequence parallelism: the gathered input of a product is kept for the backward pass",

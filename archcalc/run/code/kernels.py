@@ -1,10 +1,13 @@
-"""What a kernel of attention gives out: it lies as the queries do, and is copied by position if they lie by head."""
+"""What a kernel of attention gives out, and what it keeps besides.
+
+Its output lies as the queries do, and is copied by position if they lie by head.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from archcalc.core.ir import Module, Op, Tensor
+from archcalc.core.ir import Dim, Module, Op, Tensor, axes
 from archcalc.run.code.attention_parts import core_of
 from archcalc.run.code.layouts import Layouts
 
@@ -26,3 +29,11 @@ def _by_position(item: Op | Module, layouts: Layouts) -> list[Op | Module]:
         return [item]
     made = Tensor(item.output.axes, item.output.role)
     return [replace(item, output=made), Op("copy", (made,), item.output)]
+
+
+def with_random_state(op: Op, *, narrow: bool) -> list[Op]:
+    """Two numbers, also where nothing is dropped.
+
+    Source: flash-attn 2, mha_fwd in csrc/flash_attn/flash_api.cpp, `rng_state`, which FlashAttnFunc.forward saves."""
+    state = Tensor(axes(Dim.of("two", 2)), "seed")
+    return [replace(op, beside={**op.beside, "state": state})]

@@ -119,6 +119,11 @@ def usual_code(model_type: str, config: Mapping[str, Any] | None = None) -> Code
     return code(TRANSFORMERS, model_type, config) if model_type in families else not_compared(model_type)
 
 
+def compared_families() -> tuple[str, ...]:
+    """The model types of transformers whose code is known."""
+    return tuple(sorted(_library(TRANSFORMERS)["families"]))
+
+
 def not_compared(model_type: str) -> Code:
     """archcalc's own layers, in the place of transformers' code."""
     return replace(OWN, missing=model_type) if model_type else OWN

@@ -17,12 +17,13 @@ from archcalc.run.code import (
     dropouts,
     dropped_adapters,
     ends,
-    fused,
+    experts,
     gated,
     gpt2,
     head_chunks,
     heads,
     interleaved,
+    kernels,
     loss_chunks,
     losses,
     losses_in_place,
@@ -41,6 +42,7 @@ from archcalc.run.code.activations import WRITTEN
 from archcalc.run.code.facts import NOTHING_SAID, Facts
 from archcalc.run.code.habits import Habits
 from archcalc.run.code.linear import join_biases
+from archcalc.run.code.routers import Routing
 
 Lowered = Callable[..., list[Op]]
 
@@ -67,6 +69,7 @@ OPS: dict[tuple[str, str], dict[str, Lowered]] = {  # kind of op and habit: the 
         "joined": rotary.joined,
     },
     ("flash", "kv_heads"): {"copy": heads.copied},
+    ("bent_flash", "capped"): {"flash_attn": kernels.with_random_state},
     ("cross_entropy", "loss"): {
         "in_place": losses_in_place.in_place,
         "in_place_fp32": losses_in_place.in_place_fp32,
@@ -147,6 +150,8 @@ class Lowering:
         for (habit, choice), change in LAYERS.items():
             if getattr(self.habits, habit) == choice:
                 change(root, self.plan)
+        if self.habits.experts == "grouped":
+            experts.group_experts(root, self._routing, narrow=self.narrow)
         if self.habits.adapters == "fp32":
             adapters.lower_adapters(root, narrow=self.narrow)
         self._lower_ends(root)
@@ -156,8 +161,11 @@ class Lowering:
             join_biases(root)
         if self.facts.dropout is not None:
             dropouts.put_in_place(root, self.facts)
-        if self.habits.qkv in fused.WAYS:
-            fused.WAYS[self.habits.qkv](root)
+
+    @property
+    def _routing(self) -> Routing:
+        habit = self.habits.router
+        return Routing(is_divided=habit == "divided" or self.facts.divides_chosen, is_cast=habit == "cast")
 
     def _lower_ends(self, root: Module) -> None:
         if self.habits.embedding_scale != "plain":

@@ -38,16 +38,16 @@ class Linear(NamedTuple):
 def merge(root: Module, plan: Plan) -> None:
     for module in [module for module, _ in walk(root)]:
         for roles in TOGETHER:
-            found = [one for child in module.children for one in _linears(child) if _role(one.op) in roles]
+            found = [one for child in module.children for one in linears(child) if role_of(one.op) in roles]
             alike = [one for one in found if one.op.inputs[0] is found[0].op.inputs[0]]
             if len(alike) > 1 and all(_pieces(one.output.axes[-1]) for one in alike):
                 _merge(module, alike)
 
 
-def _linears(module: Module) -> Iterator[Linear]:
+def linears(module: Module) -> Iterator[Linear]:
     """The layer itself, if the module is one."""
     op, *rest = module.body or (None,)
-    if not isinstance(op, Op) or not op.traits.contraction or not _role(op):
+    if not isinstance(op, Op) or not op.traits.contraction or not role_of(op):
         return
     if not rest:
         yield Linear(module, op, op.output, ())
@@ -56,17 +56,17 @@ def _linears(module: Module) -> Iterator[Linear]:
         yield Linear(module, op, rest[0].output, biases)
 
 
-def _role(op: Op) -> Role | None:
+def role_of(op: Op) -> Role | None:
     return next((tensor.weight_role for tensor in op.inputs if isinstance(tensor, Param)), None)
 
 
-def _merge(module: Module, linears: list[Linear]) -> None:
+def _merge(module: Module, alike: list[Linear]) -> None:
     """One product in the place of the first, and its parts behind it."""
-    first, *others = linears
+    first, *others = alike
     x, *_ = first.op.inputs
-    weights = (tensor for one in linears for tensor in one.op.inputs[1:])
-    biases = (bias for one in linears for bias in one.biases)
-    joint = Tensor((*first.output.axes[:-1], (_joined([one.output.axes[-1] for one in linears]),)), first.output.role)
+    weights = (tensor for one in alike for tensor in one.op.inputs[1:])
+    biases = (bias for one in alike for bias in one.biases)
+    joint = Tensor((*first.output.axes[:-1], (_joined([one.output.axes[-1] for one in alike]),)), first.output.role)
     first.module.body[:] = [replace(first.op, inputs=(x, *weights, *biases), output=joint)]
     for one in others:
         one.module.body.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from archcalc.core.ir import Module, ModuleGroup, Op, Region, Tensor, walk
-from archcalc.core.tree import ops_in
+from archcalc.core.tree import ops_in, read_from_outside
 from archcalc.run.code import masks, positions
 from archcalc.run.code.writing import end_of_scope
 
@@ -80,3 +80,9 @@ def model_frames(root: Module, *, narrow: bool) -> list[ModelFrame]:
     embeddings = [child for child in root.children if child.group == ModuleGroup.EMBEDDING]
     stacks = [child for child in root.children if child.group == ModuleGroup.BLOCKS]
     return [ModelFrame(embedding, stack, narrow=narrow) for embedding, stack in zip(embeddings, stacks, strict=True)]
+
+
+def hold_hidden_states(root: Module) -> None:
+    """LlamaForCausalLM.forward and others like it: what the head reads is held until the loss is there."""
+    heads = [child for child in root.children if child.group == ModuleGroup.HEAD]
+    root.body.extend(end_of_scope(*(read_from_outside(head)[0] for head in heads)))

@@ -7,7 +7,7 @@ from archcalc.run.code import eager
 from archcalc.run.code.attention_parts import core_of, looked_at, see_by_head, stores_scores, weights_of
 from archcalc.run.code.frames import Frame
 from archcalc.run.code.kernels import lower_kernel
-from archcalc.run.code.model_frame import model_frames
+from archcalc.run.code.model_frame import hold_hidden_states, model_frames
 from archcalc.run.code.partial_rotary import rotate_parts
 from archcalc.run.code.positions import places
 from archcalc.run.code.writing import end_of_scope
@@ -22,6 +22,7 @@ def add_scopes(root: Module, *, narrow: bool) -> None:
         for block in model.blocks:
             _end_block(Frame(block), counted, narrow=narrow)
         model.until_end(model.embedded, counted, *made)
+    hold_hidden_states(root)
 
 
 def _end_block(frame: Frame, counted: Tensor, *, narrow: bool) -> None:

@@ -36,4 +36,7 @@ class Rule:
 
 
 def _is_one(value: Any, values: tuple[Any, ...]) -> bool:
+    """Of an option that takes several values, whether one of these is meant."""
+    if isinstance(value, tuple):
+        return any(_is_one(each, values) for each in value)
     return value in values or (ANY in values and value not in OFF)

@@ -7,7 +7,7 @@ Source: transformers, LlamaModel, LlamaDecoderLayer and LlamaAttention, as its o
 
 from __future__ import annotations
 
-from archcalc.core.ir import Module, ModuleGroup, Tensor
+from archcalc.core.ir import Module, Tensor
 from archcalc.core.roles import Role
 from archcalc.core.tree import read_from_outside
 from archcalc.run.code import eager
@@ -21,7 +21,7 @@ from archcalc.run.code.attention_parts import (
     weights_of,
 )
 from archcalc.run.code.frames import Frame
-from archcalc.run.code.model_frame import model_frames
+from archcalc.run.code.model_frame import hold_hidden_states, model_frames
 from archcalc.run.code.writing import end_of_scope
 
 
@@ -70,12 +70,6 @@ def add_scopes(root: Module, *, narrow: bool, every_mask: bool = False) -> None:
                 _end_attention(attention, narrow=narrow)
         model.until_end(model.embedded, *held)
     hold_hidden_states(root)
-
-
-def hold_hidden_states(root: Module) -> None:
-    """LlamaForCausalLM.forward: what the head reads is held until the loss is there."""
-    heads = [child for child in root.children if child.group == ModuleGroup.HEAD]
-    root.body.extend(end_of_scope(*(read_from_outside(head)[0] for head in heads)))
 
 
 def _end_block(frame: Frame, places: list[Tensor]) -> None:

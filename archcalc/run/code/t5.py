@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from archcalc.core.ir import Dim, Module, Op, Tensor, axes, walk
 from archcalc.core.roles import Role
+from archcalc.core.tree import given_out
 from archcalc.layers.attention_core import EAGER
 from archcalc.run.code.attention_parts import attentions, core_of, looked_at, lower_attention, stores_scores, weights_of
 from archcalc.run.code.dropouts import role_of
@@ -17,14 +18,15 @@ from archcalc.run.code.writing import Lines, end_of_scope
 
 
 def add_scopes(root: Module, *, narrow: bool) -> None:
-    """T5ForConditionalGeneration.forward: what the decoder gives out is held until the loss is there."""
+    """T5ForConditionalGeneration.forward: what encoder and decoder give out, and the decoder's ids, are held until the
+    loss is there."""
     models = model_frames(root, narrow=narrow)
+    encoded = [tensor for model in models[:-1] if (tensor := given_out(model.stack))]
     for model in models:
         _lower_stack(model)
-    if len(models) > 1:
-        _shift_right(models[-1].embedding)
+    ids = [_shift_right(models[-1].embedding)] if encoded else []
     held = _scale_for_tied_head(root)
-    root.body.extend(end_of_scope(*held))
+    root.body.extend(end_of_scope(*encoded, *ids, *held))
 
 
 def _lower_stack(model: ModelFrame) -> None:
@@ -117,8 +119,8 @@ def _factors(ffn: Module) -> list[Tensor]:
     return [tensor for op in ffn.ops if len(op.inputs) > 1 for tensor in op.inputs]
 
 
-def _shift_right(embedding: Module) -> None:
-    """The decoder's ids are made of the labels. Source: T5PreTrainedModel._shift_right."""
+def _shift_right(embedding: Module) -> Tensor:
+    """The decoder's ids, which are made of the labels. Source: T5PreTrainedModel._shift_right."""
     ids = next(op for op in embedding.ops if op.traits.enters)
     batch, seq = ids.output.dims
     lines = Lines(narrow=False)
@@ -128,10 +130,11 @@ def _shift_right(embedding: Module) -> None:
     lines.do("constant", to=axes(batch, seq), role=BOOLS)
     place = embedding.body.index(ids)
     embedding.body[place : place + 1] = lines.ops
+    return ids.output
 
 
 def _scale_for_tied_head(root: Module) -> list[Tensor]:
-    """`scale_decoder_outputs` where the head is the table of tokens. Gives what it reads of the decoder."""
+    """`scale_decoder_outputs` where the head is the table of tokens. Gives what is held of the decoder."""
     held: list[Tensor] = []
     for module, _ in walk(root):
         for op in [op for op in module.ops if op.traits.contraction and role_of(op) in (Role.TOKEN_TABLE, Role.HEAD)]:
@@ -139,6 +142,7 @@ def _scale_for_tied_head(root: Module) -> list[Tensor]:
             held.append(x)
             if role_of(op) is Role.TOKEN_TABLE:
                 scaled = Tensor(x.axes, x.role)
+                held.append(scaled)
                 place = module.body.index(op)
                 module.body[place : place + 1] = [Op("scale", (x,), scaled), replace(op, inputs=(scaled, *weights))]
     return held

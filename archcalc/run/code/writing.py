@@ -57,7 +57,8 @@ class Lines:
         """All lines, the last of which makes what the op made that they stand for; then the function's scope ends."""
         *lines, last = self.ops
         given = replace(last, output=of.output, name=of.name, note=of.note, title=of.title)
-        return [*lines, given, *end_of_scope(*self.variables)]
+        held = (of.output if variable is last.output else variable for variable in self.variables)
+        return [*lines, given, *end_of_scope(*held)]
 
 
 def end_of_scope(*variables: Tensor) -> list[Op]:

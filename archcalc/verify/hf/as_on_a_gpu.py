@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from archcalc.core.errors import InputError
 from archcalc.verify.hf.built import needed
+from archcalc.verify.hf.flash_attn import FlashAttention
 
 aten = torch.ops.aten
 META: Any = torch._meta_registrations
@@ -109,12 +110,15 @@ def attention(
 
 def _flash(query: Tensor, key: Tensor, value: Tensor, dropout: float, causal: bool, scale: float | None) -> Tensor:
     width = query.shape[-1]
-    missing = -width % PADDED_TO
-    if missing:
-        query, key, value = (functional.pad(one, (0, missing)) for one in (query, key, value))
+    query, key, value = map(_padded, (query, key, value))
     scale = scale or width**-0.5
     found: Tensor = aten._scaled_dot_product_flash_attention(query, key, value, dropout, causal, False, scale=scale)[0]
-    return found[..., :width] if missing else found
+    return found[..., :width]
+
+
+def _padded(tensor: Tensor) -> Tensor:
+    missing = -tensor.shape[-1] % PADDED_TO
+    return functional.pad(tensor, (0, missing)) if missing else tensor
 
 
 def fused_attention(
@@ -123,18 +127,15 @@ def fused_attention(
     key: Tensor,
     value: Tensor,
     attention_mask: Tensor | None,
-    dropout: float = 0.0,
-    scaling: float | None = None,
-    is_causal: bool | None = None,
     s_aux: Tensor | None = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
-    """The flash kernel as transformers calls that of the flash-attn package, which caps scores and looks through
-    windows by itself: for classes that do without scaled_dot_product_attention."""
+    """The kernel of the flash-attn package, which caps scores and looks through windows by itself: for classes that do
+    without scaled_dot_product_attention."""
     if s_aux is not None:
         raise InputError("no kernel of PyTorch's has attention sinks", "use eager attention")
-    causal = module.is_causal if is_causal is None else is_causal
-    return _flash(query, key, value, dropout, causal, scaling).transpose(1, 2), None
+    found: Tensor = FlashAttention.apply(*map(_padded, (query, key, value)))  # type: ignore[no-untyped-call]
+    return found[..., : query.shape[-1]].transpose(1, 2), None
 
 
 def _bias(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:

@@ -16,7 +16,8 @@ from archcalc.core.errors import InputError
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model, from_document
 from archcalc.reference.lifetimes import Birth, Phase, Storage
-from archcalc.run.code.library import usual_code
+from archcalc.run.code.library import compared_families, usual_code
+from archcalc.run.code.lowering import NotLowered
 from archcalc.verify.check import Progress
 from archcalc.verify.hf.built import class_named, needed
 from archcalc.verify.hf.peak_ours import Played, played
@@ -28,7 +29,7 @@ LAYERS = 4  # of each stack
 DEPTHS = ("num_hidden_layers", "n_layer", "num_layers", "num_decoder_layers", "encoder_layers", "decoder_layers")
 LISTS = ("layer_types", "mlp_layer_types")  # with an entry for each layer
 OPTIMIZERS = {"adamw": "adamw-foreach", "adamw-fused": "adamw-fused", "adamw-for-loop": "adamw", "sgd": "sgd"}
-QUERY_AND_VALUE = (("q_proj", "v_proj"), ("q", "v"), ("query", "value"))
+ADAPTED = (("q_proj", "v_proj"), ("q", "v"), ("query", "value"), ("c_attn",), ("query_key_value",))  # or one matrix
 SECOND = 1  # the step that is compared: the first has no optimizer states yet
 CUT = Assumption(Topic.SCOPE, f"compared on the first {LAYERS} layers of each stack: deeper ones repeat them")
 
@@ -60,7 +61,7 @@ USUAL = (  # where nothing is chosen
 
 
 CHOICES = {
-    "precision": ("bf16", "fp16", "fp32"),
+    "precision": ("bf16", "fp32"),
     "attention": ("eager", "flash"),
     "recompute": ("none", "full"),
     "optimizer": tuple(OPTIMIZERS),
@@ -83,16 +84,26 @@ def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, pro
     small = from_document(imported.document(config, "config.json"), model.name, ())
     rows: list[Row] = []
     left_out: dict[str, str] = {}
+    assumed = [CUT]
     for place, asked in enumerate(ways):
         progress(place, len(ways), asked.words)
         targets = _targets(config) if asked.lora else ()
         if asked.lora and not targets:
-            left_out[asked.words] = f"{class_named(config)} has no linear layers of its own for queries and values"
+            left_out[asked.words] = (
+                f"archcalc does not know which layers of {class_named(config)} peft adapts by default"
+            )
             continue
-        rows.extend(_rows(small, config, asked, _setting(asked, batch, seq, targets)))
+        ours = _played(small, asked, batch, seq)
+        rows.extend(_rows(ours, config, asked, _traced(small, config, _setting(asked, batch, seq, targets))))
+        assumed.extend(ours.notes)
     progress(len(ways), len(ways), "")
-    setting = f"batch {batch}, seq {seq}, transformers {needed('transformers').__version__}"
-    return VerifyReport(model.name, (CUT,), setting, tuple(rows), left_out)
+    version = needed("transformers").__version__
+    setting = f"memory of a training step, {_number(ways)}, batch {batch}, seq {seq}, transformers {version}"
+    return VerifyReport(model.name, tuple(dict.fromkeys(assumed)), setting, tuple(rows), left_out)
+
+
+def _number(ways: tuple[Asked, ...]) -> str:
+    return f"{len(ways)} ways of training" if len(ways) > 1 else ways[0].words
 
 
 def _config(model: Model) -> dict[str, Any]:
@@ -100,9 +111,13 @@ def _config(model: Model) -> dict[str, Any]:
     if not model.config:
         fact = "there is no config.json of this model, and so no class of transformers to compare with"
         raise InputError(fact, "give a config.json, or hf:owner/name", field=model.name)
+    if model.edited:
+        fact = "transformers builds the model of config.json, which --set changed"
+        raise InputError(fact, "leave --set out, or change a copy of the config.json", field="--set")
     if usual_code(model.model_type, model.config).missing:
-        fact = f"presets/code/transformers.yaml does not say how transformers computes {model.model_type}"
-        raise InputError(fact, "its peaks are those of archcalc's own layers, which `archcalc verify` compares")
+        fact = f"archcalc does not know how transformers trains {model.model_type}, tensor by tensor"
+        known = f"--peak compares {', '.join(compared_families())}"
+        raise InputError(fact, f"{known}; without --peak, `archcalc verify` compares any model", field=model.name)
     return dict(model.config)
 
 
@@ -116,14 +131,23 @@ def _cut(config: dict[str, Any]) -> dict[str, Any]:
 def _targets(config: dict[str, Any]) -> tuple[str, ...]:
     """What the class calls the linear layers that archcalc's adapters stand beside by default."""
     names = {name.rpartition(".")[2] for name, _ in Training(config, Setting(1, 1)).model.named_modules()}
-    return next((pair for pair in QUERY_AND_VALUE if names >= set(pair)), ())
+    return next((layers for layers in ADAPTED if names >= set(layers)), ())
 
 
-def _rows(model: Model, config: dict[str, Any], asked: Asked, setting: Setting) -> list[Row]:
-    group = asked.words
-    ours = played(model, asked, setting.batch, setting.seq)
-    there = trace_training(Training(config, setting, model.document.head_in_checkpoint))
-    kept = _kept(there)
+def _played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
+    try:
+        return played(model, asked, batch, seq)
+    except NotLowered as reason:
+        fact = f"this model has a layer that archcalc does not know from transformers' other {model.model_type} models"
+        raise InputError(fact, "without --peak, `archcalc verify` compares any model", field=model.name) from reason
+
+
+def _traced(model: Model, config: dict[str, Any], setting: Setting) -> Trace:
+    return trace_training(Training(config, setting, model.document.head_in_checkpoint))
+
+
+def _rows(ours: Played, config: dict[str, Any], asked: Asked, there: Trace) -> list[Row]:
+    group, kept = asked.words, _kept(there)
     rows = [
         Row("tensors kept for the backward pass", ours.kept.total(), len(kept), group, _first(ours, kept)),
         Row("bytes of them", ours.kept_bytes, sum(one.bytes for one in kept), group),

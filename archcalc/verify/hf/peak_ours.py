@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.profile import Block, Change, Happening
+from archcalc.core.assumptions import Assumption
+from archcalc.core.notes import memory_notes_of
 from archcalc.run.code.library import TRANSFORMERS
 from archcalc.spec.sizes import Sizes
 
@@ -25,6 +27,7 @@ class Played:
 
     kept: Counter[int]
     peaks: dict[str, int]
+    notes: tuple[Assumption, ...]  # what the simulation takes for granted about layers
 
     @property
     def kept_bytes(self) -> int:
@@ -47,8 +50,9 @@ def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
     )
     sizes = _sizes(model, batch, seq)
     start = memory.simulated(sizes).start
-    changes = training.unrolled(memory.traced(sizes), memory.case, memory.keeping, memory.parameters.states)
-    return _played(changes, sum(start.values()))
+    root = memory.traced(sizes)
+    changes = training.unrolled(root, memory.case, memory.keeping, memory.parameters.states)
+    return Played(*_played(changes, sum(start.values())), memory_notes_of(root))
 
 
 def _sizes(model: Model, batch: int, seq: int) -> Sizes:
@@ -57,7 +61,8 @@ def _sizes(model: Model, batch: int, seq: int) -> Sizes:
     return Sizes(batch, **free)
 
 
-def _played(changes: list[Happening], level: int) -> Played:
+def _played(changes: list[Happening], level: int) -> tuple[Counter[int], dict[str, int]]:
+    """What is there when the backward pass begins, and the peak of each pass."""
     alive: set[Block] = set()
     kept: Counter[int] = Counter()
     peaks: dict[str, int] = {}
@@ -71,4 +76,4 @@ def _played(changes: list[Happening], level: int) -> Played:
         level += change.bytes
         alive ^= {change.block} if change.bytes else set()
         peaks[phase] = max(peaks.get(phase, 0), level)
-    return Played(kept, peaks)
+    return kept, peaks

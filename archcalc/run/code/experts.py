@@ -1,0 +1,119 @@
+"""A mixture of experts as transformers computes it: rows sorted by expert, and one product for all experts.
+
+    route → sort → gather → gate and up in one product → activation → down → weigh → sort back → sum
+
+Shapes do not depend on which experts are chosen: there are as many rows as tokens choose experts, whichever these are.
+Gate and up are one parameter. Python's variables hold rows, weights and places until the function returns.
+Source: transformers, grouped_mm_experts_forward in integrations/moe.py, which is the default of every class that has
+it (get_correct_experts_implementation in modeling_utils.py); MixtralSparseMoeBlock.forward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.count import total
+from archcalc.core.ir import Axes, Dim, Module, Op, Param, Region, Tensor, axes, walk
+from archcalc.core.roles import Role
+from archcalc.run.code.routers import Routed, Routing, lower_router
+from archcalc.run.code.writing import WIDE, Lines, end_of_scope
+
+PLACES, INT32 = "index", WIDE  # int32, as wide as statistics
+ASSUMED = Assumption(
+    Topic.CODE,
+    "experts: transformers' default, one grouped product (grouped_mm), whose memory does not depend on which experts "
+    "are chosen; without a loss that balances them (output_router_logits: false)",
+)
+
+
+def group_experts(root: Module, routing: Routing, *, narrow: bool) -> None:
+    for mixture in [module for module, _ in walk(root) if module.region == Region.MIXTURE]:
+        mixture.memory_notes.append(ASSUMED)
+        routed = lower_router(mixture, routing, narrow=narrow)
+        experts = next(child for child in mixture.children if child.region == Region.EXPERTS)
+        _Experts(experts, routed, narrow).write()
+        mixture.body.extend(end_of_scope(routed.scores, routed.weights, routed.indices))
+
+
+@dataclass(frozen=True)
+class _Experts:
+    """What only the chosen experts compute."""
+
+    module: Module
+    routed: Routed
+    narrow: bool
+
+    def write(self) -> None:
+        _, gather, *inside, _, gather_back, _, adding = self.module.body
+        assert isinstance(gather, Op) and isinstance(gather_back, Op) and isinstance(adding, Op)
+        lines = Lines(narrow=self.narrow)
+        order, weights, offsets = self._sort(lines, gather)
+        sorting, lines.ops = lines.ops, []
+        products = self._multiply(inside, gather.output, offsets)
+        self._sum(lines, gather_back.inputs[0], weights, order)
+        self.module.body[:] = [*sorting, *products, *lines.returned(adding)]
+
+    @property
+    def _experts(self) -> Dim:
+        params = (param for child in self.module.children for param in child.params.values())
+        return next(dim for param in params for dim in param.dims if dim.dealt)
+
+    def _sort(self, lines: Lines, gather: Op) -> tuple[Tensor, Tensor, Tensor]:
+        """Rows and weights by expert: in which order, the weights, and where the rows of each expert end."""
+        rows = self.routed.indices.axes
+        ids, order, tokens = (lines.do("constant", to=rows, role=PLACES) for _ in range(3))
+        lines.do("gather", gather.inputs[0], tokens, into=gather.output)
+        weights = lines.do("gather", self.routed.weights, order)
+        narrowed = lines.do("constant", ids, role=INT32)
+        counts = lines.do("constant", narrowed, to=axes(self._experts), role=INT32)
+        offsets = lines.do("constant", counts, role=INT32)
+        lines.hold(ids, order, gather.output, weights, narrowed, counts, offsets)
+        return order, weights, offsets
+
+    def _multiply(self, inside: list[Op | Module], rows: Tensor, offsets: Tensor) -> list[Op | Module]:
+        """Gate and up, or up alone, the activation, and down."""
+        *first, down = (item for item in inside if isinstance(item, Module))
+        between = [item for item in inside if isinstance(item, Op)]
+        up = self._join(first, rows, offsets) if len(first) > 1 else [_told(module, offsets) for module in first]
+        return [*up, *between, _told(down, offsets)]
+
+    def _join(self, gate_and_up: list[Module], rows: Tensor, offsets: Tensor) -> list[Op | Module]:
+        """One matrix in the place of two, and the parts of what it makes."""
+        gate, up = (module.ops for module in gate_and_up)
+        (gate_product,), (up_product,) = gate, up
+        weights = [one for op in (gate_product, up_product) for one in op.inputs if isinstance(one, Param)]
+        for module in gate_and_up:
+            self.module.drop(module)
+        joint = self.module.child("gate_up")
+        joint.stands_for = tuple(module.name for module in gate_and_up)
+        weight = _joined(joint, weights)
+        made = Tensor((*rows.axes[:-1], weight.axes[1]), rows.role)
+        joint.body.append(replace(gate_product, inputs=(rows, weight, offsets), output=made))
+        return [joint, Op("split", (made,), gate_product.output, beside={"up": up_product.output})]
+
+    def _sum(self, lines: Lines, answers: Tensor, weights: Tensor, order: Tensor) -> None:
+        """Weighed by the router, in the order of tokens again, and cast back if the weights are wide."""
+        weighed = lines.do("multiply", answers, weights, role=weights.role)
+        back = lines.do("constant", order)
+        lines.do("constant", to=order.axes, role=PLACES)  # what is written into these places
+        placed = lines.do("gather", weighed, back)
+        *tokens, top, width = placed.axes
+        added = lines.do("sum", placed, to=(*tokens, width), over=top)
+        lines.cast(added, answers.role)
+        lines.hold(answers, back, placed, added)
+
+
+def _told(module: Module, offsets: Tensor) -> Module:
+    """A product that is told which rows are whose."""
+    (product,) = module.ops
+    module.body[:] = [replace(product, inputs=(*product.inputs, offsets))]
+    return module
+
+
+def _joined(module: Module, weights: list[Param]) -> Param:
+    """Behind each other."""
+    experts, width, into = weights[0].dims
+    both: Axes = axes(experts, Dim.of("gate_up", len(weights) * int(width.size)), into)
+    active = total(one.active for one in weights if one.active is not None)
+    return module.param("weight", *both, active=active, role=Role.EXPERT_GATE_UP)

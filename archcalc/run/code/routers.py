@@ -1,0 +1,66 @@
+"""Routers as transformers writes them: probabilities in fp32, those of the chosen experts perhaps divided by their sum.
+
+The division is in place, for which autograd copies what was there before. Here the copy is what was chosen, and the
+quotient a tensor of its own: as many bytes at every moment.
+Source: transformers, MixtralTopKRouter.forward; Qwen3MoeTopKRouter.forward and OlmoeTopKRouter.forward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from archcalc.core.ir import Module, Region, Tensor, walk
+from archcalc.core.roles import Role
+from archcalc.run.code.writing import WIDE, Lines
+
+
+@dataclass(frozen=True)
+class Routing:
+    """What is done with the probabilities of chosen experts."""
+
+    is_divided: bool  # by their sum
+    is_cast: bool  # back to the activations' number format
+
+
+@dataclass(frozen=True)
+class Routed:
+    """What a router gives out: scores, and the weights and numbers of chosen experts."""
+
+    scores: Tensor
+    weights: Tensor
+    indices: Tensor
+
+
+def keep_bare(root: Module) -> None:
+    """A router's matrix is a parameter of its own and no nn.Linear, which peft adapts in another way."""
+    for module, _ in walk(root):
+        if module.region == Region.MIXTURE:
+            _router_of(module).takes_adapters = False
+
+
+def lower_router(mixture: Module, routing: Routing, *, narrow: bool) -> Routed:
+    router = _router_of(mixture)
+    product, softmax, choose = router.ops
+    (scores,), lines = softmax.inputs, Lines(narrow=narrow)
+    shares = lines.do(softmax.kind, lines.cast(scores, WIDE))
+    weights = Tensor(choose.output.axes, shares.role)
+    lines.ops.append(replace(choose, inputs=(shares,), output=weights))
+    if routing.is_divided:
+        weights = _divided(lines, weights)
+    if routing.is_cast:
+        weights = lines.cast(weights, scores.role)
+    router.body[:] = [product, *lines.ops]
+    return Routed(scores, weights, choose.beside["indices"])
+
+
+def _router_of(mixture: Module) -> Module:
+    return next(child for child in mixture.children if _routes(child))
+
+
+def _routes(module: Module) -> bool:
+    return any(param.weight_role is Role.ROUTER for param in module.params.values())
+
+
+def _divided(lines: Lines, weights: Tensor) -> Tensor:
+    *rows, top = weights.axes
+    return lines.do("divide", weights, lines.do("sum", weights, to=tuple(rows), over=top))
