@@ -20,8 +20,10 @@ from archcalc.core.op_costs import (
     recomputes_scores,
 )
 from archcalc.core.op_kind import Kind
+from archcalc.core.row_costs import rows_of_log_softmax, rows_of_logsumexp
 
 _WEIGHT = (("total_weight", "act", "one"),)
+_LOGARITHMS = (("logarithms", "act", "input"),)
 _RSTD = (("rstd", "stat", "rows"),)
 
 
@@ -61,6 +63,22 @@ OF_LIBRARIES = {
         beside=_WEIGHT,
         reads_logits=True,
         autocast="fp32",
+    ),
+    "row_log_softmax": Kind(
+        "the targets' log-probabilities, one sequence after the other",
+        each_input(6),
+        loss_and_targets,
+        beside=_LOGARITHMS,
+        reads_logits=True,
+        gradient_scratch=rows_of_log_softmax,
+    ),
+    "row_logsumexp": Kind(
+        "the same of fp32 logits, by the logarithm of a sum",
+        each_input(4),
+        logits_and_targets,
+        reads_logits=True,
+        autocast="fp32",
+        gradient_scratch=rows_of_logsumexp,
     ),
     "leaf": Kind("numbers that want a gradient and are no parameter", none, nothing, leaf=True),
     "fused_rms_norm": Kind(

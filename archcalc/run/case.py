@@ -15,7 +15,9 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
+from archcalc.run import methods
 from archcalc.run.code import OWN, Code, code, not_compared, support, usual_code
+from archcalc.run.methods import SFT, Method
 from archcalc.run.optimizers import Optimizer, optimizer
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
@@ -47,6 +49,7 @@ class Case:
     reshard: str = "always"  # after the forward pass: always, but the last block, never
     code: Code = OWN
     allocator: str = "plain"
+    method: Method = SFT
     stage: Stage | None = None  # of a pipeline
     freeze: tuple[str, ...] = ()
     lora: int | None = None
@@ -55,6 +58,7 @@ class Case:
     kv_rule: str = "window"
     state_format: Format | None = None
     prefill: int | None = None
+    shared_prefix: int = 0
     overhead: int | None = None
     assumptions: tuple[Assumption, ...] = ()
     estimates: tuple[str, ...] = ()
@@ -100,6 +104,7 @@ def _training(model: Model, asked: Options) -> Case:
         reshard=asked.reshard_after_forward or used.habits.reshard,
         code=used,
         allocator=asked.allocator or used.habits.allocator,
+        method=methods.method(asked),
         freeze=asked.freeze or (),
         lora=asked.lora,
         lora_targets=asked.lora_targets or (),
@@ -146,6 +151,7 @@ def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumptio
         yield Assumption(Topic.PARALLELISM, text, made.accumulate, "--accumulate")
     if made.plan.ep > 1:
         yield Assumption(Topic.PARALLELISM, "tokens are spread evenly over experts: every GPU gets as many as it sends")
+    yield from methods.assumed(asked, made.method, used)
     yield from _set_by_code(asked, made)
     if model.stored and model.stored.is_quantised and not asked.weights:
         text = f"training uses unquantised weights, not the format they are stored in ({model.stored.name})"
@@ -168,6 +174,7 @@ def _set_by_code(asked: Options, made: Case) -> Iterator[Assumption]:
 def _unverified(made: Case) -> list[str]:
     """Assumptions that archcalc has not verified against a real run."""
     found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
+    found += methods.estimated(made.method)
     if made.plan.cp > 1 and made.code.habits.context == "gathered":
         found.append("context parallelism: keys and values are all-gathered for attention")
     if made.compile != "none":
@@ -211,6 +218,7 @@ def _inference(model: Model, asked: Options) -> Case:
         kv_rule=asked.kv_rule or "window",
         state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
         prefill=asked.prefill,
+        shared_prefix=asked.shared_prefix or 0,
         overhead=asked.overhead,
         assumptions=tuple(assumptions),
     )

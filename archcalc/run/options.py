@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.common_options import CommonOptions
+from archcalc.run.extra_checks import check_extras
+from archcalc.run.extra_options import ExtraOptions
 from archcalc.run.inference_options import InferenceOptions
 from archcalc.run.parallel_options import ParallelOptions
 from archcalc.run.training_options import TrainingOptions
@@ -29,7 +31,7 @@ USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command
 
 
 @dataclass(frozen=True)
-class Options(ParallelOptions, InferenceOptions, TrainingOptions, CommonOptions):
+class Options(ExtraOptions, ParallelOptions, InferenceOptions, TrainingOptions, CommonOptions):
     """The options as given; None if not given. Help lists them in the order of the bases, from the last one on."""
 
     @classmethod
@@ -53,6 +55,11 @@ class Options(ParallelOptions, InferenceOptions, TrainingOptions, CommonOptions)
     @property
     def trains(self) -> bool:
         return self.mode == "train"
+
+    @property
+    def adapted(self) -> tuple[str, ...]:
+        """The layers with adapters: those given; else in training the usual ones, in inference all."""
+        return self.lora_targets or (() if self.trains else ("all",))
 
     @property
     def plan(self) -> Plan:
@@ -86,6 +93,7 @@ class Options(ParallelOptions, InferenceOptions, TrainingOptions, CommonOptions)
         if self.trains and self.weights and not self.lora:
             hint = "add --lora 16 (QLoRA), or leave --weights out"
             raise InputError("quantised weights cannot be trained", hint, field="--weights")
+        check_extras(self)
         _ = self.plan  # for its errors
 
 
