@@ -21,23 +21,24 @@ class TokenLogProbabilities:
     def __call__(self, root: Module) -> None:
         section, head = _loss_of(root), _head_of(root)
         (loss,) = section.ops
-        logits, targets = loss.inputs
+        logits = loss.inputs[0]
         if self.cast:
             narrow, logits = logits, Tensor(logits.axes, "stat")
             head.body.append(Op("copy", (narrow,), logits))
-        section.body[:] = self._lines(logits, targets)
+        section.body[:] = self._lines(logits)
 
-    def _lines(self, logits: Tensor, targets: Tensor) -> list[Op]:
-        """The last position predicts nothing that is known."""
+    def _lines(self, logits: Tensor) -> list[Op]:
+        """The last position predicts nothing that is known; the tokens are seen where the ids are stored."""
         batch, seq, vocab = logits.dims
         shifted = Dim.of("next_tokens", max(1, int(seq.size) - 1))
-        seen, wanted = logits.seen_as(batch, shifted, vocab), Tensor(axes(batch, shifted), "index")
+        seen = logits.seen_as(batch, shifted, vocab)
         each = Tensor(axes(batch, shifted), logits.role)
         kind = "row_logsumexp" if self.wide else "row_log_softmax"
-        beside = {} if self.wide else {"logarithms": Tensor(seen.axes, logits.role)}
+        sums, logarithms = Tensor(each.axes, "stat"), Tensor(seen.axes, logits.role)
+        beside = {"logsumexp": sums} if self.wide else {"logarithms": logarithms}
         return [
             Op("slice", (logits,), seen),
-            Op(kind, (seen, wanted), each, beside=beside),
+            Op(kind, (seen,), each, beside=beside),
             Op("sum", (each,), Tensor(axes(), logits.role), over=(batch, shifted)),
         ]
 
@@ -57,7 +58,7 @@ def _head_of(root: Module) -> Module:
     return next(module for module in root.children if module.group == ModuleGroup.HEAD)
 
 
-def logits_of(root: Module) -> Tensor:
-    """What the loss of a changed model reads."""
+def logits_of(root: Module) -> tuple[Tensor, Tensor]:
+    """What the loss of a changed model reads: all logits, and those of tokens that are known."""
     section = next(module for module, _ in walk(root) if module.region == Region.LOSS)
-    return section.ops[0].inputs[0]
+    return section.ops[0].inputs[0], section.ops[0].output

@@ -23,6 +23,7 @@ from archcalc.spec import paths
 if TYPE_CHECKING:
     from archcalc.analyze.memory.answer import Memory
 
+ENDS = {"token_table": "the token table", "head": "the head"}
 EACH_GPU = Plan()  # the token table's and the head's are whole on every GPU
 
 
@@ -32,20 +33,18 @@ def adapter_slots(memory: Memory) -> Resident:
     assert asked.lora
     number, width = asked.adapters or 1, BYTES[case.activations]
     elements = sum(_elements(memory, asked.lora))
-    slots = f"{number} slots" if number > 1 else "a slot"
-    text = f"LoRA adapters: {slots} of rank {asked.lora:,} in {case.activations}, as vLLM allocates them, for {_which(memory)}"
     option = "" if asked.lora_targets else "--lora-targets"
-    note = Assumption(Topic.BESIDE, text, number, option)
+    note = Assumption(Topic.BESIDE, _said(memory, number, asked.lora), number, option)
     return Resident("adapters", "LoRA adapters", {"adapters": number * width * elements}, assumptions=(note,))
 
 
-def _which(memory: Memory) -> str:
-    if memory.options.lora_targets:
-        return ", ".join(memory.options.lora_targets)
-    ends = [words for key, words in (("token_table", "the token table"), ("head", "the head")) if _has(memory, key)]
-    return (
-        " and ".join(["every linear layer", *ends][:2]) if len(ends) < 2 else "every linear layer, token table and head"
-    )
+def _said(memory: Memory, number: int, rank: int) -> str:
+    """For which layers, and in which number format."""
+    slots = f"{number:,} slots" if number > 1 else "a slot"
+    ends = [words for key, words in ENDS.items() if not memory.options.lora_targets and _has(memory, key)]
+    *first, last = [*(memory.options.lora_targets or ("every linear layer",)), *ends]
+    layers = f"{', '.join(first)} and {last}" if first else last
+    return f"LoRA adapters: {slots} of rank {rank:,} in {memory.case.activations} for {layers}, as vLLM allocates them"
 
 
 @cache
@@ -111,6 +110,6 @@ def _ends(memory: Memory, low: Dim) -> Iterator[Tensor]:
     """Two pairs of the vocabulary and the width of the model, where its class in vLLM has them."""
     tables = (param for module, _ in walk(memory.tree) for param in module.params.values())
     table = next((param for param in tables if param.weight_role is Role.TOKEN_TABLE), None)
-    for key in ("token_table", "head"):
+    for key in ENDS:
         if table and _has(memory, key):
             yield from (Tensor(axes(dim, low)) for dim in table.dims)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.memory import inference
 from archcalc.analyze.memory.residents import Resident, in_phase
@@ -37,7 +37,8 @@ def _model(memory: Memory, work: Workload, name: str) -> Resident:
     if list(model.resolved.lengths) != list(memory.model.resolved.lengths) or len(model.resolved.lengths) != 1:
         hint = "name a decoder with the target's vocabulary"
         raise InputError(f"{model.name} cannot propose tokens for {memory.model.name}", hint, field="--draft")
-    asked = replace(memory.options, **dict.fromkeys(NOT_OF_A_DRAFT), overhead=0)
+    unset: dict[str, Any] = dict.fromkeys(NOT_OF_A_DRAFT)
+    asked = replace(memory.options, **unset, overhead=0)
     other = _divided(memory, name, asked)
     step = other.simulated(_sizes(work))
     weights, cache = step.start["weights"], step.start["kv_cache"] + step.start["state"]

@@ -40,7 +40,7 @@ def reference_model(memory: Memory, work: Workload, *, is_unrolled: bool) -> Res
     root = memory.model.build(replace(of_step, mode="prefill"))
     held = {} if case.lora else {"reference": _weights(root, case)}
     steps = _forward(root, case, memory.keeping, is_unrolled=is_unrolled)
-    steps += _log_probabilities(case, logits_of(memory.build(work)), root)
+    steps += _log_probabilities(case, memory.build(work), root)
     place = PLACES[case.method.reference_pass]
     return Resident("reference", "reference model", held, in_phase(steps, PHASE), place)
 
@@ -73,15 +73,16 @@ def _sizes(case: Case) -> Callable[[Tensor, Module], int]:
     return size
 
 
-def _log_probabilities(case: Case, logits: Tensor, root: Module) -> list[Happening]:
+def _log_probabilities(case: Case, policy: Module, root: Module) -> list[Happening]:
     """Its logits until the loss is there, a sequence's logarithms at a time, and what the metrics copy."""
     assert case.recipe
     width = BYTES["fp32"] if returns_fp32(case.recipe) else BYTES[case.activations]
-    size, ledger = case.plan.size(logits) * width, Ledger()
+    logits, known = (width * case.plan.size(tensor) for tensor in logits_of(policy))
+    ledger = Ledger()
     ledger.at(PHASE, root)
-    held = ledger.allocate("logits", size)
-    ledger.for_a_moment("logits", size // int(logits.dims[0].size))
+    held = ledger.allocate("logits", logits)
+    ledger.for_a_moment("logits", known // int(logits_of(policy)[0].dims[0].size))
     if case.method.copied_logits:
-        ledger.for_a_moment("logits", size // case.method.copied_logits)
+        ledger.for_a_moment("logits", known // case.method.copied_logits)
     ledger.free(held)
     return ledger.changes
