@@ -31,6 +31,15 @@ def check_decodes(model: Model) -> None:
         raise InputError(NO_CACHE, "use --mode train or prefill", field="--mode")
 
 
+def check_generates(model: Model) -> None:
+    """Refuse a training method whose sequences are generated, for a model that generates none."""
+    try:
+        check_decodes(model)
+    except InputError:
+        fact = "only a language model that generates its sequences is trained so"
+        raise InputError(fact, "use --method sft, or leave it out", field="--method") from None
+
+
 def check_plan(root: Module, asked: Options, *, replicated: bool = False) -> None:
     """Refuse a parallelism plan that the model does not support. `replicated`: under sequence parallelism, a matrix
     that every GPU holds reads its own part of the sequence."""

@@ -21,7 +21,7 @@ EVERY = [(command, name, one) for command in USUAL_MODE for name, one in options
 OTHER_NAMES = [(command, name, other, one) for command, name, one in EVERY for other in one.also]
 OF_SOME_MODES = [each for each in EVERY if each[2].modes]
 VALUES: dict[str, Any] = {"optimizer": "sgd", "freeze": "embedding", "lora_targets": "q", "overhead": 0, "sp": True}
-VALUES |= {"code": "plain", "habit": "loss=fp32"}
+VALUES |= {"code": "plain", "habit": "loss=fp32", "draft": "gpt2"}
 
 
 def value_of(name: str, one: Option) -> Any:
@@ -34,6 +34,8 @@ def needed_by(name: str, mode: str) -> dict[str, Any]:
     """What an option does nothing without."""
     needs: dict[str, dict[str, Any]] = {"lora_targets": {"lora": 2}, "sp": {"tp": 2}, "zero": {"dp": 2}}
     needs |= {"ep": {"dp": 2}, "reshard_after_forward": {"dp": 2, "zero": 3}}
+    needs |= {"adapters": {"lora": 2}, "reference": {"method": "dpo"}, "rollout": {"method": "grpo"}}
+    needs |= {"rollout_memory": {"method": "grpo", "rollout": "same"}}
     return needs.get(name, {}) | ({"lora": 2} if name == "weights" and mode == "train" else {})
 
 

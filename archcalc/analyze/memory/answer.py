@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
 from archcalc.analyze.memory import inference, training
+from archcalc.analyze.memory.allocator_notes import allocator_notes
 from archcalc.analyze.memory.assumptions import assumptions, attends
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
 from archcalc.analyze.memory.device_memory import MOST_OPS, OnDevice, on_device, ops_in
@@ -26,7 +27,14 @@ from archcalc.analyze.memory.rollout import needs_more
 from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, parameter_memory
 from archcalc.analyze.memory.tree_changes import tree_changes
-from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
+from archcalc.analyze.option_checks import (
+    check_cache,
+    check_decodes,
+    check_generates,
+    check_plan,
+    check_sense,
+    check_sizes,
+)
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.execution import Trainable, never
@@ -88,6 +96,8 @@ class Memory:
         self.case: Case = replace(case(model, self.options), stage=stage)
         if self.options.mode == "decode":
             check_decodes(model)
+        if self.case.method.reads_tokens:
+            check_generates(model)
         if self.case.trains and not self.options.code:
             self._try_usual_code()
         self._totals: dict[Sizes, int] = {}
@@ -126,7 +136,7 @@ class Memory:
         step, root = self._simulated(work), self.build(work)
         levels = Levels(dict(step.start)).play(step.changes)
         whole = undivided(self.parameters, step.schedule.saved(), step.cache)
-        beside = self._residents(work)
+        beside = self.residents(work)
         layers = [Assumption(Topic.TABLE, LAYERS[self.case.trains])] if depth and not timeline else []
         assumed = assumptions(
             self.case,
@@ -140,7 +150,7 @@ class Memory:
             model=self.model.name,
             assumptions=(
                 *assumed,
-                *self._allocator_notes(device),
+                *allocator_notes(self.case, device),
                 *_notes(root),
                 *unmeasured_ops(root, self.case.code),
                 *self._stage_notes,
@@ -238,9 +248,9 @@ class Memory:
         else:
             prompt = inference.prompt_of(work, self.case)
             step = inference.simulated(self.build(prompt), prompt, self.case, self._cache(work), start)
-        return joined(step, self._residents(work))
+        return joined(step, self.residents(work))
 
-    def _residents(self, work: Workload, *, is_unrolled: bool = False) -> list[Resident]:
+    def residents(self, work: Workload, *, is_unrolled: bool = False) -> list[Resident]:
         return list(all_residents(self, work, is_unrolled=is_unrolled))
 
     def another(self, model: Model, options: Options) -> Memory:
@@ -256,24 +266,10 @@ class Memory:
 
         def play() -> list[Happening]:
             changes = training.unrolled(root, self.case, self.keeping, start)
-            return passing(changes, [one for one in self._residents(work, is_unrolled=True) if not one.own_pool])
+            return passing(changes, [one for one in self.residents(work, is_unrolled=True) if not one.own_pool])
 
         found = on_device(self.parameters, play, self.case.allocator, besides)
         return None if needs_more(self.case, step, found) else found
-
-    def _allocator_notes(self, device: OnDevice | None) -> Iterator[Assumption]:
-        """How reserved memory was found, and how far off it may be."""
-        case = self.case
-        if device:
-            segments = "expandable segments" if case.allocator == "expandable" else "its default segments"
-            text = f"reserved: PyTorch's caching allocator with {segments}, simulated over two steps"
-            yield Assumption(Topic.ALLOCATOR, text, case.allocator, "" if "allocator" in case.said else "--allocator")
-            yield from (one.assumption() for one in measured_bands(case))
-        elif case.method.rollout == "sleep":
-            yield Assumption(Topic.ALLOCATOR, "the most is needed while completions are generated: tensors are counted")
-        elif case.trains:
-            text = "reserved memory is not simulated: the step has too many ops, and only its tensors are counted"
-            yield Assumption(Topic.ALLOCATOR, text)
 
     def _peak(self, work: Workload) -> Instant:
         step = self._simulated(work)
