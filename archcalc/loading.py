@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,10 @@ def load(
     >>> load("gpt2").params().total
     124439808
     """
-    changes = tuple(set)
+    return replace(_loaded(model, tuple(set), trace=trace), load=load)
+
+
+def _loaded(model: str | os.PathLike[str] | Mapping[str, Any], changes: tuple[str, ...], *, trace: bool) -> Model:
     if isinstance(model, Mapping):
         return from_document(files.of_data(dict(model), trace=trace), "spec", changes)
     name = str(model)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -47,6 +48,7 @@ class Model:
     resolved: Resolved
     document: Document
     edited: bool = False
+    load: Callable[[str], Model] | None = field(default=None, repr=False, compare=False)  # another, by name or path
 
     @cached_property
     def stored(self) -> StoredWeights | None:
@@ -72,6 +74,18 @@ class Model:
         from archcalc.analyze.memory.answer import Memory
 
         return Memory(self).parameters.states["weights"]
+
+    def another(self, name: str, option: str) -> Model:
+        """A second model that an option names, such as a draft model; loaded once."""
+        if self.load is None:
+            raise InputError("this model was not loaded by name", "use archcalc.load for it", field=option)
+        if name not in self._others:
+            self._others[name] = self.load(name)
+        return self._others[name]
+
+    @cached_property
+    def _others(self) -> dict[str, Model]:
+        return {}
 
     @property
     def model_type(self) -> str:

@@ -31,6 +31,15 @@ def check_decodes(model: Model) -> None:
         raise InputError(NO_CACHE, "use --mode train or prefill", field="--mode")
 
 
+def check_generates(model: Model) -> None:
+    """Refuse a training method whose sequences are generated, for a model that generates none."""
+    try:
+        check_decodes(model)
+    except InputError:
+        fact = "only a language model that generates its sequences is trained so"
+        raise InputError(fact, "use --method sft, or leave it out", field="--method") from None
+
+
 def check_plan(root: Module, asked: Options, *, replicated: bool = False) -> None:
     """Refuse a parallelism plan that the model does not support. `replicated`: under sequence parallelism, a matrix
     that every GPU holds reads its own part of the sequence."""
@@ -56,7 +65,7 @@ def check_sense(root: Module, asked: Options) -> None:
     _need(Region.CORE in regions or recompute != "core", "--recompute", "this model has no attention to recompute")
     _need(Region.CORE in regions or not asked.attention, "--attention", "this model has no softmax attention")
     _need(has_logits or (asked.loss_chunks or 1) == 1, "--loss-chunks", "this model has no logits over a vocabulary")
-    for name in ("kv_dtype", "kv_rule", "state_dtype", "prefill"):
+    for name in ("kv_dtype", "kv_rule", "state_dtype", "prefill", "draft", "shared_prefix"):
         _need(has_cache or name not in asked.given, flag_of(name), NO_CACHE)
 
 
@@ -68,11 +77,22 @@ def check_sizes(work: Workload, asked: Options) -> None:
         fact = f"{chunks:,} chunks of {positions:,} positions: some would be empty"
         raise InputError(fact, f"use at most {positions:,}, such as --loss-chunks 8", field="--loss-chunks")
     check_length(work, asked.plan.cp)
+    _check_prefix(work, asked)
+
+
+def _check_prefix(work: Workload, asked: Options) -> None:
+    """Refuse a shared prefix that is longer than what is cached."""
+    *_, last = work.lengths.values() if work.lengths else (0,)
+    cached = work.context if work.decodes else last
+    if (asked.shared_prefix or 0) > cached:
+        fact = f"a prefix of {asked.shared_prefix:,} tokens is longer than the {cached:,} that are cached"
+        raise InputError(fact, f"use at most {cached:,}, or a longer --context", field="--shared-prefix")
 
 
 def check_cache(grown: Container[bool], asked: Options) -> None:
     """Refuse --kv-dtype without a KV cache, and --state-dtype without a recurrent state."""
     _need(True in grown or not asked.kv_dtype, "--kv-dtype", "this model has no KV cache, but a recurrent state")
+    _need(True in grown or not asked.shared_prefix, "--shared-prefix", "a recurrent state cannot be shared")
     _need(False in grown or not asked.state_dtype, "--state-dtype", "this model has no recurrent state, but a KV cache")
 
 

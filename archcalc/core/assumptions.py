@@ -31,6 +31,8 @@ class Topic(StrEnum):
     ATTENTION = "attention"
     KERNEL = "kernel"  # computed as one kernel, which keeps less than separate operations would
     OPTIMIZER = "optimizer"
+    METHOD = "method"  # what DPO and GRPO compute besides
+    BESIDE = "beside"  # what stands beside the model on its GPUs
     CODE = "code"  # whose implementation of the layers
     ALLOCATOR = "allocator"
     ENGINE = "engine"  # what an inference engine chooses

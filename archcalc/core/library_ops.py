@@ -8,10 +8,12 @@ from archcalc.core.op_costs import (
     each_input,
     fused_attention,
     input_and_row_statistics,
+    input_and_statistics,
     its_output,
     its_tensors,
     logits_and_targets,
     loss_and_targets,
+    made_beside,
     no_elements,
     none,
     normalisation,
@@ -20,8 +22,11 @@ from archcalc.core.op_costs import (
     recomputes_scores,
 )
 from archcalc.core.op_kind import Kind
+from archcalc.core.row_costs import one_row, rows_of_log_softmax, rows_of_logsumexp
 
 _WEIGHT = (("total_weight", "act", "one"),)
+_LOGARITHMS = (("logarithms", "act", "input"),)
+_SUMS = (("logsumexp", "stat", "rows"),)
 _RSTD = (("rstd", "stat", "rows"),)
 
 
@@ -61,6 +66,24 @@ OF_LIBRARIES = {
         beside=_WEIGHT,
         reads_logits=True,
         autocast="fp32",
+    ),
+    "row_log_softmax": Kind(
+        "the log-probability of every next token, one sequence after the other",
+        each_input(6),
+        made_beside,
+        beside=_LOGARITHMS,
+        reads_logits=True,
+        gradient_scratch=rows_of_log_softmax,
+    ),
+    "row_logsumexp": Kind(
+        "the same of fp32 logits, by the logarithm of a sum",
+        each_input(4),
+        input_and_statistics,
+        beside=_SUMS,
+        reads_logits=True,
+        autocast="fp32",
+        scratch=one_row,
+        gradient_scratch=rows_of_logsumexp,
     ),
     "leaf": Kind("numbers that want a gradient and are no parameter", none, nothing, leaf=True),
     "fused_rms_norm": Kind(

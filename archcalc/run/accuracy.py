@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec import paths
+
+if TYPE_CHECKING:
+    from archcalc.run.case import Case
 
 ANY = "any"
 
@@ -34,6 +38,11 @@ def band(code: str) -> Band:
     found = _bands()
     name = code if code in found else ANY
     return Band(found[name]["band"], found[name]["runs"], name)
+
+
+def measured_bands(case: Case) -> list[Band]:
+    """The band of a case, if runs of its kind were measured: supervised ones were."""
+    return [] if case.method.reads_tokens else [band(case.code.name)]
 
 
 @cache

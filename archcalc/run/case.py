@@ -15,8 +15,10 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
+from archcalc.run import methods
 from archcalc.run.code import OWN, Code, code, not_compared, support, usual_code
 from archcalc.run.engine.running import PLAIN_RUNNING, Running, running
+from archcalc.run.methods import SFT, Method
 from archcalc.run.optimizers import Optimizer, optimizer
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
@@ -48,6 +50,7 @@ class Case:
     reshard: str = "always"  # after the forward pass: always, but the last block, never
     code: Code = OWN
     allocator: str = "plain"
+    method: Method = SFT
     stage: Stage | None = None  # of a pipeline
     freeze: tuple[str, ...] = ()
     lora: int | None = None
@@ -56,6 +59,7 @@ class Case:
     kv_rule: str = "window"
     state_format: Format | None = None
     prefill: int | None = None
+    shared_prefix: int = 0
     overhead: int | None = None
     engine: Running = PLAIN_RUNNING
     assumptions: tuple[Assumption, ...] = ()
@@ -102,6 +106,7 @@ def _training(model: Model, asked: Options) -> Case:
         reshard=asked.reshard_after_forward or used.habits.reshard,
         code=used,
         allocator=asked.allocator or used.habits.allocator,
+        method=methods.method(asked),
         freeze=asked.freeze or (),
         lora=asked.lora,
         lora_targets=asked.lora_targets or (),
@@ -148,6 +153,7 @@ def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumptio
         yield Assumption(Topic.PARALLELISM, text, made.accumulate, "--accumulate")
     if made.plan.ep > 1:
         yield Assumption(Topic.PARALLELISM, "tokens are spread evenly over experts: every GPU gets as many as it sends")
+    yield from methods.assumed(asked, made.method, used)
     yield from _set_by_code(asked, made)
     if model.stored and model.stored.is_quantised and not asked.weights:
         text = f"training uses unquantised weights, not the format they are stored in ({model.stored.name})"
@@ -170,6 +176,7 @@ def _set_by_code(asked: Options, made: Case) -> Iterator[Assumption]:
 def _unverified(made: Case) -> list[str]:
     """Assumptions that archcalc has not verified against a real run."""
     found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
+    found += methods.estimated(made.method)
     if made.plan.cp > 1 and made.code.habits.context == "gathered":
         found.append("context parallelism: keys and values are all-gathered for attention")
     if made.compile != "none":
@@ -220,6 +227,7 @@ def _inference(model: Model, asked: Options) -> Case:
         kv_rule=asked.kv_rule or used.rules.kv_rule,
         state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
         prefill=asked.prefill or used.tokens,
+        shared_prefix=asked.shared_prefix or 0,
         overhead=asked.overhead,
         engine=used,
         assumptions=tuple(assumptions),
@@ -234,9 +242,7 @@ def _unmixed(weights: str | None) -> Iterator[Assumption]:
     kept = named_formats.weight_format(weights)
     name = kept.name
     if kept.is_quantised and kept.quantises == "linear":
-        text = (
-            f"weights: {name} in every linear layer; a checkpoint that keeps some wider says so in its config.json"
-        )
+        text = f"weights: {name} in every linear layer; a checkpoint that keeps some wider says so in its config.json"
         yield Assumption(Topic.WEIGHTS, text, name)
     mixed = [file for file in named_formats.files() if file.startswith(name.lower())]
     if mixed:

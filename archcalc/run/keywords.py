@@ -63,6 +63,13 @@ class MemoryKeywords(SharedKeywords, total=False):
     habit: Names
     allocator: str | None
     compile: str | None
+    draft: str | None
+    adapters: Size
+    shared_prefix: Size
+    method: str | None
+    reference: str | None
+    rollout: str | None
+    rollout_memory: Size
 
 
 class FitKeywords(MemoryKeywords, total=False):

@@ -14,6 +14,9 @@ RECOMPUTE = {"none": "none", "selective": "core", "ops": "ops", "full": "block"}
 COMPILE = ("none", "blocks", "all", "code")
 RESHARD = ("always", "never")
 ALLOCATORS = ("plain", "expandable")
+METHODS = ("sft", "dpo", "grpo")
+REFERENCES = ("same", "none")
+ROLLOUTS = ("policy", "same", "sleep", "other")
 KV_RULES = {
     "window": "exactly the window",
     "window-1": "the window without the current token",

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.common_options import CommonOptions
+from archcalc.run.extra_checks import check_extras
+from archcalc.run.extra_options import ExtraOptions
 from archcalc.run.inference_options import InferenceOptions
 from archcalc.run.parallel_options import ParallelOptions
 from archcalc.run.serving_options import ServingOptions
@@ -31,7 +33,7 @@ USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command
 
 
 @dataclass(frozen=True)
-class Options(ParallelOptions, ServingOptions, InferenceOptions, TrainingOptions, CommonOptions):
+class Options(ExtraOptions, ParallelOptions, ServingOptions, InferenceOptions, TrainingOptions, CommonOptions):
     """The options as given; None if not given. Help lists them in the order of the bases, from the last one on."""
 
     device: DeviceFacts | None = None  # on which an engine runs, where `fit` asks for one
@@ -57,6 +59,11 @@ class Options(ParallelOptions, ServingOptions, InferenceOptions, TrainingOptions
     @property
     def trains(self) -> bool:
         return self.mode == "train"
+
+    @property
+    def adapted(self) -> tuple[str, ...]:
+        """The layers with adapters: those given; else in training the usual ones, in inference all."""
+        return self.lora_targets or (() if self.trains else ("all",))
 
     @property
     def plan(self) -> Plan:
@@ -90,6 +97,7 @@ class Options(ParallelOptions, ServingOptions, InferenceOptions, TrainingOptions
         if self.trains and self.weights and not self.lora:
             hint = "add --lora 16 (QLoRA), or leave --weights out"
             raise InputError("quantised weights cannot be trained", hint, field="--weights")
+        check_extras(self)
         _ = self.plan  # for its errors
 
 

@@ -52,17 +52,15 @@ class TrainingOptions:
         repeatable=True,
     )
     lora: int | None = option(
-        "LoRA: train only adapters of this rank.",
+        "LoRA: train only adapters of this rank. Inference: hold adapters of this rank beside the weights.",
         size,
         metavar="RANK",
-        modes=TRAIN,
-        also=("lora_rank", "lora_r"),
+        also=("lora_rank", "lora_r", "max_lora_rank"),
     )
     lora_targets: tuple[str, ...] | None = option(
-        'Linear layers to adapt (default q,v; "all" for every linear layer).',
+        'Linear layers to adapt (default q,v; "all" for every linear layer, the default of inference).',
         names,
         metavar="LAYERS",
-        modes=TRAIN,
         also=("target_modules", "lora_target_modules"),
     )
     compile: str | None = option(

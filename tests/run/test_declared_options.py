@@ -23,6 +23,7 @@ OF_SOME_MODES = [each for each in EVERY if each[2].modes]
 VALUES: dict[str, Any] = {"optimizer": "sgd", "freeze": "embedding", "lora_targets": "q", "overhead": 0, "sp": True}
 VALUES |= {"code": "plain", "habit": "loss=fp32", "engine": "vllm", "gpu_memory_utilization": 0.5}
 VALUES |= {"enforce_eager": True}
+VALUES |= {"draft": "gpt2"}
 
 
 def value_of(name: str, one: Option) -> Any:
@@ -35,6 +36,8 @@ def needed_by(name: str, mode: str) -> dict[str, Any]:
     """What an option does nothing without."""
     needs: dict[str, dict[str, Any]] = {"lora_targets": {"lora": 2}, "sp": {"tp": 2}, "zero": {"dp": 2}}
     needs |= {"ep": {"dp": 2}, "reshard_after_forward": {"dp": 2, "zero": 3}}
+    needs |= {"adapters": {"lora": 2}, "reference": {"method": "dpo"}, "rollout": {"method": "grpo"}}
+    needs |= {"rollout_memory": {"method": "grpo", "rollout": "same"}}
     return needs.get(name, {}) | ({"lora": 2} if name == "weights" and mode == "train" else {})
 
 

@@ -13,10 +13,10 @@ from archcalc.report.base import Column, Figure, Line, Report, Table
 from archcalc.spec.units import binary_bytes
 
 SEGMENTS = {
-    "weights": ("weights",),
+    "weights": ("weights", "adapters", "draft", "reference", "rollout"),
     "optimizer": ("master", "gradients", "optimizer"),
     "activations": ("activations", "logits", "temporary", "buffers"),
-    "cache": ("kv_cache", "state"),
+    "cache": ("kv_cache", "state", "draft_cache", "rollout_cache"),
     "overhead": ("overhead",),
 }
 ASKED = (

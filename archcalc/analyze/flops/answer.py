@@ -82,7 +82,7 @@ def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False
 
 def _changes(asked: Options) -> tuple[Change, ...]:
     """Changes to the traced tree: LoRA adapters, and the collectives of sequence parallelism."""
-    adapters = [lora.Lora(asked.lora, asked.lora_targets or ())] if asked.lora else []
+    adapters = [lora.Lora(asked.lora, asked.adapted)] if asked.lora else []
     cut = [sequence_parallel.split_sequence] if asked.sp else []
     return (*adapters, *cut)
 

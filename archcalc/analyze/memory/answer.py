@@ -9,29 +9,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
 from archcalc.analyze.memory import inference, training
+from archcalc.analyze.memory.allocator_notes import allocator_notes
 from archcalc.analyze.memory.assumptions import assumptions, attends
-from archcalc.analyze.memory.case_changes import changes_of
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
 from archcalc.analyze.memory.device_memory import MOST_OPS, OnDevice, on_device, ops_in
 from archcalc.analyze.memory.engine_step import layers_of
+from archcalc.analyze.memory.extras import all_residents
+from archcalc.analyze.memory.keeping import keeping_of
 from archcalc.analyze.memory.overhead import overhead
-from archcalc.analyze.memory.profile import Instant, Levels, Simulated
+from archcalc.analyze.memory.profile import Happening, Instant, Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
 from archcalc.analyze.memory.report import PARTS, USUAL_DEPTH, MemoryReport
+from archcalc.analyze.memory.residents import Resident, joined, passing
+from archcalc.analyze.memory.rollout import needs_more
 from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, parameter_memory
-from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
+from archcalc.analyze.memory.tree_changes import tree_changes
+from archcalc.analyze.option_checks import (
+    check_cache,
+    check_decodes,
+    check_generates,
+    check_plan,
+    check_sense,
+    check_sizes,
+)
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
-from archcalc.core.execution import Trainable, never
 from archcalc.core.ir import Module
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
-from archcalc.run import lora, sequence_parallel
-from archcalc.run.accuracy import band
+from archcalc.run import sequence_parallel
+from archcalc.run.accuracy import measured_bands
 from archcalc.run.case import Case, case
 from archcalc.run.code.library import PLAIN
 from archcalc.run.code.lowering import NotLowered
@@ -43,7 +54,6 @@ from archcalc.run.traces import Change
 from archcalc.spec.option_checks import checked
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload
-from archcalc.storage.places import facts
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -53,7 +63,16 @@ LAYERS = {  # what the rows of layers are, since they need not add up to the tot
     False: "layer rows: weights and cache; activations and overhead belong to no layer",
 }
 
-FROM_THE_START = ("gradients", "state", "buffers", "activations", "temporary")  # parts, besides weights and states
+FROM_THE_START = (
+    "gradients",
+    "state",
+    "buffers",
+    "activations",
+    "temporary",
+    "reference",
+    "rollout",
+    "rollout_cache",
+)  # parts, besides weights and states
 
 MODES = {  # what is computed in each mode
     "train": "train",
@@ -77,6 +96,8 @@ class Memory:
         self.case: Case = replace(case(model, self.options), stage=stage)
         if self.options.mode == "decode":
             check_decodes(model)
+        if self.case.method.reads_tokens:
+            check_generates(model)
         if self.case.trains and not self.options.code:
             self._try_usual_code()
         self._totals: dict[Sizes, int] = {}
@@ -115,10 +136,11 @@ class Memory:
         step, root = self._simulated(work), self.build(work)
         levels = Levels(dict(step.start)).play(step.changes)
         whole = undivided(self.parameters, step.schedule.saved(), step.cache)
+        beside = self.residents(work)
         layers = [Assumption(Topic.TABLE, LAYERS[self.case.trains])] if depth and not timeline else []
         assumed = assumptions(
             self.case,
-            self._root,
+            self.tree,
             step.cache,
             of_file=self.model.spec.family == "weights",
             attention_matters=self._attention_matters(work, levels.peak),
@@ -128,11 +150,12 @@ class Memory:
             model=self.model.name,
             assumptions=(
                 *assumed,
-                *self._allocator_notes(device),
+                *allocator_notes(self.case, device),
                 *_notes(root),
                 *unmeasured_ops(root, self.case.code),
                 *self._stage_notes,
                 *left_whole(whole),
+                *(note for one in beside for note in one.assumptions),
                 *layers,
                 *work.assumptions,
             ),
@@ -147,13 +170,14 @@ class Memory:
             states=self.parameters.states,
             undivided=whole,
             padding=sum(one.padding for one in self.parameters.held),
-            rows=rows(root, self.parameters, step.schedule, step.cache),
+            rows=(*rows(root, self.parameters, step.schedule, step.cache), *(one.row for one in beside if one.held)),
+            elsewhere={one.title: one.elsewhere for one in beside if one.elsewhere},
             estimates=self.case.estimates,
             weights=self.case.format.name,
             depth=depth or USUAL_DEPTH,
             timeline=timeline,
             device=device,
-            band=band(self.case.code.name) if device else None,
+            band=next(iter(measured_bands(self.case)), None) if device else None,
         )
 
     @checked()
@@ -181,7 +205,7 @@ class Memory:
         """A pipeline's, each with its own layers; nothing for a model that is in one piece."""
         if self.case.plan.pp == 1 or self.case.stage:
             return []
-        _ = self._root  # for its errors: of the whole model, not of a stage
+        _ = self.tree  # for its errors: of the whole model, not of a stage
         parts = stages(self.model.spec.family, self.model.resolved, self.case.plan.pp)
         return [Memory(replace(self.model, resolved=one.resolved), self.options, one) for one in parts]
 
@@ -201,11 +225,12 @@ class Memory:
 
     def build(self, work: Workload) -> Module:
         """The traced model, with adapters and the loss as the case wants them, and its part of the sequence."""
-        return self.model.build(sequence_parallel.one_part(work, self.case.plan.cp), self._changes)
+        part = sequence_parallel.one_part(self.case.method.of_step(work), self.case.plan.cp)
+        return self.model.build(part, self._changes)
 
     @cached_property
     def _changes(self) -> tuple[Change, ...]:
-        return changes_of(self.case)
+        return tuple(tree_changes(self.case))
 
     def simulated(self, sizes: Sizes) -> Simulated:
         """The simulated step, for callers that need many sizes."""
@@ -217,20 +242,28 @@ class Memory:
 
     def _simulated(self, work: Workload) -> Simulated:
         start = dict.fromkeys(PARTS, 0) | self.parameters.states
-        start |= {"weights": self.parameters.weights, "overhead": overhead(self.case) + self._graphs}
+        start |= {
+            "weights": self.parameters.weights,
+            "overhead": overhead(self.case) + self.case.engine.graphs(self.layers),
+        }
         if self.case.trains:
-            return training.simulated(self.build(work), work, self.case, self.keeping, start)
-        prompt = inference.prompt_of(work, self.case)
-        return inference.simulated(self.build(prompt), prompt, self.case, self._cache(work), start)
+            step = training.simulated(self.build(work), work, self.case, self.keeping, start)
+        else:
+            prompt = inference.prompt_of(work, self.case)
+            step = inference.simulated(self.build(prompt), prompt, self.case, self._cache(work), start)
+        return joined(step, self.residents(work))
 
-    @property
-    def _graphs(self) -> int:
-        return self.case.engine.graphs(self.layers)
+    def residents(self, work: Workload, *, is_unrolled: bool = False) -> list[Resident]:
+        return list(all_residents(self, work, is_unrolled=is_unrolled))
+
+    def another(self, model: Model, options: Options) -> Memory:
+        """Of a second model, or of this one in another role."""
+        return Memory(model, options)
 
     @cached_property
     def layers(self) -> int:
         """How many blocks a forward pass runs through."""
-        return layers_of(self._root)
+        return layers_of(self.tree)
 
     def _on_device(self, work: Workload, step: Simulated) -> OnDevice | None:
         """What PyTorch's allocator makes of a training step, unless it has too many ops to be played."""
@@ -238,20 +271,13 @@ class Memory:
             return None
         root, start = self.build(work), {"gradients": self.parameters.states["gradients"]}
         besides = [step.start[part] for part in FROM_THE_START if step.start[part]]
-        play = partial(training.unrolled, root, self.case, self.keeping, start)
-        return on_device(self.parameters, play, self.case.allocator, besides)
 
-    def _allocator_notes(self, device: OnDevice | None) -> Iterator[Assumption]:
-        """How reserved memory was found, and how far off it may be."""
-        case = self.case
-        if device:
-            segments = "expandable segments" if case.allocator == "expandable" else "its default segments"
-            text = f"reserved: PyTorch's caching allocator with {segments}, simulated over two steps"
-            yield Assumption(Topic.ALLOCATOR, text, case.allocator, "" if "allocator" in case.said else "--allocator")
-            yield band(case.code.name).assumption()
-        elif case.trains:
-            text = "reserved memory is not simulated: the step has too many ops, and only its tensors are counted"
-            yield Assumption(Topic.ALLOCATOR, text)
+        def play() -> list[Happening]:
+            changes = training.unrolled(root, self.case, self.keeping, start)
+            return passing(changes, [one for one in self.residents(work, is_unrolled=True) if not one.own_pool])
+
+        found = on_device(self.parameters, play, self.case.allocator, besides)
+        return None if needs_more(self.case, step, found) else found
 
     def _peak(self, work: Workload) -> Instant:
         step = self._simulated(work)
@@ -263,7 +289,7 @@ class Memory:
 
     def _cache(self, work: Workload) -> list[Cached]:
         """The KV cache and recurrent states of a decoder after that many tokens."""
-        if self.case.trains or not keeps_cache(self._root):
+        if self.case.trains or not keeps_cache(self.tree):
             return []
         step = inference.last_step(work)
         found = inference.cache_after(self.build(step), step, self.case)
@@ -274,7 +300,7 @@ class Memory:
         return self.model.workload(**sizes.given(), mode=MODES[self.case.mode], attention=self.case.attention)
 
     @cached_property
-    def _root(self) -> Module:
+    def tree(self) -> Module:
         """The model traced at its default sizes, for results that do not depend on sizes."""
         mode = "train" if self.case.trains else "prefill"
         root = self.build(self.model.workload(mode=mode, attention=self.case.attention))
@@ -285,18 +311,12 @@ class Memory:
 
     @cached_property
     def keeping(self) -> Keeping:
-        case = self.case
-        rest = case.format.rest or (case.recipe.weights if case.recipe else case.activations)
-        fused = getattr(self.model.spec, "fused_qkv", False)  # of transformers alone
-        trainable = _trainable(self._root, case)
-        model, as_stored = facts(self._root, fused_qkv=fused), "weights" not in case.said
-        recipes = case.recipe, case.optimizer
-        return Keeping(case.plan, case.format, rest, trainable, *recipes, model, as_stored, case.adapters)
+        return keeping_of(self.model, self.tree, self.case)
 
     @cached_property
     def parameters(self) -> ParameterMemory:
         """Memory that does not depend on the batch: weights, gradients and optimizer states."""
-        return parameter_memory(self._root, self.keeping, self.case.activations)
+        return parameter_memory(self.tree, self.keeping, self.case.activations)
 
     @property
     def _stage_notes(self) -> Iterator[Assumption]:
@@ -306,7 +326,7 @@ class Memory:
 
     def _attention_matters(self, work: Workload, peak: Instant) -> bool:
         """Whether --attention was not given and the other kernel would change the peak."""
-        if "attention" in self.case.said or not attends(self._root):
+        if "attention" in self.case.said or not attends(self.tree):
             return False
         other = {"eager": "flash", "flash": "eager"}[self.case.attention]
         asked = Memory(self.model, replace(self.options, attention=other), self.case.stage)
@@ -314,12 +334,6 @@ class Memory:
             return peak.parts != asked._peak(replace(work, attention=other)).parts
         except InputError:  # context parallelism wants a kernel
             return False
-
-
-def _trainable(root: Module, case: Case) -> Trainable:
-    if not case.trains:
-        return never
-    return lora.is_adapter if case.lora else lora.all_but(root, case.freeze)
 
 
 def _notes(root: Module) -> tuple[Assumption, ...]:

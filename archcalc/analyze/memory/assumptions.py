@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory import overhead, vllm_words
-from archcalc.analyze.memory.decode_cache import Cached, is_tail, window_of
+from archcalc.analyze.memory.decode_cache import Cached, grows, is_tail, window_of
 from archcalc.core.assumptions import Assumption, Topic, without
-from archcalc.core.ir import Module, Region, walk
+from archcalc.core.ir import Module, Region, Tensor, walk
 from archcalc.core.precision import BYTES
 from archcalc.run.option_words import KV_RULES
 from archcalc.storage.checkpoint import Checkpoint
@@ -83,7 +83,16 @@ def _of_cache(case: Case, cache: Iterable[Cached]) -> Iterator[Assumption]:
     elif any(map(window_of, kept)):
         rule = case.kv_rule
         yield Assumption(Topic.KV_CACHE, f"KV cache of sliding-window layers: {KV_RULES[rule]}", rule, "--kv-rule")
+    if case.shared_prefix and kept:
+        yield _of_prefix(case, kept, in_blocks=layout is not None)
     if any(map(is_tail, kept)) and case.state_format:
         stored = case.state_format.name
         text = vllm_words.STATES.format(stored, case.activations) if layout else STATES.format(stored)
         yield Assumption(Topic.STATE, text, stored, "--state-dtype")
+
+
+def _of_prefix(case: Case, kept: list[Tensor], *, in_blocks: bool) -> Assumption:
+    how = " in whole blocks" if in_blocks else ""
+    rest = "" if all(map(grows, kept)) else "; recurrent states are kept for every sequence"
+    text = f"the first {case.shared_prefix:,} tokens are the same in all sequences, and cached once{how}{rest}"
+    return Assumption(Topic.KV_CACHE, text, case.shared_prefix)

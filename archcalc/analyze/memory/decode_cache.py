@@ -35,6 +35,7 @@ class CacheFormats:
     prefill: int | None = None
     plan: Plan = field(default_factory=Plan)
     tails: Format | None = None
+    prefix: int = 0  # first positions that all sequences share, cached once
 
     @classmethod
     def plain(cls, precision: str) -> CacheFormats:
@@ -51,9 +52,16 @@ class CacheFormats:
         return self.tails if self.tails and is_tail(tensor) else self.states
 
     def _elements(self, tensor: Tensor, work: Workload) -> int:
-        """Of what a window keeps, as many positions as the rule says."""
-        size, window = self.plan.size(tensor), window_of(tensor)
-        return size // window * self._positions(window, positions_read(work)) if window else size
+        """Of what a window keeps, as many positions as the rule says; those that all sequences share, once."""
+        size, window, length = self.plan.size(tensor), window_of(tensor), positions_read(work)
+        kept = self._positions(window, length) if window else length
+        size = size // window * kept if window else size
+        return size - self._spared(size, kept, work) if self.prefix and grows(tensor) else size
+
+    def _spared(self, size: int, kept: int, work: Workload) -> int:
+        """Of the positions that are kept, the last ones belong to a sequence alone."""
+        own = min(kept, max(0, positions_read(work) - self.prefix))
+        return size // (work.batch * kept) * (work.batch - 1) * (kept - own)
 
     def _positions(self, window: int, length: int) -> int:
         """Engines differ: transformers' StaticCache keeps the window, its DynamicCache one less, llama.cpp a batch

@@ -50,7 +50,8 @@ def last_step(work: Workload) -> Workload:
 def cache_after(root: Module, step: Workload, case: Case) -> list[Cached]:
     """The cache of a decoder after the step that `root` was traced for."""
     assert case.kv_format and case.state_format
-    formats = CacheFormats(case.kv_format, case.state_format, case.kv_rule, case.prefill, case.plan)
+    prefix = case.shared_prefix
+    formats = CacheFormats(case.kv_format, case.state_format, case.kv_rule, case.prefill, case.plan, prefix=prefix)
     if case.kv_rule != "vllm":
         return cached(root, step, formats)
     formats = replace(formats, tails=plain(case.activations))  # get_kv_cache_torch_dtype: as the model

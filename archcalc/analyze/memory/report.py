@@ -18,6 +18,10 @@ from archcalc.spec.units import binary_bytes, decimal_bytes
 
 PARTS = {
     "weights": "weights",
+    "adapters": "LoRA adapters",
+    "draft": "draft weights",
+    "reference": "reference weights",
+    "rollout": "rollout weights",
     "master": "master weights",
     "gradients": "gradients",
     "optimizer": "optimizer states",
@@ -27,9 +31,12 @@ PARTS = {
     "buffers": "buffers",
     "kv_cache": "KV cache",
     "state": "recurrent state",
+    "draft_cache": "draft KV cache",
+    "rollout_cache": "rollout KV cache",
     "overhead": "overhead",
 }
 USUAL_DEPTH = 3
+WHOLE = {"step": "optimizer", "reference": "logits", "rollout": "generation"}  # what a phase does outside of layers
 SIZE = (Column("bytes", "count"), Column("", "bytes"))
 
 
@@ -48,6 +55,7 @@ class MemoryReport(Report):
     rows: tuple[Row, ...]
     estimates: tuple[str, ...]
     undivided: tuple[Undivided, ...] = ()
+    elsewhere: dict[str, int] = field(default_factory=dict)  # what needs GPUs of its own, on each of them
     weights: str = ""  # their format
     depth: int = USUAL_DEPTH
     timeline: bool = False
@@ -101,7 +109,8 @@ class MemoryReport(Report):
             return []
         whole = Figure("weights and states", sum(self.states.values()), "bytes")
         padding = Figure("padding, all GPUs", self.padding, "bytes", "FSDP2 gives every GPU the same number of rows")
-        return [*self._on_device(), whole, *([padding] if self.padding else [])]
+        others = [Figure(f"{name}, on its own GPU", size, "bytes") for name, size in self.elsewhere.items()]
+        return [*self._on_device(), whole, *([padding] if self.padding else []), *others]
 
     def _on_device(self) -> Iterator[Figure]:
         """From the bytes of tensors to what is taken from the device."""
@@ -186,6 +195,7 @@ class MemoryReport(Report):
             "states": self.states,
             "padding_bytes": self.padding,
             "not_divided": records(self.undivided),
+            **({"elsewhere": self.elsewhere} if self.elsewhere else {}),
             "estimate": bool(self.estimates),
             "estimates": list(self.estimates),
             "assumptions": self.assumed(),
@@ -214,7 +224,7 @@ class MemoryReport(Report):
 
 def stretch_name(instant: Instant) -> str:
     """The layer, or what a whole step does."""
-    return instant.module.path or {"step": "optimizer", "loss": "loss"}.get(instant.phase, "loss")
+    return instant.module.path or WHOLE.get(instant.phase, "loss")
 
 
 def instant_name(instant: Instant) -> str:

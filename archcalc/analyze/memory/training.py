@@ -96,7 +96,7 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
     assert recipe and optimizer
     width = partial(_gradient_width, keeping)
     trained = [(one, copies) for one, copies in _params(root) if keeping.trained(one)]
-    shares = sum(copies * _share(plan, param) * width(param) for param, copies in trained)
+    shares = sum(number * _share(plan, param) * width(param) for param, number in trained)
     rounding = gradients - shares if plan.zero == 2 else 0
     return StepPolicy(
         gradient=lambda param: plan.size(param) * width(param, is_made=True),
@@ -104,10 +104,10 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
         kept_gradient=lambda param: _share(plan, param) * width(param),
         summed=lambda param: _summed(plan, param) * width(param),
         rounding=rounding,
-        copy=_copies(case, keeping),
+        copy=copies(case, keeping),
         copy_stays=lambda param: bool(recipe.copies) and not keeping.quantised(param),
         copies_are_cached=recipe.name == "autocast",
-        groups=_groups(case, root),
+        groups=groups(case, root),
         reshard=case.reshard,
         accumulates=_has_gradients(case),
         reduces=plan.zero >= 2,
@@ -118,7 +118,7 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
         product_workspace=PRODUCTS if case.code.habits.kernels == "workspaces" else 0,
         loss_in_parts=plan.tp > 1 and not case.code.habits.overwrites_logits,
         has_last_step=case.code.habits.longest == "every",
-        logits_held=case.code.habits.logits_held,
+        logits_held="loss" if case.method.logits == "held" else case.code.habits.logits_held,
         holds_batch=case.code.habits.batch == "held",
     )
 
@@ -164,7 +164,8 @@ def _share(plan: Plan, param: Param) -> int:
     return plan.size(param) // plan.shards if plan.zero == 2 else _here(plan, param)
 
 
-def _copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
+def copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
+    """The copy of a weight that its product reads."""
     recipe = case.recipe
     assert recipe
 
@@ -179,7 +180,7 @@ def _copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
     return copy
 
 
-def _groups(case: Case, root: Module) -> ShardedGroups:
+def groups(case: Case, root: Module) -> ShardedGroups:
     """Under ZeRO-3 a block's weights are gathered whole while it runs; those outside of blocks stay gathered, or are
     two groups of their own, unless one matrix is used at both ends."""
     if case.plan.zero < 3:

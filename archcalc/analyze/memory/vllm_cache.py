@@ -15,7 +15,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, appended, grows, positions_read
-from archcalc.analyze.memory.vllm_groups import Kind, Layer, Layout, grouped
+from archcalc.analyze.memory.vllm_groups import Kind, Layer, Layout, Placed, grouped
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim, Module, Region, Tensor
 from archcalc.core.positions import GROWING, Positions
@@ -42,9 +42,22 @@ def in_groups(root: Module, work: Workload, formats: CacheFormats, in_flight: in
     if not numbers:
         return []
     layout = grouped(numbers)
-    sizes = {one.layer: work.batch * one.blocks(in_flight) * one.page for one in layout.placed}
+    blocks = {
+        one: work.batch * one.blocks(in_flight) - _spared(one, work.batch, formats.prefix) for one in layout.placed
+    }
+    sizes = {one.layer: number * one.page for one, number in blocks.items()}
     own = (share for owned in found for share in _shares(owned, owned.times * sizes[owned.layer], layout))
     return [*own, *_padding(found, sizes, layout)]
+
+
+def _spared(placed: Placed, sequences: int, prefix: int) -> int:
+    """Whole blocks of a prefix are shared by all sequences; a recurrent state is one sequence's."""
+    if not prefix or placed.layer.kind is Kind.STATE:
+        return 0
+    if placed.layer.kind is not Kind.FULL:
+        fact = f"how vLLM shares a prefix in {placed.layer.kind.value} layers is not known here"
+        raise InputError(fact, "choose another rule, such as --kv-rule full", field="--shared-prefix")
+    return (sequences - 1) * (min(prefix, placed.layer.positions) // placed.tokens)
 
 
 @dataclass(frozen=True)

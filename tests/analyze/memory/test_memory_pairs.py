@@ -57,6 +57,10 @@ TRAINING: dict[str, dict[str, Any]] = {
     "megatron": {"code": "megatron"},
     "pp": {"code": "megatron", "pp": 3},
     "habit": {"code": "megatron", "habit": "loss=in_place_fp32"},
+    "dpo": {"method": "dpo"},
+    "dpo without a reference": {"method": "dpo", "reference": "none"},
+    "grpo": {"method": "grpo"},
+    "grpo beside an engine": {"method": "grpo", "rollout": "same", "rollout_memory": 123_456_789},
 }
 EXPERTS: dict[str, dict[str, Any]] = {
     "accumulate": {"accumulate": 2},
@@ -87,6 +91,10 @@ INFERENCE: dict[str, dict[str, Any]] = {
     "tp": {"tp": 2},
     "dp": {"dp": 2},
     "overhead": {"overhead": 12345},
+    "adapters": {"lora": 8, "adapters": 4},
+    "one adapter": {"lora": 8, "lora_targets": "q"},
+    "draft": {"draft": "qwen3-0.6b"},
+    "shared prefix": {"shared_prefix": 120},
 }
 STATES: dict[str, dict[str, Any]] = {
     "fp32": {"precision": "fp32"},
@@ -98,6 +106,7 @@ STATES: dict[str, dict[str, Any]] = {
     "prefill": {"prefill": 16},
     "tp": {"tp": 2},
     "overhead": {"overhead": 12345},
+    "shared prefix": {"shared_prefix": 120},
 }
 SMALL = ("llama-3-8b", SIZES)
 TABLES = {  # the options of one mode, and a model for which each of them says something

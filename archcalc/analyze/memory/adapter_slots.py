@@ -1,0 +1,115 @@
+"""LoRA adapters that an inference engine holds beside the weights: vLLM's slots, all of one rank.
+
+Source: vLLM, create_lora_weights in vllm/lora/layers. A slot has two matrices for every linear layer: of a layer whose
+output is divided over GPUs the first is whole on each, of one whose input is divided the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.memory.residents import Resident
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.ir import Dim, Module, ModuleGroup, Op, Param, Tensor, axes, walk
+from archcalc.core.mesh import Plan
+from archcalc.core.precision import BYTES
+from archcalc.core.roles import Role
+from archcalc.run.lora import EVERY_LINEAR, matches
+from archcalc.spec import paths
+
+if TYPE_CHECKING:
+    from archcalc.analyze.memory.answer import Memory
+
+ENDS = {"token_table": "the token table", "head": "the head"}
+EACH_GPU = Plan()  # the token table's and the head's are whole on every GPU
+
+
+def adapter_slots(memory: Memory) -> Resident:
+    """All slots of the question."""
+    asked, case = memory.options, memory.case
+    assert asked.lora
+    number, width = asked.adapters or 1, BYTES[case.activations]
+    elements = sum(_elements(memory, asked.lora))
+    option = "" if asked.lora_targets else "--lora-targets"
+    note = Assumption(Topic.BESIDE, _said(memory, number, asked.lora), number, option)
+    return Resident("adapters", "LoRA adapters", {"adapters": number * width * elements}, assumptions=(note,))
+
+
+def _said(memory: Memory, number: int, rank: int) -> str:
+    """For which layers, and in which number format."""
+    slots = f"{number:,} slots" if number > 1 else "a slot"
+    ends = [words for key, words in ENDS.items() if not memory.options.lora_targets and _has(memory, key)]
+    *first, last = [*(memory.options.lora_targets or ("every linear layer",)), *ends]
+    layers = f"{', '.join(first)} and {last}" if first else last
+    return f"LoRA adapters: {slots} of rank {rank:,} in {memory.case.activations} for {layers}, as vLLM allocates them"
+
+
+@cache
+def _vllm() -> dict[str, Any]:
+    from archcalc.spec.yaml_reader import read
+
+    return read(paths.presets("adapters")["vllm"].read_bytes(), "adapters vllm").data
+
+
+def _has(memory: Memory, key: str) -> bool:
+    return memory.model.model_type in _vllm()[key]
+
+
+def _elements(memory: Memory, rank: int) -> Iterator[int]:
+    """Of one slot on one GPU, layer by layer."""
+    found = list(_linear(memory.tree))
+    wanted = memory.options.lora_targets or (EVERY_LINEAR,)
+    _check(wanted, found)
+    low = Dim.of("lora_rank", rank)
+    for op, param, copies in found:
+        if _is_meant(param.owner, wanted):
+            yield copies * sum(memory.case.plan.size(one) for one in _pair(op, param, low))
+    if not memory.options.lora_targets:
+        yield from (EACH_GPU.size(one) for one in _ends(memory, low))
+
+
+def _linear(root: Module) -> Iterator[tuple[Op, Param, int]]:
+    """Products with a layer's own matrix, or with those of experts; each matrix once."""
+    seen = set[Param]()
+    for module, copies in walk(root):
+        for op in (op for op in module.ops if op.traits.contraction):
+            own = (one for one in op.inputs if isinstance(one, Param) and one.owner is module and len(one.dims) > 1)
+            for param in own:
+                if param not in seen:
+                    seen.add(param)
+                    yield op, param, int(copies)
+
+
+def _check(wanted: tuple[str, ...], found: list[tuple[Op, Param, int]]) -> None:
+    paths_of = [param.owner.path for _, param, _ in found]
+    names = {name for path in paths_of for name in path.split(".")}
+    for target in wanted:
+        if target != EVERY_LINEAR and not any(matches(path, target) for path in paths_of):
+            hint = f"{did_you_mean(target, names)} (or all)"
+            raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
+
+
+def _is_meant(module: Module, wanted: tuple[str, ...]) -> bool:
+    """`all` leaves out the head, which has to be named."""
+    is_head = module.group == ModuleGroup.HEAD
+    return any(matches(module.path, one) or (one == EVERY_LINEAR and not is_head) for one in wanted)
+
+
+def _pair(op: Op, param: Param, low: Dim) -> tuple[Tensor, Tensor]:
+    """A: rank × input, and B: output × rank; of every expert, where the matrix is one of many."""
+    many = tuple(dim for dim in param.dims if dim in op.select)
+    into = tuple(dim for dim in param.dims if dim in op.over and dim not in many)
+    out = tuple(dim for dim in param.dims if dim not in (*into, *many))
+    return Tensor(axes(*many, low, *into)), Tensor(axes(*many, *out, low))
+
+
+def _ends(memory: Memory, low: Dim) -> Iterator[Tensor]:
+    """Two pairs of the vocabulary and the width of the model, where its class in vLLM has them."""
+    tables = (param for module, _ in walk(memory.tree) for param in module.params.values())
+    table = next((param for param in tables if param.weight_role is Role.TOKEN_TABLE), None)
+    for key in ENDS:
+        if table and _has(memory, key):
+            yield from (Tensor(axes(dim, low)) for dim in table.dims)

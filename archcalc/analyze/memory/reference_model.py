@@ -1,0 +1,88 @@
+"""The frozen reference model of DPO and GRPO: its weights, and a forward pass without gradients.
+
+Source: TRL, whose prepare_deepspeed and prepare_fsdp divide it as the policy under ZeRO-3, and not below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.memory import training
+from archcalc.analyze.memory.ledger import Ledger
+from archcalc.analyze.memory.profile import Happening
+from archcalc.analyze.memory.residents import Resident, in_phase
+from archcalc.analyze.memory.schedule import Schedule, schedule
+from archcalc.analyze.memory.simulate import simulate
+from archcalc.analyze.memory.states import Keeping, parameter_memory
+from archcalc.analyze.memory.step_policy import StepPolicy
+from archcalc.core.execution import never
+from archcalc.core.ir import Module, Tensor
+from archcalc.core.precision import BYTES, Policy
+from archcalc.run.case import Case
+from archcalc.run.method_loss import logits_of
+from archcalc.run.methods import returns_fp32
+from archcalc.storage.format import plain
+
+if TYPE_CHECKING:
+    from archcalc.analyze.memory.answer import Memory
+    from archcalc.spec.workload import Workload
+
+PHASE = "reference"
+PLACES = {"rollout": "forward", "loss": "backward"}  # by the method's `reference_pass`: the phase that follows
+
+
+def reference_model(memory: Memory, work: Workload, *, is_unrolled: bool) -> Resident:
+    """With adapters it is the policy itself, and has no weights of its own."""
+    case = memory.case
+    of_step = case.method.of_step(work)
+    root = memory.model.build(replace(of_step, mode="prefill"))
+    held = {} if case.lora else {"reference": _weights(root, case)}
+    steps = _forward(root, case, memory.keeping, is_unrolled=is_unrolled)
+    steps += _log_probabilities(case, memory.build(work), root)
+    place = PLACES[case.method.reference_pass]
+    return Resident("reference", "reference model", held, in_phase(steps, PHASE), place)
+
+
+def _weights(root: Module, case: Case) -> int:
+    """In the number format of the policy's own."""
+    assert case.recipe
+    width = case.recipe.weights
+    return parameter_memory(root, Keeping(case.plan, plain(width), width, never), case.activations).weights
+
+
+def _forward(root: Module, case: Case, keeping: Keeping, *, is_unrolled: bool) -> list[Happening]:
+    """Whatever no later op reads is freed: nothing is saved, and nothing cached."""
+    policy = StepPolicy(
+        copy=training.copies(case, keeping), groups=training.groups(case, root), reshard="always", gpus=case.plan.shards
+    )
+    return simulate(_schedule(root, case, is_unrolled=is_unrolled), policy, trains=False)
+
+
+def _schedule(root: Module, case: Case, *, is_unrolled: bool) -> Schedule:
+    return schedule(root, Policy(case.activations), never, _sizes(case), is_unrolled=is_unrolled)
+
+
+def _sizes(case: Case) -> Callable[[Tensor, Module], int]:
+    policy = Policy(case.activations)
+
+    def size(tensor: Tensor, module: Module) -> int:
+        return 0 if tensor.role == "cache" else case.plan.size(tensor) * policy.bytes_of(tensor.role)
+
+    return size
+
+
+def _log_probabilities(case: Case, policy: Module, root: Module) -> list[Happening]:
+    """Its logits until the loss is there, a sequence's logarithms at a time, and what the metrics copy."""
+    assert case.recipe
+    width = BYTES["fp32"] if returns_fp32(case.recipe) else BYTES[case.activations]
+    logits, known = (width * case.plan.size(tensor) for tensor in logits_of(policy))
+    ledger = Ledger()
+    ledger.at(PHASE, root)
+    held = ledger.allocate("logits", logits)
+    ledger.for_a_moment("logits", known // int(logits_of(policy)[0].dims[0].size))
+    if case.method.copied_logits:
+        ledger.for_a_moment("logits", known // case.method.copied_logits)
+    ledger.free(held)
+    return ledger.changes

@@ -1,0 +1,92 @@
+"""Who generates the completions of GRPO: the policy, or an inference engine on the same GPUs or on others.
+
+Source: TRL, trl/generation/vllm_generation.py: a whole model on every GPU, asleep while training if sleep mode is on.
+The completions of all micro-batches of a step are generated together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.memory.device_memory import OnDevice
+from archcalc.analyze.memory.ledger import Ledger
+from archcalc.analyze.memory.overhead import overhead
+from archcalc.analyze.memory.profile import Levels, Simulated
+from archcalc.analyze.memory.residents import Resident
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module
+from archcalc.run.options import Options
+from archcalc.spec.sizes import Sizes
+from archcalc.spec.units import decimal_bytes
+
+if TYPE_CHECKING:
+    from archcalc.analyze.memory.answer import Memory
+    from archcalc.run.case import Case
+    from archcalc.spec.workload import Workload
+
+PHASE, NAME = "rollout", "rollout"
+TITLE = "rollout engine"
+
+
+def rollout(memory: Memory, work: Workload) -> Resident:
+    """As the question says; on other GPUs it takes nothing here."""
+    where = memory.case.method.rollout
+    weights, cache = _engine(memory, work)
+    parts = {"rollout": weights, "rollout_cache": cache}
+    notes = (_note(memory, work),)
+    if where == "other":
+        return Resident(NAME, TITLE, elsewhere=weights + cache + overhead(memory.case), assumptions=notes)
+    if where == "same":
+        return Resident(NAME, TITLE, parts, assumptions=notes)
+    return _in_turn(parts, notes, own_pool=where == "sleep")
+
+
+def _in_turn(parts: dict[str, int], notes: tuple[Assumption, ...], *, own_pool: bool) -> Resident:
+    """There before the step, and gone when it begins."""
+    ledger = Ledger()
+    ledger.at(PHASE, Module("model"))
+    blocks = [ledger.allocate(part, size) for part, size in parts.items()]
+    for block in blocks:
+        ledger.free(block)
+    return Resident(NAME, TITLE, {}, ledger.changes, "forward", own_pool=own_pool, assumptions=notes)
+
+
+def _engine(memory: Memory, work: Workload) -> tuple[int, int]:
+    """Bytes of weights and of KV cache. The policy needs no second copy of its weights, unless ZeRO-3 divides them."""
+    case, asked = memory.case, memory.options
+    engine = memory.another(memory.model, Options.of("memory", {"mode": "infer", "tp": asked.tp, "overhead": 0}))
+    step = engine.simulated(Sizes(_sequences(memory, work), seq=max(work.lengths.values())))
+    weights, cache = step.start["weights"], step.start["kv_cache"] + step.start["state"]
+    if case.method.rollout == "policy":
+        return weights if case.plan.zero == 3 else 0, cache
+    if asked.rollout_memory is None:
+        return weights, cache
+    if asked.rollout_memory <= weights:
+        fact = f"the weights alone take {decimal_bytes(weights)}"
+        raise InputError(fact, "give the engine more memory, or leave it out", field="--rollout-memory")
+    return weights, asked.rollout_memory - weights
+
+
+def _sequences(memory: Memory, work: Workload) -> int:
+    """An engine on other GPUs generates for all GPUs that train."""
+    others = memory.case.plan.dp if memory.case.method.rollout == "other" else 1
+    return work.batch * memory.case.accumulate * others
+
+
+def _note(memory: Memory, work: Workload) -> Assumption:
+    if memory.options.rollout_memory is not None:
+        return Assumption(Topic.BESIDE, "rollout: all that the engine is given beyond its weights is KV cache")
+    number = _sequences(memory, work)
+    text = f"rollout: KV cache of {number:,} sequences at a time, all that a step needs, and nothing else of the engine"
+    option = "" if memory.case.method.rollout == "policy" else "--rollout-memory"
+    return Assumption(Topic.BESIDE, text, number, option)
+
+
+def needs_more(case: Case, step: Simulated, device: OnDevice) -> bool:
+    """Whether an engine that sleeps while training needs more than the step that PyTorch's allocator was simulated on:
+    vLLM gives its memory back to the device (CuMemAllocator)."""
+    if case.method.rollout != "sleep":
+        return False
+    peak = Levels(dict(step.start)).play(step.changes).peak
+    return peak.bytes > device.memory.reserved + step.start["overhead"]

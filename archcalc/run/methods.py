@@ -1,0 +1,117 @@
+"""Training methods, read from presets/methods: what a step computes besides a supervised one.
+
+method(asked)        the method that was asked for, with its reference model and its way to generate
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.spec import paths
+
+if TYPE_CHECKING:
+    from archcalc.run.options import Options
+    from archcalc.run.precision_recipes import Recipe
+    from archcalc.spec.workload import Workload
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a step differs from supervised fine-tuning."""
+
+    name: str = "sft"
+    about: str = ""
+    source: str = ""
+    sequences: int = 1  # that are computed for one of the batch
+    loss: str = "model"  # that of the model's class, or log_probabilities of every token
+    reference: str = "none"  # same: a frozen model on the same GPUs
+    reference_pass: str = ""  # when it runs: rollout, before the step, or loss, behind the forward pass
+    logits: str = "freed"  # or held until the loss is computed
+    copied_logits: int = 0  # one in so many is copied besides
+    rollout: str = "none"  # who generates: nobody, policy, same, sleep, other
+
+    @property
+    def reads_tokens(self) -> bool:
+        """Whether the loss is made of the log-probability of every token."""
+        return self.loss == "log_probabilities"
+
+    def of_step(self, work: Workload) -> Workload:
+        """The sequences that one forward pass computes."""
+        return replace(work, batch=work.batch * self.sequences) if self.sequences > 1 else work
+
+
+SFT = Method()
+
+
+@cache
+def _known(name: str) -> Method:
+    from archcalc.spec.yaml_reader import read
+
+    data: dict[str, Any] = read(paths.presets("methods")[name].read_bytes(), f"method {name}").data
+    return Method(**data)
+
+
+def method(asked: Options) -> Method:
+    """With what was asked for in the place of the usual."""
+    found = _known(asked.method) if asked.method else SFT
+    return replace(found, reference=asked.reference or found.reference, rollout=asked.rollout or found.rollout)
+
+
+def returns_fp32(recipe: Recipe) -> bool:
+    """Whether the model's logits are fp32: of fp32 weights accelerate casts them (convert_outputs_to_fp32), of 16-bit
+    ones DeepSpeed and plain training leave them as they are."""
+    return recipe.weights == "fp32"
+
+
+def assumed(asked: Options, used: Method, recipe: Recipe) -> Iterator[Assumption]:
+    """What a method takes for granted, each with the option that changes it."""
+    if not used.reads_tokens:
+        return
+    name = used.name.upper()
+    yield Assumption(Topic.METHOD, f"{name} as TRL of July 2026 computes it", used.name)
+    if used.sequences > 1:
+        text = "batch: pairs of a chosen and a rejected sequence, both computed in one forward pass"
+        yield Assumption(Topic.METHOD, text, used.sequences)
+    logits = "fp32" if returns_fp32(recipe) else recipe.activations
+    text = f"logits of every position in {logits}; their log-probabilities are taken one sequence at a time"
+    yield Assumption(Topic.METHOD, text, logits)
+    yield from _of_reference(asked, used)
+    yield from _of_rollout(asked, used)
+
+
+def _of_reference(asked: Options, used: Method) -> Iterator[Assumption]:
+    option = "" if asked.reference else "--reference"
+    if used.reference == "none":
+        why = "beta 0, TRL's default" if used.rollout != "none" else "its log-probabilities are computed beforehand"
+        yield Assumption(Topic.METHOD, f"no reference model: {why}", "none", option)
+    elif asked.lora:
+        text = "the reference is the policy without its adapters: a forward pass, and no second copy of the weights"
+        yield Assumption(Topic.METHOD, text, "adapters off", option)
+    else:
+        text = "a frozen reference model beside the policy, its weights in the same number format"
+        yield Assumption(Topic.METHOD, text, "same", option)
+
+
+ROLLOUT = {
+    "policy": "the policy itself generates (TRL without use_vllm)",
+    "same": "an inference engine on the same GPUs generates, and stays there while training",
+    "sleep": "an inference engine on the same GPUs generates; while training it sleeps, and takes nothing",
+    "other": "an inference engine on other GPUs generates",
+}
+
+
+def _of_rollout(asked: Options, used: Method) -> Iterator[Assumption]:
+    if used.rollout in ROLLOUT:
+        option = "" if asked.rollout else "--rollout"
+        yield Assumption(Topic.METHOD, ROLLOUT[used.rollout], used.rollout, option)
+
+
+def estimated(used: Method) -> list[str]:
+    """What no measured run confirms."""
+    if not used.reads_tokens:
+        return []
+    return [f"{used.name.upper()}: after TRL's source; no measured run is known to confirm it"]
