@@ -58,7 +58,7 @@ def test_pytorch_computes_and_keeps_the_same(name: str, targets: tuple[str, ...]
 
 def test_adapters_are_two_thin_matrices_beside_each_target() -> None:
     """rank × (in + out) for each of q and v in 12 blocks, in every figure that memory gives."""
-    report = load("gpt2").memory(mode="train", precision="fp32", lora=RANK, batch=1, seq=64)
+    report = load("gpt2").memory(mode="train", precision="fp32", lora=RANK, batch=1, seq=64, code="plain")
     adapters = 12 * 2 * RANK * (768 + 768)
     assert report.states == {
         "weights": 4 * (124_439_808 + adapters),

@@ -35,10 +35,11 @@ class Habits:
     )
     qkv: str = habit(
         separate="queries, keys and values are made by a matrix each",
-        split="one matrix makes all three, which are views of its result",
+        split="one matrix makes all three, which are views of its result, and adapters are those of the whole matrix",
         split_heads="the same, where each head has its queries, keys and values side by side",
         copied="one matrix makes all three, and each is copied out of its result (torchtitan since June 2026)",
         interleaved="one matrix makes them group by group of heads: views, or copies for every head (litgpt)",
+        behind="one matrix makes them behind each other: views, each with adapters of its own (litgpt)",
     )
     kv_heads: str = habit(
         view="attention kernels read keys and values of a group of heads where they are",

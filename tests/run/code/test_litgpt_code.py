@@ -109,7 +109,7 @@ def test_states_beside_quantised_weights_are_paged() -> None:
         ("2023-10", {"rms_norm": "upcast_weight", "longest": "first"}),
         ("2024-04", {"rms_norm": "upcast", "longest": "every", "qkv": "interleaved", "kv_heads": "view"}),
         ("2024-09", {"rms_norm": "upcast_weight", "qkv": "interleaved", "quantised_inputs": "held"}),
-        ("2024-12", {"qkv": "split", "kv_heads": "copy", "quantised_inputs": "freed"}),
+        ("2024-12", {"qkv": "behind", "kv_heads": "copy", "quantised_inputs": "freed"}),
     ],
 )
 def test_a_version_has_the_habits_of_its_day(version: str, habits: dict[str, str]) -> None:
