@@ -55,7 +55,31 @@ class Index:
         spellings = {name: (name, each.name, *each.aliases) for name, each in self.devices.items()}
         return {name: tuple(map(self.habits.typed, forms)) for name, forms in spellings.items()}
 
-    def by_key(self, key: str, asked: Typed) -> Found | None:
+    def found(self, text: str) -> Found:
+        """By spelling, then by key and size, then by words."""
+        exact = self.spelled.get(letters(text))
+        if exact:
+            return Found((exact,), is_open=not self.habits.typed(text).gibibytes)
+        return self._by_key(text) or Found(tuple(self._by_words(text)))
+
+    def own_families(self, name: str) -> set[str]:
+        """A device by the name of its file and its title, without memory and mounting."""
+        return {form.family for form in self.typed[name][:2]}
+
+    def family(self, name: str) -> list[str]:
+        """Other variants of a device: the same but for memory and mounting."""
+        own = self.own_families(name)
+        return [other for other in self.devices if other != name and own & self.own_families(other)]
+
+    def _by_key(self, text: str) -> Found | None:
+        """With a size that has its unit, else with a number at the end as the size, else whatever the mounting."""
+        bare = _BARE_SIZE.sub(lambda number: f" {number[1]}gb", text.strip())
+        readings = [self.habits.typed(form) for form in dict.fromkeys((text, bare))]
+        tried = [(key, asked) for asked in readings for key in dict.fromkeys((asked.key, asked.family)) if key]
+        hits = (self._with_key(key, asked) for key, asked in tried)
+        return next((each for each in hits if each), None)
+
+    def _with_key(self, key: str, asked: Typed) -> Found | None:
         """Devices of that key that have the sizes; the usual one goes by the key without a size."""
         having = {name: [form for form in forms if form.key == key] for name, forms in self.typed.items()}
         hits = [name for name, forms in having.items() if forms and asked.fits(self.devices[name])]
@@ -63,61 +87,23 @@ class Index:
         only = usual[0] if len(usual) == 1 else None
         return Found(tuple(hits), only, is_open=not asked.gibibytes) if hits else None
 
-    def by_words(self, text: str) -> Iterator[str]:
+    def _by_words(self, text: str) -> Iterator[str]:
         """Devices whose spellings have words that begin like those of the name."""
         asked, words = self.habits.typed(text), self.habits.whole_words(text)
         for name, each in self.devices.items():
             own = self.habits.whole_words(" ".join((name, each.name, *each.aliases)))
-            if words and asked.fits(each) and all(any(map(begins(word), own)) for word in words):
+            if words and asked.fits(each) and all(any(map(_begins(word), own)) for word in words):
                 yield name
 
 
 def found(text: str) -> Found:
-    """By the name of a file, then by spelling, then by key and size, then by words."""
-    if as_file(text) in files.files():
-        return Found((as_file(text),))
-    exact = index().spelled.get(letters(text))
-    return Found((exact,), is_open=not typed(text).gibibytes) if exact else _by_key(text)
-
-
-def as_file(text: str) -> str:
-    """`RTX 4090` and `rtx_4090` as the file is called."""
-    return "-".join(re.split(r"[\s_-]+", text.strip().lower()))
-
-
-def typed(text: str) -> Typed:
-    """A name, taken apart."""
-    return index().habits.typed(text)
-
-
-def own_families(name: str) -> set[str]:
-    """A device by the name of its file and its title, without memory and mounting."""
-    return {form.family for form in index().typed[name][:2]}
-
-
-def family(name: str) -> list[str]:
-    """Other variants of a device: the same but for memory and mounting."""
-    own = own_families(name)
-    return [other for other in index().devices if other != name and own & own_families(other)]
-
-
-def _by_key(text: str) -> Found:
-    """With a size that has its unit, else with a number at the end as the size, else whatever the mounting."""
-    bare = _BARE_SIZE.sub(lambda number: f" {number[1]}gb", text.strip())
-    for asked in map(typed, dict.fromkeys((text, bare))):
-        for key in filter(None, dict.fromkeys((asked.key, asked.family))):
-            if hits := index().by_key(key, asked):
-                return hits
-    return Found(tuple(index().by_words(text)))
-
-
-def begins(word: str) -> Callable[[str], bool]:
-    """Whether another word is this one with letters behind it: mi300x is one of mi300, h100 is none of h10."""
-    form = re.compile(rf"{re.escape(word)}(\D.*)?")
-    return lambda other: form.fullmatch(other) is not None
+    """By the name of a file, for which no other has to be read; else by what any file says."""
+    name = as_file(text)
+    return Found((name,)) if name in files.files() else index().found(text)
 
 
 def index() -> Index:
+    """All devices that there are now."""
     return _index(tuple(files.files().items()), paths.presets("typed")["devices"])
 
 
@@ -125,3 +111,14 @@ def index() -> Index:
 def _index(_listed: tuple[tuple[str, Path], ...], habits: Path) -> Index:
     """Made once for the files that there are."""
     return Index(files.catalog(), Habits.of(document(habits).data, files.makers()))
+
+
+def as_file(text: str) -> str:
+    """`RTX 4090` and `rtx_4090` as the file is called."""
+    return "-".join(re.split(r"[\s_-]+", text.strip().lower()))
+
+
+def _begins(word: str) -> Callable[[str], bool]:
+    """Whether another word is this one with letters behind it: mi300x is one of mi300, h100 is none of h10."""
+    form = re.compile(rf"{re.escape(word)}(\D.*)?")
+    return lambda other: form.fullmatch(other) is not None

@@ -44,11 +44,12 @@ def _variant(text: str, name: str, each: Device) -> str:
     """Which device was taken, where the text leaves that open: by its memory, or by being another name for it."""
     if not finding.found(text).is_open:
         return ""
-    sizes = {other: files.named(other).memory for other in finding.family(name)}
+    known = finding.index()
+    sizes = {other: known.devices[other].memory for other in known.family(name)}
     others = [other for other in sizes if sizes[other].bytes != each.memory.bytes]
     if not others:
-        known = finding.typed(text).family in finding.own_families(name)
-        return "" if known else f"{text}: taken as {name}, {each.name}"
+        same = known.habits.typed(text).family in known.own_families(name)
+        return "" if same else f"{text}: taken as {name}, {each.name}"
     others.sort(key=lambda other: sizes[other].bytes)
     shown = ", ".join(f"{other} ({binary_bytes(sizes[other].bytes)})" for other in others[:_SHOWN])
     more = ", …" if len(others) > _SHOWN else ""
