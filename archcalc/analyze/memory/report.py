@@ -195,7 +195,7 @@ class MemoryReport(Report):
             "states": self.states,
             "padding_bytes": self.padding,
             "not_divided": records(self.undivided),
-            **({"elsewhere": self.elsewhere} if self.elsewhere else {}),
+            "elsewhere": self.elsewhere,
             "estimate": bool(self.estimates),
             "estimates": list(self.estimates),
             "assumptions": self.assumed(),

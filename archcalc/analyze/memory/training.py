@@ -118,9 +118,14 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
         product_workspace=PRODUCTS if case.code.habits.kernels == "workspaces" else 0,
         loss_in_parts=plan.tp > 1 and not case.code.habits.overwrites_logits,
         has_last_step=case.code.habits.longest == "every",
-        logits_held="loss" if case.method.logits == "held" else case.code.habits.logits_held,
+        logits_held=_logits_held(case),
         holds_batch=case.code.habits.batch == "held",
     )
+
+
+def _logits_held(case: Case) -> str:
+    """By the training loop; DPO's holds them until the reference model has run too."""
+    return "loss" if case.method.logits == "held" else case.code.habits.logits_held
 
 
 def _keys_from(case: Case) -> int:

@@ -170,7 +170,7 @@ def test_what_has_no_effect_is_refused(options: dict[str, Any], said: str) -> No
         load("llama-3-8b", set=SMALL).memory(mode="train", **options)
 
 
-@pytest.mark.parametrize("model", ["bert-base", "vit-b-16", "word2vec"])
+@pytest.mark.parametrize("model", ["bert-base", "vit-b-16", "word2vec-cbow"])
 def test_only_a_language_model_is_trained_so(model: str) -> None:
     with pytest.raises(InputError, match="language model"):
         load(model).memory(mode="train", method="dpo")
