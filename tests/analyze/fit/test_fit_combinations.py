@@ -48,8 +48,14 @@ def test_nothing_is_changed_that_need_not_be(run: Run) -> None:
 def test_the_ways_are_told_first(run: Run) -> None:
     told = run("fit", "llama-3-70b", "--gpu", "h100", "--mode", "train", "--seq", "4096").out.splitlines()
     assert told[2] == "no single change is enough, but together:"
-    assert told[3].endswith("GiB on 17 × h100: --recompute full --dp 17 --zero 3")
+    assert told[3].endswith("GiB on 25 × h100: --recompute full --dp 25 --zero 3")
     assert told[4].endswith("GiB on h100: --recompute full --lora 16 --weights nf4")
+
+
+def test_one_device_less_is_not_enough(run: Run) -> None:
+    """Of those on which the first way spreads the model."""
+    asked = ("llama-3-70b", "--gpu", "h100", "--mode", "train", "--seq", "4096", "--recompute", "full", "--zero", "3")
+    assert not fitted(run, *asked, "--dp", "24")["rows"][0]["fits"]
 
 
 def test_a_single_change_is_told_alone(run: Run) -> None:
