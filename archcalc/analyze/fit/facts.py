@@ -40,15 +40,14 @@ class Facts:
 def facts(question: Question, devices: Iterable[Device]) -> Facts:
     devices = list(devices)
     kinds = {each.kind for each in devices}
-    report = question.report
     return Facts(
         engine=getattr(question.options, "engine", None),
         kind=kinds.pop() if len(kinds) == 1 else None,
         has_bf16=all(map(has_bf16, devices)),
         shares_layers=all(map(shares_layers, devices)),
-        divides=report.plan.shards > 1,
+        divides=question.options.plan.shards > 1,
         decodes=_decodes(question),
-        weighs=report.parts["weights"] * NOTABLE > report.required_bytes,
+        weighs=question.whole.parameters.weights * NOTABLE > question.required,
         bits=_bits(question),
         cache_bits=_cache_bits(question),
     )

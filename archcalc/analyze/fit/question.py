@@ -74,6 +74,10 @@ class Question:
             sizes = replace(sizes, **dict.fromkeys(self._varying, change.length))
         return replace(self, sizes=sizes, options=self.options.changed(**change.options))
 
+    def with_weights(self, format: str) -> Question:
+        """The same question about weights in another format."""
+        return replace(self, options=self.options.changed(weights=format))
+
     def needed_with(self, change: Change, most: int = TOO_MUCH) -> int | None:
         """The memory needed with the change; None if the model or the options do not allow it. Where the tensors alone
         are more than `most`, what the allocator adds to them is left out."""
@@ -122,6 +126,8 @@ class Question:
     def reserved(self, tensors: int) -> int:
         """What a device must have for so many bytes of tensors and overhead: as much more as it is at the sizes that
         were asked for. Curves over many sizes are worked out so; a single answer simulates the allocator."""
+        if not self.trains:
+            return tensors
         if not self.reserve:
             self.reserve.append(Fraction(self.report.required_bytes, self.report.total_bytes or 1))
         return ceil(tensors * self.reserve[0])
@@ -167,17 +173,15 @@ class Question:
         return self._curve(Bytes(self._at_length, self._simulated_at_length, least=FEW_POSITIONS, most=most))
 
     def _simulated_at_length(self, length: int) -> Simulated:
-        return self.memory.simulated(self._of_length(length))
+        return self.memory.simulated(self.of_length(length))
 
     def _at_length(self, length: int) -> int:
-        if length < self._shortest:
-            return self._long(self._shortest)
-        return self._long(length)
+        return self._long(self._shortest if length == 1 else length)
 
     def _long(self, length: int) -> int:
-        return self.memory.peak_bytes(self._of_length(length))
+        return self.memory.peak_bytes(self.of_length(length))
 
-    def _of_length(self, length: int) -> Sizes:
+    def of_length(self, length: int) -> Sizes:
         return replace(self.sizes, **dict.fromkeys(self._varying, length))
 
     @cached_property
@@ -205,6 +209,15 @@ class Question:
         """Whether more positions were given than the model was trained for."""
         asked = max(self.sizes.seq or 0, self.sizes.src_seq or 0, self.sizes.tgt_seq or 0)
         return self.positions is not None and asked > self.positions
+
+    def longest_in(self, available: int) -> tuple[int | None, str | None]:
+        """The longest sequence that so many bytes hold, and whether memory or the model limits it."""
+        if not self.has_length:
+            return None, None
+        if self.longest and self.by_length.at(self.longest) <= available:
+            return self.longest, "positions"
+        found = self.by_length.largest(available, self.longest or UNBOUNDED)
+        return (None, None) if found == UNBOUNDED else (found, "memory")
 
     @cached_property
     def positions(self) -> int | None:

@@ -53,6 +53,11 @@ class FitReport(Report):
         rest = max(row.required_bytes - row.memory.total_bytes, 0)
         return {**found, "on further devices" if row.parts else "not in use": rest}
 
+    @property
+    def ok(self) -> bool:
+        """Whether it surely fits everywhere."""
+        return all(row.verdict is Verdict.FITS for row in self.rows)
+
     def title(self) -> str:
         """The same question as that of `archcalc memory`."""
         return self.memory.title()

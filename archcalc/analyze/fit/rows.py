@@ -14,7 +14,6 @@ from archcalc.analyze.memory.report import MemoryReport
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.placing import Placed
-    from archcalc.analyze.fit.question import Question
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def row(placed: Placed, remedy: Remedy | None) -> Row:
     question = placed.question
     room = question.room(placed.capacity)
     max_batch = question.by_batch.largest(room.safe)
-    max_seq, limited_by = _longest(question, room.safe)
+    max_seq, limited_by = question.longest_in(room.safe)
     parts = tuple(_parts(placed))
     return Row(
         gpu=placed.group.name,
@@ -135,12 +134,3 @@ def _fewest(placed: Placed, safe: int) -> int | None:
         return 1 if question.required <= safe else None
     return question.fewest(safe)
 
-
-def _longest(question: Question, available: int) -> tuple[int | None, str | None]:
-    """The longest sequence that fits, and whether memory or the model limits it."""
-    if not question.has_length:
-        return None, None
-    found = question.by_length.largest(available, question.longest or UNBOUNDED)
-    if found == question.longest:
-        return found, "positions"
-    return (None, None) if found == UNBOUNDED else (found, "memory")
