@@ -152,12 +152,12 @@ def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
     if question.required <= room.safe:
         return _run(name, question, now, elements, room)
     beside = question.required - question.whole.parameters.weights
-    for format in formats:
-        narrower = question.with_weights(format)
+    for rung in formats:
+        narrower = question.with_weights(rung)
         if narrower.whole.parameters.weights + beside > room.safe and not question.split:
             continue
         if narrower.required <= room.safe:
-            return _run(name, narrower, format, elements, room)
+            return _run(name, narrower, rung, elements, room)
     return Runs(name, elements, "", 0, 0, 0)
 
 

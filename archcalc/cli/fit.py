@@ -30,8 +30,8 @@ Gpus = Annotated[
         "--gpu",
         metavar="NAME|SIZE|NxNAME|A+B",
         autocompletion=completed_gpu,
-        help="A device of `archcalc gpus`, or a memory size; a card sold with 24GB has 24GiB. 2xrtx-3090: two that hold "
-        "the model together; rtx-5070-ti+rtx-5090: unequal ones. Repeatable (default: ten common devices).",
+        help="A device of `archcalc gpus`, or a memory size; a card sold with 24GB has 24GiB. 2xrtx-3090: two that "
+        "hold the model together; rtx-5070-ti+rtx-5090: unequal ones. Repeatable (default: ten common devices).",
     ),
 ]
 Axes = Annotated[
@@ -70,8 +70,11 @@ def fit(
     The verdict is fits, tight (what is left is less than the error of measured runs) or does not fit. Takes the options
     of `archcalc memory`. What is listed as making it fit does so when it is tried.
     """
+    if check and (table or models):
+        raise InputError("has no effect with a table", "leave it out, or ask about one case", field="--check")
     if models:
-        return _list(model, gpu, options, format)
+        _list(model, gpu, options, format)
+        return
     if model is None:
         hint = "name one, such as `archcalc fit llama-3-8b`; with --models, every preset that runs on --gpu is listed"
         raise InputError("a model is missing", hint, field="MODEL")

@@ -1,7 +1,7 @@
 """Several devices that hold one model together, as `--gpu` names them.
 
-    group("2xrtx-3090")                 two of one kind: a budget of GPUs
-    group("rtx-5070-ti+rtx-5090")       unequal ones
+group("2xrtx-3090")                 two of one kind: a budget of GPUs
+group("rtx-5070-ti+rtx-5090")       unequal ones
 """
 
 from __future__ import annotations

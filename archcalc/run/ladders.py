@@ -1,7 +1,7 @@
 """Formats from wide to narrow, as an engine reads them: presets/ladders.
 
-    ladder("llama.cpp").weights         the rungs of weights, widest first
-    ladder(None, kind="unified").kv     of the engine that such devices mostly run
+ladder("llama.cpp").weights         the rungs of weights, widest first
+ladder(None, kind="unified").kv     of the engine that such devices mostly run
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def fitted(model: Model, gpus: Sequence[str] | str | None, options: Options) -> 
     rows = tuple(row(one, first) for one, first in zip(placed, by_row, strict=True))
     return FitReport(
         model=model.name,
-        assumptions=(*_asked(placed).report.assumptions, *assumed, *notes(placed, rows, gpus or ())),
+        assumptions=(*_asked(placed).report.assumptions, *assumed, *notes(placed, rows)),
         scope=model.scope,
         memory=_asked(placed).report,
         band=_asked(placed).band,

@@ -55,6 +55,13 @@ def _written(name: str, value: Any) -> str:
 
 
 def change(name: str, cost: int, price: str, *, exact: bool = False, needs: str = "", **options: Any) -> Change:
+    return setting(name, cost, price, options, exact=exact, needs=needs)
+
+
+def setting(
+    name: str, cost: int, price: str, options: dict[str, Any], *, exact: bool = False, needs: str = ""
+) -> Change:
+    """A change that sets these options."""
     return Change(name, written(options), price, options, cost, exact=exact, needs=needs)
 
 
@@ -118,7 +125,7 @@ def _formats(question: Question, facts: Facts) -> Iterator[Axis]:
 
 
 def _rung(what: str, option: str, rung: Rung) -> Change:
-    return change(f"{rung.bits}-bit {what}", rung.cost, rung.price, **{option: rung.format})
+    return setting(f"{rung.bits}-bit {what}", rung.cost, rung.price, {option: rung.format})
 
 
 def _shorter(question: Question) -> Iterator[Axis]:

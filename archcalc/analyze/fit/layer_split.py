@@ -95,7 +95,7 @@ class SplitMemory:
         """What each device holds."""
         bounds = self._bounds(sizes)
         ends = zip(self.capacities, bounds, bounds[1:], strict=False)
-        return [Share(capacity, *end, self._needed(*end, sizes)) for capacity, *end in ends]
+        return [Share(capacity, first, last, self._needed(first, last, sizes)) for capacity, first, last in ends]
 
     def _bounds(self, sizes: Sizes) -> list[int]:
         """By memory, then moved layer by layer while that relieves the fullest device."""
@@ -127,7 +127,7 @@ class SplitMemory:
     def _needed(self, first: int, last: int, sizes: Sizes) -> int:
         if (first, last, sizes) not in self._known:
             stage = self._stage(first, last)
-            held = stage.parameters.weights + stage.cache_bytes(sizes)
+            held = stage.parameters.weights + _cache(stage, sizes)
             self._known[first, last, sizes] = held + self._kept(sizes)
         return self._known[first, last, sizes]
 
@@ -135,7 +135,7 @@ class SplitMemory:
         """Activations and overhead."""
         if sizes not in self._on_each:
             whole = self.whole
-            held = whole.parameters.weights + whole.cache_bytes(sizes)
+            held = whole.parameters.weights + _cache(whole, sizes)
             self._on_each[sizes] = whole.peak_bytes(sizes) - held
         return self._on_each[sizes]
 
@@ -146,3 +146,8 @@ class SplitMemory:
             stage = Stage(number, 3, first, last, resolved)
             self._stages[first, last] = Memory(replace(whole.model, resolved=resolved), whole.options, stage)
         return self._stages[first, last]
+
+
+def _cache(memory: Memory, sizes: Sizes) -> int:
+    """The KV cache and recurrent states alone."""
+    return sum(one.bytes for one in memory.simulated(sizes).cache)

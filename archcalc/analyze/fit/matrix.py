@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST = 2048, 131_072  # contexts, where the model has as many positions and where it has no limit
 COLUMNS = 7
 BATCHES = tuple(2**power for power in range(COLUMNS))
-MARKS = Assumption(
-    Topic.TABLE, "cells: GiB needed; ✓ fits, ≈ fits by less than the error band, ✗ does not fit", "GiB"
-)
+MARKS = Assumption(Topic.TABLE, "cells: GiB needed; ✓ fits, ≈ fits by less than the error band, ✗ does not fit", "GiB")
 Row = tuple[str | int, tuple[Cell | None, ...]]
 
 
@@ -45,7 +43,10 @@ def _formats(question: Question, known: Facts) -> list[str]:
     """As the weights are now, and down the ladder."""
     rungs = _narrower(ladder(known.engine, known.kind).weights, known.bits)
     now = question.whole.parameters.weights
-    return [_weights_now(question), *(one for one in rungs if question.with_weights(one).whole.parameters.weights < now)]
+    return [
+        _weights_now(question),
+        *(one for one in rungs if question.with_weights(one).whole.parameters.weights < now),
+    ]
 
 
 def _caches(question: Question, known: Facts) -> list[str]:

@@ -76,9 +76,10 @@ class MatrixReport(Report):
         """A line for each cell."""
         for value, cells in self.rows:
             for other, cell in zip(self.columns, cells, strict=True):
-                yield {
-                    **dict(zip(self.axes, (value, other), strict=True)),
-                    "required_bytes": cell.required if cell else None,
-                    "left_bytes": self.capacity - cell.required if cell else None,
-                    "verdict": cell.verdict.value if cell else None,
-                }
+                yield {**dict(zip(self.axes, (value, other), strict=True)), **self._cell(cell)}
+
+    def _cell(self, cell: Cell | None) -> dict[str, Any]:
+        if cell is None:
+            return dict.fromkeys(("required_bytes", "left_bytes", "verdict"))
+        left = self.capacity - cell.required
+        return {"required_bytes": cell.required, "left_bytes": left, "verdict": cell.verdict.value}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.fit.changes import Axis, Change, change, joined
+from archcalc.analyze.fit.changes import Axis, Change, joined, setting
 from archcalc.analyze.fit.search import Remedy
 
 if TYPE_CHECKING:
@@ -63,4 +63,4 @@ def _more(question: Question, plan: Plan) -> Change:
     """Training with ZeRO-3, else with tensor parallelism."""
     options = {"dp": plan.dp, "zero": 3} if question.trains else {"tp": plan.tp}
     price = f"{plan.gpus} devices instead of {question.report.plan.gpus}"
-    return change(f"{plan.gpus} GPUs", COST, price, exact=True, **options)
+    return setting(f"{plan.gpus} GPUs", COST, price, options, exact=True)

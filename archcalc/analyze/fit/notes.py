@@ -27,12 +27,13 @@ SCALED = Assumption(
 )
 
 
-def notes(placed: Sequence[Placed], rows: Sequence[Row], names: Sequence[str]) -> Iterator[Assumption]:
+def notes(placed: Sequence[Placed], rows: Sequence[Row]) -> Iterator[Assumption]:
     question = placed[0].question
     if not question.report.band:
         yield question.band.assumption()
     yield CAPACITY
-    yield from all_on(Topic.DEVICE, filter(None, (rating(name) for name in names if "+" not in name and "x" not in name)))
+    named = dict.fromkeys(name for one in placed for _, name, _ in one.group.members)
+    yield from all_on(Topic.DEVICE, filter(None, map(rating, named)))
     yield from dict.fromkeys(note for one in placed for note in one.notes)
     if question.has_length:
         yield LARGEST
@@ -62,6 +63,8 @@ def _left_whole(question: Question, rows: Sequence[Row]) -> list[Assumption]:
 
 
 def _gpus(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
+    if question.split:
+        return
     how = "ZeRO-3" if question.trains else "tensor parallelism"
     text = f"GPUs: the smallest number that fits with these options, by {how}"
     if all(row.gpus_needed for row in rows):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.fit.changes import Axis, axes
 from archcalc.analyze.fit.facts import facts
+from archcalc.analyze.fit.layer_split import SplitMemory
 from archcalc.analyze.fit.more_devices import DEAR, on_more
 from archcalc.analyze.fit.search import Remedy, alone, combined
 from archcalc.analyze.fit.solve import UNBOUNDED
@@ -24,10 +26,18 @@ def remedies(placed: Sequence[Placed]) -> Found:
     if not short:
         return (), [None] * len(placed)
     if len(placed) == 1:
-        found = tuple(_of_one(placed[0]))
+        found = tuple(_in_all(placed[0].question, one) for one in _of_one(placed[0]))
         return found, [found[0] if found else None]
     listed = _of_several(short)
     return tuple(listed), [_cheapest(one, listed) if one in short else None for one in placed]
+
+
+def _in_all(question: Question, remedy: Remedy) -> Remedy:
+    """Of split layers, what all devices hold together."""
+    changed = question.changed(remedy.change)
+    if not isinstance(changed.memory, SplitMemory):
+        return remedy
+    return replace(remedy, required=sum(one.required for one in changed.memory.shares(changed.sizes)))
 
 
 def _of_one(placed: Placed) -> Iterator[Remedy]:

@@ -34,7 +34,7 @@ ASKED = (
     "not_divided",
 )  # as `archcalc memory` says them
 
-WORDS = {Verdict.FITS: "fits", Verdict.TIGHT: "tight", Verdict.NOT: "no"}  # in a narrow column
+WORDS = {Verdict.FITS: "yes", Verdict.TIGHT: "tight", Verdict.NOT: "no"}  # in a narrow column
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,9 @@ class FitReport(Report):
         if row.verdict is Verdict.FITS:
             return f"fits {row.gpu}: {self._needs(row)}, {left} left"
         if row.verdict is Verdict.TIGHT:
-            return f"tight on {row.gpu}: {self._needs(row)}, {left} left with an error of ± {self.band.percent} %{helps}"
+            return (
+                f"tight on {row.gpu}: {self._needs(row)}, {left} left with an error of ± {self.band.percent} %{helps}"
+            )
         lacks = "one of them has too little" if row.left_bytes >= 0 else f"{left} more than there is"
         return f"does not fit {row.gpu}: {self._needs(row)}, {lacks}{helps}"
 
@@ -105,8 +107,8 @@ class FitReport(Report):
         return [one for one in self.remedies if one.changes > 1]
 
     def _on(self, remedy: Remedy) -> str:
-        gpu = self.rows[0].gpu
-        return f" on {remedy.gpus} × {gpu}" if remedy.gpus > 1 and "x" not in gpu else ""
+        (row,) = self.rows
+        return f" on {remedy.gpus} × {row.gpu}" if remedy.gpus > row.devices else ""
 
     def figures(self) -> Sequence[Figure]:
         """The parts, in their order in the bars."""
@@ -116,7 +118,7 @@ class FitReport(Report):
     def table(self) -> Table:
         columns = (
             Column("gpu", "name"),
-            Column("verdict", "text"),
+            Column("fits", "text"),
             Column("memory", "binary"),
             Column("needed of it", "stack"),
             Column("left", "room"),
@@ -124,28 +126,38 @@ class FitReport(Report):
             Column("context", "bound"),
             Column("GPUs", "bound"),
         )
-        return Table(columns, tuple(line for row in self.rows for line in self._lines(row)))
+        return Table(columns, tuple(map(self._line, self.rows)))
 
-    def _lines(self, row: Row) -> Iterator[Line]:
+    def _line(self, row: Row) -> Line:
         bar = (tuple(self.segments(row).values()), row.capacity_bytes)
         sizes = (row.max_batch, row.max_seq, row.gpus_needed)
-        yield Line((row.gpu, WORDS[row.verdict], row.capacity_bytes, bar, row.left_bytes, *sizes))
-        for part in row.parts:
-            yield self._part_line(part)
+        return Line((row.gpu, WORDS[row.verdict], row.capacity_bytes, bar, row.left_bytes, *sizes))
 
-    def _part_line(self, part: Part) -> Line:
-        """A device, and the layers that it holds."""
+    def _shares(self) -> Iterator[Table]:
+        """Of split layers, what each device holds."""
+        columns = (
+            Column("device", "name"),
+            Column("layers", "text"),
+            Column("fits", "text"),
+            Column("memory", "binary"),
+            Column("needed", "binary"),
+            Column("left", "room"),
+        )
+        for row in self.rows:
+            if row.parts:
+                yield Table(columns, tuple(map(self._share, row.parts)))
+
+    def _share(self, part: Part) -> Line:
         first, last = part.layers
-        name = f"{part.gpu}: layers {first + 1}–{last}"
-        left = part.room.capacity - part.required_bytes
-        bar = ((part.required_bytes,), part.room.capacity)
-        return Line((name, WORDS[part.verdict], part.room.capacity, bar, left, "", "", ""), depth=1)
+        sizes = (part.room.capacity, part.required_bytes, part.room.capacity - part.required_bytes)
+        return Line((part.gpu, f"{first + 1} to {last}", WORDS[part.verdict], *sizes))
 
     def more(self) -> Sequence[Table]:
-        """What would help, cheapest first."""
+        """What each device holds of split layers, and what would help, cheapest first."""
         listed = [one for one in self.remedies if one.changes == 1]
-        if not listed:
-            return ()
+        return (*self._shares(), *([self._helps(listed)] if listed else []))
+
+    def _helps(self, listed: Sequence[Remedy]) -> Table:
         several = len(self.rows) > 1
         columns = (
             Column("what makes it fit", "name"),
@@ -153,7 +165,7 @@ class FitReport(Report):
             *([Column("fits from", "text")] if several else []),
             Column("price", "text"),
         )
-        return (Table(columns, tuple(self._remedy_line(remedy) for remedy in listed)),)
+        return Table(columns, tuple(map(self._remedy_line, listed)))
 
     def _remedy_line(self, remedy: Remedy) -> Line:
         smallest = [self._enough_for(remedy)[0]] if len(self.rows) > 1 else []

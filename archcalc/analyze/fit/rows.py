@@ -53,6 +53,7 @@ class Row:
     gpus_needed: int | None
     remedy: Remedy | None
     memory: MemoryReport
+    devices: int = 1  # that hold the model together
     parts: tuple[Part, ...] = ()
 
     @property
@@ -96,21 +97,25 @@ class Row:
 def row(placed: Placed, remedy: Remedy | None) -> Row:
     question = placed.question
     room = question.room(placed.capacity)
-    max_batch = question.by_batch.largest(room.safe)
     max_seq, limited_by = question.longest_in(room.safe)
     parts = tuple(_parts(placed))
     return Row(
         gpu=placed.group.name,
         room=question.room(sum(one.room.capacity for one in parts)) if parts else room,
         required_bytes=sum(one.required_bytes for one in parts) or question.required,
-        max_batch=None if max_batch == UNBOUNDED else max_batch,
+        max_batch=_bounded(question.by_batch.largest(room.safe)),
         max_seq=max_seq,
         limited_by=limited_by,
         gpus_needed=_fewest(placed, room.safe),
         remedy=remedy,
         memory=question.report,
+        devices=placed.group.count,
         parts=parts,
     )
+
+
+def _bounded(size: int) -> int | None:
+    return None if size == UNBOUNDED else size
 
 
 def _parts(placed: Placed) -> list[Part]:
@@ -133,4 +138,3 @@ def _fewest(placed: Placed, safe: int) -> int | None:
     if not shares_layers(placed.group.first):
         return 1 if question.required <= safe else None
     return question.fewest(safe)
-

@@ -1,6 +1,6 @@
 """Changes that make a model fit: each alone, then the cheapest combination of several.
 
-What a combination needs is foretold from what each change does alone, part by part and phase by phase, so that thousands
+What a combination needs is foretold from what each change does alone, part by part and phase by phase, so that many
 can be compared; those that may be enough are then simulated in the order of their cost, and only what truly fits is
 answered. Nothing is kept in a combination that it fits without.
 """

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import count
-from math import ceil, isqrt
+from math import floor, isqrt
 
 UNBOUNDED = 10**12  # a size that no machine reaches: what fits there has no bound
 GUESSES = 6
@@ -95,10 +95,10 @@ def fewest(
     What is answered is enough, and one less is not."""
     found = smallest(tensors, available, most, least)
     while found is not None and required(found) > available:
-        short = Fraction(required(found), tensors(found) or 1)
-        if tensors(min(MANY * found, most)) * short * LITTLE > available:
+        share = Fraction(required(found), tensors(found) or 1)
+        if tensors(min(MANY * found, most)) * share * LITTLE > available:
             return None
-        found = smallest(lambda number: ceil(tensors(number) * short), available, most, found + 1)
+        found = smallest(tensors, floor(available / share), most, found + 1)
     while found is not None and found > least and tensors(found - 1) <= available >= required(found - 1):
         found -= 1
     return found

@@ -237,10 +237,6 @@ class Memory:
             is_recomputed=case.recompute == "block",
         )
 
-    def cache_bytes(self, sizes: Sizes) -> int:
-        """The KV cache and recurrent states alone."""
-        return sum(one.bytes for one in self._cache(self._workload(sizes)))
-
     def simulated(self, sizes: Sizes) -> Simulated:
         """The simulated step, for callers that need many sizes."""
         return self._simulated(self._workload(sizes))
