@@ -2,32 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from archcalc.cli.declared import takes_options
 from archcalc.cli.gpus import completed_gpu
-from archcalc.cli.options import Format, ModelName, Set, Trace, loaded, show
+from archcalc.cli.options import Format, Set, Trace, completed_preset, loaded, show
+from archcalc.core.errors import InputError
 from archcalc.run.options import Options
 
+UNSURE = 1  # the exit code of --check
+
+Model = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="MODEL",
+        autocompletion=completed_preset,
+        show_default=False,
+        help="A preset's name, a YAML file, a Hugging Face config.json or its folder, weights (safetensors, GGUF), "
+        "hf:owner/name, or - for standard input. With --models, a part of the names to list.",
+    ),
+]
 Gpus = Annotated[
     list[str] | None,
     typer.Option(
         "--gpu",
-        metavar="NAME|SIZE",
+        metavar="NAME|SIZE|NxNAME|A+B",
         autocompletion=completed_gpu,
-        help="A device of `archcalc gpus`, or a memory size; a card sold with 24GB has 24GiB. Repeatable "
-        "(default: ten common devices).",
+        help="A device of `archcalc gpus`, or a memory size; a card sold with 24GB has 24GiB. 2xrtx-3090: two that "
+        "hold the model together; rtx-5070-ti+rtx-5090: unequal ones. Repeatable (default: ten common devices).",
     ),
+]
+Axes = Annotated[
+    str | None,
+    typer.Option(
+        "--table",
+        metavar="ROWS,COLUMNS",
+        help="What fits on one device over two of weights, kv-dtype, context, batch: --table weights,context.",
+    ),
+]
+Presets = Annotated[
+    bool,
+    typer.Option("--models", help="Which presets run on a device, in which format, with how much context (--seq)."),
+]
+Check = Annotated[
+    bool,
+    typer.Option("--check", help="Exit code 1 unless it fits on every device, with the error band to spare."),
 ]
 
 
 @takes_options
 def fit(
-    model: ModelName = "textbook",
+    model: Model = None,
     gpu: Gpus = None,
     *,
+    check: Check = False,
+    table: Axes = None,
+    models: Presets = False,
     options: Options,
     set: Set = [],
     format: Format = "table",
@@ -35,8 +67,39 @@ def fit(
 ) -> None:
     """Will it fit? What a model needs against what devices have, how far it can grow there, and what would help.
 
-    Takes the options of `archcalc memory`. The largest batch and the longest context are exact: one more does not fit.
+    The verdict is fits, tight (what is left is less than the error of measured runs) or does not fit. Takes the options
+    of `archcalc memory`. What is listed as making it fit does so when it is tried.
     """
+    if check and (table or models):
+        raise InputError("has no effect with a table", "leave it out, or ask about one case", field="--check")
+    if models:
+        _list(model, gpu, options, format)
+        return
+    if model is None:
+        hint = "name one, such as `archcalc fit llama-3-8b`; with --models, every preset that runs on --gpu is listed"
+        raise InputError("a model is missing", hint, field="MODEL")
+    _answer(loaded(model, set, trace=trace), gpu, options, table, format=format, check=check)
+
+
+def _answer(
+    model: Any, gpu: list[str] | None, options: Options, table: str | None, *, format: str, check: bool
+) -> None:
+    if table:
+        from archcalc.analyze.fit.matrix import matrix
+
+        show(matrix(model, gpu, options, table), format)
+        return
     from archcalc.analyze.fit.answer import fitted
 
-    show(fitted(loaded(model, set, trace=trace), gpu, options), format)
+    report = fitted(model, gpu, options)
+    show(report, format)
+    if check and not report.ok:
+        raise typer.Exit(UNSURE)
+
+
+def _list(pattern: str | None, gpu: list[str] | None, options: Options, format: str) -> None:
+    from archcalc.catalog.runs_here import runs_here
+
+    if not gpu or len(gpu) > 1:
+        raise InputError("is about one device", "add --gpu NAME, such as --gpu m3-ultra-256gb", field="--models")
+    show(runs_here(gpu[0], options, pattern or ""), format)

@@ -25,6 +25,9 @@ FLAGS: dict[Flag, tuple[str, str]] = {  # what stands before and behind a name
 }
 
 
+VERDICTS = {"FITS": "✓", "TIGHT": "≈", "NOT": "✗"}
+
+
 def cell(value: Any, unit: Unit) -> str:
     if isinstance(value, Quantity):
         return cell(*value)
@@ -51,6 +54,12 @@ def _count(value: Any) -> str:
 
 def _room(value: int) -> str:
     return binary_bytes(value) if value >= 0 else f"−{binary_bytes(-value)}"
+
+
+def _fitting(value: tuple[int, str]) -> str:
+    """GiB, and the mark of the verdict."""
+    size, verdict = value
+    return f"{size / 2**30:,.1f} {VERDICTS[verdict]}"
 
 
 def _share(value: float) -> str:
@@ -112,6 +121,7 @@ WORDS: dict[Unit, Callable[[Any], str]] = {
     "binary": binary_bytes,
     "memory": lambda value: f"{value:,} bytes · {binary_bytes(value)}",
     "room": _room,
+    "fitting": _fitting,
     "stack": lambda value: stacked(*value),
     "bandwidth": lambda value: f"{decimal_bytes(value)}/s",
     "tera": lambda value: f"{value / 10**12:,.1f}",

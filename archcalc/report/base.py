@@ -38,6 +38,7 @@ Unit = Literal[
     "stack",
     "room",
     "bound",
+    "fitting",
 ]
 Flag = Literal["", "estimate", "used", "right", "wrong", "corrected"]
 Tone = Literal["", "good", "fair", "bad"]  # how a verdict is coloured

@@ -1,10 +1,10 @@
-"""The error band of a training peak: what measured runs of the same code were within, from presets/accuracy."""
+"""Error bands of peaks: what measured runs were within, from presets/accuracy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec import paths
@@ -22,20 +22,27 @@ class Band:
     percent: int
     runs: int
     code: str
+    of: str = "training runs"
 
     @property
     def fraction(self) -> float:
         return self.percent / 100
 
     def assumption(self) -> Assumption:
-        whose = "all codes" if self.code == ANY else self.code
-        text = f"± {self.percent} %: four of five of {self.runs} measured training runs of {whose} are within it"
+        text = f"± {self.percent} %: four of five of {self.runs} measured {self.of}{self._whose} are within it"
         return Assumption(Topic.ESTIMATE, text, self.percent)
+
+    @property
+    def _whose(self) -> str:
+        """The code that ran; what was measured of inference says that itself."""
+        if self.of != Band.of:
+            return ""
+        return " of all codes" if self.code == ANY else f" of {self.code}"
 
 
 def band(code: str) -> Band:
     """The band of a code, or of all of them together if none of its runs were measured."""
-    found = _bands()
+    found = _bands("training")
     name = code if code in found else ANY
     return Band(found[name]["band"], found[name]["runs"], name)
 
@@ -45,8 +52,14 @@ def measured_bands(case: Case) -> list[Band]:
     return [] if case.method.reads_tokens else [band(case.code.name)]
 
 
+def inference_band() -> Band:
+    """The band of inference, of any model."""
+    found = _bands("inference")[ANY]
+    return Band(found["band"], found["runs"], ANY, found["of"])
+
+
 @cache
-def _bands() -> dict[str, dict[str, int]]:
+def _bands(kind: str) -> dict[str, dict[str, Any]]:
     from archcalc.spec.yaml_reader import read
 
-    return read(paths.presets("accuracy")["training"].read_bytes(), "accuracy training").data
+    return read(paths.presets("accuracy")[kind].read_bytes(), f"accuracy {kind}").data

@@ -22,17 +22,24 @@ def test_every_option_of_memory_is_taken() -> None:
     """But how its own table is drawn; with the same defaults."""
     its, ours = (inspect.signature(command).parameters for command in (memory, fit))
     assert set(its) - set(ours) == {"timeline", "depth"}
-    assert set(ours) - set(its) == {"gpu"}
-    assert all(ours[name].default == its[name].default for name in set(its) & set(ours))
+    assert set(ours) - set(its) == {"gpu", "check", "table", "models"}
+    assert all(ours[name].default == its[name].default for name in set(its) & set(ours) - {"model"})
 
 
 def test_the_headline_says_whether_it_fits(run: Run) -> None:
     """With how much left, or short by how much and what to do."""
-    assert "fits rtx-4090 with" in run("fit", "gpt2", "--gpu", "rtx 4090").out.splitlines()[1]
-    headline = run("fit", "llama-3-8b", "--gpu", "t4").out.splitlines()[1]
-    assert "short by" in headline and headline.endswith("on t4; --weights int8 would do")
-    assert run("fit", "llama-3-8b", "--weights", "int8", "--gpu", "t4").out.splitlines()[1].startswith("needs 9.39 GiB")
+    headline = run("fit", "gpt2", "--gpu", "rtx 4090").out.splitlines()[1]
+    assert headline.startswith("fits rtx-4090: needs ") and headline.endswith(" left")
+    headline = run("fit", "llama-3-8b", "--gpu", "t4", columns=140).out.splitlines()[1]
+    assert "more than there is" in headline and headline.endswith("; --weights int8 makes it fit")
+    assert "needs 9.39 GiB" in run("fit", "llama-3-8b", "--weights", "int8", "--gpu", "t4").out.splitlines()[1]
     assert "of 10 devices" in run("fit", "gpt2").out.splitlines()[1]
+
+
+def test_a_missing_model_is_told(run: Run) -> None:
+    """With the option that needs none."""
+    answer = run("fit", "--gpu", "h100")
+    assert answer.code == 2 and "--models" in answer.err
 
 
 def test_json_has_the_promised_keys(run: Run) -> None:

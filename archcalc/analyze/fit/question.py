@@ -9,17 +9,20 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.fit.polynomial import Bytes
-from archcalc.analyze.fit.solve import UNBOUNDED, Curve, smallest
+from archcalc.analyze.fit.solve import UNBOUNDED, Curve, fewest
+from archcalc.analyze.fit.verdict import Room
 from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.core.errors import InputError
 from archcalc.core.mesh import Plan
+from archcalc.run.accuracy import Band, band, inference_band
 from archcalc.run.options import Options
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
-    from archcalc.analyze.fit.remedies import Change
+    from archcalc.analyze.fit.changes import Change
+    from archcalc.analyze.fit.layer_split import LayerSplit, SplitMemory
     from archcalc.model import Model
 
 MOST_GPUS = 4096
@@ -35,11 +38,12 @@ class Question:
     model: Model
     sizes: Sizes  # with the batch, and the length where the spec has one
     options: Options
+    split: LayerSplit | None = None  # layers among devices, where tensor parallelism is not used
     memories: dict[Options, Memory] = field(default_factory=dict)  # by their options, shared by changed questions
     reserve: list[Fraction] = field(default_factory=list)  # what is reserved for a byte of tensors, likewise
 
     @classmethod
-    def of(cls, model: Model, options: Options) -> Question:
+    def of(cls, model: Model, options: Options, split: LayerSplit | None = None) -> Question:
         if options.plan.pp > 1:
             hint = "leave --pp out; `archcalc memory --pp` tells what the largest stage takes"
             raise InputError("fit does not look for the sizes of pipeline stages", hint, field="--pp")
@@ -49,21 +53,59 @@ class Question:
             *_, last = model.resolved.lengths
             sizes = replace(sizes, context=None, **{last: sizes.context})
         sizes = replace(sizes, batch=sizes.batch or spec.batch or 1, seq=sizes.seq or spec.seq)
-        return cls(model, sizes, replace(options, sizes=Sizes()))
+        return cls(model, sizes, replace(options, sizes=Sizes()), split)
 
     @property
     def batch(self) -> int:
         assert self.sizes.batch
         return self.sizes.batch
 
+    @property
+    def length(self) -> int | None:
+        """The length that was asked for, or that is usual; None where there is none to choose."""
+        if not self.has_length or len(self._varying) > 1:
+            return None
+        return self.sizes.of(self._varying[0]) or self.report.lengths[self._varying[0]]
+
     def changed(self, change: Change) -> Question:
         """The same question with one change applied."""
         sizes = replace(self.sizes, batch=change.batch or self.batch)
+        if change.length:
+            sizes = replace(sizes, **dict.fromkeys(self._varying, change.length))
         return replace(self, sizes=sizes, options=self.options.changed(**change.options))
 
+    def with_weights(self, format: str) -> Question:
+        """The same question about weights in another format."""
+        return replace(self, options=self.options.changed(weights=format))
+
+    def needed_with(self, change: Change, most: int = TOO_MUCH) -> int | None:
+        """The memory needed with the change; None if the model or the options do not allow it. Where the tensors alone
+        are more than `most`, what the allocator adds to them is left out."""
+        try:
+            changed = self.changed(change)
+            tensors = changed.memory.peak_bytes(changed.sizes)
+            return tensors if tensors > most else changed.memory.required_bytes(changed.sizes)
+        except InputError:
+            return None
+
+    def room(self, capacity: int) -> Room:
+        return Room(capacity, self.band.percent)
+
     @cached_property
-    def memory(self) -> Memory:
+    def band(self) -> Band:
+        """The error of what is said to be needed."""
+        if not self.trains:
+            return inference_band()
+        return self.report.band or band(self.whole.case.code.name)
+
+    @cached_property
+    def whole(self) -> Memory:
+        """The memory of the model in one piece."""
         return self._with()
+
+    @cached_property
+    def memory(self) -> Memory | SplitMemory:
+        return self.split.memory(self.whole) if self.split else self.whole
 
     def _with(self, **options: Any) -> Memory:
         """The question with further options; results are cached."""
@@ -76,9 +118,16 @@ class Question:
     def report(self) -> MemoryReport:
         return self.memory.report(self.sizes)
 
+    @cached_property
+    def required(self) -> int:
+        """What a device must have; of split layers the first, if all were as full as the fullest."""
+        return self.memory.required_bytes(self.sizes)
+
     def reserved(self, tensors: int) -> int:
         """What a device must have for so many bytes of tensors and overhead: as much more as it is at the sizes that
         were asked for. Curves over many sizes are worked out so; a single answer simulates the allocator."""
+        if not self.trains:
+            return tensors
         if not self.reserve:
             self.reserve.append(Fraction(self.report.required_bytes, self.report.total_bytes or 1))
         return ceil(tensors * self.reserve[0])
@@ -100,9 +149,12 @@ class Question:
         memory = self._with(accumulate=2)  # more than two parts need no more
         return self._of_batches(memory)
 
-    def _of_batches(self, memory: Memory) -> Curve:
+    def _of_batches(self, memory: Memory | SplitMemory) -> Curve:
         def needed(batch: int) -> int:
             return memory.peak_bytes(replace(self.sizes, batch=batch))
+
+        if self.split:
+            return Curve(needed)
 
         def simulated(batch: int) -> Simulated:
             return memory.simulated(replace(self.sizes, batch=batch))
@@ -115,21 +167,21 @@ class Question:
     @cached_property
     def by_length(self) -> Curve:
         """Bytes as a function of the length, at the same batch."""
+        if self.split:
+            return Curve(self._at_length)
         most = self.longest or UNBOUNDED
         return self._curve(Bytes(self._at_length, self._simulated_at_length, least=FEW_POSITIONS, most=most))
 
     def _simulated_at_length(self, length: int) -> Simulated:
-        return self.memory.simulated(self._of_length(length))
+        return self.memory.simulated(self.of_length(length))
 
     def _at_length(self, length: int) -> int:
-        if length < self._shortest:
-            return self._long(self._shortest)
-        return self._long(length)
+        return self._long(self._shortest if length == 1 else length)
 
     def _long(self, length: int) -> int:
-        return self.memory.peak_bytes(self._of_length(length))
+        return self.memory.peak_bytes(self.of_length(length))
 
-    def _of_length(self, length: int) -> Sizes:
+    def of_length(self, length: int) -> Sizes:
         return replace(self.sizes, **dict.fromkeys(self._varying, length))
 
     @cached_property
@@ -158,6 +210,15 @@ class Question:
         asked = max(self.sizes.seq or 0, self.sizes.src_seq or 0, self.sizes.tgt_seq or 0)
         return self.positions is not None and asked > self.positions
 
+    def longest_in(self, available: int) -> tuple[int | None, str | None]:
+        """The longest sequence that so many bytes hold, and whether memory or the model limits it."""
+        if not self.has_length:
+            return None, None
+        if self.longest and self.by_length.at(self.longest) <= available:
+            return self.longest, "positions"
+        found = self.by_length.largest(available, self.longest or UNBOUNDED)
+        return (None, None) if found == UNBOUNDED else (found, "memory")
+
     @cached_property
     def positions(self) -> int | None:
         """In decode the new token takes the last row of a table."""
@@ -175,15 +236,17 @@ class Question:
     def on(self, tp: int, dp: int, cp: int, capacity: int = TOO_MUCH) -> int:
         """Bytes on each of `tp` × `dp` × `cp` GPUs, training with ZeRO-3; infinite if it cannot be split so. Where the
         tensors alone are more than `capacity`, what the allocator adds to them need not be known."""
-        mesh = {name: number if number > 1 else None for name, number in (("tp", tp), ("dp", dp), ("cp", cp))}
-        sp = self.options.sp if tp > 1 else None
-        zero = 3 if self.trains and dp * cp > 1 else None
         try:
-            memory = self._with(**mesh, sp=sp, zero=zero)
+            memory = self._over(tp, dp, cp)
             tensors = memory.peak_bytes(self.sizes)
             return tensors if tensors > capacity else memory.required_bytes(self.sizes)
         except InputError:
             return TOO_MUCH
+
+    def _over(self, tp: int, dp: int, cp: int) -> Memory:
+        mesh = {name: number if number > 1 else None for name, number in (("tp", tp), ("dp", dp), ("cp", cp))}
+        sp = self.options.sp if tp > 1 else None
+        return self._with(**mesh, sp=sp, zero=3 if self.trains and dp * cp > 1 else None)
 
     def over(self, tp: int) -> MemoryReport:
         """The same over so many tensor-parallel GPUs."""
@@ -213,7 +276,10 @@ class Question:
         return replace(plan, tp=tp) if tp else None
 
     def _groups(self, capacity: int, tp: int, least: int, cp: int) -> int | None:
-        return smallest(lambda dp: self.on(tp, dp, cp, capacity), capacity, MOST_GPUS, least)
+        def tensors(dp: int) -> int:
+            return self.on(tp, dp, cp, capacity=0)
+
+        return fewest(tensors, lambda dp: self.on(tp, dp, cp), capacity, MOST_GPUS, least)
 
     def _split(self, capacity: int, least: int, dp: int, cp: int) -> int | None:
         return next((tp for tp in SPLITS if tp >= least and self.on(tp, dp, cp, capacity) <= capacity), None)

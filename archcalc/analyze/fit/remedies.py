@@ -1,124 +1,95 @@
-"""Single changes that make a model take less memory, cheapest first, and what each costs."""
+"""What would make a model fit, cheapest first: only what truly does, for the devices on which it does not yet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from archcalc.core.errors import InputError
+from archcalc.analyze.fit.changes import Axis, axes
+from archcalc.analyze.fit.facts import facts
+from archcalc.analyze.fit.layer_split import SplitMemory
+from archcalc.analyze.fit.more_devices import DEAR, on_more
+from archcalc.analyze.fit.search import Remedy, alone, combined
+from archcalc.analyze.fit.solve import UNBOUNDED
 
 if TYPE_CHECKING:
+    from archcalc.analyze.fit.placing import Placed
     from archcalc.analyze.fit.question import Question
-    from archcalc.core.mesh import Plan
+
+Found = tuple[tuple[Remedy, ...], list[Remedy | None]]
 
 
-@dataclass(frozen=True)
-class Change:
-    """One change: the options it sets, how a user writes them, and its cost.
-
-    An `exact` one costs time or devices, and changes nothing about the results."""
-
-    name: str
-    option: str
-    price: str
-    options: dict[str, Any] = field(hash=False)
-    batch: int | None = None
-    exact: bool = False
+def remedies(placed: Sequence[Placed]) -> Found:
+    """Those to list, and the cheapest for each device; None where it fits already, or where nothing helps."""
+    short = [one for one in placed if _needed(one) > _safe(one)]
+    if not short:
+        return (), [None] * len(placed)
+    if len(placed) == 1:
+        found = tuple(_in_all(placed[0].question, one) for one in _of_one(placed[0]))
+        return found, [found[0] if found else None]
+    listed = _of_several(short)
+    return tuple(listed), [_cheapest(one, listed) if one in short else None for one in placed]
 
 
-def _again(what: str) -> dict[str, Any]:
-    return {"recompute": what}
-
-
-TRAINING = (
-    Change("flash attention", "--attention flash", "none: same results, faster", {"attention": "flash"}, exact=True),
-    Change("smaller micro-batch", "--batch 1", "more accumulation steps", {}, batch=1, exact=True),
-    Change("ZeRO-3", "--zero 3", "all-gathers of the weights", {"zero": 3}, exact=True),
-    Change("loss in chunks", "--loss-chunks 16", "a little time", {"loss_chunks": 16}, exact=True),
-    Change(
-        "recompute attention", "--recompute selective", "attention scores recomputed", _again("selective"), exact=True
-    ),
-    Change("recompute ops", "--recompute ops", "every 2nd matmul recomputed", _again("ops"), exact=True),
-    Change("recompute blocks", "--recompute full", "forward pass recomputed", _again("full"), exact=True),
-    Change("16-bit training", "--precision mixed", "rounding to bf16", {"precision": "mixed"}),
-    Change("8-bit Adam", "--optimizer adam8bit", "optimizer states in 8 bits", {"optimizer": "adam8bit"}),
-    Change("16-bit states", "--precision bf16", "no fp32 copy of the weights", {"precision": "bf16"}),
-    Change("LoRA", "--lora 16", "trains only adapters", {"lora": 16}),
-    Change("QLoRA", "--lora 16 --weights nf4", "adapters over 4-bit weights", {"lora": 16, "weights": "nf4"}),
-)
-
-INFERENCE = (
-    Change("flash attention", "--attention flash", "none: same results, faster", {"attention": "flash"}, exact=True),
-    Change("16-bit numbers", "--precision bf16", "rounding to bf16", {"precision": "bf16"}),
-    Change("one sequence at a time", "--batch 1", "fewer tokens a second", {}, batch=1, exact=True),
-    Change("8-bit cache", "--kv-dtype fp8", "keys and values in 8 bits", {"kv_dtype": "fp8"}),
-    Change("8-bit weights", "--weights int8", "negligible accuracy loss", {"weights": "int8"}),
-    Change("4-bit weights", "--weights int4", "some accuracy loss", {"weights": "int4"}),
-)
-
-
-@dataclass(frozen=True)
-class Remedy:
-    """A change, and what the model needs with it."""
-
-    change: Change
-    required: int
-
-
-def remedies(question: Question, required: int) -> tuple[Remedy, ...]:
-    """Every applicable change that saves at least 1 %; changes already made, or weaker ones, save nothing."""
-    tried = [(change, needed_with(question, change)) for change in changes(question)]
-    return tuple(Remedy(change, needed) for change, needed in tried if needed and 100 * needed <= 99 * required)
-
-
-def changes(question: Question) -> list[Change]:
-    """All that there are, cheapest first."""
-    listed = TRAINING if question.trains else INFERENCE
-    return [in_parts(question, change, 1) if change.batch else change for change in listed]
-
-
-def needed_with(question: Question, change: Change) -> int | None:
-    """The memory needed with the change; None if the model or the options do not allow it."""
-    try:
-        changed = question.changed(change)
-        return changed.memory.required_bytes(changed.sizes)
-    except InputError:
-        return None
-
-
-def in_parts(question: Question, change: Change, batch: int) -> Change:
-    """So many sequences at a time; in training as many of them in a step as before."""
-    option = f"--batch {batch}"
-    if not question.trains or batch == question.batch:
-        return replace(change, option=option, batch=batch)
-    parts = question.batch * (question.options.accumulate or 1) // batch
-    return replace(change, option=f"{option} --accumulate {parts}", batch=batch, options={"accumulate": parts})
-
-
-def for_device(question: Question, remedy: Remedy, capacity: int) -> Remedy:
-    """In place of one sequence at a time as many as fit; in training, such that they add up to the batch."""
-    if not remedy.change.batch or remedy.required > capacity:
+def _in_all(question: Question, remedy: Remedy) -> Remedy:
+    """Of split layers, what all devices hold together."""
+    changed = question.changed(remedy.change)
+    if not isinstance(changed.memory, SplitMemory):
         return remedy
-    most = question.by_part.largest(capacity, question.batch)
-    sizes = [size for size in range(most, 0, -1) if not question.trains or question.batch % size == 0]
-    tried = (Remedy(change, needed_with(question, change) or 0) for change in _parts_of(question, remedy, sizes))
-    return next((one for one in tried if one.required <= capacity), remedy)
+    return replace(remedy, required=sum(one.required for one in changed.memory.shares(changed.sizes)))
 
 
-def _parts_of(question: Question, remedy: Remedy, sizes: list[int]) -> Iterator[Change]:
-    return (in_parts(question, remedy.change, size) for size in sizes)
+def _of_one(placed: Placed) -> Iterator[Remedy]:
+    """Single changes, a combination where those are dear, and at last more devices."""
+    question, safe = placed.question, _safe(placed)
+    known = facts(question, [one for _, one in placed.group.each])
+    listed = axes(question, known)
+    found = sorted(alone(question, listed, safe), key=lambda one: one.change.cost)
+    least = found[0].change.cost if found else UNBOUNDED
+    together = combined(question, listed, safe, least) if least >= DEAR else None
+    if together:
+        yield together
+    yield from found
+    if known.shares_layers and placed.group.count == 1:
+        yield from on_more(question, listed if least >= DEAR else [], safe)
 
 
-def more_gpus(question: Question, capacity: int) -> Remedy | None:
-    """The number of devices that is enough, instead of the number in use."""
-    plan = question.more(capacity)
-    return Remedy(spread(question, plan), question.on(plan.tp, plan.dp, plan.cp)) if plan else None
+def _of_several(short: Sequence[Placed]) -> list[Remedy]:
+    """Changes of the question that all devices share, each with the smallest device that it is enough for."""
+    questions = {id(one.question): one.question for one in short}
+    if len(questions) > 1:
+        return []
+    (question,) = questions.values()
+    known = facts(question, [device for one in short for _, device in one.group.each])
+    rooms = sorted({_safe(one) for one in short}, reverse=True)
+    found = [one for axis in axes(question, known) for one in _enough_for_some(question, axis, rooms)]
+    return sorted(found, key=lambda one: one.change.cost)
 
 
-def spread(question: Question, plan: Plan) -> Change:
-    """More devices, training with ZeRO-3, else with tensor parallelism."""
-    options = {"dp": plan.dp, "zero": 3} if question.trains else {"tp": plan.tp}
-    option = " ".join(f"--{name} {number}" for name, number in options.items())
-    price = f"{plan.gpus} devices instead of {question.report.plan.gpus}"
-    return Change(f"{plan.gpus} GPUs", option, price, options)
+def _enough_for_some(question: Question, axis: Axis, rooms: list[int]) -> Iterator[Remedy]:
+    """Those of one axis that make it fit on smaller devices than the changes before them."""
+    least = rooms[0] + 1
+    for change in axis:
+        needed = question.needed_with(change, rooms[0])
+        enough = [room for room in rooms if needed is not None and needed <= room]
+        if needed is not None and enough and min(enough) < least:
+            least = min(enough)
+            yield Remedy(change, needed, question.report.plan.gpus)
+
+
+def _cheapest(placed: Placed, listed: Sequence[Remedy]) -> Remedy | None:
+    """Of the list, else more devices."""
+    safe = _safe(placed)
+    first = next((one for one in listed if one.required <= safe), None)
+    if first or not facts(placed.question, [placed.group.first]).shares_layers:
+        return first
+    return next(on_more(placed.question, [], safe), None)
+
+
+def _needed(placed: Placed) -> int:
+    return placed.question.required
+
+
+def _safe(placed: Placed) -> int:
+    return placed.question.room(placed.capacity).safe

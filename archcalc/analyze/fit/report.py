@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from archcalc.analyze.fit.combinations import Together
-from archcalc.analyze.fit.remedies import Remedy
+from archcalc.analyze.fit.rows import Part, Row
+from archcalc.analyze.fit.search import Remedy
+from archcalc.analyze.fit.verdict import Verdict
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.report.base import Column, Figure, Line, Report, Table
+from archcalc.run.accuracy import Band
 from archcalc.spec.units import binary_bytes
 
 SEGMENTS = {
@@ -32,37 +34,7 @@ ASKED = (
     "not_divided",
 )  # as `archcalc memory` says them
 
-
-@dataclass(frozen=True)
-class Row:
-    """One device. None: not bounded, or no number is enough."""
-
-    gpu: str
-    capacity_bytes: int
-    required_bytes: int
-    max_batch: int | None
-    max_seq: int | None
-    limited_by: str | None
-    gpus_needed: int | None
-    remedy: Remedy | None
-
-    @property
-    def fits(self) -> bool:
-        return self.required_bytes <= self.capacity_bytes
-
-    def record(self) -> dict[str, Any]:
-        """As programs read it."""
-        return {
-            "gpu": self.gpu,
-            "capacity_bytes": self.capacity_bytes,
-            "required_bytes": self.required_bytes,
-            "fits": self.fits,
-            "max_batch": self.max_batch,
-            "max_seq": self.max_seq,
-            "limited_by": self.limited_by,
-            "gpus_needed": self.gpus_needed,
-            "remedy": self.remedy.change.option if self.remedy else None,
-        }
+WORDS = {Verdict.FITS: "yes", Verdict.TIGHT: "tight", Verdict.NOT: "no"}  # in a narrow column
 
 
 @dataclass(frozen=True)
@@ -70,53 +42,83 @@ class FitReport(Report):
     """Rows by device; `memory` is what the model needs on each GPU."""
 
     command: ClassVar[str] = "fit"
-    memory: MemoryReport
+    memory: MemoryReport  # of the first row
+    band: Band  # the error of what is needed
     rows: tuple[Row, ...]
     remedies: tuple[Remedy, ...]
-    together: tuple[Together, ...] = ()
+
+    def segments(self, row: Row) -> dict[str, int]:
+        """The parts of memory as the bars show them; of split layers, what is on every device counts so often."""
+        found = {name: sum(row.memory.parts[part] for part in parts) for name, parts in SEGMENTS.items()}
+        rest = max(row.required_bytes - row.memory.total_bytes, 0)
+        return {**found, "on further devices" if row.parts else "not in use": rest}
 
     @property
-    def segments(self) -> dict[str, int]:
-        """The parts of memory as the bars show them."""
-        found = {name: sum(self.memory.parts[part] for part in parts) for name, parts in SEGMENTS.items()}
-        return {**found, "not in use": self.memory.required_bytes - self.memory.total_bytes}
+    def ok(self) -> bool:
+        """Whether it surely fits everywhere."""
+        return all(row.verdict is Verdict.FITS for row in self.rows)
 
     def title(self) -> str:
         """The same question as that of `archcalc memory`."""
         return self.memory.title()
 
     def answer(self) -> str:
-        """The memory needed, and on which devices it fits."""
-        needs = f"needs {binary_bytes(self.memory.required_bytes)} on each GPU"
+        """The verdict, the memory needed, and what would help."""
         if len(self.rows) > 1:
-            return f"{needs}: fits {sum(row.fits for row in self.rows)} of {len(self.rows)} devices"
+            return self._of_several()
         (row,) = self.rows
-        left = binary_bytes(abs(row.capacity_bytes - row.required_bytes))
-        if row.fits:
-            return f"{needs}: fits {row.gpu} with {left} left"
-        helps = f"; {row.remedy.change.option} would do" if row.remedy else ""
-        return f"{needs}: short by {left} on {row.gpu}{helps}"
+        alone = row.remedy and row.remedy.changes == 1
+        helps = f"; {row.remedy.change.option} makes it fit" if row.remedy and alone else ""
+        left = binary_bytes(abs(row.left_bytes))
+        if row.verdict is Verdict.FITS:
+            return f"fits {row.gpu}: {self._needs(row)}, {left} left"
+        if row.verdict is Verdict.TIGHT:
+            return (
+                f"tight on {row.gpu}: {self._needs(row)}, {left} left with an error of ± {self.band.percent} %{helps}"
+            )
+        lacks = "one of them has too little" if row.left_bytes >= 0 else f"{left} more than there is"
+        return f"does not fit {row.gpu}: {self._needs(row)}, {lacks}{helps}"
+
+    def _needs(self, row: Row) -> str:
+        where = " on each GPU" if row.memory.plan.gpus > 1 else ""
+        return f"needs {binary_bytes(row.required_bytes)}{' in all' if row.parts else where}"
+
+    def _of_several(self) -> str:
+        tight = sum(row.verdict is Verdict.TIGHT for row in self.rows)
+        fitting = sum(row.verdict is Verdict.FITS for row in self.rows)
+        also = f", tight on {tight}" if tight else ""
+        said = f"fits {fitting} of {len(self.rows)} devices{also}"
+        if len({row.required_bytes for row in self.rows}) > 1:
+            return said
+        return f"{said}: {self._needs(self.rows[0])}"
 
     def beneath(self) -> Sequence[str]:
-        """Combinations of changes, shown if no single change is enough."""
-        alone = len(self.rows) > 1 or self.rows[0].fits or self.rows[0].remedy
-        return [] if alone else list(self._helps_together())
+        """Combinations of changes, each in one piece, as a user types it."""
+        (first, *others) = self.rows
+        if others or first.verdict is Verdict.FITS:
+            return []
+        lines = [f"  {binary_bytes(one.required)}{self._on(one)}: {one.change.option}" for one in self._combined]
+        if not self.remedies:
+            return ["no change makes it fit, nor do all together"]
+        return ["what makes it fit:", *lines] if lines else []
 
-    def _helps_together(self) -> Iterator[str]:
-        """A line for each way, as a user writes it."""
-        yield f"no single change is enough{', but together:' if self.together else ', nor are all together'}"
-        for way in self.together:
-            on = f"{way.gpus} × {self.rows[0].gpu}" if way.gpus > 1 else self.rows[0].gpu
-            yield f"  {binary_bytes(way.required)} on {on}: {way.change.option}"
+    @property
+    def _combined(self) -> list[Remedy]:
+        return [one for one in self.remedies if one.changes > 1]
+
+    def _on(self, remedy: Remedy) -> str:
+        (row,) = self.rows
+        return f" on {remedy.gpus} × {row.gpu}" if remedy.gpus > row.devices else ""
 
     def figures(self) -> Sequence[Figure]:
         """The parts, in their order in the bars."""
-        parts = enumerate(self.segments.items())
+        parts = enumerate(self.segments(self.rows[0]).items())
         return tuple(Figure(name, size, "bytes", segment=place) for place, (name, size) in parts if size)
 
     def table(self) -> Table:
         columns = (
             Column("gpu", "name"),
+            Column("fits", "text"),
             Column("memory", "binary"),
             Column("needed of it", "stack"),
             Column("left", "room"),
@@ -124,35 +126,55 @@ class FitReport(Report):
             Column("context", "bound"),
             Column("GPUs", "bound"),
         )
-        return Table(columns, tuple(self._line(row) for row in self.rows))
+        return Table(columns, tuple(map(self._line, self.rows)))
 
     def _line(self, row: Row) -> Line:
-        bar = (tuple(self.segments.values()), row.capacity_bytes)
-        left = row.capacity_bytes - row.required_bytes
-        return Line((row.gpu, row.capacity_bytes, bar, left, row.max_batch, row.max_seq, row.gpus_needed))
+        bar = (tuple(self.segments(row).values()), row.capacity_bytes)
+        sizes = (row.max_batch, row.max_seq, row.gpus_needed)
+        return Line((row.gpu, WORDS[row.verdict], row.capacity_bytes, bar, row.left_bytes, *sizes))
+
+    def _shares(self) -> Iterator[Table]:
+        """Of split layers, what each device holds."""
+        columns = (
+            Column("device", "name"),
+            Column("layers", "text"),
+            Column("fits", "text"),
+            Column("memory", "binary"),
+            Column("needed", "binary"),
+            Column("left", "room"),
+        )
+        for row in self.rows:
+            if row.parts:
+                yield Table(columns, tuple(map(self._share, row.parts)))
+
+    def _share(self, part: Part) -> Line:
+        first, last = part.layers
+        sizes = (part.room.capacity, part.required_bytes, part.room.capacity - part.required_bytes)
+        return Line((part.gpu, f"{first + 1} to {last}", WORDS[part.verdict], *sizes))
 
     def more(self) -> Sequence[Table]:
-        """What would help, cheapest first."""
-        if not self.remedies:
-            return ()
+        """What each device holds of split layers, and what would help, cheapest first."""
+        listed = [one for one in self.remedies if one.changes == 1]
+        return (*self._shares(), *([self._helps(listed)] if listed else []))
+
+    def _helps(self, listed: Sequence[Remedy]) -> Table:
+        several = len(self.rows) > 1
         columns = (
-            Column("what would help", "name"),
+            Column("what makes it fit", "name"),
             Column("needed", "binary"),
-            Column("fits" if len(self.rows) == 1 else "fits from", "text"),
+            *([Column("fits from", "text")] if several else []),
             Column("price", "text"),
         )
-        return (Table(columns, tuple(self._remedy_line(remedy) for remedy in self.remedies)),)
+        return Table(columns, tuple(map(self._remedy_line, listed)))
 
     def _remedy_line(self, remedy: Remedy) -> Line:
-        enough = [row for row in self.rows if remedy.required <= row.capacity_bytes]
-        least = min(enough, key=lambda row: row.capacity_bytes, default=None)
-        return Line((remedy.change.option, remedy.required, self._fits(least), remedy.change.price))
+        smallest = [self._enough_for(remedy)[0]] if len(self.rows) > 1 else []
+        return Line((remedy.change.option, remedy.required, *smallest, remedy.change.price))
 
-    def _fits(self, least: Row | None) -> str:
-        """The smallest GPU on which the model fits; with a single device, whether it fits."""
-        if len(self.rows) == 1:
-            return "yes" if least else "no"
-        return least.gpu if least else "–"
+    def _enough_for(self, remedy: Remedy) -> list[str]:
+        """The devices on which it makes the model fit, the smallest first."""
+        enough = [row for row in self.rows if remedy.required <= row.room.safe]
+        return [row.gpu for row in sorted(enough, key=lambda row: row.capacity_bytes)]
 
     def record(self) -> dict[str, Any]:
         asked = self.memory.record()
@@ -161,21 +183,19 @@ class FitReport(Report):
             **self.scope.record(),
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
+            "band": self.band.fraction,
             "assumptions": self.assumed(),
             "remedies": [self._remedy_record(remedy) for remedy in self.remedies],
-            "together": [
-                {"option": way.change.option, "gpus": way.gpus, "required_bytes": way.required} for way in self.together
-            ],
             "rows": [row.record() for row in self.rows],
         }
 
     def _remedy_record(self, remedy: Remedy) -> dict[str, Any]:
         change = remedy.change
-        enough = [row.gpu for row in self.rows if remedy.required <= row.capacity_bytes]
         return {
             "change": change.name,
             "option": change.option,
             "price": change.price,
             "required_bytes": remedy.required,
-            "enough_for": enough,
+            "gpus": remedy.gpus,
+            "enough_for": self._enough_for(remedy),
         }

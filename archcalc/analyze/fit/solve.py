@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import count
-from math import isqrt
+from math import floor, isqrt
 
 UNBOUNDED = 10**12  # a size that no machine reaches: what fits there has no bound
 GUESSES = 6
 SCANNED = 8  # numbers that are tried one by one
+MANY = 8  # times as many GPUs hold next to nothing of what is divided among them,
+LITTLE = Fraction(15, 16)  # so that even more of them need hardly less
 
 
 class Curve:
@@ -82,6 +84,24 @@ def smallest(needed: Callable[[int], int], available: int, most: int, least: int
             return _first(needed, available, low, high)
         low = high
     return None
+
+
+def fewest(
+    tensors: Callable[[int], int], required: Callable[[int], int], available: int, most: int, least: int = 1
+) -> int | None:
+    """The smallest number of GPUs that is enough, where what they must have is dear to work out: never less than the
+    bytes of tensors, and mostly by a share more that differs little from one number to the next.
+
+    What is answered is enough, and one less is not."""
+    found = smallest(tensors, available, most, least)
+    while found is not None and required(found) > available:
+        share = Fraction(required(found), tensors(found) or 1)
+        if tensors(min(MANY * found, most)) * share * LITTLE > available:
+            return None
+        found = smallest(tensors, floor(available / share), most, found + 1)
+    while found is not None and found > least and tensors(found - 1) <= available >= required(found - 1):
+        found -= 1
+    return found
 
 
 def _rungs(least: int, most: int) -> list[int]:

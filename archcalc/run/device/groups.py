@@ -50,6 +50,25 @@ class DeviceGroup:
         """Whether all are of one kind."""
         return len({member.name for member in self.members}) == 1
 
+    @property
+    def first(self) -> Device:
+        return self.members[0].device
+
+    @property
+    def each(self) -> list[tuple[str, Device]]:
+        """One by one, with its name."""
+        return [(member.name, member.device) for member in self.members for _ in range(member.count)]
+
+    @property
+    def name(self) -> str:
+        """As `--gpu` takes it: `2xrtx-3090`, `rtx-5070-ti+rtx-5090`."""
+        return "+".join(str(member).replace(" ", "") for member in self.members)
+
+    @property
+    def words(self) -> str:
+        """As sentences name it: `2 × rtx-3090`."""
+        return " + ".join(str(member).replace("x ", " × ") for member in self.members)
+
     def __str__(self) -> str:
         return " + ".join(map(str, self.members))
 

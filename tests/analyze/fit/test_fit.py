@@ -10,7 +10,8 @@ from typing import Any, cast
 import pytest
 
 import archcalc
-from archcalc.analyze.fit.report import FitReport, Row
+from archcalc.analyze.fit.report import FitReport
+from archcalc.analyze.fit.rows import Row
 from archcalc.core.errors import InputError
 from archcalc.run.device import device, usual
 
@@ -57,12 +58,12 @@ def total(name: str, options: dict[str, Any], **sizes: int | None) -> int:
 
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_the_largest_batch_fits_and_one_more_does_not(case: int) -> None:
-    """By what `memory` says of both."""
+    """By what `memory` says of both, with the error band to spare."""
     (name, _, options), report = CASES[case], answer(case)
     row = only(report)
     assert row.max_batch
-    assert needed(name, options, report, batch=row.max_batch) <= row.capacity_bytes
-    assert needed(name, options, report, batch=row.max_batch + 1) > row.capacity_bytes
+    assert needed(name, options, report, batch=row.max_batch) <= row.room.safe
+    assert needed(name, options, report, batch=row.max_batch + 1) > row.room.safe
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
@@ -71,9 +72,9 @@ def test_the_longest_context_fits_and_one_more_does_not(case: int) -> None:
     (name, _, options), report = CASES[case], answer(case)
     row = only(report)
     assert row.max_seq and row.limited_by in ("memory", "positions")
-    assert needed(name, options, report, seq=row.max_seq) <= row.capacity_bytes
+    assert needed(name, options, report, seq=row.max_seq) <= row.room.safe
     if row.limited_by == "memory":
-        assert needed(name, options, report, seq=row.max_seq + 1) > row.capacity_bytes
+        assert needed(name, options, report, seq=row.max_seq + 1) > row.room.safe
     else:
         assert row.max_seq == min(limit.length or 0 for limit in archcalc.load(name).resolved.lengths.values())
 
@@ -115,8 +116,8 @@ def test_the_cache_of_one_more_sequence_can_be_worked_out() -> None:
     one, two = (needed("llama-3-8b", options, batch=batch) for batch in (1000, 1001))
     cache = 2048 * 2 * 32 * 8 * 128 * 2
     assert cache < two - one < 1.01 * cache
-    room = 79 * GIB - one + 1000 * (two - one)
     row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus="79GiB", **options))
+    room = row.room.safe - one + 1000 * (two - one)
     assert row.max_batch == room // (two - one)
 
 
@@ -138,7 +139,7 @@ def test_rotary_positions_may_be_exceeded() -> None:
 def test_a_shortest_length_is_respected() -> None:
     """A recursive autoencoder merges two at the least."""
     row = only(archcalc.fit(archcalc.load("recursive-autoencoder"), gpus=["1GiB"]))
-    assert row.max_seq and needed("recursive-autoencoder", {}, seq=row.max_seq + 1) > GIB
+    assert row.max_seq and needed("recursive-autoencoder", {}, seq=row.max_seq + 1) > row.room.safe
 
 
 def test_data_parallel_inference_is_split_further() -> None:
@@ -165,9 +166,9 @@ def test_the_fewest_gpus_do_not_depend_on_how_many_are_asked_for(
     fewest = plan.get("tp", 1) * plan.get("dp", 1)
     assert row.gpus_needed == fewest
     mode = {"mode": options.get("mode", "infer")}
-    assert needed("llama-3-8b", {**mode, **plan}) <= row.capacity_bytes
+    assert needed("llama-3-8b", {**mode, **plan}) <= row.room.safe
     fewer = {"dp": fewest - 1, "zero": 3} if fewest > 2 else {}
-    assert fewest == 1 or needed("llama-3-8b", {**mode, **fewer}) > row.capacity_bytes
+    assert fewest == 1 or needed("llama-3-8b", {**mode, **fewer}) > row.room.safe
 
 
 def test_nothing_fits_is_zero() -> None:
@@ -193,10 +194,10 @@ def test_lengths_that_were_given_stay() -> None:
         archcalc.fit(model, gpus=["8GiB"], src_seq=128, tgt_seq=64, **options),
     )
     for report in both:
-        longest = only(report).max_seq
+        longest, safe = only(report).max_seq, only(report).room.safe
         assert longest
-        assert needed("transformer-base", options, report, src_seq=128, tgt_seq=longest) <= 8 * GIB
-        assert needed("transformer-base", options, report, src_seq=128, tgt_seq=longest + 1) > 8 * GIB
+        assert needed("transformer-base", options, report, src_seq=128, tgt_seq=longest) <= safe
+        assert needed("transformer-base", options, report, src_seq=128, tgt_seq=longest + 1) > safe
 
 
 @pytest.mark.parametrize(("mode", "split"), [("infer", "tp"), ("train", "dp")])
@@ -208,9 +209,9 @@ def test_so_many_gpus_are_enough_and_fewer_are_not(mode: str, split: str) -> Non
     row = only(report)
     assert row.gpus_needed and row.gpus_needed > 1
     zero = {"zero": 3} if mode == "train" else {}
-    assert needed("llama-3-8b", {**options, split: row.gpus_needed, **zero}) <= row.capacity_bytes
+    assert needed("llama-3-8b", {**options, split: row.gpus_needed, **zero}) <= row.room.safe
     fewer = row.gpus_needed - 1 if mode == "train" else row.gpus_needed // 2
-    assert needed("llama-3-8b", {**options, split: fewer, **zero}) > row.capacity_bytes
+    assert needed("llama-3-8b", {**options, split: fewer, **zero}) > row.room.safe
 
 
 def test_a_few_gpus_are_enough_where_thousands_are_not() -> None:
@@ -218,7 +219,7 @@ def test_a_few_gpus_are_enough_where_thousands_are_not() -> None:
     options: dict[str, Any] = {"mode": "train", "zero": 3}
     row = only(archcalc.fit(archcalc.load("deepseek-v2-lite"), gpus=["h100"], mode="train"))
     five, six, most = (needed("deepseek-v2-lite", options, dp=number) for number in (5, 6, 4096))
-    assert six <= row.capacity_bytes < min(five, most)
+    assert six <= row.room.safe < min(five, most)
     assert row.gpus_needed == 6
 
 
@@ -226,66 +227,6 @@ def test_no_number_of_gpus_is_enough_for_activations_alone() -> None:
     """ZeRO divides what belongs to parameters; every GPU still computes a batch of its own."""
     row = only(archcalc.fit(archcalc.load("gpt2"), gpus=["2GiB"], mode="train", batch=64))
     assert row.gpus_needed is None
-
-
-def test_every_remedy_is_what_memory_says() -> None:
-    """With the change that it names, at the sizes that were asked for."""
-    options: dict[str, Any] = {"mode": "train", "batch": 8, "attention": "eager"}
-    report = archcalc.fit(archcalc.load("gpt2"), gpus=["6GiB", "12GiB"], **options)
-    assert len(report.remedies) >= 5
-    for remedy in report.remedies:
-        changed = {**options, **remedy.change.options}
-        assert remedy.required == needed("gpt2", changed, batch=remedy.change.batch or 8), remedy.change.option
-        assert remedy.required < report.memory.required_bytes
-
-
-def test_the_cheapest_remedy_that_is_enough_is_named() -> None:
-    """The first of the list, for each device; three sequences at a time would fit the first, and do not divide 64."""
-    report = archcalc.fit(archcalc.load("gpt2"), gpus=["12GiB", "120GiB", "200GiB"], mode="train", batch=64)
-    small, medium, large = report.rows
-    assert small.remedy and small.remedy.change.option == "--batch 2 --accumulate 32"
-    assert medium.remedy and medium.remedy.change.option == "--attention flash"
-    assert large.fits and large.remedy is None
-
-
-def test_a_smaller_micro_batch_keeps_the_gradients_of_those_before() -> None:
-    """As many sequences a step as before, the most at a time that fit so; one at a time without them would not tell."""
-    model, options = archcalc.load("llama-3-8b"), dict[str, Any](mode="train", batch=64)
-    one, two = (needed("llama-3-8b", {**options, "accumulate": 64 // size}, batch=size) for size in (1, 2))
-    assert needed("llama-3-8b", options, batch=1) <= 130 * GIB < one
-    assert only(archcalc.fit(model, gpus=["130GiB"], **options)).remedy is None
-    report = archcalc.fit(model, gpus=[f"{two} bytes"], **options)
-    assert report.remedies[0] == only(report).remedy
-    assert (report.remedies[0].change.option, report.remedies[0].required) == ("--batch 2 --accumulate 32", two)
-
-
-def test_a_smaller_batch_of_inference_is_the_largest_that_fits() -> None:
-    """It need not divide what was asked for, and the table names the one that the headline does."""
-    report = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["20GiB"], batch=64)
-    assert only(report).remedy in report.remedies
-    assert f"; --batch {only(report).max_batch} would do" in report.answer()
-
-
-def test_more_gpus_are_the_last_resort() -> None:
-    """Where no other single change is enough."""
-    row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=["7GiB"], seq=512, weights="int4", tp=1))
-    assert row.fits
-    row = only(archcalc.fit(archcalc.load("llama-3-8b"), gpus=["5GiB"], seq=512))
-    assert row.remedy and row.remedy.change.option == f"--tp {row.gpus_needed}"
-
-
-def test_gpus_in_use_share_the_states_before_more_are_asked_for() -> None:
-    """ZeRO-3 on the same eight; where it is in use already and not enough, more devices in their place."""
-    model, options = archcalc.load("llama-3-8b"), dict[str, Any](mode="train", dp=8)
-    row = only(archcalc.fit(model, gpus=["h100"], **options))
-    assert row.remedy and row.remedy.change.option == "--zero 3"
-    assert row.remedy.required == needed("llama-3-8b", {**options, "zero": 3}) <= row.capacity_bytes
-    report = archcalc.fit(model, gpus=["32GiB"], zero=3, **options)
-    assert "--zero 3" not in {remedy.change.option for remedy in report.remedies}
-    more = report.remedies[-1]
-    assert (more.change.option, more.change.price) == ("--dp 15 --zero 3", "15 devices instead of 8")
-    fewer, enough = (needed("llama-3-8b", {**options, "zero": 3}, dp=number) for number in (14, 15))
-    assert more.required == enough <= 32 * GIB < fewer
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,82 @@
+"""What a model and the devices that it is put on allow: asked of their declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.option_checks import check_decodes
+from archcalc.core.errors import InputError
+from archcalc.run.device import Device
+
+if TYPE_CHECKING:
+    from archcalc.analyze.fit.question import Question
+
+ALONE = ("unified", "embedded")  # kinds of devices that are whole computers: two share layers only over a link
+NOTABLE = 16  # quantised weights help where weights are more than a sixteenth of what training needs
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Properties that changes need."""
+
+    engine: str | None
+    kind: str | None  # of all devices, where they are of one
+    has_bf16: bool
+    shares_layers: bool  # whether tensor parallelism between two such devices is of use
+    divides: bool  # whether ZeRO has several GPUs to divide among
+    decodes: bool
+    weighs: bool  # whether weights are much of what is needed
+    bits: int  # of a weight as it is stored
+    cache_bits: int
+
+    @property
+    def is_wide_decoder(self) -> bool:
+        """QLoRA is a method for decoders whose weights are what does not fit."""
+        return self.decodes and self.weighs
+
+
+def facts(question: Question, devices: Iterable[Device]) -> Facts:
+    devices = list(devices)
+    kinds = {each.kind for each in devices}
+    return Facts(
+        engine=getattr(question.options, "engine", None),
+        kind=kinds.pop() if len(kinds) == 1 else None,
+        has_bf16=all(map(has_bf16, devices)),
+        shares_layers=all(map(shares_layers, devices)),
+        divides=question.options.plan.shards > 1,
+        decodes=_decodes(question),
+        weighs=question.whole.parameters.weights * NOTABLE > question.required,
+        bits=_bits(question),
+        cache_bits=_cache_bits(question),
+    )
+
+
+def has_bf16(device: Device) -> bool:
+    """A device of which no peak is known may have it."""
+    return device.peak.bf16 is not None or not any(value for _, value in device.peak)
+
+
+def shares_layers(device: Device) -> bool:
+    return device.kind not in ALONE or device.link is not None
+
+
+def _decodes(question: Question) -> bool:
+    try:
+        check_decodes(question.model)
+    except InputError:
+        return False
+    return bool(question.model.resolved.lengths)
+
+
+def _bits(question: Question) -> int:
+    """The whole bits of a weight, on average: what has 4.5 is of the 4-bit formats."""
+    parameters = question.whole.parameters
+    elements = sum(one.copies * one.elements for one in parameters.held)
+    return 8 * parameters.states["weights"] // elements if elements else 0
+
+
+def _cache_bits(question: Question) -> int:
+    kept = question.whole.case.kv_format
+    return int(kept.bits_per_weight) if kept else 0

@@ -1,0 +1,75 @@
+"""What the answers of `archcalc fit` take for granted, beside what memory does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.memory.replicated import left_whole
+from archcalc.core.assumptions import Assumption, Topic
+
+if TYPE_CHECKING:
+    from archcalc.analyze.fit.placing import Placed
+    from archcalc.analyze.fit.question import Question
+    from archcalc.analyze.fit.rows import Row
+
+CAPACITY = Assumption(
+    Topic.DEVICE, "memory: as the driver reports it where a source gives that, else nameplate; no headroom is reserved"
+)
+NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every model has norms
+LARGEST = Assumption(
+    Topic.TABLE, "batch, context: the largest that fit with the error band to spare, each with the other unchanged"
+)
+SCALED = Assumption(
+    Topic.TABLE,
+    "batch, context: by the bytes of tensors, with as large a share for the allocator as at the sizes asked for",
+)
+
+
+def notes(placed: Sequence[Placed], rows: Sequence[Row]) -> Iterator[Assumption]:
+    question = placed[0].question
+    if not question.report.band:
+        yield question.band.assumption()
+    yield CAPACITY
+    yield from dict.fromkeys(note for one in placed for note in one.notes)
+    if question.has_length:
+        yield LARGEST
+    if question.trains:
+        yield SCALED
+    yield from _capped(question, rows)
+    yield from _gpus(question, rows)
+    yield from _left_whole(question, rows)
+
+
+def _capped(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
+    capped = [row.gpu for row in rows if row.limited_by == "positions"]
+    where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
+    if capped:
+        text = f"context: no more than the model's {question.longest:,} positions{where}"
+        yield Assumption(Topic.CONTEXT, text, question.longest)
+
+
+def _left_whole(question: Question, rows: Sequence[Row]) -> list[Assumption]:
+    """What the tensor parallelism of the column `GPUs` replicates, if --tp was not given."""
+    numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
+    if question.trains or question.split or question.report.plan.tp > 1 or not numbers:
+        return []
+    spread = question.over(min(numbers))
+    whole = sum(one.bytes for one in spread.undivided)
+    return left_whole(spread.undivided) if whole * NOTABLE > spread.total_bytes else []
+
+
+def _gpus(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
+    if question.split:
+        return
+    how = "ZeRO-3" if question.trains else "tensor parallelism"
+    text = f"GPUs: the smallest number that fits with these options, by {how}"
+    if all(row.gpus_needed for row in rows):
+        yield Assumption(Topic.PARALLELISM, text, how)
+        return
+    why = (
+        "every GPU gathers whole layers and computes a batch of its own"
+        if question.trains
+        else "the model cannot be split that far, or such devices are not joined"
+    )
+    yield Assumption(Topic.PARALLELISM, f"{text}; – where no number fits, since {why}", how)

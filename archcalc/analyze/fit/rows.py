@@ -1,0 +1,140 @@
+"""One device, or several that hold a model together: what is needed there, what fits, and what would help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.fit.facts import shares_layers
+from archcalc.analyze.fit.layer_split import SplitMemory
+from archcalc.analyze.fit.search import Remedy
+from archcalc.analyze.fit.solve import UNBOUNDED
+from archcalc.analyze.fit.verdict import Room, Verdict
+from archcalc.analyze.memory.report import MemoryReport
+
+if TYPE_CHECKING:
+    from archcalc.analyze.fit.placing import Placed
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of several devices among which layers are split."""
+
+    gpu: str
+    layers: tuple[int, int]  # from the first on, up to the last, not included
+    room: Room
+    required_bytes: int
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.room.verdict(self.required_bytes)
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "gpu": self.gpu,
+            "layers": list(self.layers),
+            "capacity_bytes": self.room.capacity,
+            "required_bytes": self.required_bytes,
+            "left_bytes": self.room.capacity - self.required_bytes,
+            "verdict": self.verdict.value,
+        }
+
+
+@dataclass(frozen=True)
+class Row:
+    """One device. None: not bounded, or no number is enough."""
+
+    gpu: str
+    room: Room
+    required_bytes: int
+    max_batch: int | None
+    max_seq: int | None
+    limited_by: str | None
+    gpus_needed: int | None
+    remedy: Remedy | None
+    memory: MemoryReport
+    devices: int = 1  # that hold the model together
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def capacity_bytes(self) -> int:
+        return self.room.capacity
+
+    @property
+    def left_bytes(self) -> int:
+        return self.room.capacity - self.required_bytes
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of split layers, that of the fullest device."""
+        order = list(Verdict)
+        found = [one.verdict for one in self.parts] or [self.room.verdict(self.required_bytes)]
+        return max(found, key=order.index)
+
+    @property
+    def fits(self) -> bool:
+        """Surely or within the error band."""
+        return self.verdict is not Verdict.NOT
+
+    def record(self) -> dict[str, Any]:
+        """As programs read it."""
+        found = {
+            "gpu": self.gpu,
+            "capacity_bytes": self.capacity_bytes,
+            "required_bytes": self.required_bytes,
+            "fits": self.fits,
+            "max_batch": self.max_batch,
+            "max_seq": self.max_seq,
+            "limited_by": self.limited_by,
+            "gpus_needed": self.gpus_needed,
+            "remedy": self.remedy.change.option if self.remedy else None,
+            "verdict": self.verdict.value,
+            "left_bytes": self.left_bytes,
+        }
+        return {**found, "parts": [one.record() for one in self.parts]} if self.parts else found
+
+
+def row(placed: Placed, remedy: Remedy | None) -> Row:
+    question = placed.question
+    room = question.room(placed.capacity)
+    max_seq, limited_by = question.longest_in(room.safe)
+    parts = tuple(_parts(placed))
+    return Row(
+        gpu=placed.group.name,
+        room=question.room(sum(one.room.capacity for one in parts)) if parts else room,
+        required_bytes=sum(one.required_bytes for one in parts) or question.required,
+        max_batch=_bounded(question.by_batch.largest(room.safe)),
+        max_seq=max_seq,
+        limited_by=limited_by,
+        gpus_needed=_fewest(placed, room.safe),
+        remedy=remedy,
+        memory=question.report,
+        devices=placed.group.count,
+        parts=parts,
+    )
+
+
+def _bounded(size: int) -> int | None:
+    return None if size == UNBOUNDED else size
+
+
+def _parts(placed: Placed) -> list[Part]:
+    memory, question = placed.question.memory, placed.question
+    if not isinstance(memory, SplitMemory):
+        return []
+    shares = memory.shares(question.sizes)
+    pairs = zip(placed.group.each, shares, strict=True)
+    return [
+        Part(name, (share.first, share.last), question.room(one.capacity), share.required)
+        for (name, one), share in pairs
+    ]
+
+
+def _fewest(placed: Placed, safe: int) -> int | None:
+    """Devices that are whole computers are not joined: one of them is enough, or none."""
+    question = placed.question
+    if question.split:
+        return placed.group.count if question.required <= safe else None
+    if not shares_layers(placed.group.first):
+        return 1 if question.required <= safe else None
+    return question.fewest(safe)

@@ -1,0 +1,174 @@
+"""Which presets run on a device: `archcalc fit --gpu m3-ultra-256gb --models`.
+
+For each language model the widest format of the device's ladder that fits with a context of use, and how long that
+context can be then. Weights change with the format, all else does not, so that one simulation serves all formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from archcalc.analyze.fit.facts import facts
+from archcalc.analyze.fit.notes import CAPACITY
+from archcalc.analyze.fit.placing import Placed, Placing
+from archcalc.analyze.fit.question import Question
+from archcalc.analyze.fit.verdict import Room
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError
+from archcalc.loading import from_file
+from archcalc.model import Model
+from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
+from archcalc.run.accuracy import inference_band
+from archcalc.run.device import DeviceGroup, group
+from archcalc.run.ladders import ladder
+from archcalc.run.options import Options
+from archcalc.spec import paths
+
+USUAL = 8192  # tokens
+HALF = "bf16"
+
+
+@dataclass(frozen=True)
+class Runs:
+    """One preset in the format that fits."""
+
+    model: str
+    parameters: int
+    weights: str
+    required_bytes: int
+    left_bytes: int
+    max_seq: int | None
+
+    def record(self) -> dict[str, Any]:
+        return vars(self)
+
+
+@dataclass(frozen=True)
+class RunsReport(Report):
+    command: ClassVar[str] = "fit"
+    gpu: str
+    capacity: int
+    length: int
+    rows: tuple[Runs, ...]
+    too_large: tuple[str, ...]
+
+    def title(self) -> str:
+        return f"language models on {self.model}"
+
+    def answer(self) -> str:
+        every = len(self.rows) + len(self.too_large)
+        rest = f"; {len(self.too_large)} do not even at 2 bits" if self.too_large else ""
+        return f"{len(self.rows)} of {every} presets fit with {self.length:,} tokens or all that they have{rest}"
+
+    def table(self) -> Table:
+        columns = (
+            Column("model", "name"),
+            Column("parameters", "count"),
+            Column("weights", "text"),
+            Column("needed", "binary"),
+            Column("left", "room"),
+            Column("context", "bound"),
+        )
+        return Table(columns, tuple(Line(tuple(row.record().values())) for row in self.rows))
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "gpu": self.gpu,
+            "capacity_bytes": self.capacity,
+            "seq": self.length,
+            "assumptions": self.assumed(),
+            "too_large": list(self.too_large),
+            "rows": [row.record() for row in self.rows],
+        }
+
+
+def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:
+    """Presets whose name has the pattern, the largest first."""
+    if options.trains:
+        raise InputError("is about inference", "leave --mode out", field="--models")
+    devices = group(name)
+    length = options.sizes.seq or options.sizes.context or USUAL
+    asked = [one for one in map(_read, _names(pattern)) if one]
+    found = [(model.name, run) for stem, model in asked for run in _runs(stem, model, devices, options, length)]
+    rows = sorted((run for _, run in found if run.weights), key=lambda run: -run.parameters)
+    return RunsReport(
+        model=devices.words,
+        assumptions=tuple(_notes(length)),
+        gpu=devices.name,
+        capacity=devices.first.capacity,
+        length=length,
+        rows=tuple(rows),
+        too_large=tuple(sorted(run.model for _, run in found if not run.weights)),
+    )
+
+
+def _names(pattern: str) -> list[str]:
+    found = [name for name in paths.presets() if pattern.lower() in name]
+    if not found:
+        raise InputError(f"no preset's name has {pattern}", "`archcalc presets` lists all", field="MODEL")
+    return found
+
+
+def _read(name: str) -> tuple[str, Model] | None:
+    """A file of a user's own that cannot be read is no model."""
+    try:
+        return name, from_file(paths.presets()[name])
+    except InputError:
+        return None
+
+
+def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, length: int) -> Iterator[Runs]:
+    """Nothing for what is no language model or does not take these options."""
+    if list(model.resolved.lengths) != ["seq"]:
+        return
+    try:
+        placed = _placed(model, devices, options, length)
+        known = facts(placed.question, [one for _, one in devices.each])
+        if not known.decodes:
+            return
+        formats = [one.format for one in ladder(known.engine, known.kind).weights if one.bits < known.bits]
+        yield _widest(name, placed, formats)
+    except InputError:
+        return
+
+
+def _placed(model: Model, devices: DeviceGroup, options: Options, length: int) -> Placed:
+    """With the context asked for, or all that the model has; in 16 bits where it was published in 32."""
+    most = model.resolved.lengths["seq"].length
+    sizes = replace(options.sizes, seq=min(length, most or length), context=None)
+    wide = model.spec.precision in (None, "fp32") and not options.precision and not model.stored
+    precision = HALF if wide else options.precision
+    return Placing(model, replace(options, sizes=sizes, precision=precision)).on(devices)
+
+
+def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
+    """The first that fits, from wide to narrow; without a format where none does."""
+    question, room = placed.question, placed.question.room(placed.capacity)
+    elements = sum(one.copies * one.elements for one in question.whole.parameters.held)
+    now = question.whole.case.format.name.lower()
+    if question.required <= room.safe:
+        return _run(name, question, now, elements, room)
+    beside = question.required - question.whole.parameters.weights
+    for rung in formats:
+        narrower = question.with_weights(rung)
+        if narrower.whole.parameters.weights + beside > room.safe and not question.split:
+            continue
+        if narrower.required <= room.safe:
+            return _run(name, narrower, rung, elements, room)
+    return Runs(name, elements, "", 0, 0, 0)
+
+
+def _run(name: str, question: Question, format: str, elements: int, room: Room) -> Runs:
+    longest, _ = question.longest_in(room.safe)
+    return Runs(name, elements, format, question.required, room.capacity - question.required, longest)
+
+
+def _notes(length: int) -> Iterator[Assumption]:
+    yield Assumption(Topic.SEQ, f"context of at least {length:,} tokens, or all that a model has", length, "--seq")
+    yield Assumption(Topic.WEIGHTS, "weights: the widest format that fits; 16 bits where a model was published in 32")
+    yield Assumption(Topic.TABLE, "context: the longest that fits with the error band to spare, up to the model's own")
+    yield inference_band().assumption()
+    yield CAPACITY

@@ -1,0 +1,69 @@
+"""Formats from wide to narrow, as an engine reads them: presets/ladders.
+
+ladder("llama.cpp").weights         the rungs of weights, widest first
+ladder(None, kind="unified").kv     of the engine that such devices mostly run
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from archcalc.spec import paths
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One format, its width by name, and what it costs in words and beside other changes."""
+
+    format: str
+    bits: int
+    cost: int
+    price: str
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The formats of some engines."""
+
+    name: str
+    engines: tuple[str, ...]
+    kinds: tuple[str, ...]  # of devices
+    weights: tuple[Rung, ...]
+    kv: tuple[Rung, ...]
+
+
+USUAL = "gguf"  # runs on every kind of device
+
+
+def ladder(engine: str | None, kind: str | None = None) -> Ladder:
+    """Of the engine; without one, of the engines that this kind of device runs, and below them what runs everywhere."""
+    known = ladders()
+    if engine:
+        return next((one for one in known.values() if engine in one.engines), known[USUAL])
+    found = next((one for one in known.values() if kind in one.kinds), known[USUAL])
+    return _lengthened(found, known[USUAL])
+
+
+def _lengthened(first: Ladder, then: Ladder) -> Ladder:
+    """With the narrower formats of the second."""
+    weights, kv = (_below(ours, theirs) for ours, theirs in ((first.weights, then.weights), (first.kv, then.kv)))
+    return Ladder(first.name, first.engines, first.kinds, weights, kv)
+
+
+def _below(rungs: tuple[Rung, ...], others: tuple[Rung, ...]) -> tuple[Rung, ...]:
+    least = min(one.bits for one in rungs)
+    return (*rungs, *(one for one in others if one.bits < least))
+
+
+@cache
+def ladders() -> dict[str, Ladder]:
+    """Every ladder, by the name of its file."""
+    from archcalc.spec.yaml_reader import read
+
+    found = {}
+    for name, file in sorted(paths.presets("ladders").items()):
+        data = read(file.read_bytes(), f"ladder {name}").data
+        rungs = {key: tuple(Rung(**rung) for rung in data[key]) for key in ("weights", "kv")}
+        found[name] = Ladder(data["name"], tuple(data["engines"]), tuple(data["kinds"]), **rungs)
+    return found
