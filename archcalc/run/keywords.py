@@ -44,7 +44,7 @@ class FlopsKeywords(SharedKeywords, total=False):
 
 
 class MemoryKeywords(SharedKeywords, total=False):
-    """Keywords of `model.memory` and `archcalc.fit`."""
+    """Keywords of `model.memory`."""
 
     optimizer: str | None
     accumulate: Size
@@ -60,3 +60,13 @@ class MemoryKeywords(SharedKeywords, total=False):
     habit: Names
     allocator: str | None
     compile: str | None
+    offload: Names
+    ngl: Size
+    cpu_moe: bool | None
+    n_cpu_moe: Size
+
+
+class FitKeywords(MemoryKeywords, total=False):
+    """Keywords of `archcalc.fit`."""
+
+    host: Size

@@ -19,7 +19,7 @@ from archcalc.analyze.fit.solve import UNBOUNDED
 from archcalc.analyze.memory.replicated import left_whole
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.run.device import Device, device, rating
-from archcalc.run.keywords import MemoryKeywords
+from archcalc.run.keywords import FitKeywords
 from archcalc.run.options import Options
 from archcalc.spec.option_checks import checked
 
@@ -40,7 +40,7 @@ SCALED = Assumption(
 
 
 @checked()
-def fit(model: Model, gpus: Sequence[str] | str | None = None, **options: Unpack[MemoryKeywords]) -> FitReport:
+def fit(model: Model, gpus: Sequence[str] | str | None = None, **options: Unpack[FitKeywords]) -> FitReport:
     """Devices by name or memory size; a selection of common ones by default."""
     return fitted(model, gpus, Options.of("fit", options, besides=("gpus",)))
 

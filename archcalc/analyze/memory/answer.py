@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Unpack
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.assumptions import assumptions, attends
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
-from archcalc.analyze.memory.device_memory import MOST_OPS, OnDevice, on_device, ops_in
+from archcalc.analyze.memory.device_memory import MOST_OPS, OnDevice, allocator_notes, on_device, ops_in
+from archcalc.analyze.memory.host import Host
+from archcalc.analyze.memory.offloading import Offloading
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.profile import Instant, Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
@@ -27,10 +29,11 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.execution import Trainable, never
 from archcalc.core.ir import Module
+from archcalc.core.mesh import Plan
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
 from archcalc.core.precision import BYTES
 from archcalc.run import lora, sequence_parallel
-from archcalc.run.accuracy import band
+from archcalc.run.accuracy import Band, band
 from archcalc.run.case import Case, case
 from archcalc.run.code.library import PLAIN
 from archcalc.run.code.lowering import Lowering, NotLowered
@@ -129,7 +132,8 @@ class Memory:
             model=self.model.name,
             assumptions=(
                 *assumed,
-                *self._allocator_notes(device),
+                *allocator_notes(self.case, device, self._band(device)),
+                *self.offloading.notes(inference.prompt_of(work, self.case)),
                 *_notes(root),
                 *unmeasured_ops(root, self.case.code),
                 *self._stage_notes,
@@ -154,7 +158,8 @@ class Memory:
             depth=depth or USUAL_DEPTH,
             timeline=timeline,
             device=device,
-            band=band(self.case.code.name) if device else None,
+            band=self._band(device),
+            host=self._host(work, step),
         )
 
     @checked()
@@ -251,7 +256,9 @@ class Memory:
         if self.case.trains:
             return training.simulated(self.build(work), work, self.case, self.keeping, start)
         prompt = inference.prompt_of(work, self.case)
-        return inference.simulated(self.build(prompt), prompt, self.case, self._cache(work), start)
+        root, cache = self.build(prompt), self.offloading.on_gpu(self._cached(work, self.case))
+        staged = self.offloading.staged(root, prompt)
+        return self.offloading.computed(prompt, inference.simulated(root, prompt, self.case, cache, start, staged))
 
     def _on_device(self, work: Workload, step: Simulated) -> OnDevice | None:
         """What PyTorch's allocator makes of a training step, unless it has too many ops to be played."""
@@ -262,28 +269,26 @@ class Memory:
         play = partial(training.unrolled, root, self.case, self.keeping, start)
         return on_device(self.parameters, play, self.case.allocator, besides)
 
-    def _allocator_notes(self, device: OnDevice | None) -> Iterator[Assumption]:
-        """How reserved memory was found, and how far off it may be."""
-        case = self.case
-        if device:
-            segments = "expandable segments" if case.allocator == "expandable" else "its default segments"
-            text = f"reserved: PyTorch's caching allocator with {segments}, simulated over two steps"
-            yield Assumption(Topic.ALLOCATOR, text, case.allocator, "" if "allocator" in case.said else "--allocator")
-            yield band(case.code.name).assumption()
-        elif case.trains:
-            text = "reserved memory is not simulated: the step has too many ops, and only its tensors are counted"
-            yield Assumption(Topic.ALLOCATOR, text)
+    def _band(self, device: OnDevice | None) -> Band | None:
+        """The error of measured runs, none of which offloads anything."""
+        return band(self.case.code.name) if device and not self.case.offload else None
+
+    def _host(self, work: Workload, step: Simulated) -> Host | None:
+        prompt = inference.prompt_of(work, self.case)
+        whole = replace(self.case, plan=Plan())
+        cache = self._cached(work, whole) if self.case.offload.gpu_layers is not None else []
+        return self.offloading.host(self.build(prompt), prompt, step, cache)
 
     def _peak(self, work: Workload) -> Instant:
         step = self._simulated(work)
         return Levels(dict(step.start)).play(step.changes).peak
 
-    def _cache(self, work: Workload) -> list[Cached]:
-        """The KV cache and recurrent states of a decoder after that many tokens."""
+    def _cached(self, work: Workload, case: Case) -> list[Cached]:
+        """The KV cache and recurrent states of a decoder after that many tokens, of all its layers."""
         if self.case.trains or not keeps_cache(self._root):
             return []
         step = inference.last_step(work)
-        found = inference.cache_after(self.build(step), step, self.case)
+        found = inference.cache_after(self.build(step), step, case)
         check_cache({one.grows for one in found}, self.options)
         return found
 
@@ -311,9 +316,14 @@ class Memory:
         return Keeping(case.plan, case.format, rest, trainable, *recipes, model, as_stored, case.adapters)
 
     @cached_property
+    def offloading(self) -> Offloading:
+        every = parameter_memory(self._root, self.keeping, self.case.activations)
+        return Offloading(self.case, self.keeping, every, self._root)
+
+    @property
     def parameters(self) -> ParameterMemory:
-        """Memory that does not depend on the batch: weights, gradients and optimizer states."""
-        return parameter_memory(self._root, self.keeping, self.case.activations)
+        """Memory of the GPU that does not depend on the batch: weights, gradients and optimizer states."""
+        return self.offloading.apart.on_gpu
 
     @property
     def _stage_notes(self) -> Iterator[Assumption]:

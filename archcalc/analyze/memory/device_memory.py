@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.memory.reserved import DeviceMemory, reserved
 from archcalc.analyze.memory.schedule import Loop, Node, Step
 from archcalc.analyze.memory.states import FLAT, SHARDED
+from archcalc.core.assumptions import Assumption, Topic
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.profile import Happening
     from archcalc.analyze.memory.states import ParameterMemory
+    from archcalc.run.accuracy import Band
+    from archcalc.run.case import Case
 
 MOST_OPS = 40_000  # of an unrolled forward pass: more take several seconds
 
@@ -42,6 +45,19 @@ def on_device(
         return reserved(start, list(_states(parameters)), step(), expandable=allocator == "expandable")
 
     return OnDevice(play)
+
+
+def allocator_notes(case: Case, device: OnDevice | None, error: Band | None) -> Iterator[Assumption]:
+    """How reserved memory was found, and how far off it may be."""
+    if device:
+        segments = "expandable segments" if case.allocator == "expandable" else "its default segments"
+        text = f"reserved: PyTorch's caching allocator with {segments}, simulated over two steps"
+        yield Assumption(Topic.ALLOCATOR, text, case.allocator, "" if "allocator" in case.said else "--allocator")
+    elif case.trains:
+        text = "reserved memory is not simulated: the step has too many ops, and only its tensors are counted"
+        yield Assumption(Topic.ALLOCATOR, text)
+    if error:
+        yield error.assumption()
 
 
 def ops_in(nodes: Iterable[Node]) -> int:

@@ -50,12 +50,21 @@ def cache_after(root: Module, step: Workload, case: Case) -> list[Cached]:
     return in_groups(root, step, formats, in_flight(case.prefill, decodes=case.mode == "decode"))
 
 
-def simulated(root: Module, prompt: Workload, case: Case, cache: list[Cached], start: dict[str, int]) -> Simulated:
-    """Prefill or decode of what `root` was traced for, with the whole cache in place."""
+def simulated(
+    root: Module,
+    prompt: Workload,
+    case: Case,
+    cache: list[Cached],
+    start: dict[str, int],
+    staged: Callable[[Param], int] = lambda param: 0,
+) -> Simulated:
+    """Prefill or decode of what `root` was traced for, with the whole cache in place. `staged` has the bytes of weights
+    that are copied from host RAM for a product."""
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
     size = _sizes(case, computed_earlier(root), decodes=bool(cache))
     step = schedule(root, Policy(case.activations), never, size, [mark_logits])
-    policy = StepPolicy(copy=_dequantised(case, prompt), live="activations")
+    dequantised = _dequantised(case, prompt)
+    policy = StepPolicy(copy=lambda param: dequantised(param) + staged(param), live="activations")
     changes = simulate(step, policy, trains=False)
     return Simulated({**start, "kv_cache": keys, "state": state}, changes, step, cache)
 

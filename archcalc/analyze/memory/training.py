@@ -14,6 +14,7 @@ from archcalc.analyze.memory.passes.checkpointing import checkpoint
 from archcalc.analyze.memory.passes.compiled import compile_blocks, compile_loss
 from archcalc.analyze.memory.passes.loss_chunks import in_chunks, mark_logits
 from archcalc.analyze.memory.passes.mixed_precision import autocast, fp8
+from archcalc.analyze.memory.passes.offloaded_activations import offload_activations
 from archcalc.analyze.memory.pipeline import in_flight
 from archcalc.analyze.memory.profile import Happening, Simulated
 from archcalc.analyze.memory.schedule import Pass, Schedule, schedule
@@ -88,6 +89,8 @@ def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
     yield mark_logits
     if case.loss_chunks > 1 and case.code.habits.loss_chunks in ("freed", "backward"):
         yield in_chunks(case.loss_chunks)
+    if case.offload.activations:
+        yield offload_activations
 
 
 def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> StepPolicy:
@@ -97,7 +100,7 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
     width = partial(_gradient_width, keeping)
     trained = [(one, copies) for one, copies in _params(root) if keeping.trained(one)]
     shares = sum(copies * _share(plan, param) * width(param) for param, copies in trained)
-    rounding = gradients - shares if plan.zero == 2 else 0
+    rounding = gradients - shares if plan.zero == 2 and not case.offload.updates else 0
     return StepPolicy(
         gradient=lambda param: plan.size(param) * width(param, is_made=True),
         is_fused=lambda op, param: case.code.habits.gradients == "resident" and is_fused(op, param),
@@ -109,9 +112,10 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
         copies_are_cached=recipe.name == "autocast",
         groups=_groups(case, root),
         reshard=case.reshard,
-        accumulates=_has_gradients(case),
+        accumulates=_has_gradients(case) and not case.offload.updates,
+        offloads=case.offload.updates,
         reduces=plan.zero >= 2,
-        updates=updates(case, root, keeping, lambda param: _here(plan, param)),
+        updates=[] if case.offload.updates else updates(case, root, keeping, lambda param: _here(plan, param)),
         gpus=plan.shards,
         keys_from=_keys_from(case),
         workspace=_workspaces(case),
