@@ -85,6 +85,7 @@ def _training(model: Model, asked: Options) -> Case:
     support.check(asked, used, model.spec.family)
     main_gradients = used.habits.gradients == "resident"
     offload = Offload.of(asked)
+    offload.check_code(used.name, keeps_gradients=main_gradients)
     sharded = asked.plan.zero == 3 and not asked.lora and not offload.optimizer
     kept = recipe(name, sharded=sharded, main_gradients=main_gradients)
     chunks = asked.loss_chunks or used.habits.chunks

@@ -60,6 +60,12 @@ class Offload:
         """Whether the optimizer's step is computed by the CPU, where its states and the gradients are."""
         return self.optimizer or self.params
 
+    def check_code(self, name: str, *, keeps_gradients: bool) -> None:
+        """Refuse training code that keeps all gradients on the GPU, where it is not known what it offloads."""
+        if self.updates and keeps_gradients:
+            fact = f"archcalc does not know how {name} updates weights in host RAM"
+            raise InputError(fact, "leave --code out, or optimizer and params", field="--offload")
+
 
 def check_offload(asked: Options) -> None:
     """Refuse parts that have no effect in this mode, and options that contradict each other."""

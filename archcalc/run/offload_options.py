@@ -9,6 +9,7 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.option_words import BYTES, INFERENCE, MODES, TRAIN
 from archcalc.spec.option import option
 from archcalc.spec.option_checks import flag, memory_size, names, number
+from archcalc.spec.units import parse_rated
 
 OF_INFERENCE: dict[str, Any] = {"modes": INFERENCE, "commands": BYTES}
 PARTS = {  # what --offload takes, and in which modes it has an effect
@@ -35,6 +36,15 @@ def parts(value: Any, option: str) -> tuple[str, ...] | None:
         fact = f"no part called {name} can be offloaded; choose from {', '.join(PARTS)}"
         raise InputError(fact, did_you_mean(name, PARTS), field=option)
     return tuple(name for name in PARTS if name in found) or None
+
+
+def ram(value: Any, option: str) -> int:
+    """Bytes of host RAM; modules sold with 64GB have 64GiB."""
+    try:
+        rated = parse_rated(value) if isinstance(value, str) else None
+    except ValueError:
+        rated = None
+    return rated.bytes if rated else memory_size(value, option)
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,7 @@ class OffloadOptions:
     )
     host: int | None = option(
         "Host RAM that there is, such as 64GB: the model fits if what is offloaded fits there too.",
-        memory_size,
+        ram,
         metavar="SIZE",
         commands=("fit",),
     )

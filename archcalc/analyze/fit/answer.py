@@ -33,6 +33,9 @@ CAPACITY = Assumption(
 )
 NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every model has norms
 LARGEST = Assumption(Topic.TABLE, "batch, context: the largest that fit, each with the other unchanged")
+OF_GPUS = Assumption(
+    Topic.TABLE, "batch, context, GPUs: by the memory of GPUs alone; --host decides about the sizes asked"
+)
 SCALED = Assumption(
     Topic.TABLE,
     "batch, context: by the bytes of tensors, with as large a share for the allocator as at the sizes asked for",
@@ -78,6 +81,8 @@ def _row(name: str, each: Device, question: Question, helps: tuple[Remedy, ...])
         limited_by=limited_by,
         gpus_needed=question.fewest(capacity),
         remedy=_remedy(question, capacity, helps),
+        host_bytes=question.report.host_bytes,
+        host_capacity=question.options.host,
     )
 
 
@@ -102,7 +107,7 @@ def _longest(question: Question, capacity: int) -> tuple[int | None, str | None]
 
 def _shown(question: Question, helps: tuple[Remedy, ...], rows: tuple[Row, ...]) -> tuple[Remedy, ...]:
     """Remedies, if something does not fit; with a single device type, more devices are one of them."""
-    if all(row.fits for row in rows):
+    if all(row.fits_gpu for row in rows):
         return ()
     if len(rows) > 1:
         return helps
@@ -113,7 +118,7 @@ def _shown(question: Question, helps: tuple[Remedy, ...], rows: tuple[Row, ...])
 
 def _together(question: Question, rows: tuple[Row, ...]) -> tuple[Together, ...]:
     """With a single device, combinations of changes, if no single change makes the model fit."""
-    alone = len(rows) == 1 and not rows[0].fits and rows[0].remedy is None
+    alone = len(rows) == 1 and not rows[0].fits_gpu and rows[0].remedy is None
     return together(question, rows[0].capacity_bytes) if alone else ()
 
 
@@ -122,6 +127,7 @@ def _notes(question: Question, rows: tuple[Row, ...]) -> list[Assumption]:
     where = "" if len(capped) == len(rows) else f", on {', '.join(capped)}"
     notes = [LARGEST] if question.has_length else []
     notes += [SCALED] if question.trains else []
+    notes += [OF_GPUS] if question.options.host is not None else []
     if capped:
         text = f"context: no more than the model's {question.longest:,} positions{where}"
         notes.append(Assumption(Topic.CONTEXT, text, question.longest))

@@ -45,10 +45,20 @@ class Row:
     limited_by: str | None
     gpus_needed: int | None
     remedy: Remedy | None
+    host_bytes: int = 0  # of what is offloaded
+    host_capacity: int | None = None  # None: not asked about
 
     @property
     def fits(self) -> bool:
+        return self.fits_gpu and self.fits_host
+
+    @property
+    def fits_gpu(self) -> bool:
         return self.required_bytes <= self.capacity_bytes
+
+    @property
+    def fits_host(self) -> bool:
+        return self.host_capacity is None or self.host_bytes <= self.host_capacity
 
     def record(self) -> dict[str, Any]:
         """As programs read it."""
@@ -62,6 +72,8 @@ class Row:
             "limited_by": self.limited_by,
             "gpus_needed": self.gpus_needed,
             "remedy": self.remedy.change.option if self.remedy else None,
+            **({"host_bytes": self.host_bytes} if self.host_bytes else {}),
+            **({} if self.host_capacity is None else {"host_capacity_bytes": self.host_capacity}),
         }
 
 
@@ -87,19 +99,23 @@ class FitReport(Report):
 
     def answer(self) -> str:
         """The memory needed, and on which devices it fits."""
-        needs = f"needs {binary_bytes(self.memory.required_bytes)} on each GPU"
+        host = f" and {binary_bytes(self.memory.host_bytes)} of host RAM" if self.memory.host else ""
+        needs = f"needs {binary_bytes(self.memory.required_bytes)} on each GPU{host}"
         if len(self.rows) > 1:
             return f"{needs}: fits {sum(row.fits for row in self.rows)} of {len(self.rows)} devices"
         (row,) = self.rows
         left = binary_bytes(abs(row.capacity_bytes - row.required_bytes))
         if row.fits:
             return f"{needs}: fits {row.gpu} with {left} left"
+        if row.host_capacity is not None and not row.fits_host:
+            short = binary_bytes(row.host_bytes - row.host_capacity)
+            return f"{needs}: short by {short} of host RAM{'' if row.fits_gpu else f', and by {left} on {row.gpu}'}"
         helps = f"; {row.remedy.change.option} would do" if row.remedy else ""
         return f"{needs}: short by {left} on {row.gpu}{helps}"
 
     def beneath(self) -> Sequence[str]:
         """Combinations of changes, shown if no single change is enough."""
-        alone = len(self.rows) > 1 or self.rows[0].fits or self.rows[0].remedy
+        alone = len(self.rows) > 1 or self.rows[0].fits_gpu or self.rows[0].remedy
         return [] if alone else list(self._helps_together())
 
     def _helps_together(self) -> Iterator[str]:
@@ -120,6 +136,7 @@ class FitReport(Report):
             Column("memory", "binary"),
             Column("needed of it", "stack"),
             Column("left", "room"),
+            *([Column("host RAM", "binary")] if self.memory.host else []),
             Column("batch", "bound"),
             Column("context", "bound"),
             Column("GPUs", "bound"),
@@ -129,7 +146,8 @@ class FitReport(Report):
     def _line(self, row: Row) -> Line:
         bar = (tuple(self.segments.values()), row.capacity_bytes)
         left = row.capacity_bytes - row.required_bytes
-        return Line((row.gpu, row.capacity_bytes, bar, left, row.max_batch, row.max_seq, row.gpus_needed))
+        host = [row.host_bytes] if self.memory.host else []
+        return Line((row.gpu, row.capacity_bytes, bar, left, *host, row.max_batch, row.max_seq, row.gpus_needed))
 
     def more(self) -> Sequence[Table]:
         """What would help, cheapest first."""
@@ -159,6 +177,7 @@ class FitReport(Report):
         return {
             **{key: asked[key] for key in ("schema_version", "model", "mode", "batch", *self.memory.lengths, *ASKED)},
             **self.scope.record(),
+            **(self.memory.host.record() if self.memory.host else {}),
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
             "assumptions": self.assumed(),

@@ -5,7 +5,7 @@ gradients, both of which it keeps with the states, and casts the new weights int
 which they are copied to the GPU. With parameters there as well it is ZeRO-Infinity.
 Source: DeepSpeed, deepspeed/runtime/zero/stage_1_and_2.py (single_partition_of_fp32_groups and its grad,
 param_buffer_of_bit16_for_cpu_offload_groups), stage3.py (fp32_partitioned_groups_flat and its grad,
-grad_partitions_flat_buffer); 10 bytes a parameter before the first step and 8 more after it were measured in issue 7693.
+grad_partitions_flat_buffer). Issue 7693 measured 10 bytes a parameter before the first step, and 8 more after it.
 Parameters alone are FSDP2's CPUOffloadPolicy: shards, their gradients and the optimizer's states, the first two pinned.
 Source: PyTorch, torch/distributed/fsdp/_fully_shard/_fsdp_param.py and _fsdp_collectives.py.
 """

@@ -59,7 +59,7 @@ class Offloading:
         return lambda param: bus.staged(param, residence, self.keeping)
 
     def computed(self, prompt: Workload, step: Simulated) -> Simulated:
-        """The step as it is, unless the GPU has no layer and gets none for a product: then the CPU computes all of it."""
+        """The step as it is; or, where the GPU has no layer and gets none for a product, one that the CPU computes."""
         if self.case.offload.gpu_layers != 0 or bus.copies_weights(prompt):
             return step
         peak = Levels(dict.fromkeys(step.start, 0)).play(step.changes).peak.bytes

@@ -48,6 +48,9 @@ class Residence:
 
     def check(self) -> None:
         """Refuse options about layers, experts or tables that the model does not have."""
+        if self.offload.activations and not self.blocks:
+            fact = "this model has no blocks whose activations could be offloaded one after the other"
+            raise InputError(fact, "leave activations out", field="--offload")
         stacks = {block.path.partition(".")[0] for block in self.blocks if 0 in layer_numbers(block)}
         if self.offload.gpu_layers is not None and len(stacks) != 1:
             found = f"{len(stacks)} stacks: {', '.join(sorted(stacks))}" if stacks else "no stack of layers"

@@ -27,6 +27,7 @@ from archcalc.analyze.memory.workspaces import PRODUCTS, of_attention
 from archcalc.core.ir import Module, Op, Param, Tensor, walk
 from archcalc.core.precision import BYTES, Policy
 from archcalc.storage.format import plain
+from archcalc.storage.places import Place
 
 if TYPE_CHECKING:
     from archcalc.core.mesh import Plan
@@ -110,7 +111,7 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
         copy=_copies(case, keeping),
         copy_stays=lambda param: bool(recipe.copies) and not keeping.quantised(param),
         copies_are_cached=recipe.name == "autocast",
-        groups=_groups(case, root),
+        groups=_groups(case, root, keeping),
         reshard=case.reshard,
         accumulates=_has_gradients(case) and not case.offload.updates,
         offloads=case.offload.updates,
@@ -183,7 +184,7 @@ def _copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
     return copy
 
 
-def _groups(case: Case, root: Module) -> ShardedGroups:
+def _groups(case: Case, root: Module, keeping: Keeping) -> ShardedGroups:
     """Under ZeRO-3 a block's weights are gathered whole while it runs; those outside of blocks stay gathered, or are
     two groups of their own, unless one matrix is used at both ends."""
     if case.plan.zero < 3:
@@ -193,9 +194,14 @@ def _groups(case: Case, root: Module) -> ShardedGroups:
     narrow = BYTES[case.recipe.gathered_matrices] if case.recipe.gathered_matrices else width
     places = Places(root)
 
+    def gathered(param: Param, matrix: int) -> int:
+        """A quantised matrix is gathered as it is stored, and dequantised for its products."""
+        if keeping.quantised(param):
+            return keeping.weights(Place(param, 1), case.plan.size(param))
+        return case.plan.size(param) * (matrix if len(param.axes) > 1 else width)
+
     def sizes(params: Iterable[tuple[Param, int]], matrix: int = width) -> list[int]:
-        widths = [(param, matrix if len(param.axes) > 1 else width, number) for param, number in params]
-        return [case.plan.size(param) * each for param, each, number in widths for _ in range(number)]
+        return [gathered(param, matrix) for param, number in params for _ in range(number)]
 
     @cache
     def block(module: Module) -> list[int]:

@@ -1,8 +1,9 @@
 """The pass of activation offload: what a block saves for its backward pass is in host RAM in between.
 
-A block's tensors are copied to host RAM while the next block computes, and freed when that is done; on the way back they
-are copied to the GPU while the block behind is differentiated. Those of the last block stay, since it comes first on the
-way back, and so does what is saved outside of blocks. What several blocks read or save goes with the last of them.
+A block's tensors are copied to host RAM while the next block computes, and freed when that is done; on the way back
+they are copied to the GPU while the block behind is differentiated. Those of the last block stay, since it comes first
+on the way back, and so does what is saved outside of blocks. What several blocks read or save goes with the last of
+them.
 Source: torchtitan's activation offloading (9dc418a, apply_offload in torchtitan/parallelisms/parallelize_llama.py:
 wait_for_d2h behind the next layer, copy_h2d_async of the layer before).
 """
