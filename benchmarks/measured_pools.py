@@ -14,8 +14,8 @@ from measured_units import GIB, Inexpressible, size
 from measured_vllm import switched, version
 from measured_weights import beside, quantised
 
-from archcalc.analyze.fit.kv_pool import room_of
 from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.engine_pool import room_of
 from archcalc.core.errors import InputError
 from archcalc.run.device import device
 from archcalc.run.engine.on_device import DeviceFacts

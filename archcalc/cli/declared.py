@@ -45,9 +45,10 @@ def parameter(name: str, one: Option, *, default: str) -> inspect.Parameter:
 
 def annotated(name: str, one: Option) -> Any:
     """Values stay strings: the option's own check parses them, for Python and the command line alike."""
+    written = (flag_of(name), *one.one_dash)
     if one.check is flag:
-        return Annotated[bool | None, typer.Option(flag_of(name), help=one.help)]
-    shown = typer.Option(flag_of(name), metavar=one.metavar, help=one.help)
+        return Annotated[bool | None, typer.Option(*written, help=one.help)]
+    shown = typer.Option(*written, metavar=one.metavar, help=one.help)
     return Annotated[list[str] | None, shown] if one.repeatable else Annotated[str | None, shown]
 
 

@@ -40,6 +40,7 @@ class Topic(StrEnum):
     STATE = "state"  # recurrent state, the cache of models without keys and values
     OVERHEAD = "overhead"
     PARALLELISM = "parallelism"
+    OFFLOAD = "offload"  # what is kept in host RAM
     COST = "cost"  # what is counted as work
     TABLE = "table"  # how to read rows and columns
     DEVICE = "device"

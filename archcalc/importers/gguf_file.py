@@ -54,6 +54,9 @@ class FileWeights:
     tensors: Mapping[str, Stored]
     taken: Mapping[Key, int] = field(default_factory=dict)
     formats: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # of each parameter, in how many layers
+    in_layers: Mapping[tuple[Key, int], Fraction] = field(
+        default_factory=dict
+    )  # of `taken`, by the number of the layer
     rest: str = ""
     unknown: str = ""
     source: str = "the file's tensors"
@@ -84,8 +87,12 @@ class FileWeights:
     def total(self, place: Place, model: Facts, plan: Plan) -> int:
         """Bytes of all copies of a parameter on one GPU."""
         whole = int(place.param.size)
-        taken = self.taken.get(_key(place.param), place.copies * whole * self._each)
-        return int(Fraction(taken) * plan.size(place.param) / whole)
+        taken = Fraction(self.taken.get(_key(place.param), place.copies * whole * self._each))
+        if place.only is not None:
+            taken = sum(
+                (self.in_layers.get((_key(place.param), layer), Fraction(0)) for layer in place.only), Fraction(0)
+            )
+        return int(taken * plan.size(place.param) / whole)
 
     @cached_property
     def _each(self) -> Fraction:
@@ -105,15 +112,17 @@ def file_weights(root: Module, header: Header) -> FileWeights:
         group = group_of(name, header)
         file[group if spec[group] else OUTSIDE][name] = stored
     taken = {_key(place.param): Fraction(0) for several in spec.values() for place in several}
+    in_layers: dict[tuple[Key, int], Fraction] = defaultdict(Fraction)
     formats: dict[str, Counter[str]] = defaultdict(Counter)
     for group, tensors in file.items():
         owners = _owners(spec[group], tensors)
         for name, stored in tensors.items():
             for place, share in _divided(stored.bytes, owners[name] or spec[group]):
                 taken[_key(place.param)] += share
+                in_layers[_key(place.param), group[1]] += share
         for place in spec[group]:
             formats[f"{place.param.owner.path}.{place.param.name}"][_format(place, tensors, owners)] += 1
-    return FileWeights(header.header.tensors, _whole(taken), _known(formats))
+    return FileWeights(header.header.tensors, _whole(taken), _known(formats), in_layers)
 
 
 def _owners(here: list[Place], tensors: dict[str, Stored]) -> dict[str, list[Place]]:

@@ -8,7 +8,7 @@ Options that are not given get defaults, which are listed as assumptions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic
@@ -19,6 +19,7 @@ from archcalc.run import methods
 from archcalc.run.code import OWN, Code, code, not_compared, support, usual_code
 from archcalc.run.engine.running import PLAIN_RUNNING, Running, running
 from archcalc.run.methods import SFT, Method
+from archcalc.run.offload import Offload
 from archcalc.run.optimizers import Optimizer, optimizer
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
@@ -52,6 +53,7 @@ class Case:
     allocator: str = "plain"
     method: Method = SFT
     stage: Stage | None = None  # of a pipeline
+    offload: Offload = field(default_factory=Offload)
     freeze: tuple[str, ...] = ()
     lora: int | None = None
     lora_targets: tuple[str, ...] = ()
@@ -80,7 +82,7 @@ class Case:
 def case(model: Model, asked: Options) -> Case:
     """The options of a memory report, with defaults filled in."""
     filled = _training(model, asked) if asked.trains else _inference(model, asked)
-    return replace(filled, said=frozenset(asked.given))
+    return replace(filled, said=frozenset(asked.given), offload=Offload.of(asked))
 
 
 def _training(model: Model, asked: Options) -> Case:
@@ -88,7 +90,10 @@ def _training(model: Model, asked: Options) -> Case:
     used = _code(model, asked).with_habits(asked.habit or ())
     support.check(asked, used, model.spec.family)
     main_gradients = used.habits.gradients == "resident"
-    kept = recipe(name, sharded=asked.zero == 3 and not asked.lora, main_gradients=main_gradients)
+    offload = Offload.of(asked)
+    offload.check_code(used.name, keeps_gradients=main_gradients)
+    sharded = asked.plan.zero == 3 and not asked.lora and not offload.optimizer
+    kept = recipe(name, sharded=sharded, main_gradients=main_gradients)
     chunks = asked.loss_chunks or used.habits.chunks
     adam = optimizer(asked.optimizer or _usual_optimizer(used, asked))
     made = Case(
@@ -111,6 +116,7 @@ def _training(model: Model, asked: Options) -> Case:
         lora=asked.lora,
         lora_targets=asked.lora_targets or (),
         overhead=asked.overhead,
+        offload=offload,
     )
     estimates = (*_unverified(made), *support.unmeasured(asked, used, precision=kept.name, attention=made.attention))
     return replace(made, assumptions=tuple(_of_training(model, asked, made)), estimates=estimates)
@@ -183,6 +189,7 @@ def _unverified(made: Case) -> list[str]:
         found.append("torch.compile: assumes elementwise ops are fused, and recomputed instead of saved")
     if made.loss_chunks > 1 and made.code.habits.loss_chunks in ("freed", "backward"):
         found.append("chunked cross-entropy: each chunk's logits are freed before the next")
+    found.extend(made.offload.estimates())
     if made.format.is_quantised:
         found.append("quantised training: weights are dequantised to 16 bits one layer at a time")
     if made.format.is_quantised and made.recipe and made.recipe.products == "fp8":

@@ -70,9 +70,14 @@ class MemoryKeywords(SharedKeywords, total=False):
     reference: str | None
     rollout: str | None
     rollout_memory: Size
+    offload: Names
+    ngl: Size
+    cpu_moe: bool | None
+    n_cpu_moe: Size
 
 
 class FitKeywords(MemoryKeywords, total=False):
     """Keywords of `archcalc.fit`."""
 
     gpu_memory_utilization: float | str | None
+    host: Size

@@ -18,6 +18,8 @@ from archcalc.run.common_options import CommonOptions
 from archcalc.run.extra_checks import check_extras
 from archcalc.run.extra_options import ExtraOptions
 from archcalc.run.inference_options import InferenceOptions
+from archcalc.run.offload import check_offload
+from archcalc.run.offload_options import OffloadOptions
 from archcalc.run.parallel_options import ParallelOptions
 from archcalc.run.serving_options import ServingOptions
 from archcalc.run.training_options import TrainingOptions
@@ -33,7 +35,9 @@ USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command
 
 
 @dataclass(frozen=True)
-class Options(ExtraOptions, ParallelOptions, ServingOptions, InferenceOptions, TrainingOptions, CommonOptions):
+class Options(
+    OffloadOptions, ExtraOptions, ParallelOptions, ServingOptions, InferenceOptions, TrainingOptions, CommonOptions
+):
     """The options as given; None if not given. Help lists them in the order of the bases, from the last one on."""
 
     device: DeviceFacts | None = None  # on which an engine runs, where `fit` asks for one
@@ -72,6 +76,8 @@ class Options(ExtraOptions, ParallelOptions, ServingOptions, InferenceOptions, T
         from archcalc.run.code.zero import stage
 
         tp, dp, cp, pp, ep = (size or 1 for size in (self.tp, self.dp, self.cp, self.pp, self.ep))
+        if "params" in (self.offload or ()):  # in shards, be it a single one
+            return replace(plan(tp, dp, 0, bool(self.sp), cp, pp, ep), zero=3)
         return plan(tp, dp, stage(self.zero or 0, dp * cp, self.code), bool(self.sp), cp, pp, ep)
 
     def changed(self, **values: Any) -> Options:
@@ -89,7 +95,8 @@ class Options(ExtraOptions, ParallelOptions, ServingOptions, InferenceOptions, T
             raise InputError(
                 "with --lora everything but the adapters is frozen already", "leave --freeze out", field="--freeze"
             )
-        if self.reshard_after_forward and self.zero != 3:
+        check_offload(self)
+        if self.reshard_after_forward and self.plan.zero != 3:
             hint = "add --zero 3, or leave --reshard-after-forward out"
             raise InputError("only ZeRO-3 gathers weights", hint, field="--reshard-after-forward")
         if self.lora_targets and not self.lora:

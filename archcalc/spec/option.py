@@ -28,6 +28,7 @@ class Option:
     commands: tuple[str, ...] = ()  # that take it; empty: all of them
     also: tuple[str, ...] = ()  # what other tools call it, accepted as well
     repeatable: bool = False  # on the command line
+    one_dash: tuple[str, ...] = ()  # how other tools write it there: -ngl
 
 
 def option(help: str, check: Check, **more: Any) -> Any:

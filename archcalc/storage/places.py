@@ -5,7 +5,7 @@ Mixed formats and lists of modules excluded from quantisation address layers by 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,12 +35,20 @@ class Place:
 
     param: Param
     copies: int
+    only: tuple[int, ...] | None = None  # some of the layers
 
     @cached_property
     def layers(self) -> Sequence[int]:
         """The number of each layer, from 0; empty for a parameter outside of a stack."""
         block = enclosing(self.param.owner, Region.BLOCK)
-        return _numbers(block) if block else ()
+        if self.only is not None or not block:
+            return self.only or ()
+        return layer_numbers(block)
+
+    def among(self, layers: Container[int]) -> Place:
+        """Its copies in some layers."""
+        here = tuple(number for number in self.layers if number in layers)
+        return Place(self.param, self.copies * len(here) // len(self.layers), here)
 
     @cached_property
     def depth(self) -> int:
@@ -92,7 +100,7 @@ def _blocks(module: Module) -> int:
     return int(module.repeat) * inside
 
 
-def _numbers(block: Module) -> Sequence[int]:
+def layer_numbers(block: Module) -> Sequence[int]:
     """Which layers a block is: those before it in each period, and in each copy of the period."""
     numbers: Sequence[int] = range(int(block.repeat))
     node = block

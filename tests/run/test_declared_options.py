@@ -24,6 +24,7 @@ VALUES: dict[str, Any] = {"optimizer": "sgd", "freeze": "embedding", "lora_targe
 VALUES |= {"code": "plain", "habit": "loss=fp32", "engine": "vllm", "gpu_memory_utilization": 0.5}
 VALUES |= {"enforce_eager": True}
 VALUES |= {"draft": "gpt2"}
+VALUES |= {"offload": "embedding", "cpu_moe": True}
 
 
 def value_of(name: str, one: Option) -> Any:

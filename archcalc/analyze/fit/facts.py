@@ -41,7 +41,7 @@ def facts(question: Question, devices: Iterable[Device]) -> Facts:
     devices = list(devices)
     kinds = {each.kind for each in devices}
     return Facts(
-        engine=getattr(question.options, "engine", None),
+        engine=(question.options.engine or "").partition("@")[0] or None,
         kind=kinds.pop() if len(kinds) == 1 else None,
         has_bf16=all(map(has_bf16, devices)),
         shares_layers=all(map(shares_layers, devices)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.fit.facts import shares_layers
@@ -11,6 +11,7 @@ from archcalc.analyze.fit.question import Question
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.run.device import DeviceGroup
+from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.options import Options
 
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ class Placing:
 
     def on(self, group: DeviceGroup) -> Placed:
         if group.count == 1:
-            return Placed(group, self._question(self.options))
+            return Placed(group, self._question(self.options, group))
         given = [name for name in PLANS if name in self.options.given]
         if not group.is_uniform:
             return self._on_unequal(group, given)
         if given:
-            return Placed(group, self._question(self._planned(group)))
+            return Placed(group, self._question(self._planned(group), group))
         return self._on_equal(group)
 
     def _planned(self, group: DeviceGroup) -> Options:
@@ -79,7 +80,7 @@ class Placing:
     def _chosen(self, group: DeviceGroup, how: str, **plan: int) -> Placed:
         text = f"{group.words}: {how}, since no plan was given"
         note = Assumption(Topic.PARALLELISM, text, group.count, "--dp" if self.options.trains else "--tp")
-        return Placed(group, self._question(self.options.changed(**plan)), (note,))
+        return Placed(group, self._question(self.options.changed(**plan), group), (note,))
 
     def _on_unequal(self, group: DeviceGroup, given: list[str]) -> Placed:
         if given:
@@ -92,9 +93,12 @@ class Placing:
 
     def _split(self, group: DeviceGroup) -> Placed:
         split = LayerSplit(tuple(one.capacity for _, one in group.each))
-        return Placed(group, self._question(self.options, split), (split.note(group.count),))
+        return Placed(group, self._question(self.options, group, split), (split.note(group.count),))
 
-    def _question(self, options: Options, split: LayerSplit | None = None) -> Question:
+    def _question(self, options: Options, group: DeviceGroup, split: LayerSplit | None = None) -> Question:
+        """On the device, where an engine is asked for: it chooses by the device."""
+        if options.engine:
+            options = replace(options, device=DeviceFacts.of(group.first))
         if (options, split) not in self.asked:
             self.asked[options, split] = Question.of(self.model, options, split)
         return self.asked[options, split]

@@ -129,7 +129,7 @@ class Question:
         if not self.trains:
             return tensors
         if not self.reserve:
-            self.reserve.append(Fraction(self.report.required_bytes, self.report.total_bytes or 1))
+            self.reserve.append(Fraction(self.required, self.report.total_bytes or 1))
         return ceil(tensors * self.reserve[0])
 
     @property
@@ -149,12 +149,17 @@ class Question:
         memory = self._with(accumulate=2)  # more than two parts need no more
         return self._of_batches(memory)
 
+    @cached_property
+    def _is_simple(self) -> bool:
+        """Whether each size is asked for by itself: of split layers, and of engines that fill a device."""
+        return self.split is not None or self.whole.case.engine.fills_device
+
     def _of_batches(self, memory: Memory | SplitMemory) -> Curve:
         def needed(batch: int) -> int:
             return memory.peak_bytes(replace(self.sizes, batch=batch))
 
-        if self.split:
-            return Curve(needed)
+        if self._is_simple:
+            return Curve(lambda batch: memory.required_bytes(replace(self.sizes, batch=batch)))
 
         def simulated(batch: int) -> Simulated:
             return memory.simulated(replace(self.sizes, batch=batch))
@@ -167,8 +172,8 @@ class Question:
     @cached_property
     def by_length(self) -> Curve:
         """Bytes as a function of the length, at the same batch."""
-        if self.split:
-            return Curve(self._at_length)
+        if self._is_simple:
+            return Curve(lambda length: self.memory.required_bytes(self.of_length(max(length, self._shortest))))
         most = self.longest or UNBOUNDED
         return self._curve(Bytes(self._at_length, self._simulated_at_length, least=FEW_POSITIONS, most=most))
 
@@ -257,7 +262,7 @@ class Question:
 
         Sequences and layers stay divided as they were asked to be where fewer are enough so."""
         plan = self.report.plan
-        found = [plan.gpus] if self.report.required_bytes <= capacity else []
+        found = [plan.gpus] if self.required <= capacity else []
         for cp in {1, plan.cp}:
             if self.trains:
                 numbers = ((tp, self._groups(capacity, tp, 1, cp)) for tp in {1, plan.tp})

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from archcalc.analyze.fit.pool_words import pool_line, pool_tables
 from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Verdict
@@ -51,7 +52,13 @@ class FitReport(Report):
         """The parts of memory as the bars show them; of split layers, what is on every device counts so often."""
         found = {name: sum(row.memory.parts[part] for part in parts) for name, parts in SEGMENTS.items()}
         rest = max(row.required_bytes - row.memory.total_bytes, 0)
-        return {**found, "on further devices" if row.parts else "not in use": rest}
+        return {**found, self._beyond(row): rest}
+
+    def _beyond(self, row: Row) -> str:
+        """What is needed besides the tensors of the first device."""
+        if row.parts:
+            return "on further devices"
+        return "outside its share" if row.pool else "not in use"
 
     @property
     def ok(self) -> bool:
@@ -95,6 +102,10 @@ class FitReport(Report):
     def beneath(self) -> Sequence[str]:
         """Combinations of changes, each in one piece, as a user types it."""
         (first, *others) = self.rows
+        pool = [pool_line(first.pool)] if first.pool and not others else []
+        return [*pool, *self._ways(first, others)]
+
+    def _ways(self, first: Row, others: Sequence[Row]) -> Sequence[str]:
         if others or first.verdict is Verdict.FITS:
             return []
         lines = [f"  {binary_bytes(one.required)}{self._on(one)}: {one.change.option}" for one in self._combined]
@@ -122,6 +133,7 @@ class FitReport(Report):
             Column("memory", "binary"),
             Column("needed of it", "stack"),
             Column("left", "room"),
+            *([Column("host RAM", "binary")] if self.memory.host else []),
             Column("batch", "bound"),
             Column("context", "bound"),
             Column("GPUs", "bound"),
@@ -131,7 +143,8 @@ class FitReport(Report):
     def _line(self, row: Row) -> Line:
         bar = (tuple(self.segments(row).values()), row.capacity_bytes)
         sizes = (row.max_batch, row.max_seq, row.gpus_needed)
-        return Line((row.gpu, WORDS[row.verdict], row.capacity_bytes, bar, row.left_bytes, *sizes))
+        host = [row.memory.host_bytes] if self.memory.host else []
+        return Line((row.gpu, WORDS[row.verdict], row.capacity_bytes, bar, row.left_bytes, *host, *sizes))
 
     def _shares(self) -> Iterator[Table]:
         """Of split layers, what each device holds."""
@@ -155,7 +168,7 @@ class FitReport(Report):
     def more(self) -> Sequence[Table]:
         """What each device holds of split layers, and what would help, cheapest first."""
         listed = [one for one in self.remedies if one.changes == 1]
-        return (*self._shares(), *([self._helps(listed)] if listed else []))
+        return (*self._shares(), *pool_tables(self.rows), *([self._helps(listed)] if listed else []))
 
     def _helps(self, listed: Sequence[Remedy]) -> Table:
         several = len(self.rows) > 1
@@ -181,6 +194,7 @@ class FitReport(Report):
         return {
             **{key: asked[key] for key in ("schema_version", "model", "mode", "batch", *self.memory.lengths, *ASKED)},
             **self.scope.record(),
+            **(self.memory.host.record() if self.memory.host else {}),
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
             "band": self.band.fraction,

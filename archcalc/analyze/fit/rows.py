@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.fit.facts import shares_layers
+from archcalc.analyze.fit.kv_pool import KvPool, kv_pool
 from archcalc.analyze.fit.layer_split import SplitMemory
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.solve import UNBOUNDED
@@ -55,6 +56,12 @@ class Row:
     memory: MemoryReport
     devices: int = 1  # that hold the model together
     parts: tuple[Part, ...] = ()
+    pool: KvPool | None = None  # of an engine that fills the device
+    host_capacity: int | None = None  # of host memory; None: not asked about
+
+    @property
+    def fits_host(self) -> bool:
+        return self.host_capacity is None or self.memory.host_bytes <= self.host_capacity
 
     @property
     def capacity_bytes(self) -> int:
@@ -69,7 +76,7 @@ class Row:
         """Of split layers, that of the fullest device."""
         order = list(Verdict)
         found = [one.verdict for one in self.parts] or [self.room.verdict(self.required_bytes)]
-        return max(found, key=order.index)
+        return max(found, key=order.index) if self.fits_host else Verdict.NOT
 
     @property
     def fits(self) -> bool:
@@ -91,7 +98,10 @@ class Row:
             "verdict": self.verdict.value,
             "left_bytes": self.left_bytes,
         }
-        return {**found, "parts": [one.record() for one in self.parts]} if self.parts else found
+        found |= {"parts": [one.record() for one in self.parts]} if self.parts else {}
+        found |= {"host_bytes": self.memory.host_bytes} if self.memory.host else {}
+        found |= {} if self.host_capacity is None else {"host_capacity_bytes": self.host_capacity}
+        return {**found, **self.pool.record()} if self.pool else found
 
 
 def row(placed: Placed, remedy: Remedy | None) -> Row:
@@ -111,7 +121,18 @@ def row(placed: Placed, remedy: Remedy | None) -> Row:
         memory=question.report,
         devices=placed.group.count,
         parts=parts,
+        pool=_pool(placed),
+        host_capacity=question.options.host,
     )
+
+
+def _pool(placed: Placed) -> KvPool | None:
+    """Of the whole device: it is filled, whatever the error band."""
+    question, length = placed.question, placed.question.length
+    if not question.whole.case.engine.fills_device or question.split or not length:
+        return None
+    sizes, most = question.sizes, question.longest
+    return kv_pool(question.whole, sizes, length, placed.capacity, question.of_length, most)
 
 
 def _bounded(size: int) -> int | None:

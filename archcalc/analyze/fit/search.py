@@ -124,8 +124,7 @@ class _Foretold:
         self.question = question
         self.base = _phases(question)
         self.by_change: dict[int, Phases | None] = {}
-        report = question.report
-        self.reserve = report.required_bytes / (report.total_bytes or 1)
+        self.reserve = question.required / (question.report.total_bytes or 1)
 
     def knows(self, change: Change) -> bool:
         """Whether the model and its other options allow the change at all."""

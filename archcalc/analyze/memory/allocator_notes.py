@@ -6,19 +6,20 @@ from collections.abc import Iterator
 
 from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.run.accuracy import measured_bands
+from archcalc.run.accuracy import Band
 from archcalc.run.case import Case
 
 
-def allocator_notes(case: Case, device: OnDevice | None) -> Iterator[Assumption]:
+def allocator_notes(case: Case, device: OnDevice | None, error: Band | None) -> Iterator[Assumption]:
     """Of a training step; `device` is None where PyTorch's allocator was not simulated, or decides nothing."""
     if device:
         segments = "expandable segments" if case.allocator == "expandable" else "its default segments"
         text = f"reserved: PyTorch's caching allocator with {segments}, simulated over two steps"
         yield Assumption(Topic.ALLOCATOR, text, case.allocator, "" if "allocator" in case.said else "--allocator")
-        yield from (one.assumption() for one in measured_bands(case))
     elif case.method.rollout == "sleep":
         yield Assumption(Topic.ALLOCATOR, "the most is needed while completions are generated: tensors are counted")
     elif case.trains:
         text = "reserved memory is not simulated: the step has too many ops, and only its tensors are counted"
         yield Assumption(Topic.ALLOCATOR, text)
+    if error:
+        yield error.assumption()

@@ -7,26 +7,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
 from archcalc.analyze.memory import inference, training
-from archcalc.analyze.memory.allocator_notes import allocator_notes
-from archcalc.analyze.memory.assumptions import assumptions, attends
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
-from archcalc.analyze.memory.device_memory import MOST_OPS, OnDevice, on_device, ops_in
+from archcalc.analyze.memory.device_memory import MOST_OPS, OnDevice, ops_in
+from archcalc.analyze.memory.device_memory import on_device as played_on_device
+from archcalc.analyze.memory.engine_pool import required_by_engine
 from archcalc.analyze.memory.engine_step import layers_of
 from archcalc.analyze.memory.extras import all_residents
 from archcalc.analyze.memory.keeping import keeping_of
+from archcalc.analyze.memory.offloading import Offloading
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.profile import Happening, Instant, Levels, Simulated
-from archcalc.analyze.memory.replicated import left_whole, undivided
 from archcalc.analyze.memory.report import PARTS, USUAL_DEPTH, MemoryReport
+from archcalc.analyze.memory.reporting import reported
 from archcalc.analyze.memory.residents import Resident, joined, passing
 from archcalc.analyze.memory.rollout import needs_more
-from archcalc.analyze.memory.rows import rows
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, parameter_memory
 from archcalc.analyze.memory.tree_changes import tree_changes
 from archcalc.analyze.option_checks import (
@@ -37,16 +36,11 @@ from archcalc.analyze.option_checks import (
     check_sense,
     check_sizes,
 )
-from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
-from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
 from archcalc.run import sequence_parallel
-from archcalc.run.accuracy import measured_bands
 from archcalc.run.case import Case, case
 from archcalc.run.code.library import PLAIN
 from archcalc.run.code.lowering import NotLowered
-from archcalc.run.code.support import unmeasured_ops
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.pipeline import Stage, stages
@@ -57,11 +51,6 @@ from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
     from archcalc.model import Model
-
-LAYERS = {  # what the rows of layers are, since they need not add up to the total
-    True: "layer rows: all that a layer stores at any time of the step, so the sum can exceed the peak",
-    False: "layer rows: weights and cache; activations and overhead belong to no layer",
-}
 
 FROM_THE_START = (
     "gradients",
@@ -102,6 +91,7 @@ class Memory:
             self._try_usual_code()
         self._totals: dict[Sizes, int] = {}
         self._required: dict[Sizes, int] = {}
+        self.beside: dict[Sizes, int] = {}  # what a serving engine needs beside its cache
 
     def _try_usual_code(self) -> None:
         """archcalc's own layers where the code that people run does not compute such a model."""
@@ -133,52 +123,7 @@ class Memory:
         check_sizes(work, self.options)
         if self._stages:
             return self._worst_stage(sizes).report(sizes, depth=depth, timeline=timeline)
-        step, root = self._simulated(work), self.build(work)
-        levels = Levels(dict(step.start)).play(step.changes)
-        whole = undivided(self.parameters, step.schedule.saved(), step.cache)
-        beside = self.residents(work)
-        layers = [Assumption(Topic.TABLE, LAYERS[self.case.trains])] if depth and not timeline else []
-        assumed = assumptions(
-            self.case,
-            self.tree,
-            step.cache,
-            of_file=self.model.spec.family == "weights",
-            attention_matters=self._attention_matters(work, levels.peak),
-        )
-        device = self._on_device(work, step)
-        return MemoryReport(
-            model=self.model.name,
-            assumptions=(
-                *assumed,
-                *allocator_notes(self.case, device),
-                *_notes(root),
-                *unmeasured_ops(root, self.case.code),
-                *self._stage_notes,
-                *left_whole(whole),
-                *(note for one in beside for note in one.assumptions),
-                *layers,
-                *work.assumptions,
-            ),
-            scope=self.model.scope,
-            mode=self.case.mode,
-            batch=work.batch,
-            lengths=work.lengths,
-            context=work.context,
-            plan=self.case.plan,
-            peak=levels.peak,
-            instants=tuple(levels.instants),
-            states=self.parameters.states,
-            undivided=whole,
-            padding=sum(one.padding for one in self.parameters.held),
-            rows=(*rows(root, self.parameters, step.schedule, step.cache), *(one.row for one in beside if one.held)),
-            elsewhere={one.title: one.elsewhere for one in beside if one.elsewhere},
-            estimates=self.case.estimates,
-            weights=self.case.format.name,
-            depth=depth or USUAL_DEPTH,
-            timeline=timeline,
-            device=device,
-            band=next(iter(measured_bands(self.case)), None) if device else None,
-        )
+        return reported(self, work, depth=depth, timeline=timeline)
 
     @checked()
     def total(
@@ -197,7 +142,7 @@ class Memory:
         """The same, remembered."""
         if sizes not in self._totals:
             worst = self._worst_stage(sizes) if self._stages else self
-            self._totals[sizes] = worst._peak(self._workload(sizes)).bytes
+            self._totals[sizes] = worst.peak(self._workload(sizes)).bytes
         return self._totals[sizes]
 
     @cached_property
@@ -216,12 +161,18 @@ class Memory:
         """What a device must have: in training with what the allocator takes beyond the tensors, remembered."""
         if self._stages:
             return self._worst_stage(sizes).required_bytes(sizes)
+        if self.case.engine.fills_device:
+            return required_by_engine(self, sizes)
         if sizes not in self._required:
             work = self._workload(sizes)
-            device = self._on_device(work, self._simulated(work)) if self.case.trains else None
+            device = self.on_device(work, self.simulated_at(work)) if self.case.trains else None
             beside = device.memory.reserved - device.memory.tensors if device else 0
             self._required[sizes] = self.peak_bytes(sizes) + beside
         return self._required[sizes]
+
+    def peak_parts(self, sizes: Sizes) -> dict[str, int]:
+        """The parts of the peak."""
+        return self.peak(self._workload(sizes)).parts
 
     def build(self, work: Workload) -> Module:
         """The traced model, with adapters and the loss as the case wants them, and its part of the sequence."""
@@ -234,13 +185,13 @@ class Memory:
 
     def simulated(self, sizes: Sizes) -> Simulated:
         """The simulated step, for callers that need many sizes."""
-        return self._simulated(self._workload(sizes))
+        return self.simulated_at(self._workload(sizes))
 
     def traced(self, sizes: Sizes) -> Module:
         """The model as it is simulated at these sizes."""
         return self.build(self._workload(sizes))
 
-    def _simulated(self, work: Workload) -> Simulated:
+    def simulated_at(self, work: Workload) -> Simulated:
         start = dict.fromkeys(PARTS, 0) | self.parameters.states
         start |= {
             "weights": self.parameters.weights,
@@ -250,22 +201,25 @@ class Memory:
             step = training.simulated(self.build(work), work, self.case, self.keeping, start)
         else:
             prompt = inference.prompt_of(work, self.case)
-            step = inference.simulated(self.build(prompt), prompt, self.case, self._cache(work), start)
+            root, cache = self.build(prompt), self.offloading.on_gpu(self.cached_at(work, self.case))
+            staged = self.offloading.staged(root, prompt)
+            step = inference.simulated(root, prompt, self.case, cache, start, staged)
+            step = self.offloading.computed(prompt, step)
         return joined(step, self.residents(work))
 
     def residents(self, work: Workload, *, is_unrolled: bool = False) -> list[Resident]:
         return list(all_residents(self, work, is_unrolled=is_unrolled))
 
-    def another(self, model: Model, options: Options) -> Memory:
+    def another(self, model: Model, options: Options, stage: Stage | None = None) -> Memory:
         """Of a second model, or of this one in another role."""
-        return Memory(model, options)
+        return Memory(model, options, stage)
 
     @cached_property
     def layers(self) -> int:
         """How many blocks a forward pass runs through."""
         return layers_of(self.tree)
 
-    def _on_device(self, work: Workload, step: Simulated) -> OnDevice | None:
+    def on_device(self, work: Workload, step: Simulated) -> OnDevice | None:
         """What PyTorch's allocator makes of a training step, unless it has too many ops to be played."""
         if not self.case.trains or ops_in(step.schedule.nodes) > MOST_OPS:
             return None
@@ -276,23 +230,23 @@ class Memory:
             changes = training.unrolled(root, self.case, self.keeping, start)
             return passing(changes, [one for one in self.residents(work, is_unrolled=True) if not one.own_pool])
 
-        found = on_device(self.parameters, play, self.case.allocator, besides)
+        found = played_on_device(self.parameters, play, self.case.allocator, besides)
         return None if needs_more(self.case, step, found) else found
 
-    def _peak(self, work: Workload) -> Instant:
-        step = self._simulated(work)
+    def peak(self, work: Workload) -> Instant:
+        step = self.simulated_at(work)
         return Levels(dict(step.start)).play(step.changes).peak
 
     def cached(self, sizes: Sizes) -> list[Cached]:
-        """The KV cache and recurrent states of all sequences."""
-        return self._cache(self._workload(sizes))
+        """The KV cache and recurrent states of all sequences, as far as they are on the GPU."""
+        return self.offloading.on_gpu(self.cached_at(self._workload(sizes), self.case))
 
-    def _cache(self, work: Workload) -> list[Cached]:
-        """The KV cache and recurrent states of a decoder after that many tokens."""
+    def cached_at(self, work: Workload, case: Case) -> list[Cached]:
+        """The KV cache and recurrent states of a decoder after that many tokens, of all its layers."""
         if self.case.trains or not keeps_cache(self.tree):
             return []
         step = inference.last_step(work)
-        found = inference.cache_after(self.build(step), step, self.case)
+        found = inference.cache_after(self.build(step), step, case)
         check_cache({one.grows for one in found}, self.options)
         return found
 
@@ -314,30 +268,14 @@ class Memory:
         return keeping_of(self.model, self.tree, self.case)
 
     @cached_property
-    def parameters(self) -> ParameterMemory:
-        """Memory that does not depend on the batch: weights, gradients and optimizer states."""
-        return parameter_memory(self.tree, self.keeping, self.case.activations)
+    def offloading(self) -> Offloading:
+        every = parameter_memory(self.tree, self.keeping, self.case.activations)
+        return Offloading(self.case, self.keeping, every, self.tree)
 
     @property
-    def _stage_notes(self) -> Iterator[Assumption]:
-        stage = self.case.stage
-        if stage:
-            yield Assumption(Topic.PARALLELISM, stage.about(self.case.accumulate), stage.number + 1)
-
-    def _attention_matters(self, work: Workload, peak: Instant) -> bool:
-        """Whether --attention was not given and the other kernel would change the peak."""
-        if "attention" in self.case.said or not attends(self.tree):
-            return False
-        other = {"eager": "flash", "flash": "eager"}[self.case.attention]
-        asked = Memory(self.model, replace(self.options, attention=other), self.case.stage)
-        try:
-            return peak.parts != asked._peak(replace(work, attention=other)).parts
-        except InputError:  # context parallelism wants a kernel
-            return False
-
-
-def _notes(root: Module) -> tuple[Assumption, ...]:
-    return (*notes_of(root), *work_notes_of(root), *memory_notes_of(root))
+    def parameters(self) -> ParameterMemory:
+        """Memory of the GPU that does not depend on the batch: weights, gradients and optimizer states."""
+        return self.offloading.apart.on_gpu
 
 
 def memory(model: Model, options: Options, *, depth: int = USUAL_DEPTH, timeline: bool = False) -> MemoryReport:

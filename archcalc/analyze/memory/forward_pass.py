@@ -29,7 +29,7 @@ class ForwardPass:
         self.replayed: set[int] = set()  # steps that go back with recomputed tensors
         self.leaves: list[Block] = []  # made a second time by the block that is being recomputed
         self.held: dict[Cell, None] = {}  # by the training loop, until the step is done; in order, as all that is freed
-        self.gathering = Gathering(self.ledger, policy.gpus)
+        self.gathering = Gathering(self.ledger, policy.gpus, policy.offloads)
         self.copies = WeightCopies(policy, self.ledger)
         self.trained = ParameterGradients(policy, self.ledger, self.gathering, _uses(schedule))
         self.blocks = [group for group in schedule.groups() if group.module.region == Region.BLOCK]
@@ -120,8 +120,20 @@ class ForwardPass:
             gathered.free()
         else:
             self.gathered[group] = gathered
+        self._send_away(group)
         if group is self.blocks[-1]:
             self.behind = self.gathering.forward(self.policy.groups.last)
+
+    def _before(self, group: Group) -> Group | None:
+        """The block that ran before this one."""
+        place = self.blocks.index(group)
+        return self.blocks[place - 1] if place else None
+
+    def _send_away(self, group: Group) -> None:
+        """What the block before saved has been copied to host RAM while this one computed."""
+        before = self._before(group) if self.schedule.offloaded else None
+        for cell in self.schedule.offloaded[before] if before else ():
+            self._free(cell)
 
     def _is_resharded(self, group: Group) -> bool:
         if self.policy.reshard == "all_but_last":

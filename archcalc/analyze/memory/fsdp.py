@@ -25,6 +25,7 @@ class Gathering:
 
     ledger: Ledger
     gpus: int  # that shards are gathered from
+    are_offloaded: bool = False  # shards, which are then copied to the GPU before they are cast
     output: Block | None = None  # of the last all-gather going forward
     prefetched: Block | None = None  # of the next one going back
     reduced: Block | None = None  # what the last reduce-scatter reads
@@ -69,8 +70,11 @@ class Gathering:
         whole = sum(group)
         if not whole:
             return None
-        cast = self.ledger.allocate("temporary", whole // self.gpus, Stream.ALL_GATHER)
+        share = whole // self.gpus
+        copied = self.ledger.allocate("temporary", share if self.are_offloaded else 0, Stream.ALL_GATHER)
+        cast = self.ledger.allocate("temporary", share, Stream.ALL_GATHER)
         output = self.ledger.allocate("temporary", whole, Stream.ALL_GATHER)
+        self.ledger.free(copied)
         self.ledger.free(cast)
         return output
 

@@ -32,11 +32,16 @@ def prompt_of(work: Workload, case: Case) -> Workload:
     is ready for a full step of them, of as many prompts as that takes."""
     piece = case.prefill
     if piece and case.engine.fills_device and not work.decodes:
-        longest = max(work.lengths.values(), default=1)
-        work = replace(work, batch=max(piece // longest, 1))
-    elif piece and case.engine.tokens and not work.decodes:
+        longest = _whole_part(piece, max(work.lengths.values(), default=1))
+        return replace(work, batch=piece // longest, lengths=dict.fromkeys(work.lengths, longest))
+    if piece and case.engine.tokens and not work.decodes:
         work = replace(work, batch=1)
     return replace(work, lengths={name: min(length, piece) for name, length in work.lengths.items()}) if piece else work
+
+
+def _whole_part(tokens: int, longest: int) -> int:
+    """The longest prompt, up to so long, of which a number fills a step of so many tokens."""
+    return next(length for length in range(min(tokens, longest), 0, -1) if tokens % length == 0)
 
 
 def last_step(work: Workload) -> Workload:
@@ -58,12 +63,21 @@ def cache_after(root: Module, step: Workload, case: Case) -> list[Cached]:
     return in_groups(root, step, formats, in_flight(case.prefill, decodes=case.mode == "decode"))
 
 
-def simulated(root: Module, prompt: Workload, case: Case, cache: list[Cached], start: dict[str, int]) -> Simulated:
-    """Prefill or decode of what `root` was traced for, with the whole cache in place."""
+def simulated(
+    root: Module,
+    prompt: Workload,
+    case: Case,
+    cache: list[Cached],
+    start: dict[str, int],
+    staged: Callable[[Param], int] = lambda param: 0,
+) -> Simulated:
+    """Prefill or decode of what `root` was traced for, with the whole cache in place. `staged` has the bytes of weights
+    that are copied from host RAM for a product."""
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
     size = _sizes(case, computed_earlier(root), decodes=bool(cache))
     step = schedule(root, Policy(case.activations), never, size, [mark_logits])
-    policy = StepPolicy(copy=_dequantised(case, prompt), live="activations")
+    dequantised = _dequantised(case, prompt)
+    policy = StepPolicy(copy=lambda param: dequantised(param) + staged(param), live="activations")
     changes = [*simulate(step, policy, trains=False), *sampling(root, case)]
     beside = {"activations": start["activations"] + beside_layers(root, case)}
     return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)

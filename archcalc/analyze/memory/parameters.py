@@ -89,14 +89,15 @@ class ParameterGradients:
         """Kept, or added to the gradient of earlier micro-batches."""
         if self.policy.reduces:
             self.unreduced[wanted] = made
-        elif self.policy.accumulates:
+        elif self.policy.accumulates or self.policy.offloads:
             self.ledger.free(made)
         else:
             self.kept.append(made)
 
     def _part(self, wanted: Copy) -> str:
         is_first = wanted not in self.waiting
-        return "gradients" if is_first and not (self.policy.reduces or self.policy.accumulates) else "temporary"
+        passes = self.policy.reduces or self.policy.accumulates or self.policy.offloads
+        return "gradients" if is_first and not passes else "temporary"
 
     def reduce(self, block: Module | None = None) -> None:
         """Reduce a block's gradients over GPUs, or all that are left, and keep this GPU's share."""
@@ -104,7 +105,11 @@ class ParameterGradients:
         gradients = [self.unreduced.pop(one) for one in ready]
         params, policy = [param for param, _ in ready], self.policy
         kept = 0 if policy.accumulates else sum(map(policy.kept_gradient, params))
-        self.kept.append(self.gathering.reduce(gradients, sum(map(policy.summed, params)), kept))
+        share = self.gathering.reduce(gradients, sum(map(policy.summed, params)), kept)
+        if policy.offloads:  # copied to host RAM, be it to be added to what is there
+            self.ledger.free(share)
+        else:
+            self.kept.append(share)
 
     def clear(self) -> None:
         """Set to None, as zero_grad does, for the next step."""

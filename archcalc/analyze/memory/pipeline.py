@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from archcalc.analyze.memory.bus import offloaded_bytes
 from archcalc.analyze.memory.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def in_flight(start: dict[str, int], step: Schedule, case: Case) -> dict[str, in
     if not stage:
         return start
     number = stage.in_flight(case.accumulate)
-    kept = (number - 1) * sum(saved.bytes for saved in step.saved())
+    kept = (number - 1) * (sum(saved.bytes for saved in step.saved()) - offloaded_bytes(step))
     sent = sum(step.bytes[one.output] for one in step.steps() if one.op.traits.leaf)
     held = sent if case.accumulate > number else 0
     return dict(start, activations=start["activations"] + kept, temporary=start["temporary"] + held)

@@ -68,6 +68,7 @@ class Simulated(NamedTuple):
     changes: list[Happening]
     schedule: Schedule
     cache: Sequence[Cached] = ()
+    by_host: int = 0  # bytes of activations at the peak of what the CPU computes instead
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,10 @@ def _weights(root: Module, case: Case) -> int:
 def _forward(root: Module, case: Case, keeping: Keeping, *, is_unrolled: bool) -> list[Happening]:
     """Whatever no later op reads is freed: nothing is saved, and nothing cached."""
     policy = StepPolicy(
-        copy=training.copies(case, keeping), groups=training.groups(case, root), reshard="always", gpus=case.plan.shards
+        copy=training.copies(case, keeping),
+        groups=training.groups(case, root, keeping),
+        reshard="always",
+        gpus=case.plan.shards,
     )
     return simulate(_schedule(root, case, is_unrolled=is_unrolled), policy, trains=False)
 

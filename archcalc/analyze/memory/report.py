@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from archcalc.analyze.memory.device_memory import OnDevice
+from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.profile import Instant
 from archcalc.analyze.memory.replicated import Undivided, records
 from archcalc.analyze.memory.rows import Row
@@ -61,6 +62,7 @@ class MemoryReport(Report):
     timeline: bool = False
     device: OnDevice | None = field(default=None, compare=False)
     band: Band | None = None  # the error of measured runs
+    host: Host | None = None  # what is offloaded
 
     @property
     def parts(self) -> dict[str, int]:
@@ -87,6 +89,11 @@ class MemoryReport(Report):
         """What a device must have: reserved memory and overhead in training, else the tensors and the overhead."""
         return self.reserved_bytes + self.parts["overhead"] if self.device else self.total_bytes
 
+    @property
+    def host_bytes(self) -> int:
+        """Host RAM of what is offloaded, of all GPUs together."""
+        return self.host.bytes if self.host else 0
+
     def title(self) -> str:
         asked = {"train": "training", "infer": "inference"}.get(self.mode, self.mode)
         sizes = {"batch": self.batch, **self.lengths}
@@ -101,16 +108,18 @@ class MemoryReport(Report):
         size = self.required_bytes
         exact = binary_bytes(size) if self.device else f"{size:,} bytes · {binary_bytes(size)}"
         within = f" · ± {self.band.percent} %" if self.band else ""
-        return f"{about}{decimal_bytes(size)} {where} · {exact}{within}"
+        host = f" · {decimal_bytes(self.host_bytes)} of host RAM" if self.host else ""
+        return f"{about}{decimal_bytes(size)} {where} · {exact}{within}{host}"
 
     def figures(self) -> list[Figure]:
         """Bytes of weights, gradients and optimizer states over the whole step."""
+        offloaded = [*self.host.figures()] if self.host else []
         if self.mode != "train":
-            return []
+            return offloaded
         whole = Figure("weights and states", sum(self.states.values()), "bytes")
         padding = Figure("padding, all GPUs", self.padding, "bytes", "FSDP2 gives every GPU the same number of rows")
         others = [Figure(f"{name}, on its own GPU", size, "bytes") for name, size in self.elsewhere.items()]
-        return [*self._on_device(), whole, *([padding] if self.padding else []), *others]
+        return [*self._on_device(), whole, *([padding] if self.padding else []), *offloaded, *others]
 
     def _on_device(self) -> Iterator[Figure]:
         """From the bytes of tensors to what is taken from the device."""
@@ -136,13 +145,17 @@ class MemoryReport(Report):
         return {"rounding": found.rounding, **unused}
 
     def more(self) -> Sequence[Table]:
+        return [*([self.host.table()] if self.host else []), self._by_layer()]
+
+    def _by_layer(self) -> Table:
+        """Memory over the step, or of each layer."""
         if self.timeline:
             over = (Column("timeline", "name"), *SIZE, Column("of the peak", "share"))
-            return [Table(over, tuple(self._timeline_lines()))]
+            return Table(over, tuple(self._timeline_lines()))
         labels = ("weights", "states", "saved") if self.mode == "train" else ("weights", "cache")
         wide = (Column(label, "bytes", spare=True) for label in labels)
         columns = (Column("layer", "name"), Column("×", "times"), *SIZE, *wide, Column("share", "share"))
-        return [Table(columns, tuple(self._layer_lines()))]
+        return Table(columns, tuple(self._layer_lines()))
 
     def _part_line(self, part: str, size: int) -> Line:
         line = self._line(PARTS[part], size)
@@ -190,6 +203,7 @@ class MemoryReport(Report):
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
             **self._device_record(),
+            **(self.host.record() if self.host else {}),
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.module.path or "model"},
             "states": self.states,

@@ -55,7 +55,8 @@ def rows(root: Module, parameters: ParameterMemory, step: Schedule, cache: Itera
         if not entry.is_padding:
             _add(tally, entry.module.path, _part(entry), entry.bytes)
     found = tuple(_rows(root, tally, 1))
-    return (*found, *_rounding(found[0], parameters), *_padding(kept))
+    rounding = _rounding(found[0], parameters) if found else ()
+    return (*found, *rounding, *_padding(kept))
 
 
 def _add(tally: Tally, path: str, part: str, number: int) -> None:

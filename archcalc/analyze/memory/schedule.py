@@ -34,6 +34,7 @@ __all__ = [
     "Step",
     "groups",
     "read_from_outside",
+    "savers_in",
     "schedule",
     "steps",
 ]
@@ -65,6 +66,7 @@ class Schedule:
     logits: set[Cell] = field(default_factory=set)  # accounted as logits, not as activations
     outliving: set[Cell] = field(default_factory=set)  # kept as long as the graph lives, and not the backward pass
     savers: dict[Cell, list[int]] = field(default_factory=dict)  # numbers of steps, or of a recomputed region's first
+    offloaded: dict[Group, list[Cell]] = field(default_factory=dict)  # what of a block's leaves for host RAM
 
     def gradient_bytes(self, cell: Cell) -> int:
         """A gradient is as large as its tensor, also where that is a part of another one."""
@@ -119,7 +121,7 @@ def schedule(
     made = Schedule(nodes, unrolling.bytes, unrolling.last_read, unrolling.entering, unrolling.seen)
     for change in passes:
         change(made)
-    for cell, number in _savers(made.nodes):
+    for cell, number in savers_in(made.nodes):
         made.savers.setdefault(cell, []).append(number)
     return made
 
@@ -257,7 +259,7 @@ class Unrolling:
         return made
 
 
-def _savers(nodes: list[Node]) -> Iterator[tuple[Cell, int]]:
+def savers_in(nodes: list[Node]) -> Iterator[tuple[Cell, int]]:
     """The tensors of a checkpointed region are not saved, only its inputs and some of its results."""
     for node in nodes:
         if isinstance(node, Step):
@@ -265,7 +267,7 @@ def _savers(nodes: list[Node]) -> Iterator[tuple[Cell, int]]:
         elif isinstance(node, Group) and node.recomputed:
             yield from ((cell, node.first) for cell in (*node.reads, *node.results))
         else:
-            yield from _savers(node.body)
+            yield from savers_in(node.body)
 
 
 def _saved(nodes: list[Node], savers: dict[Cell, list[int]], times: int = 1) -> Iterator[tuple[Module, Cell, int]]:

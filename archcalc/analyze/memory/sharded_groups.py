@@ -31,6 +31,14 @@ class Places:
         """Whether there are blocks, and no parameter is used both in front of them and behind."""
         return bool(self._blocks) and not self._read_ahead & self._read_behind
 
+    def is_read_ahead(self, param: Param) -> bool:
+        """Whether an op in front of all blocks reads it."""
+        return param in self._read_ahead
+
+    def is_read_behind(self, param: Param) -> bool:
+        """Whether an op outside of blocks and behind the first of them reads it."""
+        return param in self._read_behind
+
     @cached_property
     def _blocks(self) -> list[Module]:
         return [module for module, _ in walk(self.root) if module.region == Region.BLOCK]

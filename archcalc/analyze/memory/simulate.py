@@ -47,7 +47,7 @@ class _Simulation(ForwardPass):
         self._let_go_of_logits("backward")
         self.outside.free()
         self.trained.reduce()
-        if not self.policy.accumulates:
+        if not (self.policy.accumulates or self.policy.offloads):
             self.trained.kept.append(self.ledger.allocate("gradients", self.policy.rounding))
         self.gathering.end()
 
@@ -90,6 +90,7 @@ class _Simulation(ForwardPass):
             self.behind.free()
             self.trained.reduce()
         gathered = self._gathered_again(group)
+        self._bring_back(group)
         self._back_within(group)
         self.ledger.module = group.module
         gathered.free()
@@ -97,6 +98,12 @@ class _Simulation(ForwardPass):
             self.trained.reduce(group.module)
         if group is self.blocks[0]:
             self.gathering.backward(self.policy.groups.first, ()).free()
+
+    def _bring_back(self, group: Group) -> None:
+        """What the block before saved is copied from host RAM while this one is differentiated."""
+        before = self._before(group) if self.schedule.offloaded else None
+        for cell in self.schedule.offloaded[before] if before else ():
+            self._allocate(cell, True)
 
     def _gathered_again(self, group: Group) -> Gathered:
         """The block's weights, while those of the block before it are gathered."""

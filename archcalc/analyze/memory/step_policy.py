@@ -42,6 +42,7 @@ class StepPolicy:
     reshard: str = "always"  # which blocks free their gathered weights after the forward pass
     gpus: int = 1  # over which weights are sharded
     accumulates: bool = False  # gradients of earlier micro-batches are there
+    offloads: bool = False  # gradients and shards of weights are in host RAM
     reduces: bool = False  # gradients are summed over GPUs and divided as soon as a block is done
     updates: Sequence[
         Sequence[int]

@@ -14,6 +14,7 @@ from archcalc.analyze.memory.passes.checkpointing import checkpoint
 from archcalc.analyze.memory.passes.compiled import compile_blocks, compile_loss
 from archcalc.analyze.memory.passes.loss_chunks import in_chunks, mark_logits
 from archcalc.analyze.memory.passes.mixed_precision import autocast, fp8
+from archcalc.analyze.memory.passes.offloaded_activations import offload_activations
 from archcalc.analyze.memory.pipeline import in_flight
 from archcalc.analyze.memory.profile import Happening, Simulated
 from archcalc.analyze.memory.schedule import Pass, Schedule, schedule
@@ -26,6 +27,7 @@ from archcalc.analyze.memory.workspaces import PRODUCTS, of_attention
 from archcalc.core.ir import Module, Op, Param, Tensor, walk
 from archcalc.core.precision import BYTES, Policy
 from archcalc.storage.format import plain
+from archcalc.storage.places import Place
 
 if TYPE_CHECKING:
     from archcalc.core.mesh import Plan
@@ -88,6 +90,8 @@ def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
     yield mark_logits
     if case.loss_chunks > 1 and case.code.habits.loss_chunks in ("freed", "backward"):
         yield in_chunks(case.loss_chunks)
+    if case.offload.activations:
+        yield offload_activations
 
 
 def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> StepPolicy:
@@ -97,7 +101,7 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
     width = partial(_gradient_width, keeping)
     trained = [(one, copies) for one, copies in _params(root) if keeping.trained(one)]
     shares = sum(number * _share(plan, param) * width(param) for param, number in trained)
-    rounding = gradients - shares if plan.zero == 2 else 0
+    rounding = gradients - shares if plan.zero == 2 and not case.offload.updates else 0
     return StepPolicy(
         gradient=lambda param: plan.size(param) * width(param, is_made=True),
         is_fused=lambda op, param: case.code.habits.gradients == "resident" and is_fused(op, param),
@@ -107,11 +111,12 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
         copy=copies(case, keeping),
         copy_stays=lambda param: bool(recipe.copies) and not keeping.quantised(param),
         copies_are_cached=recipe.name == "autocast",
-        groups=groups(case, root),
+        groups=groups(case, root, keeping),
         reshard=case.reshard,
-        accumulates=_has_gradients(case),
+        accumulates=_has_gradients(case) and not case.offload.updates,
+        offloads=case.offload.updates,
         reduces=plan.zero >= 2,
-        updates=updates(case, root, keeping, lambda param: _here(plan, param)),
+        updates=[] if case.offload.updates else updates(case, root, keeping, lambda param: _here(plan, param)),
         gpus=plan.shards,
         keys_from=_keys_from(case),
         workspace=_workspaces(case),
@@ -185,7 +190,7 @@ def copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
     return copy
 
 
-def groups(case: Case, root: Module) -> ShardedGroups:
+def groups(case: Case, root: Module, keeping: Keeping) -> ShardedGroups:
     """Under ZeRO-3 a block's weights are gathered whole while it runs; those outside of blocks stay gathered, or are
     two groups of their own, unless one matrix is used at both ends."""
     if case.plan.zero < 3:
@@ -195,9 +200,14 @@ def groups(case: Case, root: Module) -> ShardedGroups:
     narrow = BYTES[case.recipe.gathered_matrices] if case.recipe.gathered_matrices else width
     places = Places(root)
 
+    def gathered(param: Param, matrix: int) -> int:
+        """A quantised matrix is gathered as it is stored, and dequantised for its products."""
+        if keeping.quantised(param):
+            return keeping.weights(Place(param, 1), case.plan.size(param))
+        return case.plan.size(param) * (matrix if len(param.axes) > 1 else width)
+
     def sizes(params: Iterable[tuple[Param, int]], matrix: int = width) -> list[int]:
-        widths = [(param, matrix if len(param.axes) > 1 else width, number) for param, number in params]
-        return [case.plan.size(param) * each for param, each, number in widths for _ in range(number)]
+        return [gathered(param, matrix) for param, number in params for _ in range(number)]
 
     @cache
     def block(module: Module) -> list[int]:

@@ -78,7 +78,6 @@ class EngineRules(Node):
     graphs_in_share: bool = False
     headroom: Headroom | None = None
     host: list[str] = Field(default_factory=list)  # what stays in the host's memory: embedding
-    weights: list[str] = Field(default_factory=list)  # formats that it runs, widest first
     kv_formats: list[str] = Field(default_factory=list)
     layouts: dict[str, dict[str, str]] = Field(default_factory=dict)  # of a format, by the generation of the device
     devices: list[str] = Field(default_factory=list)  # makers whose devices it runs on; empty: any

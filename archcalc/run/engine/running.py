@@ -66,6 +66,10 @@ class Running:
         yield Assumption(Topic.ENGINE, f"engine: {self.rules.name}{version}", self.rules.name)
         if self.step and "prefill" not in self.chosen:
             yield self._step_assumption()
+        if self.fills_device and self.share < 1 and "gpu_memory_utilization" not in self.chosen and self.device.name:
+            of = "what is free once the model is loaded" if self.rules.pool == "free" else "the device"
+            text = f"{self.rules.name} takes {self.share:.0%} of {of}"
+            yield Assumption(Topic.ENGINE, text, option="--gpu-memory-utilization")
         if self.rules.sampler and self.step and self.requests > 1 and "max_num_seqs" not in self.chosen:
             text = f"{self.rules.name} computes at most {self.requests:,} requests at once"
             yield Assumption(Topic.ENGINE, text, self.requests, "--max-num-seqs")

@@ -61,6 +61,9 @@ TRAINING: dict[str, dict[str, Any]] = {
     "dpo without a reference": {"method": "dpo", "reference": "none"},
     "grpo": {"method": "grpo"},
     "grpo beside an engine": {"method": "grpo", "rollout": "same", "rollout_memory": 123_456_789},
+    "optimizer in host RAM": {"offload": "optimizer"},
+    "params in host RAM": {"offload": "params"},
+    "activations in host RAM": {"offload": "activations"},
 }
 EXPERTS: dict[str, dict[str, Any]] = {
     "accumulate": {"accumulate": 2},
@@ -95,6 +98,8 @@ INFERENCE: dict[str, dict[str, Any]] = {
     "one adapter": {"lora": 8, "lora_targets": "q"},
     "draft": {"draft": "qwen3-0.6b"},
     "shared prefix": {"shared_prefix": 120},
+    "table in host RAM": {"offload": "embedding"},
+    "layers on the GPU": {"ngl": 2},
 }
 STATES: dict[str, dict[str, Any]] = {
     "fp32": {"precision": "fp32"},
@@ -107,6 +112,9 @@ STATES: dict[str, dict[str, Any]] = {
     "tp": {"tp": 2},
     "overhead": {"overhead": 12345},
     "shared prefix": {"shared_prefix": 120},
+    "layers on the GPU": {"ngl": 2},
+    "experts in host RAM": {"cpu_moe": True},
+    "some experts in host RAM": {"n_cpu_moe": 3},
 }
 SMALL = ("llama-3-8b", SIZES)
 TABLES = {  # the options of one mode, and a model for which each of them says something
@@ -135,6 +143,8 @@ SAME = (
         ("fp32", "state fp32"): "a state is kept in the precision of the activations anyway",
         ("autocast", "torchtitan"): "under autocast the layers are archcalc's own, whatever the code: it is said",
         ("autocast", "plain code"): "likewise",
+        ("layers on the GPU", "table in host RAM"): "the input tables are no layer: they are in host RAM anyway",
+        ("layers on the GPU", "some experts in host RAM"): "the first layers are there anyway, experts and all",
         ("megatron", "accumulate"): "main gradients are there anyway, of one micro-batch too",
         ("habit", "accumulate"): "likewise",
         ("experts over tp", "accumulate"): "likewise",
@@ -168,7 +178,7 @@ def answer(table: str, names: tuple[str, ...]) -> Any:
         report = load(name, set=changes).memory(mode=mode, batch=4, seq=128, **asked)
     except InputError as refused:
         return str(refused)
-    numbers = report.parts, report.states, report.rows, [instant.bytes for instant in report.instants]
+    numbers = report.parts, report.states, report.rows, [instant.bytes for instant in report.instants], report.host
     return (*numbers, report.reserved_bytes) if "expandable" in names else numbers
 
 

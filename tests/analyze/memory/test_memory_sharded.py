@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-import torch.distributed as dist
-from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from support.fake_mesh import mesh_of
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 
@@ -21,21 +18,6 @@ from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
     from archcalc.model import Model
-
-
-@contextmanager
-def mesh_of(*sizes: int) -> Iterator[DeviceMesh]:
-    """A mesh of GPUs that are not there; this process is the first, which holds most."""
-    from torch.testing._internal.distributed.fake_pg import FakeStore
-
-    world = 1
-    for size in sizes:
-        world *= size
-    dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=world)
-    try:
-        yield init_device_mesh("cpu", sizes)
-    finally:
-        dist.destroy_process_group()
 
 
 def network(model: Model) -> torch.nn.Module:

@@ -1,0 +1,116 @@
+"""What crosses the bus between a GPU and host RAM in one step, on account of what is offloaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from archcalc.analyze.memory.host import Crossing
+from archcalc.analyze.memory.residence import Residence, is_of_experts
+from archcalc.analyze.memory.schedule import Group, Loop, Node, Schedule, Step
+from archcalc.core.ir import Module, Param, Region, Tensor, walk
+from archcalc.core.precision import Policy
+from archcalc.core.tree import given_out, ops_in, read_from_outside
+from archcalc.spec import paths
+
+if TYPE_CHECKING:
+    from archcalc.analyze.memory.states import Keeping
+    from archcalc.run.case import Case
+    from archcalc.spec.workload import Workload
+
+
+@cache
+def _llama_cpp() -> dict[str, Any]:
+    from archcalc.spec.yaml_reader import read
+
+    return read(paths.presets("offload")["llama.cpp"].read_bytes(), "offload llama.cpp").data
+
+
+def copies_weights(work: Workload) -> bool:
+    """Whether so many tokens are computed at once that weights in host RAM are copied to the GPU for it."""
+    longest = 1 if work.decodes else max(work.lengths.values(), default=1)
+    return bool(work.batch * longest >= _llama_cpp()["copied_from"])
+
+
+def copied_from() -> int:
+    """Tokens from which on weights in host RAM are copied to the GPU."""
+    found: int = _llama_cpp()["copied_from"]
+    return found
+
+
+def staged(param: Param, residence: Residence, keeping: Keeping) -> int:
+    """Bytes on the GPU of a weight in host RAM while it is multiplied with: one layer's, the largest."""
+    place = residence.in_host(param)
+    if not place or param.weight_role.is_table:
+        return 0
+    each = [place.among((layer,)) for layer in place.layers] or [place]
+    return max(keeping.weights(one, keeping.plan.size(param)) for one in each)
+
+
+def answering(residence: Residence, work: Workload, case: Case, keeping: Keeping) -> Crossing:
+    """Weights for many tokens; else hidden states, to where the weights are and back."""
+    entering = 0 if residence.is_all_in_host else looked_up_bytes(residence, case)
+    if not copies_weights(work):
+        return _through_experts(residence, case).plus(Crossing(to_gpu=entering))
+    places = [residence.in_host(param) for param in residence.copies if not param.weight_role.is_table]
+    weights = sum(keeping.weights(place, keeping.plan.size(place.param)) for place in places if place)
+    return Crossing(to_gpu=weights + entering)
+
+
+def looked_up_bytes(residence: Residence, case: Case) -> int:
+    """Rows of tables in host RAM that go to the GPU."""
+    size = _sizes(case)
+    return sum(size(one) for one in _looked_up(residence))
+
+
+def _sizes(case: Case) -> Any:
+    policy = Policy(case.activations)
+    return lambda tensor: case.plan.size(tensor) * policy.bytes_of(tensor.role)
+
+
+def _looked_up(residence: Residence) -> Iterator[Tensor]:
+    """Rows of tables in host RAM, or the hidden states behind the last layer there, which are as large."""
+    for op in ops_in(residence.root):
+        tables = [one for one in op.inputs if isinstance(one, Param) and one.weight_role.is_table]
+        if op.traits.reads_rows and any(map(residence.in_host, tables)):
+            yield op.output
+
+
+def _through_experts(residence: Residence, case: Case) -> Crossing:
+    """What experts in host RAM are given by layers on the GPU, and what they give back."""
+    found, size = Crossing(), _sizes(case)
+    for module, _ in walk(residence.root):
+        if module.region == Region.EXPERTS:
+            there = _layers_apart(module, residence)
+            given = [one for one in read_from_outside(module) if not isinstance(one.storage, Param)]
+            out = given_out(module)
+            found = found.plus(Crossing(size(out) if out else 0, sum(map(size, given))).times(there))
+    return found
+
+
+def _layers_apart(module: Module, residence: Residence) -> int:
+    """How many copies of a mixture have their experts in host RAM and the rest of their layer on the GPU."""
+    experts = [param for param in residence.copies if is_of_experts(param) and _is_below(param, module)]
+    place = residence.in_host(experts[0]) if experts else None
+    return sum(layer >= residence.first_on_gpu for layer in place.layers) if place else 0
+
+
+def _is_below(param: Param, module: Module) -> bool:
+    return any(param in inside.params.values() for inside, _ in walk(module))
+
+
+def offloaded_bytes(schedule: Schedule) -> int:
+    """Activations that leave the GPU in one forward pass."""
+    return _leaving(schedule.nodes, schedule, 1)
+
+
+def _leaving(nodes: list[Node], schedule: Schedule, times: int) -> int:
+    found = 0
+    for node in nodes:
+        if isinstance(node, Step):
+            continue
+        if isinstance(node, Group):
+            found += times * sum(schedule.bytes[cell] for cell in schedule.offloaded.get(node, ()))
+        found += _leaving(node.body, schedule, times * node.times if isinstance(node, Loop) else times)
+    return found

@@ -1,0 +1,74 @@
+"""Host RAM as a second column: what is kept there, and what crosses the bus between it and each GPU in a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from archcalc.report.base import Column, Figure, Line, Table
+
+PARTS = {
+    "weights": "weights",
+    "master": "master weights",
+    "gradients": "gradients",
+    "optimizer": "optimizer states",
+    "staging": "staging buffers",
+    "activations": "activations",
+    "kv_cache": "KV cache",
+    "state": "recurrent state",
+    "pinned": "rounding of pinned memory",
+}
+
+
+class Crossing(NamedTuple):
+    """Bytes of one step that cross the bus of one GPU."""
+
+    to_gpu: int = 0
+    to_host: int = 0
+
+    def plus(self, other: Crossing) -> Crossing:
+        return Crossing(self.to_gpu + other.to_gpu, self.to_host + other.to_host)
+
+    def times(self, number: int) -> Crossing:
+        return Crossing(number * self.to_gpu, number * self.to_host)
+
+
+@dataclass(frozen=True)
+class Host:
+    """`each` has the bytes of one GPU's process by part; there are `processes` of them, each with as much."""
+
+    each: dict[str, int]
+    processes: int = 1
+    crossing: Crossing = field(default_factory=Crossing)
+
+    @property
+    def parts(self) -> dict[str, int]:
+        return {part: self.processes * self.each[part] for part in PARTS if self.each.get(part)}
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.parts.values())
+
+    def figures(self) -> Iterator[Figure]:
+        """Of all GPUs together, and of the bus of one of them."""
+        yield Figure("host memory", self.bytes, "bytes", self._of())
+        yield Figure("to the GPU, a step", self.crossing.to_gpu, "bytes", "crosses the bus of each GPU")
+        yield Figure("to the host, a step", self.crossing.to_host, "bytes", "crosses the bus of each GPU")
+
+    def _of(self) -> str:
+        return f"of the processes of {self.processes:,} GPUs together" if self.processes > 1 else ""
+
+    def table(self) -> Table:
+        size = (Column("bytes", "count"), Column("", "bytes"))
+        lines = (Line((PARTS[part], number, number, number / self.bytes)) for part, number in self.parts.items())
+        return Table((Column("in host RAM", "name"), *size, Column("share", "share")), tuple(lines))
+
+    def record(self) -> dict[str, Any]:
+        """As programs read it."""
+        return {
+            "host_bytes": self.bytes,
+            "host_parts": self.parts,
+            "host_processes": self.processes,
+            "transferred": {"to_gpu_bytes": self.crossing.to_gpu, "to_host_bytes": self.crossing.to_host},
+        }

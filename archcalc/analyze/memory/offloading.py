@@ -1,0 +1,135 @@
+"""Offload as a memory report needs it: what is left on the GPU, what is in host RAM, and what crosses the bus.
+
+offloading = Offloading(case, keeping, parameters, root)
+offloading.apart.on_gpu, offloading.host(work, root, step, cache)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.memory import bus
+from archcalc.analyze.memory.host import Crossing, Host
+from archcalc.analyze.memory.offloaded_parameters import Apart, apart
+from archcalc.analyze.memory.profile import Levels, Simulated
+from archcalc.analyze.memory.residence import Residence
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.ir import Module, Param
+
+if TYPE_CHECKING:
+    from archcalc.analyze.memory.decode_cache import Cached
+    from archcalc.analyze.memory.states import Keeping, ParameterMemory
+    from archcalc.run.case import Case
+    from archcalc.spec.workload import Workload
+
+
+@dataclass(frozen=True)
+class Offloading:
+    """One question's; `root` is the model traced at any size."""
+
+    case: Case
+    keeping: Keeping
+    parameters: ParameterMemory  # before anything is offloaded
+    root: Module
+
+    @cached_property
+    def residence(self) -> Residence:
+        found = Residence(self.root, self.case.offload)
+        found.check()
+        return found
+
+    @cached_property
+    def apart(self) -> Apart:
+        if not self.case.offload:
+            return Apart(self.parameters, {})
+        return apart(self.parameters, self.keeping, self.residence, self.case.accumulate)
+
+    def on_gpu(self, cache: list[Cached]) -> list[Cached]:
+        """The caches of layers that are on the GPU."""
+        return self.residence.cache_on_gpu(cache) if self.case.offload.gpu_layers is not None else cache
+
+    def staged(self, root: Module, prompt: Workload) -> Callable[[Param], int]:
+        """Bytes of a weight in host RAM that the GPU holds for a product; `root` is traced for the prompt."""
+        if not self.case.offload or not bus.copies_weights(prompt):
+            return lambda param: 0
+        residence = Residence(root, self.case.offload)
+        return lambda param: bus.staged(param, residence, self.keeping)
+
+    def computed(self, prompt: Workload, step: Simulated) -> Simulated:
+        """The step as it is; or, where the GPU has no layer and gets none for a product, one that the CPU computes."""
+        if self.case.offload.gpu_layers != 0 or bus.copies_weights(prompt):
+            return step
+        peak = Levels(dict.fromkeys(step.start, 0)).play(step.changes).peak.bytes
+        return step._replace(changes=[], by_host=peak)
+
+    def host(self, root: Module, prompt: Workload, step: Simulated, cache: list[Cached]) -> Host | None:
+        """Host RAM, where something is kept there; `cache` is that of all layers, undivided."""
+        if not self.case.offload:
+            return None
+        if self.case.trains:
+            return self._training(root, step)
+        residence = Residence(root, self.case.offload)
+        kept = {"weights": self.apart.in_host["weights"], **_cached(residence, cache)}
+        kept["activations"] = step.by_host
+        return Host(kept, self.case.plan.dp, bus.answering(residence, prompt, self.case, self.keeping))
+
+    def _training(self, root: Module, step: Simulated) -> Host:
+        """The activations of all micro-batches in flight, and what every micro-batch sends over the bus."""
+        case, kept = self.case, dict(self.apart.in_host)
+        leaving = bus.offloaded_bytes(step.schedule)
+        kept["activations"] = leaving * (case.stage.in_flight(case.accumulate) if case.stage else 1)
+        tables = bus.looked_up_bytes(Residence(root, case.offload), case) if case.offload.embedding else 0
+        each = Crossing(leaving + tables, leaving).plus(self._of_parameters(kept))
+        return Host(kept, case.plan.gpus, each.times(case.accumulate).plus(self._updated(kept)))
+
+    def _of_parameters(self, kept: dict[str, int]) -> Crossing:
+        """Shards on their way to an all-gather in both passes, and gradients on their way to the optimizer."""
+        gathers = 1 if self.case.reshard == "never" else 2
+        shards = kept["weights"] if self.case.offload.params else 0
+        return Crossing(gathers * shards, kept.get("gradients", 0))
+
+    def _updated(self, kept: dict[str, int]) -> Crossing:
+        """Weights that the CPU has updated, once a step, unless they stay in host RAM."""
+        offload = self.case.offload
+        return Crossing(self.apart.updated if offload.optimizer and not offload.params else 0)
+
+    def notes(self, prompt: Workload) -> Iterator[Assumption]:
+        """What host memory takes for granted."""
+        if self.case.offload and not self.case.trains:
+            yield from self._notes_of_answers(prompt)
+        if self.case.offload and self.case.plan.gpus > 1:
+            text = "host memory: of all GPUs together; divide it by the number of machines that they are in"
+            yield Assumption(Topic.OFFLOAD, text, self.case.plan.gpus)
+
+    def _notes_of_answers(self, prompt: Workload) -> Iterator[Assumption]:
+        residence, first = self.residence, self.residence.first_on_gpu
+        if self.case.offload.gpu_layers is not None:
+            there = f"layers {first} to {residence.layers - 1}" if first < residence.layers else "no layers"
+            output = "" if residence.is_all_in_host else " and the output layer"
+            text = f"on the GPU: {there}{output}, as llama.cpp deals them out; the input tables are in host RAM"
+            yield Assumption(Topic.OFFLOAD, text, self.case.offload.gpu_layers)
+        if any(
+            param.weight_role.is_table and residence.in_host(param) and residence.stays(param)
+            for param in residence.copies
+        ):
+            yield Assumption(Topic.OFFLOAD, "the GPU keeps a copy of the input table, for the output layer")
+        many = bus.copies_weights(prompt)
+        how = (
+            "are copied to the GPU for each product, as llama.cpp does"
+            if many
+            else "are read by the CPU, which computes"
+        )
+        at_once = (
+            f"{bus.copied_from()} tokens or more at once" if many else f"fewer than {bus.copied_from()} tokens at once"
+        )
+        yield Assumption(Topic.OFFLOAD, f"{at_once}: matrices in host RAM {how}", bus.copied_from())
+
+
+def _cached(residence: Residence, cache: list[Cached]) -> dict[str, int]:
+    found = {"kv_cache": 0, "state": 0}
+    for one in cache:
+        found["kv_cache" if one.grows else "state"] += residence.cache_in_host(one)
+    return found

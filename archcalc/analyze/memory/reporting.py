@@ -1,0 +1,123 @@
+"""A memory report: the peak of a simulated step, by part and by layer, with all that it takes for granted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.memory import inference
+from archcalc.analyze.memory.allocator_notes import allocator_notes
+from archcalc.analyze.memory.assumptions import assumptions, attends
+from archcalc.analyze.memory.device_memory import OnDevice
+from archcalc.analyze.memory.host import Host
+from archcalc.analyze.memory.profile import Instant, Levels, Simulated
+from archcalc.analyze.memory.replicated import left_whole, undivided
+from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
+from archcalc.analyze.memory.rows import rows
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module
+from archcalc.core.mesh import Plan
+from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
+from archcalc.run.accuracy import Band, measured_bands
+from archcalc.run.case import Case
+from archcalc.run.code.support import unmeasured_ops
+
+if TYPE_CHECKING:
+    from archcalc.analyze.memory.answer import Memory
+    from archcalc.spec.workload import Workload
+
+LAYERS = {  # what the rows of layers are, since they need not add up to the total
+    True: "layer rows: all that a layer stores at any time of the step, so the sum can exceed the peak",
+    False: "layer rows: weights and cache; activations and overhead belong to no layer",
+}
+
+
+def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: bool) -> MemoryReport:
+    """The full report on one workload."""
+    case, step, root = memory.case, memory.simulated_at(work), memory.build(work)
+    levels = Levels(dict(step.start)).play(step.changes)
+    whole = undivided(memory.parameters, step.schedule.saved(), step.cache)
+    beside, device = memory.residents(work), memory.on_device(work, step)
+    band = _band(case, device)
+    layers = [Assumption(Topic.TABLE, LAYERS[case.trains])] if depth and not timeline else []
+    return MemoryReport(
+        model=memory.model.name,
+        assumptions=(
+            *_assumed(memory, work, step, levels.peak),
+            *allocator_notes(case, device, band),
+            *memory.offloading.notes(inference.prompt_of(work, case)),
+            *_notes(root),
+            *unmeasured_ops(root, case.code),
+            *_stage_notes(case),
+            *left_whole(whole),
+            *(note for one in beside for note in one.assumptions),
+            *layers,
+            *work.assumptions,
+        ),
+        scope=memory.model.scope,
+        mode=case.mode,
+        batch=work.batch,
+        lengths=work.lengths,
+        context=work.context,
+        plan=case.plan,
+        peak=levels.peak,
+        instants=tuple(levels.instants),
+        states=memory.parameters.states,
+        undivided=whole,
+        padding=sum(one.padding for one in memory.parameters.held),
+        rows=(*rows(root, memory.parameters, step.schedule, step.cache), *(one.row for one in beside if one.held)),
+        elsewhere={one.title: one.elsewhere for one in beside if one.elsewhere},
+        estimates=case.estimates,
+        weights=case.format.name,
+        depth=depth or USUAL_DEPTH,
+        timeline=timeline,
+        device=device,
+        band=band,
+        host=_host(memory, work, step),
+    )
+
+
+def _assumed(memory: Memory, work: Workload, step: Simulated, peak: Instant) -> Iterator[Assumption]:
+    return assumptions(
+        memory.case,
+        memory.tree,
+        step.cache,
+        of_file=memory.model.spec.family == "weights",
+        attention_matters=_attention_matters(memory, work, peak),
+    )
+
+
+def _attention_matters(memory: Memory, work: Workload, peak: Instant) -> bool:
+    """Whether --attention was not given and the other kernel would change the peak."""
+    case = memory.case
+    if "attention" in case.said or not attends(memory.tree):
+        return False
+    other = {"eager": "flash", "flash": "eager"}[case.attention]
+    asked = memory.another(memory.model, replace(memory.options, attention=other), case.stage)
+    try:
+        return peak.parts != asked.peak(replace(work, attention=other)).parts
+    except InputError:  # context parallelism wants a kernel
+        return False
+
+
+def _band(case: Case, device: OnDevice | None) -> Band | None:
+    """The error of measured runs, none of which offloads anything."""
+    known = measured_bands(case) if device and not case.offload else []
+    return next(iter(known), None)
+
+
+def _host(memory: Memory, work: Workload, step: Simulated) -> Host | None:
+    prompt, whole = inference.prompt_of(work, memory.case), replace(memory.case, plan=Plan())
+    cache = memory.cached_at(work, whole) if memory.case.offload.gpu_layers is not None else []
+    return memory.offloading.host(memory.build(prompt), prompt, step, cache)
+
+
+def _stage_notes(case: Case) -> Iterator[Assumption]:
+    if case.stage:
+        yield Assumption(Topic.PARALLELISM, case.stage.about(case.accumulate), case.stage.number + 1)
+
+
+def _notes(root: Module) -> tuple[Assumption, ...]:
+    return (*notes_of(root), *work_notes_of(root), *memory_notes_of(root))

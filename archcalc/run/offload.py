@@ -1,0 +1,102 @@
+"""What a question keeps in host RAM, and which options of that contradict others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from archcalc.core.errors import InputError
+from archcalc.run.offload_options import PARTS
+
+if TYPE_CHECKING:
+    from archcalc.run.options import Options
+
+EVERY = 2**40  # layers: all that there are
+
+
+@dataclass(frozen=True)
+class Offload:
+    """What is in host RAM. `experts` is of how many of the first layers; `gpu_layers` how many layers are not there,
+    None where layers are not dealt out."""
+
+    optimizer: bool = False
+    params: bool = False
+    activations: bool = False
+    embedding: bool = False
+    experts: int = 0
+    gpu_layers: int | None = None
+
+    @classmethod
+    def of(cls, asked: Options) -> Offload:
+        said = set(asked.offload or ())
+        every = "experts" in said or asked.cpu_moe
+        return cls(
+            optimizer="optimizer" in said,
+            params="params" in said,
+            activations="activations" in said,
+            embedding="embedding" in said,
+            experts=EVERY if every else asked.n_cpu_moe or 0,
+            gpu_layers=asked.ngl,
+        )
+
+    def __bool__(self) -> bool:
+        return self != Offload()
+
+    def estimates(self) -> Iterator[str]:
+        """What training takes for granted that was not compared with a real run."""
+        if self.optimizer:
+            yield (
+                "offloaded optimizer: host RAM as DeepSpeed's tensors fill it; gradients leave the GPU block by block, "
+                "and DeepSpeed's reduce buckets on the GPU are not counted"
+            )
+        elif self.params:
+            yield "offloaded parameters: as FSDP2's CPUOffloadPolicy with pinned memory; the CPU updates them"
+        if self.activations:
+            yield "offloaded activations: a block's leave while the next computes, and are back one block ahead"
+
+    @property
+    def updates(self) -> bool:
+        """Whether the optimizer's step is computed by the CPU, where its states and the gradients are."""
+        return self.optimizer or self.params
+
+    def check_code(self, name: str, *, keeps_gradients: bool) -> None:
+        """Refuse training code that keeps all gradients on the GPU, where it is not known what it offloads."""
+        if self.updates and keeps_gradients:
+            fact = f"archcalc does not know how {name} updates weights in host RAM"
+            raise InputError(fact, "leave --code out, or optimizer and params", field="--offload")
+
+
+def check_offload(asked: Options) -> None:
+    """Refuse parts that have no effect in this mode, and options that contradict each other."""
+    for part in asked.offload or ():
+        if asked.mode not in PARTS[part]:
+            raise InputError(f"{part} has no effect with --mode {asked.mode}", _instead(part), field="--offload")
+    if asked.n_cpu_moe is not None and Offload.of(asked).experts == EVERY:
+        fact = "the experts of all layers are in host RAM already"
+        raise InputError(fact, "leave --n-cpu-moe out, or --cpu-moe", field="--n-cpu-moe")
+    if asked.ngl is not None and asked.kv_rule == "vllm":
+        fact = "vLLM deals out no layers between GPU and host RAM"
+        raise InputError(fact, "leave --ngl out, or --kv-rule", field="--ngl")
+    if asked.host is not None and not Offload.of(asked):
+        raise InputError("nothing is offloaded", "add --offload or --ngl, or leave --host out", field="--host")
+    _check_shards(asked)
+
+
+def _check_shards(asked: Options) -> None:
+    """Parameters are offloaded in shards, and tables are gathered with the other weights of ZeRO-3."""
+    offload = Offload.of(asked)
+    if offload.params and asked.zero in (1, 2):
+        fact = f"ZeRO stage {asked.zero} keeps all parameters on every GPU"
+        raise InputError(fact, "use --zero 3 with --offload params", field="--offload")
+    if offload.embedding and (offload.params or asked.zero == 3):
+        fact = "ZeRO-3 gathers the input tables like all other weights"
+        raise InputError(fact, "leave embedding out: --offload params has the tables among them", field="--offload")
+
+
+def _instead(part: str) -> str:
+    if part == "params":
+        return "use --ngl N, which keeps the last N layers on the GPU, or leave params out"
+    if part == "experts":
+        return "use --offload params, or leave experts out"
+    return f"add --mode train, or leave {part} out"
