@@ -7,7 +7,7 @@ start-up logs of vLLM and llama.cpp, peaks that training codes report, published
                     error (predicted / measured - 1), band (the error that archcalc states), why_not
     --alone         without the second set of the same kinds (measured_more.yaml)
     --all           every figure, the worst first
-    --bands         the error bands of training peaks, as presets/accuracy/training.yaml has them
+    --bands         the error bands of training peaks and of inference, as presets/accuracy has them
 
 Without --format json, prints the error of each class, the worst ten training peaks, what is not compared, with the
 reason, and which cases are read otherwise than they say. Exit code 1 if a class misses its target.
@@ -31,6 +31,7 @@ from measured_figures import UNREAD, Figure, figures
 from measured_more import more
 from measured_peaks import TRAINING, states
 from measured_readings import readings
+from measured_startups import band as inference_band
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def main() -> int:
         return 0
     found = figures(cases + ([] if asked.alone else more()))
     if asked.bands:
-        print("\n".join(bands(found)))
+        print("\n".join(("training:", *bands(found), "inference:", inference_band(cases))))
         return 0
     return _report(found, everything=asked.all)
 

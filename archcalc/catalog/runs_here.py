@@ -146,7 +146,7 @@ def _placed(model: Model, devices: DeviceGroup, options: Options, length: int) -
 
 def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
     """The first that fits, from wide to narrow; without a format where none does."""
-    question, room = placed.question, placed.question.room(placed.capacity)
+    question, room = placed.question, placed.question.room(placed.group.first)
     elements = sum(one.copies * one.elements for one in question.whole.parameters.held)
     now = question.whole.case.format.name.lower()
     if question.required <= room.safe:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 GLYPHS = "█▓▒░▪▫"  # the parts, in their order
 FREE, LIMIT = "·", "│"
-WIDTH = 16
+WIDTH = 12
 
 
 def stacked(parts: Sequence[int], limit: int, width: int = WIDTH) -> str:

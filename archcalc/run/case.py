@@ -82,7 +82,10 @@ class Case:
 def case(model: Model, asked: Options) -> Case:
     """The options of a memory report, with defaults filled in."""
     filled = _training(model, asked) if asked.trains else _inference(model, asked)
-    return replace(filled, said=frozenset(asked.given), offload=Offload.of(asked))
+    offload = Offload.of(asked)
+    if "embedding" in filled.engine.rules.host:
+        offload = replace(offload, embedding=True)
+    return replace(filled, said=frozenset(asked.given), offload=offload)
 
 
 def _training(model: Model, asked: Options) -> Case:

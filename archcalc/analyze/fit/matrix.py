@@ -163,13 +163,13 @@ def _cell(placed: Placed, question: Question | None) -> Cell | None:
         required = question.required
     except InputError:
         return None
-    return Cell(required, question.room(placed.capacity).verdict(required))
+    return Cell(required, question.room(placed.group.first).verdict(required))
 
 
 def _longest(placed: Placed, first: Values, value: str | int) -> int | None:
     """The longest context that fits with the error band to spare."""
     question = _on(placed.question, first, value)
     try:
-        return question.longest_in(question.room(placed.capacity).safe)[0] if question else None
+        return question.longest_in(question.room(placed.group.first).safe)[0] if question else None
     except InputError:
         return None

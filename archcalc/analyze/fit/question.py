@@ -17,6 +17,7 @@ from archcalc.analyze.memory.report import MemoryReport
 from archcalc.core.errors import InputError
 from archcalc.core.mesh import Plan
 from archcalc.run.accuracy import Band, band, inference_band
+from archcalc.run.device import Device
 from archcalc.run.options import Options
 from archcalc.spec.sizes import Sizes
 
@@ -88,8 +89,8 @@ class Question:
         except InputError:
             return None
 
-    def room(self, capacity: int) -> Room:
-        return Room(capacity, self.band.percent)
+    def room(self, device: Device) -> Room:
+        return Room(device.capacity, self.band.percent, device.memory.working_set is not None)
 
     @cached_property
     def band(self) -> Band:

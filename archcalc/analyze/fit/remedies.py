@@ -92,4 +92,4 @@ def _needed(placed: Placed) -> int:
 
 
 def _safe(placed: Placed) -> int:
-    return placed.question.room(placed.capacity).safe
+    return placed.question.room(placed.group.first).safe

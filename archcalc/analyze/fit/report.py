@@ -134,17 +134,22 @@ class FitReport(Report):
             Column("needed of it", "stack"),
             Column("left", "room"),
             *([Column("host RAM", "binary")] if self.memory.host else []),
-            Column("batch", "bound"),
-            Column("context", "bound"),
+            *([] if self._has_pool else [Column("batch", "bound"), Column("context", "bound")]),
             Column("GPUs", "bound"),
         )
         return Table(columns, tuple(map(self._line, self.rows)))
 
     def _line(self, row: Row) -> Line:
         bar = (tuple(self.segments(row).values()), row.capacity_bytes)
-        sizes = (row.max_batch, row.max_seq, row.gpus_needed)
+        sizes = [] if self._has_pool else [row.max_batch, row.max_seq]
         host = [row.memory.host_bytes] if self.memory.host else []
-        return Line((row.gpu, WORDS[row.verdict], row.capacity_bytes, bar, row.left_bytes, *host, *sizes))
+        room = (row.capacity_bytes, bar, row.left_bytes)
+        return Line((row.gpu, WORDS[row.verdict], *room, *host, *sizes, row.gpus_needed))
+
+    @property
+    def _has_pool(self) -> bool:
+        """Then requests and context are said of the pool, in a table of its own."""
+        return all(row.pool for row in self.rows)
 
     def _shares(self) -> Iterator[Table]:
         """Of split layers, what each device holds."""

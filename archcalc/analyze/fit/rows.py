@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.fit.facts import shares_layers
@@ -106,12 +106,12 @@ class Row:
 
 def row(placed: Placed, remedy: Remedy | None) -> Row:
     question = placed.question
-    room = question.room(placed.capacity)
+    room = question.room(placed.group.first)
     max_seq, limited_by = question.longest_in(room.safe)
     parts = tuple(_parts(placed))
     return Row(
         gpu=placed.group.name,
-        room=question.room(sum(one.room.capacity for one in parts)) if parts else room,
+        room=replace(room, capacity=sum(one.room.capacity for one in parts)) if parts else room,
         required_bytes=sum(one.required_bytes for one in parts) or question.required,
         max_batch=_bounded(question.by_batch.largest(room.safe)),
         max_seq=max_seq,
@@ -145,10 +145,7 @@ def _parts(placed: Placed) -> list[Part]:
         return []
     shares = memory.shares(question.sizes)
     pairs = zip(placed.group.each, shares, strict=True)
-    return [
-        Part(name, (share.first, share.last), question.room(one.capacity), share.required)
-        for (name, one), share in pairs
-    ]
+    return [Part(name, (share.first, share.last), question.room(one), share.required) for (name, one), share in pairs]
 
 
 def _fewest(placed: Placed, safe: int) -> int | None:
