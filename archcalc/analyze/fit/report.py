@@ -80,15 +80,22 @@ class FitReport(Report):
         if row.verdict is Verdict.FITS:
             return f"fits {row.gpu}: {self._needs(row)}, {left} left"
         if row.verdict is Verdict.TIGHT:
-            return (
-                f"tight on {row.gpu}: {self._needs(row)}, {left} left with an error of ± {self.band.percent} %{helps}"
-            )
-        lacks = "one of them has too little" if row.left_bytes >= 0 else f"{left} more than there is"
-        return f"does not fit {row.gpu}: {self._needs(row)}, {lacks}{helps}"
+            where = "left" if row.left_bytes >= 0 else "above the recommended limit"
+            error = f"with an error of ± {self.band.percent} %"
+            return f"tight on {row.gpu}: {self._needs(row)}, {left} {where} {error}{helps}"
+        return f"does not fit {row.gpu}: {self._needs(row)}, {self._lacks(row)}{helps}"
+
+    def _lacks(self, row: Row) -> str:
+        if row.host_capacity is not None and not row.fits_host:
+            return f"and {binary_bytes(row.memory.host_bytes - row.host_capacity)} of host RAM are missing"
+        if row.left_bytes >= 0:
+            return "one of them has too little"
+        return f"{binary_bytes(-row.left_bytes)} more than there is"
 
     def _needs(self, row: Row) -> str:
         where = " on each GPU" if row.memory.plan.gpus > 1 else ""
-        return f"needs {binary_bytes(row.required_bytes)}{' in all' if row.parts else where}"
+        host = f" and {binary_bytes(row.memory.host_bytes)} of host RAM" if row.memory.host else ""
+        return f"needs {binary_bytes(row.required_bytes)}{' in all' if row.parts else where}{host}"
 
     def _of_several(self) -> str:
         tight = sum(row.verdict is Verdict.TIGHT for row in self.rows)
