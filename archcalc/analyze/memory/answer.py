@@ -210,6 +210,10 @@ class Memory:
     def residents(self, work: Workload, *, is_unrolled: bool = False) -> list[Resident]:
         return list(all_residents(self, work, is_unrolled=is_unrolled))
 
+    def residents_of(self, sizes: Sizes) -> list[Resident]:
+        """What stands beside the model for these sequences."""
+        return self.residents(self._workload(sizes))
+
     def another(self, model: Model, options: Options, stage: Stage | None = None) -> Memory:
         """Of a second model, or of this one in another role."""
         return Memory(model, options, stage)

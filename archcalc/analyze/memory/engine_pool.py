@@ -36,8 +36,9 @@ def required_by_engine(memory: Memory, sizes: Sizes) -> int:
 
 
 def cache_bytes(memory: Memory, sizes: Sizes) -> int:
-    """Keys, values and recurrent states of all sequences."""
-    return sum(one.bytes for one in memory.cached(sizes))
+    """Keys, values and recurrent states of all sequences, and those of a draft model."""
+    beside = memory.residents_of(sizes) if memory.options.draft else []
+    return sum(one.bytes for one in memory.cached(sizes)) + sum(one.held.get("draft_cache", 0) for one in beside)
 
 
 def beside_cache(memory: Memory, sizes: Sizes) -> int:
