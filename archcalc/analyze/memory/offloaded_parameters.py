@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from archcalc.analyze.memory.residence import Residence
 from archcalc.analyze.memory.states import FLAT, Held, Keeping, ParameterMemory, flat
@@ -51,7 +52,7 @@ def apart(parameters: ParameterMemory, keeping: Keeping, residence: Residence, a
 
 def _without(parameters: ParameterMemory, kinds: Iterable[str], gone: Iterable[Held]) -> ParameterMemory:
     """The parameters with some kinds of some of them taken away."""
-    params, zeros = {one.param for one in gone}, dict.fromkeys(kinds, 0)
+    params, zeros = {one.param for one in gone}, dict[str, Any](dict.fromkeys(kinds, 0))
     held = tuple(replace(one, padding=0, **zeros) if one.param in params else one for one in parameters.held)
     states = dict(parameters.states)
     states |= {kind: sum(getattr(one, kind) for one in held) for kind in zeros}

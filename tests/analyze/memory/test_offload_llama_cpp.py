@@ -144,7 +144,7 @@ def test_a_prompt_makes_weights_cross_the_bus() -> None:
 
 def test_experts_of_some_layers() -> None:
     model = load("glm-4.5-air")
-    few, every = (model.memory(mode="decode", context=64, **asked) for asked in ({"n_cpu_moe": 3}, {"n_cpu_moe": 99}))
+    few, every = (model.memory(mode="decode", context=64, n_cpu_moe=layers) for layers in (3, 99))
     assert few.host
     assert every.host
     assert every.host == model.memory(mode="decode", context=64, cpu_moe=True).host
