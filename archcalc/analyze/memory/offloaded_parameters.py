@@ -52,8 +52,7 @@ def apart(parameters: ParameterMemory, keeping: Keeping, residence: Residence, a
 
 def _without(parameters: ParameterMemory, kinds: Iterable[str], gone: Iterable[Held]) -> ParameterMemory:
     """The parameters with some kinds of some of them taken away."""
-    params = {one.param for one in gone}
-    zeros: dict[str, Any] = dict.fromkeys(kinds, 0)
+    params, zeros = {one.param for one in gone}, dict[str, Any](dict.fromkeys(kinds, 0))
     held = tuple(replace(one, padding=0, **zeros) if one.param in params else one for one in parameters.held)
     states = dict(parameters.states)
     states |= {kind: sum(getattr(one, kind) for one in held) for kind in zeros}

@@ -83,7 +83,7 @@ class Offloading:
         kept["activations"] = leaving * (case.stage.in_flight(case.accumulate) if case.stage else 1)
         tables = bus.looked_up_bytes(Residence(root, case.offload), case) if case.offload.embedding else 0
         each = Crossing(leaving + tables, leaving).plus(self._of_parameters(kept))
-        return Host(kept, case.plan.gpus, each.times(case.accumulate).plus(self._updated(kept)))
+        return Host(kept, case.plan.gpus, each.times(case.accumulate).plus(self._updated))
 
     def _of_parameters(self, kept: dict[str, int]) -> Crossing:
         """Shards on their way to an all-gather in both passes, and gradients on their way to the optimizer."""
@@ -91,7 +91,8 @@ class Offloading:
         shards = kept["weights"] if self.case.offload.params else 0
         return Crossing(gathers * shards, kept.get("gradients", 0))
 
-    def _updated(self, kept: dict[str, int]) -> Crossing:
+    @property
+    def _updated(self) -> Crossing:
         """Weights that the CPU has updated, once a step, unless they stay in host RAM."""
         offload = self.case.offload
         return Crossing(self.apart.updated if offload.optimizer and not offload.params else 0)
@@ -105,27 +106,24 @@ class Offloading:
             yield Assumption(Topic.OFFLOAD, text, self.case.plan.gpus)
 
     def _notes_of_answers(self, prompt: Workload) -> Iterator[Assumption]:
-        residence, first = self.residence, self.residence.first_on_gpu
         if self.case.offload.gpu_layers is not None:
-            there = f"layers {first} to {residence.layers - 1}" if first < residence.layers else "no layers"
-            output = "" if residence.is_all_in_host else " and the output layer"
-            text = f"on the GPU: {there}{output}, as llama.cpp deals them out; the input tables are in host RAM"
-            yield Assumption(Topic.OFFLOAD, text, self.case.offload.gpu_layers)
-        if any(
-            param.weight_role.is_table and residence.in_host(param) and residence.stays(param)
-            for param in residence.copies
-        ):
+            yield Assumption(Topic.OFFLOAD, self._dealt_out, self.case.offload.gpu_layers)
+        tables = [param for param in self.residence.copies if param.weight_role.is_table]
+        if any(self.residence.in_host(table) and self.residence.stays(table) for table in tables):
             yield Assumption(Topic.OFFLOAD, "the GPU keeps a copy of the input table, for the output layer")
-        many = bus.copies_weights(prompt)
-        how = (
-            "are copied to the GPU for each product, as llama.cpp does"
-            if many
-            else "are read by the CPU, which computes"
-        )
-        at_once = (
-            f"{bus.copied_from()} tokens or more at once" if many else f"fewer than {bus.copied_from()} tokens at once"
-        )
-        yield Assumption(Topic.OFFLOAD, f"{at_once}: matrices in host RAM {how}", bus.copied_from())
+        number = bus.copied_from()
+        text = f"fewer than {number} tokens at once: the CPU computes with matrices that are in host RAM"
+        if bus.copies_weights(prompt):
+            text = f"{number} tokens or more at once: llama.cpp copies matrices from host RAM to the GPU, one at a time"
+        yield Assumption(Topic.OFFLOAD, text, number)
+
+    @property
+    def _dealt_out(self) -> str:
+        """Which layers are on the GPU."""
+        first, layers = self.residence.first_on_gpu, self.residence.layers
+        there = f"layers {first} to {layers - 1}" if first < layers else "no layers"
+        output = "" if self.residence.is_all_in_host else " and the output layer"
+        return f"on the GPU: {there}{output}, as llama.cpp deals them out; the input tables are in host RAM"
 
 
 def _cached(residence: Residence, cache: list[Cached]) -> dict[str, int]:
