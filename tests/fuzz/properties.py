@@ -172,16 +172,18 @@ def _ascending(said: str, numbers: list[int | None]) -> None:
 
 
 def largest_fits(case: Case, model: Model) -> None:
-    """The largest batch that `fit` names fits, and one more does not; so with the longest sequence."""
+    """The largest batch that `fit` names fits with the error band to spare, and one more does not; so with the longest
+    sequence. In training, with as large a share for the allocator as at the sizes asked for."""
     from archcalc.analyze.fit.answer import fit
 
     mode = case.random.choice(("infer", "train"))
     report = or_refused(fit, model=model, gpus=case.random.choice(("8GiB", "24GiB", "80GiB")), mode=mode)
     row = report.rows[0] if report else None
+    most = row.room.safe * row.memory.total_bytes // (row.memory.required_bytes or 1) if row else 0
     if row and row.max_batch is not None:
-        _largest(model, "batch", row.max_batch, row.capacity_bytes, mode)
+        _largest(model, "batch", row.max_batch, most, mode)
     if row and row.max_seq is not None and row.limited_by == "memory":
-        _largest(model, "seq", row.max_seq, row.capacity_bytes, mode)
+        _largest(model, "seq", row.max_seq, most, mode)
 
 
 def _largest(model: Model, size: str, largest: int, capacity: int, mode: str) -> None:
