@@ -72,9 +72,13 @@ class Row:
             "limited_by": self.limited_by,
             "gpus_needed": self.gpus_needed,
             "remedy": self.remedy.change.option if self.remedy else None,
-            **({"host_bytes": self.host_bytes} if self.host_bytes else {}),
-            **({} if self.host_capacity is None else {"host_capacity_bytes": self.host_capacity}),
+            **self._host_record(),
         }
+
+    def _host_record(self) -> dict[str, int]:
+        """Host RAM, where it was asked about."""
+        found = {"host_bytes": self.host_bytes or None, "host_capacity_bytes": self.host_capacity}
+        return {name: number for name, number in found.items() if number is not None}
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,8 @@ class FitReport(Report):
         if row.fits:
             return f"{needs}: fits {row.gpu} with {left} left"
         if row.host_capacity is not None and not row.fits_host:
-            short = binary_bytes(row.host_bytes - row.host_capacity)
-            return f"{needs}: short by {short} of host RAM{'' if row.fits_gpu else f', and by {left} on {row.gpu}'}"
+            more = "" if row.fits_gpu else f", and by {left} on {row.gpu}"
+            return f"{needs}: short by {binary_bytes(row.host_bytes - row.host_capacity)} of host RAM{more}"
         helps = f"; {row.remedy.change.option} would do" if row.remedy else ""
         return f"{needs}: short by {left} on {row.gpu}{helps}"
 

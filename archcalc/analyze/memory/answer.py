@@ -17,6 +17,7 @@ from archcalc.analyze.memory.assumptions import assumptions, attends
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
 from archcalc.analyze.memory.device_memory import MOST_OPS, OnDevice, allocator_notes, on_device, ops_in
 from archcalc.analyze.memory.host import Host
+from archcalc.analyze.memory.lowered import lowering
 from archcalc.analyze.memory.offloading import Offloading
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.profile import Instant, Levels, Simulated
@@ -36,7 +37,7 @@ from archcalc.run import lora, sequence_parallel
 from archcalc.run.accuracy import Band, band
 from archcalc.run.case import Case, case
 from archcalc.run.code.library import PLAIN
-from archcalc.run.code.lowering import Lowering, NotLowered
+from archcalc.run.code.lowering import NotLowered
 from archcalc.run.code.shards import gather_again
 from archcalc.run.code.support import unmeasured_ops
 from archcalc.run.code.untied import untie_head
@@ -221,26 +222,12 @@ class Memory:
         if case.trains and casts and BYTES[case.activations] < BYTES["fp32"]:
             found.append(lora.widen_loss)
         if case.trains and not case.code.is_plain and case.recipe and case.recipe.name != "autocast":
-            found.append(self._lowering())
+            found.append(lowering(case))
         if case.plan.sp:
             found.append(sequence_parallel.split_sequence)
         if case.plan.sp and case.code.habits.gathered == "again":
             found.append(gather_again)
         return tuple(found)
-
-    def _lowering(self) -> Lowering:
-        """The layers as the training code writes them."""
-        case = self.case
-        return Lowering(
-            case.code.habits,
-            narrow=BYTES[case.activations] < BYTES["fp32"],
-            is_compiled=case.compile != "none",
-            compiles_loss=case.compile == "all",
-            loss_chunks=case.loss_chunks,
-            facts=case.code.facts,
-            plan=case.plan,
-            is_recomputed=case.recompute == "block",
-        )
 
     def simulated(self, sizes: Sizes) -> Simulated:
         """The simulated step, for callers that need many sizes."""
@@ -275,8 +262,7 @@ class Memory:
 
     def _host(self, work: Workload, step: Simulated) -> Host | None:
         prompt = inference.prompt_of(work, self.case)
-        whole = replace(self.case, plan=Plan())
-        cache = self._cached(work, whole) if self.case.offload.gpu_layers is not None else []
+        cache = self._cached(work, replace(self.case, plan=Plan())) if self.case.offload else []
         return self.offloading.host(self.build(prompt), prompt, step, cache)
 
     def _peak(self, work: Workload) -> Instant:
