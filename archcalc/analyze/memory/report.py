@@ -203,7 +203,7 @@ class MemoryReport(Report):
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
             **self._device_record(),
-            **(self.host.record() if self.host else {}),
+            **self._host_record(),
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.module.path or "model"},
             "states": self.states,
@@ -216,6 +216,9 @@ class MemoryReport(Report):
             "timeline": [self._instant_record(instant) for instant in self.instants],
             "rows": [self._row_record(row) for row in self.rows],
         }
+
+    def _host_record(self) -> dict[str, Any]:
+        return self.host.record() if self.host else {}
 
     def _device_record(self) -> dict[str, Any]:
         if not self.device:

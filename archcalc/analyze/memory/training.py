@@ -116,7 +116,7 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
         accumulates=_has_gradients(case) and not case.offload.updates,
         offloads=case.offload.updates,
         reduces=plan.zero >= 2,
-        updates=[] if case.offload.updates else updates(case, root, keeping, lambda param: _here(plan, param)),
+        updates=updates(case, root, keeping, lambda param: _here(plan, param)),
         gpus=plan.shards,
         keys_from=_keys_from(case),
         workspace=_workspaces(case),

@@ -18,10 +18,10 @@ Turns = list[list[int]]  # blocks that exist at once, turn after turn
 
 def updates(case: Case, root: Module, keeping: Keeping, elements: Callable[[Param], int]) -> Turns:
     """`elements` of a parameter that this GPU updates. Master weights are updated by a fused kernel, which needs
-    nothing, and so are weights beside resident gradients."""
+    nothing, and so are weights beside resident gradients; what is updated in host RAM needs nothing here."""
     assert case.recipe and case.optimizer
     is_fused = bool(case.recipe.master) or case.code.habits.gradients == "resident"
-    if is_fused or not case.optimizer.update:
+    if is_fused or case.offload.updates or not case.optimizer.update:
         return []
     listed = in_order(root, ORDERS[case.code.habits.registered])
     trained = [param for param in listed if keeping.trained(param)]
