@@ -65,11 +65,12 @@ def _whole(value: Any, option: str, parse: Callable[[str], int], wanted: str) ->
 
 def fraction(value: Any, option: str) -> float:
     """A share of something: `0.9`, or `90%`."""
-    text = str(value).strip()
+    is_percent = isinstance(value, str) and value.strip().endswith("%")
     try:
-        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
+        found = float(value.strip().removesuffix("%") if isinstance(value, str) else value)
+    except (TypeError, ValueError, OverflowError):
         raise _refused("expected a share such as 0.9", value, option) from None
+    found = found / 100 if is_percent else found
     if not 0 < found <= 1:
         raise _refused("expected a share between 0 and 1, such as 0.9", value, option)
     return found

@@ -42,6 +42,8 @@ class Known:
 
 def known(name: str, presets: Iterable[str]) -> Known | None:
     """The one preset that is called so; None if there is none, or more than one. Raises for quantised weights."""
+    if not name.isprintable():
+        return None
     bare = name.strip().rpartition("/")[2].lower()
     stored = _stored() & set(_whole_words(bare))
     readings = [_words(form, without=stored) for form in dict.fromkeys((bare, _DECIMAL.sub(r"\1.", bare)))]

@@ -22,7 +22,7 @@ def test_every_option_of_memory_is_taken() -> None:
     """But how its own table is drawn; with the same defaults."""
     its, ours = (inspect.signature(command).parameters for command in (memory, fit))
     assert set(its) - set(ours) == {"timeline", "depth"}
-    assert set(ours) - set(its) == {"gpu", "check", "table", "models"}
+    assert set(ours) - set(its) == {"gpu", "check", "table", "models", "gpu_memory_utilization", "host"}
     assert all(ours[name].default == its[name].default for name in set(its) & set(ours) - {"model"})
 
 

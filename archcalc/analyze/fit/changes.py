@@ -85,6 +85,12 @@ TRAINING: tuple[Axis, ...] = (
     ),
     (change("8-bit Adam", 7, "optimizer states in 8 bits", optimizer="adam8bit"),),
     (
+        change(
+            "optimizer in host RAM", 14, "the CPU updates weights", exact=True, needs="has_host", offload=("optimizer",)
+        ),
+        change("weights in host RAM", 18, "weights cross the bus", exact=True, needs="has_host", offload=("params",)),
+    ),
+    (
         change("LoRA", 24, "trains only adapters", lora=16),
         change("QLoRA", 30, "adapters over 4-bit weights", needs="is_wide_decoder", lora=16, weights="nf4"),
     ),
@@ -98,6 +104,7 @@ INFERENCE: tuple[Axis, ...] = (
     ),
     (change("prompt in chunks", 1, "a little time", exact=True, prefill=CHUNK),),
     FEWER,
+    (change("experts in host RAM", 18, "experts are read by the CPU", exact=True, needs="has_host", cpu_moe=True),),
 )
 
 

@@ -30,6 +30,7 @@ class Facts:
     weighs: bool  # whether weights are much of what is needed
     bits: int  # of a weight as it is stored
     cache_bits: int
+    has_host: bool  # whether the host's memory is another than the device's, and the engine uses it
 
     @property
     def is_wide_decoder(self) -> bool:
@@ -50,7 +51,14 @@ def facts(question: Question, devices: Iterable[Device]) -> Facts:
         weighs=question.whole.parameters.weights * NOTABLE > question.required,
         bits=_bits(question),
         cache_bits=_cache_bits(question),
+        has_host=_has_host(question, devices),
     )
+
+
+def _has_host(question: Question, devices: list[Device]) -> bool:
+    """Serving engines keep all weights on their devices."""
+    serves = question.whole.case.engine.fills_device
+    return not serves and not question.split and all(each.kind not in ALONE for each in devices)
 
 
 def has_bf16(device: Device) -> bool:

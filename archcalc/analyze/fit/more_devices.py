@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
     from archcalc.core.mesh import Plan
 
-DEAR = 14  # changes that cost as much as adapters instead of training are no way to fewer devices
+DEAR = 14  # changes that cost as much as host memory, or adapters in place of training, are no way to fewer devices
 COST = 40
 
 
 def on_more(question: Question, axes: Sequence[Axis], safe: int) -> Iterator[Remedy]:
     """The ways that there are, the one on fewer devices last."""
-    exact = [axis[-1] for axis in ([one for one in axis if one.exact] for axis in axes) if axis]
-    cheap = [axis[-1] for axis in ([one for one in axis if one.cost < DEAR] for axis in axes) if axis]
+    cheap = [[one for one in axis if one.cost < DEAR] for axis in axes]
+    exact = [[one for one in axis if one.exact] for axis in cheap]
     fewest = None
-    for chosen in (exact, cheap):
-        found = _spread(question, chosen, safe)
+    for ways in (exact, cheap):
+        found = _spread(question, [axis[-1] for axis in ways if axis], safe)
         if found and (fewest is None or found.gpus < fewest):
             fewest = found.gpus
             yield found

@@ -134,14 +134,16 @@ class FitReport(Report):
         return tuple(Figure(name, size, "bytes", segment=place) for place, (name, size) in parts if size)
 
     def table(self) -> Table:
+        host = [Column("host RAM", "binary")] if self.memory.host else []
+        sizes = [] if self._has_pool else [Column("batch", "bound"), Column("context", "bound")]
         columns = (
             Column("gpu", "name"),
             Column("fits", "text"),
             Column("memory", "binary"),
             Column("needed of it", "stack"),
             Column("left", "room"),
-            *([Column("host RAM", "binary")] if self.memory.host else []),
-            *([] if self._has_pool else [Column("batch", "bound"), Column("context", "bound")]),
+            *host,
+            *sizes,
             Column("GPUs", "bound"),
         )
         return Table(columns, tuple(map(self._line, self.rows)))

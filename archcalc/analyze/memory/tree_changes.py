@@ -20,17 +20,22 @@ def tree_changes(case: Case) -> Iterator[Change]:
     """In the order in which they are made."""
     if case.stage:
         yield case.stage.cut
-    if case.trains:
+    if _is_lowered(case):
         yield from own_parameters(case.code.habits)
     if case.trains and case.lora:
         yield lora.Lora(case.lora, case.lora_targets)
     yield from _of_loss(case)
-    if case.trains and not case.code.is_plain and case.recipe and case.recipe.name != "autocast":
+    if _is_lowered(case):
         yield _lowering(case)
     if case.plan.sp:
         yield sequence_parallel.split_sequence
     if case.plan.sp and case.code.habits.gathered == "again":
         yield gather_again
+
+
+def _is_lowered(case: Case) -> bool:
+    """Whether layers are the training code's; under autocast they are archcalc's own."""
+    return case.recipe is not None and not case.code.is_plain and case.recipe.name != "autocast"
 
 
 def _of_loss(case: Case) -> Iterator[Change]:

@@ -76,8 +76,8 @@ def test_they_are_listed_cheapest_first() -> None:
 
 def test_formats_go_down_to_two_bits() -> None:
     """DeepSeek-V3's 671 billion weights in 256 GiB."""
-    report = archcalc.fit(archcalc.load("deepseek-v3"), gpus=["m3-ultra-256gb"])
-    assert options_of(report) == ["--weights q2_k"]
+    report = archcalc.fit(archcalc.load("deepseek-v3"), gpus=["256GiB"])
+    assert "--weights q2_k" in options_of(report)
 
 
 def test_two_macs_are_no_tensor_parallel_pair() -> None:

@@ -328,11 +328,11 @@ def test_overhead_is_named_and_can_be_left_out() -> None:
 
 @pytest.mark.parametrize("name", ["gpt2", "textbook", "bert-base", "vit-b-16", "linear-autoencoder", "seq2seq"])
 def test_parts_add_up_for_every_family(run: Run, name: str) -> None:
-    """Eleven parts, exact ints, and rows that come to the weights and the cache."""
+    """Every part, exact ints, and rows that come to the weights and the cache."""
     record = run("memory", name, "--format", "json").json
     assert list(record["parts"]) == [
-        *("weights", "master", "gradients", "optimizer", "activations"),
-        *("logits", "temporary", "buffers", "kv_cache", "state", "overhead"),
+        *("weights", "adapters", "draft", "reference", "rollout", "master", "gradients", "optimizer", "activations"),
+        *("logits", "temporary", "buffers", "kv_cache", "state", "draft_cache", "rollout_cache", "overhead"),
     ]
     assert sum(record["parts"].values()) == record["total_bytes"]
     whole = record["rows"][0]

@@ -56,7 +56,7 @@ def test_the_peak_is_what_pytorch_keeps_alive(name: str, recompute: str, seq: in
     """To the byte, but for the ids and targets that the caller holds longer than the step needs them, and a scalar."""
     model = load(name, set=MODELS[name])
     options: dict[str, Any] = {"precision": "fp32", "attention": "eager", "optimizer": "sgd", "overhead": 0}
-    ours = model.memory(mode="train", batch=4, seq=seq, recompute=recompute, **options)
+    ours = model.memory(mode="train", code="plain", batch=4, seq=seq, recompute=recompute, **options)
     truth = peak_of_step(model, 4, seq, recompute)
     held = 8 * 4 * seq * (1 + len(model.resolved.lengths))
     assert 0 <= truth - ours.total_bytes <= held + 8
@@ -66,10 +66,8 @@ def test_selective_recompute_keeps_no_scores_at_the_peak() -> None:
     """Two blocks of four heads: what is saved is two softmaxes of 4 × 4 × 256 × 256 and their masks of dropout."""
     model = load("gpt2", set=[*SMALL, "dropout=0"])
     truth = [peak_of_step(model, 4, 256, recompute) for recompute in ("none", "selective")]
-    ours = [
-        model.memory(mode="train", batch=4, seq=256, recompute=recompute, optimizer="sgd", overhead=0).total_bytes
-        for recompute in ("none", "selective")
-    ]
+    ask: dict[str, Any] = {"mode": "train", "code": "plain", "batch": 4, "seq": 256, "optimizer": "sgd", "overhead": 0}
+    ours = [model.memory(recompute=recompute, **ask).total_bytes for recompute in ("none", "selective")]
     assert truth[0] - truth[1] == ours[0] - ours[1] == 2 * 4 * (4 * 4 * 256 * 256)
 
 
@@ -98,7 +96,8 @@ def test_mem_tracker_sees_the_same_peak(optimizer: str, seq: int) -> None:
                 steps.zero_grad(set_to_none=True)
                 tracker.reset_mod_stats()
         peak = tracker.get_tracker_snapshot("peak")
-    ours = model.memory(mode="train", batch=4, seq=seq, optimizer=optimizer, overhead=0).total_bytes
+    ask: dict[str, Any] = {"code": "plain", "optimizer": optimizer, "overhead": 0}
+    ours = model.memory(mode="train", batch=4, seq=seq, **ask).total_bytes
     truth = sum(int(number) for part, number in next(iter(peak.values())).items() if "otal" in str(part))
     assert 0 <= truth - ours <= 4 * len(list(net.parameters())) + 2 * 8 * 4 * seq + 8
 
@@ -106,7 +105,7 @@ def test_mem_tracker_sees_the_same_peak(optimizer: str, seq: int) -> None:
 def test_the_step_of_a_foreach_optimizer_needs_one_more_copy() -> None:
     """AdamW at a length where nothing else counts: weights, gradients, two states, and one update at once."""
     model = load("gpt2", set=[*SMALL, "dropout=0"])
-    report = model.memory(mode="train", batch=1, seq=1, optimizer="adamw", overhead=0)
+    report = model.memory(mode="train", code="plain", batch=1, seq=1, optimizer="adamw", overhead=0)
     parameters = int(model.params().total)
     assert (report.peak.phase, report.total_bytes) == ("step", 5 * 4 * parameters)
 
@@ -117,7 +116,7 @@ def test_the_step_of_a_foreach_optimizer_needs_one_more_copy() -> None:
 def test_what_is_alive_after_the_forward_pass_is_what_is_saved(name: str, recompute: str, attention: str) -> None:
     """What `verify` compares with PyTorch is what `memory` simulates, and what its rows share out among layers."""
     model = load(name)
-    ask = Memory(model, mode="train", precision="fp32", recompute=recompute, attention=attention)
+    ask = Memory(model, mode="train", code="plain", precision="fp32", recompute=recompute, attention=attention)
     whole = ask.at(2).rows[0].parts
     root = model.build(model.workload(batch=2, attention=attention))
     saved = saved_activations(root, "fp32", recompute=RECOMPUTE[recompute]).bytes
