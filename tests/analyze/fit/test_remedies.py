@@ -40,13 +40,13 @@ EVERY = list(product(MODELS, DEVICES, QUESTIONS))
 
 
 def words(options: dict[str, str]) -> list[str]:
-    return [word for name, value in options.items() for word in (f"--{name}", value)]
+    return [word for name, value in options.items() for word in (f"--{name}", value) if word]
 
 
 def overriding(asked: dict[str, str], option: str) -> list[str]:
-    """The question with an option as it is printed: an option given twice is the later one."""
-    changed = iter(option.split())
-    return words({**asked, **{flag.removeprefix("--"): next(changed) for flag in changed}})
+    """The question with options as they are printed: one given twice is the later one; a flag has no value."""
+    printed = (one.split() for one in f" {option}".split(" --")[1:])
+    return words({**asked, **{name: " ".join(value) for name, *value in printed}})
 
 
 @pytest.mark.parametrize("seed", range(12))
