@@ -28,7 +28,7 @@ def pool_line(pool: KvPool) -> str:
         return f"nothing is left for the KV cache: {binary_bytes(-pool.room)} are missing"
     each = round(pool.request_bytes / pool.bytes_per_token)
     requests = "request" if pool.max_requests == 1 else "requests"
-    many = f"{pool.max_requests or 'no'} {requests} of {each:,} at once"
+    many = f"{f'{pool.max_requests:,}' if pool.max_requests else 'no'} {requests} of {each:,} at once"
     longest = "" if pool.max_context is None else f", one of up to {pool.max_context:,}"
     return f"KV pool: {pool.tokens:,} tokens in {binary_bytes(pool.room)}, {many}{longest}"
 

@@ -131,6 +131,8 @@ def _pool(placed: Placed) -> KvPool | None:
     question, length = placed.question, placed.question.length
     if not question.whole.case.engine.fills_device or question.split or not length:
         return None
+    if not question.whole.cached(question.sizes):  # an encoder keeps nothing for later tokens
+        return None
     sizes, most = question.sizes, question.longest
     return kv_pool(question.whole, sizes, length, placed.capacity, question.of_length, most)
 

@@ -17,10 +17,11 @@ class DeviceFacts:
     name: str
     memory: int
     generation: str = ""
+    maker: str = ""
 
     @classmethod
     def of(cls, device: Device) -> DeviceFacts:
-        return cls(device.name, device.capacity, device.generation or "")
+        return cls(device.name, device.capacity, device.generation or "", device.maker or "")
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,10 @@ def _check(rules: EngineRules, asked: Options) -> None:
     if formats and asked.kv_dtype and asked.kv_dtype.lower() not in formats:
         fact = f"{rules.name} has no KV cache in {asked.kv_dtype}"
         raise InputError(fact, f"choose one of {', '.join(formats)}", field="--kv-dtype")
+    maker = asked.device.maker if asked.device else ""
+    if rules.devices and maker and maker not in rules.devices:
+        fact = f"{rules.name} runs on devices of {', '.join(rules.devices)}, not on those of {maker}"
+        raise InputError(fact, "choose another engine, such as llama.cpp", field="--engine")
     if not rules.tensor_parallel and (asked.tp or 1) > 1:
         fact = f"{rules.name} splits layers between devices, and no matrices"
         raise InputError(fact, "leave --tp out, and name the devices together: --gpu 2xrtx-3090", field="--tp")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from archcalc import load
+from archcalc import InputError, fit, load
 from archcalc.analyze.fit.kv_pool import KvPool, kv_pool
 from archcalc.analyze.memory.answer import Memory
 from archcalc.run.engine.on_device import DeviceFacts
@@ -65,6 +65,16 @@ def test_requests_and_context_are_what_the_pool_holds() -> None:
 def test_nothing_is_left_where_the_weights_do_not_fit() -> None:
     found = pool("llama-3-70b", RTX_3090, engine="vllm")
     assert found.room < 0 and (found.tokens, found.max_requests, found.max_context) == (0, 0, 0)
+
+
+def test_an_encoder_has_no_pool() -> None:
+    report = fit(load("bert-base"), gpus=["h100"], engine="vllm")
+    assert report.rows[0].pool is None and "KV pool" not in str(report)
+
+
+def test_an_engine_runs_on_its_makers_devices_alone() -> None:
+    with pytest.raises(InputError, match="MLX runs on devices of Apple, not on those of NVIDIA"):
+        fit(load("gpt2"), gpus=["h100"], engine="mlx")
 
 
 @pytest.mark.parametrize("engine", ["sglang", "tensorrt-llm"])
