@@ -72,3 +72,15 @@ def test_host_ram_without_offload_is_refused(run: Run) -> None:
     answer = run("fit", "gpt2", "--host", "64GB")
     assert answer.code == 2
     assert "nothing is offloaded" in answer.err
+
+
+def test_layers_over_two_cards_leave_the_input_table_in_host_memory(run: Run) -> None:
+    """llama.cpp's own habit; the second card holds no table to leave there."""
+    answer = run("fit", "llama-3-8b", "--engine", "llama.cpp", "--weights", "q4_k_m", "--gpu", "2x3090")
+    assert answer.code == 0 and "fits 2xrtx-3090" in answer.out
+
+
+def test_nothing_is_offered_where_host_memory_is_what_is_missing(run: Run) -> None:
+    asked = ("--mode", "train", "--offload", "params", "--gpu", "4090", "--host", "16GB", "--format", "json")
+    report = run("fit", "llama-3-8b", *asked).json
+    assert report["rows"][0]["verdict"] == "does not fit" and report["remedies"] == []

@@ -23,7 +23,7 @@ Found = tuple[tuple[Remedy, ...], list[Remedy | None]]
 def remedies(placed: Sequence[Placed]) -> Found:
     """Those to list, and the cheapest for each device; None where it fits already, or where nothing helps."""
     short = [one for one in placed if _needed(one) > _safe(one)]
-    if not short:
+    if not short or any(map(_lacks_host, placed)):  # nothing here is known to take less of the host's memory
         return (), [None] * len(placed)
     if len(placed) == 1:
         found = tuple(_in_all(placed[0].question, one) for one in _of_one(placed[0]))
@@ -85,6 +85,11 @@ def _cheapest(placed: Placed, listed: Sequence[Remedy]) -> Remedy | None:
     if first or not facts(placed.question, [placed.group.first]).shares_layers:
         return first
     return next(on_more(placed.question, [], safe), None)
+
+
+def _lacks_host(placed: Placed) -> bool:
+    there = placed.question.options.host
+    return there is not None and placed.question.report.host_bytes > there
 
 
 def _needed(placed: Placed) -> int:

@@ -116,6 +116,8 @@ class FitReport(Report):
         if others or first.verdict is Verdict.FITS:
             return []
         lines = [f"  {binary_bytes(one.required)}{self._on(one)}: {one.change.option}" for one in self._combined]
+        if not first.fits_host:
+            return []
         if not self.remedies:
             return ["no change makes it fit, nor do all together"]
         return ["what makes it fit:", *lines] if lines else []

@@ -18,6 +18,7 @@ from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.residence import Residence
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module, Param
+from archcalc.run.offload import Offload
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.decode_cache import Cached
@@ -38,7 +39,8 @@ class Offloading:
     @cached_property
     def residence(self) -> Residence:
         found = Residence(self.root, self.case.offload)
-        found.check()
+        if "offload" in self.case.said or self.case.offload != Offload(embedding=True):
+            found.check()  # an engine's own habit has no effect where there is no table, such as on a later stage
         return found
 
     @cached_property
