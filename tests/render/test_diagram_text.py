@@ -13,7 +13,7 @@ from archcalc.analyze.diagram.graph import PartKind
 from archcalc.analyze.diagram.report import DiagramReport
 from archcalc.render.diagram import mermaid, svg
 from archcalc.render.diagram.palette import COLOURS
-from archcalc.render.diagram.text import shortened, width
+from archcalc.render.text_width import shortened, width
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = 'a<b>&"c" `d` #35; {e} \x1b[31m ]]> --> %%{init}%%'

@@ -12,8 +12,8 @@ from archcalc.render.diagram.level import Level
 from archcalc.render.diagram.order import arrange
 from archcalc.render.diagram.rows import Slot, in_rows
 from archcalc.render.diagram.sizes import SMALL, STACKED
-from archcalc.render.diagram.text import width
 from archcalc.render.diagram.tracks import TRACK, Tracks
+from archcalc.render.text_width import width
 
 BESIDE_LINE = 6.0  # from a line to its label
 SIDE_BY_SIDE = 10.0  # between wires that enter a box at its side

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from archcalc.analyze.diagram.graph import PartKind
+from archcalc.render import inks
 
 
 class Colour(NamedTuple):
@@ -30,9 +31,9 @@ COLOURS = {
     PartKind.STACK: Colour("#f4f5f7", "#a8adb8", "#262a31", "#6b7280"),
     PartKind.OTHER: Colour("#ffffff", "#a8adb8", "#24272e", "#7d8490"),
 }
-INK = ("#1c2430", "#e8eaed")
-MUTED = ("#5c6673", "#a3acb8")
+INK = inks.INK[1:]
+MUTED = inks.MUTED[1:]
 WIRE = ("#6b7480", "#98a1ad")
-PAGE = ("#ffffff", "#15181d")
-FRAME = ("#f7f8fa", "#1b1f26")
+PAGE = inks.PAGE[1:]
+FRAME = inks.PANEL[1:]
 FRAME_EDGE = ("#c3c9d2", "#3c444f")

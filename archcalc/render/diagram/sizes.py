@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from archcalc.analyze.diagram.graph import Form, Node
 from archcalc.core.visible import visible
-from archcalc.render.diagram.text import shortened, width
+from archcalc.render.text_width import shortened, width
 
 TITLE, SMALL = 13.0, 11.0  # pixels
 LINE = 16.0  # from one line of text to the next

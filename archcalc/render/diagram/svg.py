@@ -15,7 +15,7 @@ from archcalc.render.diagram.area import Area, Box, Label, Line, Point
 from archcalc.render.diagram.layout import HEADER, PADDING, layout
 from archcalc.render.diagram.palette import COLOURS, FRAME, FRAME_EDGE, INK, MUTED, PAGE, WIRE
 from archcalc.render.diagram.sizes import LINE, SMALL, STACKED, Text, badge, count, texts
-from archcalc.render.diagram.text import width
+from archcalc.render.text_width import width
 
 NAME = "archcalc-diagram"
 MARGIN = 24.0

@@ -1,0 +1,127 @@
+"""A picture in the making: rectangles, lines and words, and the SVG that they come to.
+
+Light colours are attributes and dark ones a style sheet, so that programs that know no style sheets draw it in light.
+Every text is escaped here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from types import MappingProxyType
+
+from archcalc.core.visible import visible
+from archcalc.render.inks import INK, PAGE, Ink, dark_rules
+
+CLASS = "archcalc-chart"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+Point = tuple[float, float]
+Marks = Mapping[str, str | int]  # attributes besides: data-…, tabindex, role
+NONE: Marks = MappingProxyType({})
+
+
+@dataclass
+class Drawing:
+    """`title` and `described` are for those who cannot see it: screen readers read them out."""
+
+    width: float
+    height: float
+    title: str
+    described: str
+    parts: list[str] = field(default_factory=list)
+    inks: set[Ink] = field(default_factory=set)
+
+    def rectangle(
+        self, x: float, y: float, wide: float, high: float, ink: Ink, *, radius: float = 0, marks: Marks = NONE
+    ) -> None:
+        place = f'x="{number(x)}" y="{number(y)}" width="{number(wide)}" height="{number(high)}"'
+        rounded = f' rx="{number(radius)}"' if radius else ""
+        self._add("rect", f"{place}{rounded}", fill=ink, marks=marks)
+
+    def area(self, points: Sequence[Point], ink: Ink, *, marks: Marks = NONE) -> None:
+        """A filled shape within these corners."""
+        self._add("path", f'd="{_path(points)}Z"', fill=ink, marks=marks)
+
+    def line(self, points: Sequence[Point], ink: Ink, *, width: float = 1, dash: str = "", marks: Marks = NONE) -> None:
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        drawn = f'd="{_path(points)}" fill="none" stroke-width="{number(width)}"{dashed}'
+        self._add("path", drawn, stroke=ink, marks=marks)
+
+    def dot(self, x: float, y: float, radius: float, ink: Ink, *, marks: Marks = NONE) -> None:
+        self._add("circle", f'cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"', fill=ink, marks=marks)
+
+    def text(
+        self,
+        words: str,
+        x: float,
+        y: float,
+        *,
+        size: float = 12,
+        anchor: str = "start",
+        ink: Ink = INK,
+        bold: bool = False,
+        marks: Marks = NONE,
+    ) -> None:
+        """`y` is the middle of the line, `anchor` the side of it that stands at `x`: start, middle or end."""
+        place = f'x="{number(x)}" y="{number(y + size * 0.35)}" text-anchor="{anchor}" font-size="{number(size)}"'
+        weight = ' font-weight="600"' if bold else ""
+        self._add("text", f"{place}{weight}", fill=ink, marks=marks, inside=escape(visible(words)))
+
+    def open(self, *, hint: str = "", marks: Marks = NONE) -> None:
+        """Begin a group, ended by `close`; `hint` is what a pointer that rests on it reads."""
+        told = f"<title>{escape(visible(hint))}</title>" if hint else ""
+        self.parts.append(f"<g{_written(marks)}>{told}")
+
+    def close(self) -> None:
+        self.parts.append("</g>")
+
+    def _add(
+        self,
+        tag: str,
+        drawn: str,
+        *,
+        fill: Ink | None = None,
+        stroke: Ink | None = None,
+        marks: Marks = NONE,
+        inside: str = "",
+    ) -> None:
+        self.inks |= {ink for ink in (fill, stroke) if ink}
+        coloured = f'class="f-{fill.name}" fill="{fill.light}"' if fill else ""
+        outlined = f'class="s-{stroke.name}" stroke="{stroke.light}"' if stroke else ""
+        end = f">{inside}</{tag}>" if inside else "/>"
+        self.parts.append(f"<{tag} {coloured or outlined} {drawn}{_written(marks)}{end}")
+
+    def svg(self, name: str = "") -> str:
+        """A file of its own; with a name, the element that a page holds under it, whose style the page has already."""
+        wide, high = number(self.width), number(self.height)
+        title, described = f"{name}-title", f"{name}-described"
+        space = "" if name else 'xmlns="http://www.w3.org/2000/svg" '
+        lines = [
+            f'<svg {space}class="{CLASS}" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" role="img" '
+            f'aria-labelledby="{title} {described}" font-family="{FONT}">',
+            f'<title id="{title}">{escape(visible(self.title))}</title>',
+            f'<desc id="{described}">{escape(visible(self.described))}</desc>',
+            *([] if name else self._ground(wide, high)),
+            *self.parts,
+            "</svg>",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _ground(self, wide: str, high: str) -> list[str]:
+        style = f"<style>{dark_rules({*self.inks, PAGE}, CLASS)}</style>"
+        return [style, f'<rect class="f-page" fill="{PAGE.light}" width="{wide}" height="{high}"/>']
+
+
+def number(value: float) -> str:
+    """With one decimal at the most: a tenth of a pixel is not seen."""
+    shown = f"{value:.1f}".removesuffix(".0")
+    return "0" if shown == "-0" else shown
+
+
+def _path(points: Sequence[Point]) -> str:
+    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
+
+
+def _written(marks: Marks) -> str:
+    return "".join(f' {name}="{escape(visible(str(value)))}"' for name, value in marks.items())

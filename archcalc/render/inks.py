@@ -1,0 +1,55 @@
+"""Colours for light and for dark pages.
+
+The series are those of Okabe and Ito (Color Universal Design, 2008), which people with any common kind of colour
+blindness can tell apart; on dark pages the darker ones are lightened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Ink(NamedTuple):
+    """A colour, and the name that its CSS classes are made of."""
+
+    name: str
+    light: str
+    dark: str
+
+
+INK = Ink("ink", "#1c2430", "#e8eaed")
+MUTED = Ink("muted", "#5c6673", "#a3acb8")
+PAGE = Ink("page", "#ffffff", "#15181d")
+PANEL = Ink("panel", "#f7f8fa", "#1b1f26")
+RULE = Ink("rule", "#d9dde3", "#333a44")  # grid lines and hairlines
+GOOD = Ink("good", "#00684c", "#4cc9a0")
+FAIR = Ink("fair", "#8a5a00", "#f0b840")
+BAD = Ink("bad", "#b03a00", "#ff8a50")
+
+SERIES = (
+    Ink("blue", "#0072b2", "#4aa3df"),
+    Ink("orange", "#e69f00", "#f0b030"),
+    Ink("green", "#009e73", "#2fc39a"),
+    Ink("purple", "#cc79a7", "#db92bb"),
+    Ink("sky", "#56b4e9", "#8fd0f5"),
+    Ink("vermilion", "#d55e00", "#f07c2c"),
+    Ink("yellow", "#f0e442", "#f5ec7a"),
+    Ink("grey", "#8a929e", "#8f98a5"),
+)
+DASHES = ("", "7 4", "2 3", "9 3 2 3")  # so that lines differ without colour
+
+
+def series(number: int) -> Ink:
+    return SERIES[number % len(SERIES)]
+
+
+def dash(number: int) -> str:
+    return DASHES[number % len(DASHES)]
+
+
+def dark_rules(inks: Iterable[Ink], inside: str) -> str:
+    """CSS that gives elements of the class `inside` their dark colours; the light ones are attributes of elements."""
+    named = sorted(set(inks))
+    rules = (f".{inside} .f-{ink.name}{{fill:{ink.dark}}}.{inside} .s-{ink.name}{{stroke:{ink.dark}}}" for ink in named)
+    return f"@media screen and (prefers-color-scheme:dark){{{''.join(rules)}}}"
