@@ -215,7 +215,7 @@ def _inference(model: Model, asked: Options) -> Case:
         assumptions.append(Assumption(Topic.PRECISION, text, computed, "--precision"))
     activations = "bf16" if computed == "fp8" else computed
     kv = asked.kv_dtype or activations
-    used = running(asked)
+    used = running(asked, model.spec.family)
     layout = used.layout(kept) if kept else None
     assumptions += [*_unmixed(asked.weights), *_stored(kept, asked.tp or 1), *used.assumptions(layout)]
     if layout:

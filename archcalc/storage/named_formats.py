@@ -16,6 +16,7 @@ from archcalc.core.precision import BYTES, SPELLINGS
 from archcalc.spec import paths
 from archcalc.spec.yaml_reader import read
 from archcalc.storage.format import Format, Stored, plain
+from archcalc.storage.ggml_types import types
 from archcalc.storage.gguf_mixtures import Other
 
 FIELDS = (
@@ -96,3 +97,10 @@ def files() -> tuple[str, ...]:
 
 def is_file(name: str) -> bool:
     return _spelled(name) in files()
+
+
+def of_gguf(name: str) -> bool:
+    """Whether it is a format of GGUF files alone: a mixture of llama.cpp's, or a type of GGML's in blocks."""
+    wanted = _spelled(name).removesuffix(PURE)
+    blocks = [kind["name"].lower() for kind in types().values() if kind["numbers"] > 1]
+    return wanted in (*files(), *blocks)

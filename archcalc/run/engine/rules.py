@@ -10,6 +10,7 @@ from archcalc.run.device.sizes import Bytes
 from archcalc.spec.node import Node, Size
 
 Pool = Literal["none", "share", "static", "free"]
+Files = Literal["any", "gguf", "safetensors"]
 Fraction = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -79,8 +80,10 @@ class EngineRules(Node):
     headroom: Headroom | None = None
     host: list[str] = Field(default_factory=list)  # what stays in the host's memory: embedding
     kv_formats: list[str] = Field(default_factory=list)
+    weight_files: Files = "any"  # the files that it loads weights from
     layouts: dict[str, dict[str, str]] = Field(default_factory=dict)  # of a format, by the generation of the device
     devices: list[str] = Field(default_factory=list)  # makers whose devices it runs on; empty: any
+    families: list[str] = Field(default_factory=list)  # of specs that it runs; empty: any
     tensor_parallel: bool = True
 
 

@@ -12,6 +12,7 @@ from archcalc.run.engine.catalog import PLAIN, engine
 from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts, StepSize, layout_on, step_on
 from archcalc.run.engine.rules import EngineRules
 from archcalc.spec.units import binary_bytes
+from archcalc.storage.named_formats import of_gguf, weight_format
 
 if TYPE_CHECKING:
     from archcalc.run.options import Options
@@ -82,7 +83,7 @@ class Running:
             yield Assumption(Topic.ENGINE, text, option="--enforce-eager")
 
     def _step_assumption(self) -> Assumption:
-        on = "" if self.device.name else ", as on a device of 80 GB"
+        on = "" if self.device.name or len(self.rules.steps) == 1 else ", as on a device of 80 GB"
         many = f"{self.tokens:,} tokens in a step{on}" if self.tokens else "a whole prompt in a step"
         text = f"{self.rules.name} computes {many}"
         return Assumption(Topic.ENGINE, text, self.tokens, "--max-num-batched-tokens")
@@ -91,10 +92,13 @@ class Running:
 PLAIN_RUNNING = Running(EngineRules(name=PLAIN, source=PLAIN), UNKNOWN, None, 1.0, has_graphs=False)
 
 
-def running(asked: Options) -> Running:
+def running(asked: Options, family: str) -> Running:
     """The engine that was asked for, or none; refuses what it does not have."""
     rules = engine(asked.engine or PLAIN)
     _check(rules, asked)
+    if rules.families and family not in rules.families:
+        fact = f"{rules.name} runs models of the family {rules.families[0]}, and this is one of {family}"
+        raise InputError(fact, "leave --engine out, or choose transformers", field="--engine")
     device = asked.device or UNKNOWN
     step, size = step_on(rules, device), None
     if step:
@@ -121,6 +125,7 @@ def _check(rules: EngineRules, asked: Options) -> None:
     if formats and asked.kv_dtype and asked.kv_dtype.lower() not in formats:
         fact = f"{rules.name} has no KV cache in {asked.kv_dtype}"
         raise InputError(fact, f"choose one of {', '.join(formats)}", field="--kv-dtype")
+    _check_files(rules, asked.weights)
     maker = asked.device.maker if asked.device else ""
     if rules.devices and maker and maker not in rules.devices:
         fact = f"{rules.name} runs on devices of {', '.join(rules.devices)}, not on those of {maker}"
@@ -128,3 +133,14 @@ def _check(rules: EngineRules, asked: Options) -> None:
     if not rules.tensor_parallel and (asked.tp or 1) > 1:
         fact = f"{rules.name} splits layers between devices, and no matrices"
         raise InputError(fact, "leave --tp out, and name the devices together: --gpu 2xrtx-3090", field="--tp")
+
+
+def _check_files(rules: EngineRules, weights: str | None) -> None:
+    if not weights or not weight_format(weights).is_quantised:
+        return
+    if rules.weight_files == "gguf" and not of_gguf(weights):
+        fact = f"{rules.name} reads GGUF files, which hold no {weights}"
+        raise InputError(fact, "choose a type that they have, such as q8_0, q6_k or q4_k_m", field="--weights")
+    if rules.weight_files == "safetensors" and of_gguf(weights):
+        fact = f"{rules.name} reads no GGUF files, and {weights} is a type of theirs"
+        raise InputError(fact, "choose another format, such as int8 or int4", field="--weights")

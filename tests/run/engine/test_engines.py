@@ -47,6 +47,9 @@ def test_a_step_is_as_large_as_vllm_serve_makes_it(name: str, memory: float, tok
         ("--engine vlm", "did you mean vllm"),
         ("--engine vllm@new", "no version"),
         ("--engine llama.cpp --kv-dtype fp8", "llama.cpp has no KV cache in fp8"),
+        ("--engine llama.cpp --weights int4", "llama.cpp reads GGUF files, which hold no int4"),
+        ("--engine ollama --weights fp8", "Ollama reads GGUF files, which hold no fp8"),
+        ("--engine tensorrt-llm --weights q4_k_m", "TensorRT-LLM reads no GGUF files, and q4_k_m is a type of theirs"),
         ("--engine llama.cpp --tp 2", "splits layers"),
         ("--max-num-seqs 4", "only an engine that serves"),
         ("--engine mlx --max-num-seqs 4", "only an engine that serves"),
@@ -57,6 +60,20 @@ def test_a_step_is_as_large_as_vllm_serve_makes_it(name: str, memory: float, tok
 def test_refused(run: Run, arguments: str, fact: str) -> None:
     found = run("memory", "llama-3-8b", *arguments.split())
     assert found.code == 2 and fact in found.err
+
+
+def test_an_engine_for_language_models_runs_no_convolutions(run: Run) -> None:
+    found = run("fit", "resnet-18", "--engine", "vllm", "--gpu", "h100")
+    assert found.code == 2 and "vLLM runs models of the family transformer, and this is one of network" in found.err
+    assert run("fit", "resnet-18", "--engine", "transformers", "--gpu", "h100").code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["llama.cpp --weights Q4_K_M", "llama.cpp --weights mxfp4_gguf", "ollama --weights f16", "mlx --weights int4"],
+)
+def test_formats_that_an_engine_reads(run: Run, arguments: str) -> None:
+    assert run("memory", "llama-3-8b", "--engine", *arguments.split()).code == 0
 
 
 def test_an_engine_of_ones_own_is_a_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
