@@ -16,6 +16,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before PyTorch is loaded: a wor
 # Some virtual machines report AMX and forbid its use: 16-bit products on the CPU would end the process.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_FP16")
 
+from support import wide
+
 from archcalc.cli import main
 
 if TYPE_CHECKING:
@@ -27,9 +29,13 @@ settings.register_profile("repeatable", _REPEATABLE)
 settings.load_profile("repeatable")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest first, so that no worker is left with one of them when the others are done."""
     items.sort(key=lambda item: "test_verify_drawn" not in item.nodeid)
+    if not os.environ.get("ARCHCALC_ALL"):
+        left_out = set(wide.left_out(items))
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

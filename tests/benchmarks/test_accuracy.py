@@ -80,6 +80,7 @@ def ran(folder: Path, cases: list[dict[str, Any]], *options: str) -> subprocess.
     return subprocess.run([sys.executable, SCRIPT, file, *options], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.wide
 def test_measured_figures_are_met(tmp_path: Path) -> None:
     """Every class within what is promised of it, those of the second set too."""
     done = ran(tmp_path, CASES)

@@ -56,6 +56,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(run: Run, name: str, guess
     assert f"did you mean {guess}" in answer.err
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize("family", families())
 def test_every_field_can_be_explained_and_its_example_is_yaml_of_that_field(family: str) -> None:
     for path in {(place.owner, place.name): place.path for place in places(family_module(family).Spec)}.values():

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
 import yaml
 
+from archcalc.json_schema import schema
 from archcalc.spec import paths
 from archcalc.spec.starters import starters
 from archcalc.spec.yaml_reader import read
@@ -72,6 +73,7 @@ def test_show_after_a_change_counts_the_same(run: Run) -> None:
     assert "published" not in shown
 
 
+@pytest.mark.wide(25)
 @pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_every_preset_survives_being_written_out(run: Run, name: str) -> None:
     """What `show` writes after a change without effect is the same model."""
@@ -127,24 +129,28 @@ def test_init_into_a_missing_folder(run: Run, write: Write) -> None:
     assert (answer.code, "cannot be written" in answer.err) == (2, True)
 
 
+@pytest.mark.wide(7)
 @pytest.mark.parametrize("name", sorted(paths.presets()))
-def test_the_schema_accepts_every_preset(run: Run, name: str) -> None:
+def test_the_schema_accepts_every_preset(name: str) -> None:
     """An editor that uses it underlines nothing."""
     spec = read(paths.presets()[name].read_bytes(), name).data  # YAML 1.2, as editors read it: 1e6 is a number
-    jsonschema.Draft202012Validator(_schema(run)).validate(spec)
+    _validator().validate(spec)
 
 
 @pytest.mark.parametrize("wrong", ["d_modl: 64", "heads: true", "norm: {place: psot}", "family: nothing", "heads: 0"])
-def test_the_schema_refuses_mistakes(run: Run, wrong: str) -> None:
+def test_the_schema_refuses_mistakes(wrong: str) -> None:
     """And it underlines what archcalc refuses."""
     spec = {**yaml.safe_load(TINY), **yaml.safe_load(wrong)}
-    assert not jsonschema.Draft202012Validator(_schema(run)).is_valid(spec)
+    assert not _validator().is_valid(spec)
 
 
-def _schema(run: Run) -> dict[str, Any]:
-    schema = json.loads(run("schema").out)
-    assert isinstance(schema, dict)
-    return schema
+def test_the_command_prints_that_schema(run: Run) -> None:
+    assert run("schema").json == schema()
+
+
+@cache
+def _validator() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema())
 
 
 def test_init_writes_through_no_link(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,6 +231,7 @@ PUBLISHED = {
 }
 
 
+@pytest.mark.wide(20)
 @pytest.mark.parametrize("command", ["params", "memory", "fit"])
 @pytest.mark.parametrize(("published", "taken"), PUBLISHED.items())
 def test_published_counts_are_checked(run: Run, write: Write, published: str, taken: bool, command: str) -> None:

@@ -65,11 +65,12 @@ def test_bars_show_what_is_needed_against_what_there_is(run: Run) -> None:
     assert "·│" in large and "−" not in large
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize("columns", [80, 140])
-def test_nothing_is_wider_than_the_terminal(run: Run, columns: int) -> None:
+@pytest.mark.parametrize("arguments", ["llama-3-8b --gpu t4", "gpt2", "llama-3-8b --mode train"])
+def test_nothing_is_wider_than_the_terminal(run: Run, arguments: str, columns: int) -> None:
     """Neither devices nor remedies."""
-    for arguments in (["gpt2"], ["llama-3-8b", "--mode", "train"], ["llama-3-8b", "--gpu", "t4"]):
-        assert max(map(len, run("fit", *arguments, columns=columns).out.splitlines())) <= columns
+    assert max(map(len, run("fit", *arguments.split(), columns=columns).out.splitlines())) <= columns
 
 
 @pytest.mark.parametrize(

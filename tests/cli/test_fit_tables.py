@@ -75,6 +75,7 @@ def test_models_that_run_on_a_device(run: Run) -> None:
     assert run("fit", *asked).json["rows"][0]["verdict"] != "fits"  # in 16 bits
 
 
+@pytest.mark.wide
 def test_only_language_models_are_listed(run: Run) -> None:
     rows = run("fit", "e", "--models", "--gpu", "4GiB", "--seq", "512", "--format", "json").json["rows"]
     names = {row["model"] for row in rows}

@@ -72,6 +72,7 @@ def in_terminal(*arguments: str, **variables: str) -> str:
     return sent.decode("utf-8").replace("\r\n", "\n")
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize("kind", ["name.yaml", "key.yaml", "raw.json", "m.safetensors"])
 @pytest.mark.parametrize("variables", [{}, {"FORCE_COLOR": "1"}, {"NO_COLOR": "1"}])
 def test_a_terminal_is_sent_no_command(tmp_path: Path, kind: str, variables: dict[str, str]) -> None:
@@ -85,6 +86,7 @@ FORMATS = ["table", "json", "csv", "latex", "markdown"]
 IN_FORMATS = [("show", ""), *product(COMMANDS, FORMATS)]  # a spec is printed in one format
 
 
+@pytest.mark.wide(19)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("command", "format"), IN_FORMATS)
 @pytest.mark.parametrize("colour", ["1", "0"])

@@ -88,6 +88,7 @@ def test_everything_that_is_printed_meets_a_closed_pipe(command: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.wide
 def test_no_message_depends_on_the_order_of_a_set() -> None:
     """Python draws another order of words for each seed."""
     mistakes = (

@@ -65,6 +65,7 @@ def test_a_user_without_a_home(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "~/x.yaml: this user has no home folder" in run("params", "~/x.yaml").err
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize("name", ["HOME", "XDG_CONFIG_HOME", "ARCHCALC_PRESETS"])
 @pytest.mark.parametrize("command", [["params", "gpt2"], ["presets", "--max-params", "50M"], ["gpus", "--kind", "tpu"]])
 def test_a_folder_that_may_not_be_entered(

@@ -59,6 +59,7 @@ def test_a_gguf_file_with_its_bytes_changed(run: Run, write: Write, seed: int) -
         answered(run, write(bytes(raw[: drawn.choice((len(raw), len(raw), place))]), "model.gguf"))
 
 
+@pytest.mark.wide(4)
 @pytest.mark.usefixtures("guard")
 @pytest.mark.parametrize("value", [value for value in ODD if isinstance(value, str | float) or value in (0, 1)])
 @pytest.mark.parametrize("facts", [gguf_files.FACTS, gguf_files.LATENT], ids=["llama", "deepseek2"])

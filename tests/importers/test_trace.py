@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import torch
 import transformers
 from support.assumption_texts import texts
 
 if TYPE_CHECKING:
-    import pytest
     from conftest import Run, Write
 
 REFUSED: dict[str, Any] = {
@@ -38,6 +38,7 @@ def test_a_refused_config_is_built_by_transformers(run: Run, write: Write) -> No
     assert texts(answer)[1].startswith("traced: ConvBertForMaskedLM as transformers")
 
 
+@pytest.mark.wide
 def test_a_traced_model_has_weights_in_memory(run: Run, write: Write) -> None:
     """In the config's dtype; of caches and activations nothing is known, which is said."""
     file = write(json.dumps({**REFUSED, "torch_dtype": "bfloat16"}), "config.json")

@@ -31,6 +31,7 @@ def tensors(said: dict[str, Any]) -> list[Any]:
     return [*made, torch.randn(4, dtype=torch.float64, requires_grad=True) if said["sinks"] else None]
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize("changes", BENT, ids=lambda changes: " ".join(changes))
 def test_its_gradients_are_those_of_its_output(changes: dict[str, Any]) -> None:
     """With dropout too, whose choice is the same in both passes."""

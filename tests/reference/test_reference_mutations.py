@@ -182,6 +182,7 @@ def runs() -> dict[Any, Spec]:
     return found
 
 
+@pytest.mark.wide(15)
 @pytest.mark.parametrize("index", range(len(NAMES)), ids=NAMES)
 def test_one_product_more_is_noticed(index: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In every class: there is none that is not run, or whose FLOPs are not compared."""

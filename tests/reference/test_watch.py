@@ -63,6 +63,7 @@ def test_flops_are_those_of_flop_counter_mode(name: str) -> None:
         assert (step.forward, step.backward) == (forward, counter.get_total_flops() - forward)
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize("name", PRESETS)
 def test_an_answer_is_the_one_that_pytorch_gives(name: str) -> None:
     """Of every op, the second time as the first."""

@@ -26,6 +26,7 @@ def reloaded(model: Model) -> Model:
     return from_document(read(model.resolved_yaml().encode(), model.name), model.name)
 
 
+@pytest.mark.wide
 def test_every_preset_loads_to_the_same_model() -> None:
     """To the same tree: parameters, ops and shapes."""
     for name in presets():

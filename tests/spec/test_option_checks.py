@@ -76,6 +76,7 @@ def test_no_option_takes_what_makes_no_sense(function: str, option: str) -> None
             assert refused.value.field == f"--{option.replace('_', '-')}"
 
 
+@pytest.mark.wide(9)
 @pytest.mark.parametrize(("function", "option"), [pair for pair in EVERY_OPTION if pair[1] in KNOWN])
 def test_nothing_given_is_an_option_left_out(function: str, option: str) -> None:
     call, _ = ASKED[function]
@@ -170,6 +171,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.wide
 @settings(max_examples=300, deadline=None)
 @given(asked=st.sampled_from(EVERY_OPTION), value=ANYTHING)
 def test_anything_at_all_is_answered_or_refused(asked: tuple[str, str], value: Any) -> None:

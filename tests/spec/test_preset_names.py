@@ -97,6 +97,7 @@ def test_quantised_weights_are_never_taken_for_unquantised_ones(typed: str) -> N
         archcalc.load(typed)
 
 
+@pytest.mark.wide
 def test_every_preset_is_found_by_its_own_name_alone() -> None:
     """No two of them have the same words, with or without those of training."""
     for preset in paths.presets():

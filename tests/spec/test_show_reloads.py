@@ -116,6 +116,7 @@ def counted(model: Model) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.wide(4)
 @pytest.mark.parametrize("quantized", [False, True])
 @pytest.mark.parametrize("model_type", [*FUSED, *SEPARATE])
 def test_a_config_shown_counts_the_same_in_every_format(model_type: str, quantized: bool) -> None:
@@ -133,6 +134,7 @@ def test_one_matrix_of_queries_keys_and_values_has_a_rule_of_its_own(model_type:
     assert counted(apart)["q3_k_l"]["weights"] < counted(model)["q3_k_l"]["weights"]
 
 
+@pytest.mark.wide(10)
 @pytest.mark.parametrize("name", sorted(paths.presets()))
 def test_a_changed_preset_shown_weighs_the_same_in_a_mixture(name: str) -> None:
     """Formats that keep some layers wider ask most of a spec; other numbers are compared elsewhere."""

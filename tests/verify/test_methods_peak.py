@@ -64,6 +64,7 @@ def setting(sequences: int, precision: str, recompute: str) -> Setting:
     )
 
 
+@pytest.mark.wide(4)
 @pytest.mark.parametrize("model_type", CLASSES)
 @pytest.mark.parametrize("precision", WIDTHS)
 @pytest.mark.parametrize("recompute", ["none", "full"])
@@ -79,6 +80,7 @@ def test_a_step_of_grpo(model_type: str, precision: str, recompute: str, sequenc
     assert abs(ours["step"] - theirs[Phase("step", SECOND)].bytes) <= small_change
 
 
+@pytest.mark.wide(3)
 @pytest.mark.parametrize("model_type", CLASSES)
 @pytest.mark.parametrize("precision", WIDTHS)
 @pytest.mark.parametrize("recompute", ["none", "full"])

@@ -80,6 +80,7 @@ def written(folder: Path, name: str, **changes: Any) -> Path:
     return file
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize(("name", "way"), COMPARED, ids=lambda one: getattr(one, "words", one))
 def test_a_step_keeps_and_peaks_as_the_class_does(name: str, way: Asked, tmp_path: Path) -> None:
     report = compared(tmp_path, name, way)

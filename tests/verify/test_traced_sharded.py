@@ -26,6 +26,7 @@ def setting(**options: Any) -> Setting:
     return Setting(batch=2, seq=30, precision="fp32", **options)
 
 
+@pytest.mark.wide(1)
 @pytest.mark.parametrize("options", [{"optimizer": "sgd", "recompute": True}, {"optimizer": "adamw"}])
 def test_the_peak_is_that_of_pytorchs_own_tracker(options: dict[str, Any]) -> None:
     """To the byte, as long as gradients are added up out of place, as under any dispatch mode."""

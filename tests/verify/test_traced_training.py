@@ -62,6 +62,7 @@ WAYS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize(("model_type", "options"), WAYS)
 def test_everything_is_made_and_dropped_as_on_real_tensors(model_type: str, options: dict[str, Any]) -> None:
     """One by one, in order, on the CPU without a dispatch mode: also gradients that are added up in place."""
@@ -70,6 +71,7 @@ def test_everything_is_made_and_dropped_as_on_real_tensors(model_type: str, opti
     assert unordered(sizes_of(trace.events)) == unordered(really(training(model_type, "cpu", **options), trace))
 
 
+@pytest.mark.wide(2)
 @pytest.mark.filterwarnings("ignore:Module is None")  # MemTracker's own, of modules that are gone
 @pytest.mark.parametrize(
     ("model_type", "options"),
@@ -99,6 +101,7 @@ def tracked(subject: Training) -> int:
     return int(device["Total"])
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize("model_type", ["llama", "gemma3_text", "mixtral", "gpt2", "t5", "vit"])
 def test_the_meta_device_runs_the_ops_of_a_gpu(model_type: str) -> None:
     """On fake CUDA tensors, one after the other, with the same shapes, strides and types."""

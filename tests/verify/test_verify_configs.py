@@ -41,6 +41,7 @@ def beside_transformers(said: dict[str, Any], length: int = 9) -> Compared:
     return compared(model, replace(work, lengths=short))
 
 
+@pytest.mark.wide(6)
 @pytest.mark.parametrize("model_type", NAMED.split())
 def test_every_named_type_equals_transformers(model_type: str) -> None:
     """Tensors, what layers and blocks give out, and forward FLOPs, block by block."""
@@ -52,6 +53,7 @@ def test_every_named_type_equals_transformers(model_type: str) -> None:
     assert len(found.rows) == 6 + len(saved)
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize(
     "model_type", ["t5gemma", "apertus", "falcon_h1", "minimax", "kimi_linear", "jetmoe", "roc_bert", "bailing_hybrid"]
 )
@@ -76,6 +78,7 @@ HEADS = [
 ]
 
 
+@pytest.mark.wide(6)
 @pytest.mark.parametrize(("model_type", "name"), HEADS, ids=[name for _, name in HEADS])
 def test_every_head_equals_transformers(model_type: str, name: str) -> None:
     """The bare model, classes of texts, tokens, answers, images and sounds, each as `architectures` names it."""
@@ -163,6 +166,7 @@ def test_what_transformers_cannot_run_is_told(run: Run, write: Write) -> None:
     assert why.startswith("it cannot be run: RuntimeError")
 
 
+@pytest.mark.wide(1)
 @pytest.mark.parametrize(("option", "why"), [(["--set", "ffn=48"], "--set changed"), (["--scale-down"], "shrank")])
 def test_a_changed_config_is_not_what_transformers_builds(run: Run, write: Write, option: list[str], why: str) -> None:
     """It is compared with the plain reference, and the output says so."""

@@ -39,6 +39,7 @@ head: tied
 """
 
 
+@pytest.mark.wide(1)
 @pytest.mark.parametrize("spec", [GATED, CONVOLVED])
 def test_every_row_is_equal(spec: str) -> None:
     """Gates as wide as the heads, or one number for each; convolutions between two gates."""

@@ -40,6 +40,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_preset_equals_pytorch(name: str) -> None:
     """In every row."""
@@ -48,6 +49,7 @@ def test_a_preset_equals_pytorch(name: str) -> None:
     assert report.ok, report.answer()
 
 
+@pytest.mark.wide(7)
 @pytest.mark.parametrize("name", KINDS)
 def test_the_small_twin_of_a_preset_equals_pytorch(name: str) -> None:
     """In every row, at the lengths that the twin can read: its image, its sound, its table of positions."""
@@ -56,6 +58,7 @@ def test_the_small_twin_of_a_preset_equals_pytorch(name: str) -> None:
     assert report.ok, report.answer()
 
 
+@pytest.mark.wide
 def test_all_prints_one_line_a_preset(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tick for each that agrees, with how many quantities that are."""
     few = {name: file for name, file in presets().items() if name in ("keras-gru", "linear-autoencoder")}
@@ -65,6 +68,7 @@ def test_all_prints_one_line_a_preset(run: Run, monkeypatch: pytest.MonkeyPatch)
     assert "✓ 2 of 2 presets equal PyTorch in all that is compared" in answer.out
 
 
+@pytest.mark.wide
 def test_a_preset_that_cannot_be_compared_is_named(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not passed over, and not passed: a list of weights has no forward pass."""
     weights = write("family: weights\ntensors: {a: 'fp32 [2, 3]'}\n")

@@ -63,6 +63,7 @@ RARE: dict[str, tuple[Spec, tuple[str, str]]] = {
 TWO_KINDS = {"pattern": ["local ffn", "attention ffn"]}
 
 
+@pytest.mark.wide(3)
 @pytest.mark.parametrize("what", RARE)
 def test_every_row_is_equal(what: str) -> None:
     said, way = RARE[what]

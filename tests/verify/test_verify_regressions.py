@@ -59,6 +59,7 @@ def check(spec: Spec, way: tuple[str, str] | None, length: int) -> None:
     assert report.ok, report.answer()
 
 
+@pytest.mark.wide(3)
 @pytest.mark.parametrize("what", FOUND)
 def test_every_row_is_equal(what: str) -> None:
     check(FOUND[what], ("eager", "none"), 5)

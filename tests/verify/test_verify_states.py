@@ -33,6 +33,7 @@ LAYERS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize("layer", LAYERS)
 def test_every_row_is_compared(layer: str) -> None:
     """Three chunks, the last one not full; no row is left out because a loop would keep more than a kernel does."""

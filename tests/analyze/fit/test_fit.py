@@ -56,6 +56,7 @@ def total(name: str, options: dict[str, Any], **sizes: int | None) -> int:
     return archcalc.load(name).memory(**{**options, **sizes}).total_bytes
 
 
+@pytest.mark.wide(5)
 @pytest.mark.parametrize("case", range(len(CASES)))
 def test_the_largest_batch_fits_and_one_more_does_not(case: int) -> None:
     """By what `memory` says of both, with the error band to spare."""
@@ -148,6 +149,7 @@ def test_data_parallel_inference_is_split_further() -> None:
     assert (more.change.option, more.change.price) == ("--tp 2", "4 devices instead of 2")
 
 
+@pytest.mark.wide(3)
 @pytest.mark.parametrize(
     ("gpu", "options", "plan"),
     [

@@ -49,6 +49,7 @@ def overriding(asked: dict[str, str], option: str) -> list[str]:
     return words({**asked, **{name: " ".join(value) for name, *value in printed}})
 
 
+@pytest.mark.wide(2)
 @pytest.mark.parametrize("seed", range(12))
 def test_every_remedy_makes_it_fit_when_it_is_typed(seed: int, run: Run) -> None:
     """Random cases: of each, every row, run as a command of its own."""

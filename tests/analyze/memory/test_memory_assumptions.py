@@ -21,6 +21,7 @@ MODELS = (
 )
 
 
+@pytest.mark.wide(14)
 @pytest.mark.parametrize("mode", OTHER)
 @pytest.mark.parametrize("name", MODELS)
 def test_an_option_that_is_named_changes_a_number(name: str, mode: str) -> None:

@@ -198,6 +198,7 @@ def pairs() -> list[tuple[str, str, str]]:
     ]
 
 
+@pytest.mark.wide(29)
 @pytest.mark.parametrize(("table", "given", "added"), pairs())
 def test_an_option_has_its_effect_beside_another(table: str, given: str, added: str) -> None:
     assert answer(table, (given, added)) != answer(table, (given,))

@@ -31,6 +31,7 @@ def local_bytes(net: torch.nn.Module) -> int:
     return sum(tensor.untyped_storage().nbytes() for tensor in tensors)
 
 
+@pytest.mark.wide(5)
 @pytest.mark.parametrize("world", [2, 7, 64])
 @pytest.mark.parametrize("name", ["gpt2", "llama-3-8b", "t5-small", "textbook"])
 def test_zero_3_holds_what_fsdp2_allocates(name: str, world: int) -> None:

@@ -134,6 +134,7 @@ def after_forward(changes: Iterable[Happening]) -> int:
     return level
 
 
+@pytest.mark.wide(47)
 @pytest.mark.parametrize("name", sorted(presets()))
 def test_every_preset_plays_to_what_it_saves(name: str) -> None:
     """Mixed stacks, experts, states that steps hand over, layers that share weights."""

@@ -27,6 +27,7 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.wide(6)
 @pytest.mark.parametrize("name", ["tinyllama-1.1b", "t5-small", "textbook", "mixtral-8x7b"])
 @pytest.mark.parametrize("options", SETTINGS, ids=str)
 def test_the_unrolled_step_peaks_where_the_step_with_loops_does(name: str, options: dict[str, Any]) -> None:

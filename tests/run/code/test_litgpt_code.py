@@ -39,6 +39,7 @@ def decoder(given: Sizes) -> Model:
     )
 
 
+@pytest.mark.wide(5)
 @pytest.mark.parametrize("targets", [("q", "v"), ("q", "k", "v")])
 @pytest.mark.parametrize("groups", [4, 2, 1])
 @pytest.mark.parametrize("used", [INTERLEAVED, BEHIND])

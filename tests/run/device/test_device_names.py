@@ -110,6 +110,7 @@ def test_a_device_is_found_as_it_is_called(typed: str, name: str) -> None:
     assert device(typed)[0] == name
 
 
+@pytest.mark.wide
 def test_every_spelling_means_one_device() -> None:
     """What is left of a name without its dashes is still unlike every other."""
     for name, each in catalog().items():
