@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,7 @@ def test_headings_are_in_order(browser: Browser, tmp_path: Path) -> None:
     levels = [int(each.tag_name[1]) for each in browser.all("h1, h2, h3")]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
 @pytest.mark.parametrize("command", ["params", "shapes", "flops", "memory"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,8 +82,7 @@ def test_names_from_a_spec_are_text(run: Run, write: Write, command: str) -> Non
     file = write(json.dumps(SPEC), "hostile.yaml")
     if command == "report":
         assert run("report", file, "-o", "page.html").code == 0
-        with open("page.html", encoding="utf-8") as stream:
-            page = stream.read()
+        page = Path("page.html").read_text("utf-8")
     else:
         page = run(command, file, "--format", "html").out
     found = check_self_contained(page)

@@ -36,7 +36,7 @@ class Parsed(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         inside = self.open[-1] if self.open else ""
-        (self.raw[inside] if inside in self.raw else self.texts).append(data)
+        self.raw.get(inside, self.texts).append(data)
 
     @property
     def words(self) -> str:

@@ -106,10 +106,8 @@ def _draw(drawing: Drawing, place: Place, wide: float, columns: int, total: int)
     x, y, high = place.level * wide, place.start * HEIGHT, (place.end - place.start) * HEIGHT
     fill, edge = inks(cell.kind)
     body = (x + 1, y + 0.5, wide - 2, max(high - 1, 0.5))
-    if high < THIN:
-        drawing.rectangle(*body, edge)
-    else:
-        drawing.rectangle(*body, fill, edge=edge, radius=2)
+    thin: Marks = {"stroke-width": 0} if high < THIN else {}
+    drawing.rectangle(*body, fill, edge=edge, radius=2, marks=thin)
     if is_seen:
         _label(drawing, cell, x, y, wide, high)
     drawing.close()

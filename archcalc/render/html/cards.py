@@ -13,6 +13,8 @@ from archcalc.core.visible import visible
 from archcalc.render.words import VERDICTS
 from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
 
+COLUMNS = (3, 4, 2)  # the first of them that leaves no gap
+
 
 class Card(NamedTuple):
     name: str
@@ -23,7 +25,8 @@ class Card(NamedTuple):
 
 def cards(report: Overview) -> str:
     found = [_parameters(report), *_memory(report), *_work(report), *(_devices(run) for run in report.runs)]
-    return f'<dl class="cards">\n{"".join(map(_html, found))}</dl>'
+    columns = next((number for number in COLUMNS if len(found) % number == 0), COLUMNS[0])
+    return f'<dl class="cards of-{columns}">\n{"".join(map(_html, found))}</dl>'
 
 
 def _html(card: Card) -> str:
@@ -69,4 +72,5 @@ def _devices(run: Run) -> Card:
 def _one(name: str, fit: FitReport) -> Card:
     (row,) = fit.rows
     value = f"{VERDICTS[row.verdict.name]} {row.verdict.value}"
-    return Card(f"Verdict, {name}", value, (row.gpu, f"of {binary_bytes(row.capacity_bytes)}"), row.verdict.tone)
+    needed = f"needs {binary_bytes(row.required_bytes)} of {binary_bytes(row.capacity_bytes)}"
+    return Card(f"Verdict, {name}", value, (row.gpu, needed), row.verdict.tone)

@@ -7,6 +7,7 @@
 
   const LEVELS = 5;
   const HEIGHT = 460;
+  const THIN = 4; // a cell that its edge would fill
   const SPACE = "http://www.w3.org/2000/svg";
 
   /** @param {SVGSVGElement} svg @returns {Cell[]} those around a cell before it */
@@ -112,6 +113,7 @@
       const high = (cell.to - cell.from) * scale;
       const rectangle = cell.node.querySelector("rect");
       const shape = { x: column * wide + 1, y: y + 0.5, width: wide - 2, height: Math.max(high - 1, 0.5) };
+      rectangle.setAttribute("stroke-width", high < THIN ? "0" : "1");
       for (const [name, value] of Object.entries(shape)) rectangle.setAttribute(name, String(value));
       label(cell, column * wide, y, wide, high);
     }
