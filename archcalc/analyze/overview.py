@@ -40,7 +40,7 @@ class Run:
     mode: str
     sizes: dict[str, int]  # as given
     memory: MemoryReport
-    fit: FitReport
+    fit: FitReport | None
     flops: FlopsReport | None
 
     @property
@@ -121,10 +121,13 @@ def _runs(model: Model, gpus: Sequence[str] | str | None, asked: Sequence[Asked]
 
 def _run(model: Model, gpus: Sequence[str] | str | None, options: Options, missing: dict[str, str]) -> Run:
     """Memory as on the devices, where these are named: what an engine keeps and how people train depends on them."""
-    fit = fitted(model, gpus, options, verdicts_alone=True)
-    needed = fit.memory if gpus else memory(model, options)
-    name = f"FLOPs of {NAMES.get(options.mode, options.mode)}"
-    work = _tried(name, missing, lambda: flops(model, options))
+    mode = NAMES.get(options.mode, options.mode)
+    if gpus:
+        fit: FitReport | None = fitted(model, gpus, options, verdicts_alone=True)
+    else:
+        fit = _tried(f"devices, {mode}", missing, lambda: fitted(model, None, options, verdicts_alone=True))
+    needed = fit.memory if gpus and fit else memory(model, options)
+    work = _tried(f"FLOPs, {mode}", missing, lambda: flops(model, options))
     return Run(options.mode, options.sizes.given(), needed, fit, work)
 
 

@@ -86,6 +86,8 @@ def test_what_cannot_be_answered_is_said(run: Run, tmp_path: Path) -> None:
     words = page(run, str(weights)).words
     assert "Not in this report" in words
     assert "a list of tensors does not describe the computation" in words
+    stages = page(run, "gpt2", "--mode", "train", "--pp", "4", "--code", "megatron").words
+    assert "devices, training: fit does not look for the sizes of pipeline stages" in stages
     assert "training: quantised weights cannot be trained" in page(run, "gpt2", "--weights", "q8_0").words
 
 

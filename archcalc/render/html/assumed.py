@@ -32,9 +32,8 @@ def _reports(report: Overview) -> Iterator[tuple[str, Report]]:
     for run in report.runs:
         name = run.name.capitalize()
         yield name, run.memory
-        yield f"{name}, devices", run.fit
-        if run.flops:
-            yield f"{name}, FLOPs", run.flops
+        yield from ((f"{name}, devices", one) for one in [run.fit] if one)
+        yield from ((f"{name}, FLOPs", one) for one in [run.flops] if one)
 
 
 def _group(name: str, found: list[Assumption]) -> str:

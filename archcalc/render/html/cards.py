@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.verdict import Verdict
-from archcalc.analyze.overview import Overview, Run
+from archcalc.analyze.overview import Overview
 from archcalc.core.visible import visible
 from archcalc.render.words import VERDICTS
 from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
@@ -24,7 +24,12 @@ class Card(NamedTuple):
 
 
 def cards(report: Overview) -> str:
-    found = [_parameters(report), *_memory(report), *_work(report), *(_devices(run) for run in report.runs)]
+    found = [
+        _parameters(report),
+        *_memory(report),
+        *_work(report),
+        *(_devices(run.name, run.fit) for run in report.runs if run.fit),
+    ]
     columns = next((number for number in COLUMNS if len(found) % number == 0), COLUMNS[0])
     return f'<dl class="cards of-{columns}">\n{"".join(map(_html, found))}</dl>'
 
@@ -58,15 +63,14 @@ def _work(report: Overview) -> Iterator[Card]:
         yield Card(f"FLOPs, {run.name}", flops(work.total), (f"{flops(round(work.per_token))} per {unit}",))
 
 
-def _devices(run: Run) -> Card:
+def _devices(name: str, fit: FitReport) -> Card:
     """The verdict, or on how many of several it fits."""
-    fit = run.fit
     if len(fit.rows) == 1:
-        return _one(run.name, fit)
+        return _one(name, fit)
     surely = sum(row.verdict is Verdict.FITS for row in fit.rows)
     tight = sum(row.verdict is Verdict.TIGHT for row in fit.rows)
     also = (f"tight on {tight}",) if tight else ()
-    return Card(f"Fits, {run.name}", f"{surely} of {len(fit.rows)}", ("devices", *also))
+    return Card(f"Fits, {name}", f"{surely} of {len(fit.rows)}", ("devices", *also))
 
 
 def _one(name: str, fit: FitReport) -> Card:

@@ -103,14 +103,15 @@ class _Page:
         yield "</section>"
 
     def _devices(self) -> Iterator[str]:
-        yield _section("devices", "Devices")
-        for run in self.report.runs:
-            shown = page(run.fit)
+        found = [(run, run.fit) for run in self.report.runs if run.fit]
+        yield _section("devices", "Devices") if found else ""
+        for run, fit in found:
+            shown = page(fit)
             yield f"<h3>{escape(run.name.capitalize())}</h3>"
             yield from (f"<p>{tables.sentence(line)}</p>" for line in shown.answer)
-            yield self._chart(run.fit, f"devices-{run.mode}")
+            yield self._chart(fit, f"devices-{run.mode}")
             yield _details("In numbers", "\n".join(map(tables.table, shown.tables)))
-        yield "</section>"
+        yield "</section>" if found else ""
 
     def _missing(self) -> Iterator[str]:
         if self.report.missing:
