@@ -126,7 +126,7 @@ def _run(model: Model, gpus: Sequence[str] | str | None, options: Options, missi
         fit: FitReport | None = fitted(model, gpus, options, verdicts_alone=True)
     else:
         fit = _tried(f"devices, {mode}", missing, lambda: fitted(model, None, options, verdicts_alone=True))
-    needed = fit.memory if gpus and fit else memory(model, options)
+    needed = fit.memory if gpus and fit else memory(model, options, timeline=True)
     work = _tried(f"FLOPs, {mode}", missing, lambda: flops(model, options))
     return Run(options.mode, options.sizes.given(), needed, fit, work)
 

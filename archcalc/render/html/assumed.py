@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from archcalc.analyze.overview import Overview
-from archcalc.core.assumptions import Assumption, summed_up
+from archcalc.core.assumptions import Assumption, Topic, summed_up, without
 from archcalc.core.visible import visible
 from archcalc.render.html import tables
 from archcalc.report.base import Report
@@ -17,7 +17,7 @@ EVERYWHERE = "In several parts of the report"
 def assumed(report: Overview) -> str:
     about: dict[Assumption, list[str]] = {}
     for name, one in _reports(report):
-        for each in summed_up(one.assumptions):
+        for each in summed_up(without(one.assumptions, Topic.TABLE)):  # on columns that are not here
             about.setdefault(each, []).append(name)
     groups: dict[str, list[Assumption]] = {EVERYWHERE: []}
     for each, names in about.items():

@@ -6,7 +6,6 @@
   /** @typedef {{node: SVGGElement, level: number, from: number, to: number, parent: Cell | null, children: Cell[]}} Cell */
 
   const LEVELS = 5;
-  const HEIGHT = 460;
   const THIN = 4; // a cell that its edge would fill
   const SPACE = "http://www.w3.org/2000/svg";
 
@@ -57,6 +56,7 @@
     const cells = read(svg);
     const of = new Map(cells.map((cell) => [cell.node, cell]));
     let root = cells[0];
+    const height = Number(root.node.querySelector("rect").getAttribute("height")) + 1;
 
     crumbs.className = "crumbs";
     crumbs.setAttribute("aria-label", "Where you are in the model");
@@ -108,7 +108,7 @@
       cell.node.classList.toggle("opens", cell !== root && cell.children.length > 0);
       cell.node.classList.toggle("open", cell === root && cell.parent !== null);
       if (!seen) return;
-      const scale = HEIGHT / (root.to - root.from);
+      const scale = height / (root.to - root.from);
       const y = (cell.from - root.from) * scale;
       const high = (cell.to - cell.from) * scale;
       const rectangle = cell.node.querySelector("rect");
@@ -121,7 +121,7 @@
     /** @param {number} wide @returns {number} the height of the legend */
     function legend(wide) {
       let x = 0;
-      let y = HEIGHT + 24;
+      let y = height + 24;
       for (const key of keys) {
         const box = key.getBBox();
         if (x > 0 && x + box.width > wide) {
@@ -131,14 +131,14 @@
         key.setAttribute("transform", `translate(${x - box.x} ${y - box.y - box.height / 2})`);
         x += box.width + 16;
       }
-      return y - HEIGHT;
+      return y - height;
     }
 
     function draw() {
       const wide = Math.max(280, Math.min(figure.clientWidth, 1000));
       const columns = Math.min(depth(root), wide < 480 ? 4 : LEVELS);
       for (const cell of cells) place(cell, wide / columns, columns);
-      const high = HEIGHT + legend(wide) + 12;
+      const high = height + legend(wide) + 12;
       svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
       svg.setAttribute("width", String(wide));
       svg.setAttribute("height", String(high));

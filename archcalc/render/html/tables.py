@@ -75,7 +75,7 @@ def figures(shown: Iterable[Figure]) -> str:
 
 def _figure(each: Figure) -> str:
     exact, roughly = figure(each)
-    told = " ".join(part for part in (roughly.removeprefix("· "), each.note) if part)
+    told = " · ".join(part for part in (roughly.removeprefix("· "), each.note) if part)
     number = f'<td class="n">{escape(exact)}</td><td class="muted">{escape(told)}</td>'
     return f'<tr><th scope="row" class="d0">{escape(each.label)}</th>{number}</tr>'
 
