@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.run.option_words import BYTES, INFERENCE, MODES, TRAIN
+from archcalc.run.option_words import BYTES, FIT, INFERENCE, MODES, TRAIN
 from archcalc.spec.option import option
 from archcalc.spec.option_checks import flag, memory_size, names, number
 from archcalc.spec.units import parse_rated
@@ -82,5 +82,5 @@ class OffloadOptions:
         "Host RAM that there is, such as 64GB: the model fits if what is offloaded fits there too.",
         ram,
         metavar="SIZE",
-        commands=("fit",),
+        commands=FIT,
     )

@@ -26,12 +26,18 @@ SCALED = Assumption(
 )
 
 
-def notes(placed: Sequence[Placed], rows: Sequence[Row]) -> Iterator[Assumption]:
+def notes(placed: Sequence[Placed]) -> Iterator[Assumption]:
+    """On verdicts."""
     question = placed[0].question
     if not question.report.band:
         yield question.band.assumption()
     yield CAPACITY
     yield from dict.fromkeys(note for one in placed for note in one.notes)
+
+
+def notes_on_columns(placed: Sequence[Placed], rows: Sequence[Row]) -> Iterator[Assumption]:
+    """On what is solved for: batch, context, number of GPUs."""
+    question = placed[0].question
     if question.has_length:
         yield LARGEST
     if question.trains:

@@ -43,10 +43,12 @@ class FitReport(Report):
     """Rows by device; `memory` is what the model needs on each GPU."""
 
     command: ClassVar[str] = "fit"
+    chart: ClassVar[str] = "devices"
     memory: MemoryReport  # of the first row
     band: Band  # the error of what is needed
     rows: tuple[Row, ...]
     remedies: tuple[Remedy, ...]
+    is_solved: bool = True  # for batch, context, number of devices, and what would help
 
     def segments(self, row: Row) -> dict[str, int]:
         """The parts of memory as the bars show them; of split layers, what is on every device counts so often."""
@@ -116,7 +118,7 @@ class FitReport(Report):
         if others or first.verdict is Verdict.FITS:
             return []
         lines = [f"  {binary_bytes(one.required)}{self._on(one)}: {one.change.option}" for one in self._combined]
-        if not first.fits_host:
+        if not (first.fits_host and self.is_solved):
             return []
         if not self.remedies:
             return ["no change makes it fit, nor do all together"]
@@ -137,7 +139,8 @@ class FitReport(Report):
 
     def table(self) -> Table:
         host = [Column("host RAM", "binary")] if self.memory.host else []
-        sizes = [] if self._has_pool else [Column("batch", "bound"), Column("context", "bound")]
+        sizes = [Column("batch", "bound"), Column("context", "bound")] if self._has_sizes else []
+        number = [Column("GPUs", "bound")] if self.is_solved else []
         columns = (
             Column("gpu", "name"),
             Column("fits", "text"),
@@ -146,21 +149,22 @@ class FitReport(Report):
             Column("left", "room"),
             *host,
             *sizes,
-            Column("GPUs", "bound"),
+            *number,
         )
         return Table(columns, tuple(map(self._line, self.rows)))
 
     def _line(self, row: Row) -> Line:
         bar = (tuple(self.segments(row).values()), row.capacity_bytes)
-        sizes = [] if self._has_pool else [row.max_batch, row.max_seq]
+        sizes = [row.max_batch, row.max_seq] if self._has_sizes else []
+        number = [row.gpus_needed] if self.is_solved else []
         host = [row.memory.host_bytes] if self.memory.host else []
         room = (row.capacity_bytes, bar, row.left_bytes)
-        return Line((row.gpu, WORDS[row.verdict], *room, *host, *sizes, row.gpus_needed))
+        return Line((row.gpu, WORDS[row.verdict], *room, *host, *sizes, *number))
 
     @property
-    def _has_pool(self) -> bool:
-        """Then requests and context are said of the pool, in a table of its own."""
-        return all(row.pool for row in self.rows)
+    def _has_sizes(self) -> bool:
+        """Of a pool, requests and context are said in a table of its own."""
+        return self.is_solved and not all(row.pool for row in self.rows)
 
     def _shares(self) -> Iterator[Table]:
         """Of split layers, what each device holds."""

@@ -48,12 +48,12 @@ class Row:
     gpu: str
     room: Room
     required_bytes: int
-    max_batch: int | None
-    max_seq: int | None
-    limited_by: str | None
-    gpus_needed: int | None
-    remedy: Remedy | None
     memory: MemoryReport
+    max_batch: int | None = None
+    max_seq: int | None = None
+    limited_by: str | None = None
+    gpus_needed: int | None = None
+    remedy: Remedy | None = None
     devices: int = 1  # that hold the model together
     parts: tuple[Part, ...] = ()
     pool: KvPool | None = None  # of an engine that fills the device
@@ -106,18 +106,27 @@ class Row:
 
 def row(placed: Placed, remedy: Remedy | None) -> Row:
     question = placed.question
+    safe = question.room(placed.group.first).safe
+    max_seq, limited_by = question.longest_in(safe)
+    return replace(
+        judged(placed),
+        max_batch=_bounded(question.by_batch.largest(safe)),
+        max_seq=max_seq,
+        limited_by=limited_by,
+        gpus_needed=_fewest(placed, safe),
+        remedy=remedy,
+    )
+
+
+def judged(placed: Placed) -> Row:
+    """Without what is solved for."""
+    question = placed.question
     room = question.room(placed.group.first)
-    max_seq, limited_by = question.longest_in(room.safe)
     parts = tuple(_parts(placed))
     return Row(
         gpu=placed.group.name,
         room=replace(room, capacity=sum(one.room.capacity for one in parts)) if parts else room,
         required_bytes=sum(one.required_bytes for one in parts) or question.required,
-        max_batch=_bounded(question.by_batch.largest(room.safe)),
-        max_seq=max_seq,
-        limited_by=limited_by,
-        gpus_needed=_fewest(placed, room.safe),
-        remedy=remedy,
         memory=question.report,
         devices=placed.group.count,
         parts=parts,
