@@ -1,0 +1,71 @@
+// One control for each kind of option: a list, a switch, a text, or a slider with a field.
+// @ts-check
+import { element, setAttribute } from "../dom.js";
+import { Stepped } from "./stepped.js";
+
+/** @typedef {import("../types.js").Setting} Setting */
+/** @typedef {{elements: HTMLElement[], field: HTMLElement, show: (value: string, usual: string) => void}} Control */
+/** @typedef {(value: string) => void} Changed */
+
+/**
+ * @param {Setting} setting
+ * @param {number[] | undefined} steps  of a slider, where there is one
+ * @param {Changed} changed
+ * @returns {Control}
+ */
+export function control(setting, steps, changed) {
+  const id = `setting-${setting.name}`;
+  if (steps) {
+    const made = new Stepped({ id, label: setting.label, steps }, changed);
+    return { elements: made.elements, field: made.field, show: (value, usual) => made.show(value, usual) };
+  }
+  if (setting.kind === "flag") return flag(id, changed);
+  if (setting.kind === "choice") return choice(id, setting, changed);
+  return text(id, setting, changed);
+}
+
+/**
+ * @param {string} id
+ * @param {Changed} changed
+ * @returns {Control}
+ */
+function flag(id, changed) {
+  const box = element("input", { type: "checkbox", id });
+  box.addEventListener("change", () => changed(box.checked ? "true" : ""));
+  return { elements: [box], field: box, show: (value) => void (box.checked = value === "true") };
+}
+
+/**
+ * @param {string} id
+ * @param {Setting} setting
+ * @param {Changed} changed
+ * @returns {Control}
+ */
+function choice(id, { choices }, changed) {
+  const usualOption = element("option", { value: "" }, "default");
+  const list = element("select", { id }, usualOption, ...choices.map((one) => element("option", { value: one }, one)));
+  list.addEventListener("change", () => changed(list.value));
+  const show = (/** @type {string} */ value, /** @type {string} */ usual) => {
+    usualOption.textContent = usual || "default";
+    if (value && !choices.includes(value)) list.append(element("option", { value }, value)); // from a link: archcalc says what is wrong
+    list.value = value;
+  };
+  return { elements: [list], field: list, show };
+}
+
+/**
+ * @param {string} id
+ * @param {Setting} setting
+ * @param {Changed} changed
+ * @returns {Control}
+ */
+function text(id, { choices }, changed) {
+  const input = element("input", { type: "text", id, autocomplete: "off", spellcheck: "false", list: choices.length ? `${id}-choices` : null });
+  const offered = element("datalist", { id: `${id}-choices` }, ...choices.map((value) => element("option", { value })));
+  input.addEventListener("input", () => changed(input.value.trim()));
+  const show = (/** @type {string} */ value, /** @type {string} */ usual) => {
+    setAttribute(input, "placeholder", usual);
+    if (input.value.trim() !== value) input.value = value;
+  };
+  return { elements: choices.length ? [input, offered] : [input], field: input, show };
+}

@@ -1,0 +1,118 @@
+// How the model is run: the options that people turn most, then all others, as archcalc lists them.
+// @ts-check
+import { byId, element } from "../dom.js";
+import { Gpus } from "./gpus.js";
+import { Row } from "./row.js";
+import { powers } from "./stepped.js";
+
+/** @typedef {import("../types.js").Catalog} Catalog */
+/** @typedef {import("../types.js").State} State */
+/** @typedef {import("../types.js").Mistake} Mistake */
+
+const MODES = [["infer", "Inference"], ["decode", "Decode"], ["train", "Training"]];
+const RUN = ["batch", "seq", "context", "weights", "precision", "optimizer", "recompute", "kv-dtype", "engine"];
+const PLAN = ["tp", "dp", "pp", "zero"];
+/** @type {Record<string, number[]>} */
+const STEPS = {
+  batch: powers(1, 1024),
+  seq: powers(128, 2 ** 20),
+  context: powers(128, 2 ** 20),
+  tp: powers(1, 64),
+  dp: powers(1, 1024),
+  pp: powers(1, 64),
+};
+
+export class Form {
+  /**
+   * @param {Catalog} catalog
+   * @param {import("../state/store.js").Store} store
+   * @param {import("../answers/questions.js").Questions} questions
+   */
+  constructor(catalog, store, questions) {
+    this.store = store;
+    this.questions = questions;
+    /** @type {Map<string, Row>} */
+    this.rows = new Map();
+    this.modes();
+    const named = new Map(catalog.settings.map((setting) => [setting.name, setting]));
+    const pick = (/** @type {string[]} */ names) => names.flatMap((name) => named.get(name) ?? []);
+    const others = catalog.settings.filter(({ name }) => ![...RUN, ...PLAN, "mode"].includes(name));
+    this.place("run", pick(RUN));
+    this.place("plan", pick(PLAN));
+    this.place("more", others);
+    this.gpus = new Gpus(byId("gpus"), catalog.gpus, (gpus) => store.change({ gpus }));
+    this.show(store.state, {}, null);
+  }
+
+  modes() {
+    const changed = (/** @type {string} */ mode) => this.store.set("mode", mode === "infer" ? "" : mode);
+    byId("mode").append(...MODES.map(([mode, label]) => {
+      const button = element("input", { type: "radio", name: "mode", value: mode, id: `mode-${mode}` });
+      button.addEventListener("change", () => changed(mode));
+      return element("label", {}, button, element("span", {}, label));
+    }));
+  }
+
+  /**
+   * @param {string} id
+   * @param {import("../types.js").Setting[]} settings
+   */
+  place(id, settings) {
+    for (const setting of settings) {
+      const row = new Row(setting, STEPS[setting.name], (value) => this.store.set(setting.name, value));
+      this.rows.set(setting.name, row);
+      byId(id).append(row.element);
+    }
+  }
+
+  /**
+   * @param {State} state
+   * @param {Record<string, string | number>} sizes  what the model itself says
+   * @param {string[] | null} lengths  which lengths it has; null if unknown
+   */
+  show({ settings, gpus }, sizes, lengths) {
+    const mode = settings.mode ?? "infer";
+    for (const button of byId("mode").querySelectorAll("input")) button.checked = button.value === mode;
+    for (const [name, row] of this.rows) {
+      row.show(settings[name] ?? "", String(sizes[name] ?? row.setting.placeholder ?? ""));
+      row.element.hidden = !this.shown(name, mode, lengths);
+    }
+    this.gpus.show(gpus);
+    const given = [...this.rows].filter(([name]) => byId("more").contains(this.rows.get(name)?.element ?? null) && settings[name]);
+    byId("more-given").textContent = given.length ? `${given.length} set` : "";
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} mode
+   * @param {string[] | null} lengths
+   */
+  shown(name, mode, lengths) {
+    if (name === "seq" && (mode === "decode" || lengths?.length === 0)) return false;
+    if (name === "context" && mode !== "decode") return false;
+    if (["src-seq", "tgt-seq"].includes(name) && lengths && !lengths.includes(name.replace("-", "_"))) return false;
+    return this.questions.counts(name, mode);
+  }
+
+  /**
+   * Show mistakes at their options, and give those back that belong to none.
+   * @param {Mistake[]} mistakes
+   * @returns {Mistake[]}
+   */
+  mark(mistakes) {
+    const texts = new Map(mistakes.map(({ field, fact, hint }) => [field.replace(/^--/, ""), hint ? `${fact}: ${hint}` : fact]));
+    for (const [name, row] of this.rows) row.mark(texts.get(name) ?? "");
+    return mistakes.filter(({ field }) => !this.rows.has(field.replace(/^--/, "")));
+  }
+
+  /**
+   * @param {string} option  with its dashes
+   * @returns {boolean} whether the form has it
+   */
+  focus(option) {
+    const row = this.rows.get(option.replace(/^--/, ""));
+    if (!row || row.element.hidden) return false;
+    row.focus();
+    return true;
+  }
+}

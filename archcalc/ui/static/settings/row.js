@@ -1,0 +1,49 @@
+// A labelled option in the form, with the message that archcalc has about it.
+// @ts-check
+import { element } from "../dom.js";
+import { control } from "./controls.js";
+
+/** @typedef {import("../types.js").Setting} Setting */
+
+export class Row {
+  /**
+   * @param {Setting} setting
+   * @param {number[] | undefined} steps
+   * @param {(value: string) => void} changed
+   */
+  constructor(setting, steps, changed) {
+    this.setting = setting;
+    this.control = control(setting, steps, changed);
+    const { id } = this.control.field;
+    const label = element("label", { for: id, title: setting.help }, setting.label);
+    this.message = element("p", { class: "wrong-setting", id: `${id}-message`, hidden: true });
+    const kind = steps ? "stepped" : setting.kind;
+    this.element = element("div", { class: `row row-${kind}` }, label, ...this.control.elements, this.message);
+  }
+
+  /**
+   * @param {string} value
+   * @param {string} usual
+   */
+  show(value, usual) {
+    this.control.show(value, usual);
+    this.element.classList.toggle("given", value !== "");
+  }
+
+  /** @param {string} text  empty if nothing is wrong */
+  mark(text) {
+    const { field } = this.control;
+    this.message.textContent = text;
+    this.message.hidden = !text;
+    if (text) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+    if (text) field.setAttribute("aria-describedby", this.message.id);
+    else field.removeAttribute("aria-describedby");
+  }
+
+  focus() {
+    this.element.closest("details:not([open])")?.setAttribute("open", "");
+    this.control.field.focus();
+    this.element.scrollIntoView({ block: "nearest" });
+  }
+}
