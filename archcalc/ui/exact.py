@@ -15,7 +15,7 @@ from archcalc.ui.reading import Answer, Question
 from archcalc.ui.records import with_records
 from archcalc.ui.settings import SIZES, options
 from archcalc.ui.sources import loaded
-from archcalc.ui.tables import shown
+from archcalc.ui.tables import numbered, shown
 
 
 def exact_answer(question: Question) -> Answer:
@@ -29,16 +29,16 @@ def exact_answer(question: Question) -> Answer:
 
 
 def _counted(report: ParamsReport) -> Answer:
-    head, (table, *_) = shown(report)
-    return {**head, "tables": {"params": table}, "charts": chart("icicle", report)}
+    head, (table, *more) = shown(report)
+    return {**head, "tables": {"params": table, **numbered("equations", more)}, "charts": chart("icicle", report)}
 
 
 def _computed(model: Model, asked: Options, answer: Answer) -> dict[str, Report]:
     """Adds what a list of tensors does not tell."""
     sizes = {name: size for name, size in asked.sizes.given().items() if name in SIZES}
     shapes, work = model.shapes(**sizes), flops(model, asked, explain=True, depth=USUAL_DEPTH)
-    head, tables = shown(work)
-    answer["tables"] |= {"shapes": shown(shapes)[1][0], "flops": tables[0]}
+    head, (kinds, layers, *_) = shown(work)
+    answer["tables"] |= {"shapes": shown(shapes)[1][0], "kinds": kinds, "flops": layers}
     answer["flops"] = head
     answer["charts"] |= {"diagram": drawn(model.diagram(**sizes)), **chart("work", work)}
     return {"shapes": shapes, "flops": work}

@@ -3,6 +3,7 @@ one. A number of a script has 53 bits, which parameters and FLOPs exceed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from archcalc.core.assumptions import Assumption
@@ -24,6 +25,11 @@ def shown(report: Report) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         "notes": notes(laid_out),
     }
     return head, [_table(one) for one in laid_out.tables]
+
+
+def numbered(name: str, tables: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """`more`, `more_2`, …"""
+    return {f"{name}_{place}" if place > 1 else name: one for place, one in enumerate(tables, start=1)}
 
 
 def notes(laid_out: Page) -> list[dict[str, str]]:
