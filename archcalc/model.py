@@ -198,8 +198,13 @@ class Model:
             depth=depth,
         )
 
+    @property
+    def is_computed(self) -> bool:
+        """Whether it says what is computed; a list of tensors does not."""
+        return self.spec.family != "weights"
+
     def _check_computation(self, wanted: str) -> None:
-        if self.spec.family == "weights":
+        if not self.is_computed:
             hint = f"`archcalc params --depth 9` lists them; for {wanted} give the model's config.json or a spec"
             raise InputError("a list of tensors does not describe the computation", hint, field=self.name)
 
