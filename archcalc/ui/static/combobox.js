@@ -9,12 +9,14 @@ const MOST = 80; // shown at once
 export class Combobox {
   /**
    * @param {HTMLElement} parent
-   * @param {{id: string, label: string, placeholder: string, choices: Choice[], free?: string, chosen: (value: string) => void}} about
-   *   `free`: what the list says of a text that is none of the choices but may be taken as it is
+   * @param {{id: string, label: string, placeholder: string, choices: Choice[], free?: string, keeps?: boolean, chosen: (value: string) => void}} about
+   *   `free`: what the list says of a text that is none of the choices but may be taken as it is; `keeps`: what is
+   *   typed counts also without a choice, and an empty field is one
    */
-  constructor(parent, { id, label, placeholder, choices, free = "", chosen }) {
+  constructor(parent, { id, label, placeholder, choices, free = "", keeps = false, chosen }) {
     this.choices = choices;
     this.free = free;
+    this.keeps = keeps;
     this.chosen = chosen;
     this.shown = ""; // what the field says while nobody searches
     this.active = -1;
@@ -32,7 +34,7 @@ export class Combobox {
     this.input.addEventListener("click", () => this.open(""));
     this.input.addEventListener("input", () => this.open(this.input.value));
     this.input.addEventListener("keydown", (event) => this.key(event));
-    this.input.addEventListener("blur", () => this.close());
+    this.input.addEventListener("blur", () => this.leave());
     this.list.addEventListener("mousedown", (event) => this.clicked(event));
   }
 
@@ -49,8 +51,7 @@ export class Combobox {
   open(search) {
     const words = search.toLowerCase().split(/\s+/);
     const fitting = this.choices.filter((choice) => words.every((word) => choice.search.includes(word)));
-    const rank = (/** @type {Choice} */ choice) => (choice.value.toLowerCase().startsWith(words[0]) ? 0 : 1);
-    const found = fitting.sort((one, two) => rank(one) - rank(two)).slice(0, MOST);
+    const found = fitting.sort((one, two) => rank(one.value, search) - rank(two.value, search)).slice(0, MOST);
     if (this.free && search && !found.length) found.push({ value: search.trim(), title: this.free, aside: "", search });
     const none = element("li", { class: "none" }, "nothing of that name");
     this.list.replaceChildren(...(found.length ? found.map((choice, index) => this.option(choice, index)) : [none]));
@@ -66,7 +67,7 @@ export class Combobox {
   option(choice, index) {
     const attributes = { role: "option", id: `${this.list.id}-${index}`, "data-value": choice.value, "aria-selected": "false" };
     const name = element("span", { class: "choice-name" }, choice.value);
-    return element("li", attributes, name, element("span", { class: "choice-title" }, choice.title), element("span", { class: "choice-aside" }, choice.aside));
+    return element("li", attributes, name, choice.title && element("span", { class: "choice-title" }, choice.title), element("span", { class: "choice-aside" }, choice.aside));
   }
 
   /** @param {number} index */
@@ -86,10 +87,22 @@ export class Combobox {
     const last = this.list.querySelectorAll("[role=option]").length - 1;
     if (event.key === "ArrowDown") open ? this.activate(this.active + 1) : this.open("");
     else if (event.key === "ArrowUp" && open) this.activate(this.active > 0 ? this.active - 1 : last);
-    else if (event.key === "Enter" && open) this.take(this.list.querySelectorAll("[role=option]")[Math.max(this.active, 0)]);
+    else if (event.key === "Enter" && open) this.enter();
     else if (event.key === "Escape" && open) this.close();
     else return;
     event.preventDefault();
+  }
+
+  enter() {
+    const options = this.list.querySelectorAll("[role=option]");
+    if (this.keeps && !this.input.value.trim() && this.active < 0) this.leave();
+    else this.take(options[Math.max(this.active, 0)]);
+  }
+
+  leave() {
+    const typed = this.input.value.trim();
+    this.close();
+    if (this.keeps && typed !== this.shown) this.chosen(typed);
   }
 
   /** @param {MouseEvent} event */
@@ -112,4 +125,15 @@ export class Combobox {
     this.input.removeAttribute("aria-activedescendant");
     this.input.value = this.shown;
   }
+}
+
+/**
+ * The choice itself first, then those that start with what is typed.
+ * @param {string} value
+ * @param {string} search
+ */
+function rank(value, search) {
+  const [name, typed] = [value.toLowerCase(), search.trim().toLowerCase()];
+  if (name === typed) return 0;
+  return name.startsWith(typed) ? 1 : 2;
 }

@@ -22,8 +22,10 @@
  * @property {string} name
  * @property {string} label
  * @property {string} help
- * @property {"choice" | "size" | "flag" | "text"} kind
- * @property {string[]} choices
+ * @property {"choice" | "size" | "bytes" | "flag" | "text"} kind
+ * @property {string[]} choices  all that there are
+ * @property {string[]} known  some that there are
+ * @property {string} metavar
  * @property {string[]} applies
  * @property {string[]} modes
  * @property {string} [placeholder]
@@ -60,6 +62,7 @@
  * @property {boolean} [more]  more of a weights file is needed
  * @property {string} [title]
  * @property {string} [answer]
+ * @property {string} [about]  the answer in short
  * @property {string[]} [beneath]
  * @property {Figure[]} [figures]
  * @property {Record<string, Table>} [tables]

@@ -103,7 +103,7 @@ export class Editor {
    */
   told({ line, field, fact, hint }) {
     const said = [field && element("code", {}, field), field && " ", fact];
-    const where = line && element("button", { type: "button", class: "line-link", "data-line": line }, `line ${line}`);
+    const where = line ? element("button", { type: "button", class: "line-link", "data-line": line }, `line ${line}`) : null;
     if (where) where.addEventListener("click", () => this.go(Number(line)));
     const item = element("li", {}, where, " ", element("span", { class: "fact" }, ...said));
     if (hint) item.append(element("span", { class: "hint" }, hint));

@@ -1,5 +1,6 @@
 // One control for each kind of option: a list, a switch, a text, or a slider with a field.
 // @ts-check
+import { Combobox } from "../combobox.js";
 import { element, setAttribute } from "../dom.js";
 import { Stepped } from "./stepped.js";
 
@@ -9,18 +10,20 @@ import { Stepped } from "./stepped.js";
 
 /**
  * @param {Setting} setting
+ * @param {string} label
  * @param {number[] | undefined} steps  of a slider, where there is one
  * @param {Changed} changed
  * @returns {Control}
  */
-export function control(setting, steps, changed) {
+export function control(setting, label, steps, changed) {
   const id = `setting-${setting.name}`;
   if (steps) {
-    const made = new Stepped({ id, label: setting.label, steps }, changed);
+    const made = new Stepped({ id, label, steps }, changed);
     return { elements: made.elements, field: made.field, show: (value, usual) => made.show(value, usual) };
   }
   if (setting.kind === "flag") return flag(id, changed);
   if (setting.kind === "choice") return choice(id, setting, changed);
+  if (setting.known?.length) return known(id, setting, label, changed);
   return text(id, setting, changed);
 }
 
@@ -59,13 +62,31 @@ function choice(id, { choices }, changed) {
  * @param {Changed} changed
  * @returns {Control}
  */
-function text(id, { choices }, changed) {
-  const input = element("input", { type: "text", id, autocomplete: "off", spellcheck: "false", list: choices.length ? `${id}-choices` : null });
-  const offered = element("datalist", { id: `${id}-choices` }, ...choices.map((value) => element("option", { value })));
+function text(id, setting, changed) {
+  const input = element("input", { type: "text", id, autocomplete: "off", spellcheck: "false" });
   input.addEventListener("input", () => changed(input.value.trim()));
   const show = (/** @type {string} */ value, /** @type {string} */ usual) => {
-    setAttribute(input, "placeholder", usual);
+    setAttribute(input, "placeholder", usual || setting.metavar);
     if (input.value.trim() !== value) input.value = value;
   };
-  return { elements: choices.length ? [input, offered] : [input], field: input, show };
+  return { elements: [input], field: input, show };
+}
+
+/**
+ * A text of which many are known.
+ * @param {string} id
+ * @param {Setting} setting
+ * @param {string} label
+ * @param {Changed} changed
+ * @returns {Control}
+ */
+function known(id, setting, label, changed) {
+  const choices = setting.known.map((value) => ({ value, title: "", aside: "", search: value.toLowerCase() }));
+  const place = element("div");
+  const box = new Combobox(place, { id, label, placeholder: "", choices, free: "as written", keeps: true, chosen: changed });
+  const show = (/** @type {string} */ value, /** @type {string} */ usual) => {
+    setAttribute(box.input, "placeholder", usual || "default");
+    if (box.shown !== value || !value) box.show(value);
+  };
+  return { elements: [place], field: box.input, show };
 }

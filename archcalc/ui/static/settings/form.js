@@ -10,8 +10,18 @@ import { powers } from "./stepped.js";
 /** @typedef {import("../types.js").Mistake} Mistake */
 
 const MODES = [["infer", "Inference"], ["decode", "Decode"], ["train", "Training"]];
-const RUN = ["batch", "seq", "context", "weights", "precision", "optimizer", "recompute", "kv-dtype", "engine"];
-const PLAN = ["tp", "dp", "pp", "zero"];
+const RUN = { // the options that people turn most, in plain words
+  batch: "Batch",
+  seq: "Sequence",
+  context: "Context",
+  weights: "Weights",
+  precision: "Precision",
+  optimizer: "Optimizer",
+  recompute: "Checkpointing",
+  "kv-dtype": "KV cache",
+  engine: "Engine",
+};
+const PLAN = { tp: "Tensor", dp: "Data", pp: "Pipeline", zero: "ZeRO" };
 /** @type {Record<string, number[]>} */
 const STEPS = {
   batch: powers(1, 1024),
@@ -34,12 +44,10 @@ export class Form {
     /** @type {Map<string, Row>} */
     this.rows = new Map();
     this.modes();
-    const named = new Map(catalog.settings.map((setting) => [setting.name, setting]));
-    const pick = (/** @type {string[]} */ names) => names.flatMap((name) => named.get(name) ?? []);
-    const others = catalog.settings.filter(({ name }) => ![...RUN, ...PLAN, "mode"].includes(name));
-    this.place("run", pick(RUN));
-    this.place("plan", pick(PLAN));
-    this.place("more", others);
+    const others = catalog.settings.filter(({ name }) => !(name in RUN || name in PLAN || name === "mode"));
+    this.place("run", catalog.settings, RUN);
+    this.place("plan", catalog.settings, PLAN);
+    this.place("more", others, Object.fromEntries(others.map(({ name, label }) => [name, label])));
     this.gpus = new Gpus(byId("gpus"), catalog.gpus, (gpus) => store.change({ gpus }));
     this.show(store.state, {}, null);
   }
@@ -56,10 +64,14 @@ export class Form {
   /**
    * @param {string} id
    * @param {import("../types.js").Setting[]} settings
+   * @param {Record<string, string>} labels  of those that stand there, by name
    */
-  place(id, settings) {
-    for (const setting of settings) {
-      const row = new Row(setting, STEPS[setting.name], (value) => this.store.set(setting.name, value));
+  place(id, settings, labels) {
+    const named = new Map(settings.map((setting) => [setting.name, setting]));
+    for (const [name, label] of Object.entries(labels)) {
+      const setting = named.get(name);
+      if (!setting) continue;
+      const row = new Row(setting, label, STEPS[setting.name], (value) => this.store.set(setting.name, value));
       this.rows.set(setting.name, row);
       byId(id).append(row.element);
     }

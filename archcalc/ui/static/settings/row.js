@@ -8,14 +8,15 @@ import { control } from "./controls.js";
 export class Row {
   /**
    * @param {Setting} setting
+   * @param {string} text  of its label
    * @param {number[] | undefined} steps
    * @param {(value: string) => void} changed
    */
-  constructor(setting, steps, changed) {
+  constructor(setting, text, steps, changed) {
     this.setting = setting;
-    this.control = control(setting, steps, changed);
+    this.control = control(setting, text, steps, changed);
     const { id } = this.control.field;
-    const label = element("label", { for: id, title: setting.help }, setting.label);
+    const label = element("label", { for: id, title: setting.help }, text);
     this.message = element("p", { class: "wrong-setting", id: `${id}-message`, hidden: true });
     const kind = steps ? "stepped" : setting.kind;
     this.element = element("div", { class: `row row-${kind}` }, label, ...this.control.elements, this.message);

@@ -36,11 +36,11 @@ export function showChart(parent, svg, label) {
  * @returns {SVGElement}
  */
 function picture(svg) {
-  const named = svg.includes("xmlns=") ? svg : svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ');
+  const bare = svg.replace(/<style>([^<]*)<\/style>/g, (_, css) => {
+    adopt(css);
+    return ""; // before it is parsed: a parser refuses inline styles too
+  });
+  const named = bare.includes("xmlns=") ? bare : bare.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ');
   const read = new DOMParser().parseFromString(named, "image/svg+xml").documentElement;
-  for (const style of read.querySelectorAll("style")) {
-    adopt(style.textContent ?? "");
-    style.remove();
-  }
   return /** @type {SVGElement} */ (/** @type {unknown} */ (document.importNode(read, true)));
 }

@@ -47,6 +47,7 @@ export class Sheet {
     const { head: part } = this.layout;
     const head = /** @type {Answer} */ (part ? /** @type {any} */ (answer)[part] ?? {} : answer);
     this.title.textContent = head.title ?? "";
+    this.title.hidden = !head.title?.includes(" · "); // the page's heading has the name already
     this.beneath.textContent = (head.beneath ?? []).join("\n");
     this.beneath.hidden = !head.beneath?.length;
     showFigures(this.figures, head.figures);

@@ -5,12 +5,12 @@ import { byId, element, fill } from "../dom.js";
 /** @typedef {import("../answers/answers.js").Answers} Answers */
 /** @typedef {import("../types.js").Answer} Answer */
 
-/** @type {[string, string, string, (answer: any) => string | undefined][]} */
-const TILES = [ // label, topic, the view that has more of it, and the answer
-  ["Parameters", "exact", "overview", (answer) => answer.answer],
-  ["FLOPs", "exact", "flops", (answer) => answer.flops?.answer],
-  ["Peak memory", "memory", "memory", (answer) => answer.answer],
-  ["Devices", "fit", "devices", (answer) => answer.answer],
+/** @type {[string, string, string, (answer: any) => Answer | undefined][]} */
+const TILES = [ // label, topic, the view that has more of it, and where the answer stands
+  ["Parameters", "exact", "overview", (answer) => answer],
+  ["FLOPs", "exact", "flops", (answer) => answer.flops],
+  ["Peak memory", "memory", "memory", (answer) => answer],
+  ["Devices", "fit", "devices", (answer) => answer],
 ];
 
 export class Summary {
@@ -37,10 +37,10 @@ export class Summary {
       const busy = this.answers.busy(topic);
       tile.setAttribute("aria-busy", String(busy));
       tile.classList.toggle("stale", topic in this.answers.bad);
-      const text = topic in this.answers.good ? said(this.answers.good[topic]) : undefined;
-      const [first, rest] = clauses(text ?? "–");
-      value.textContent = topic in this.answers.good || !busy ? first : "…";
-      more.textContent = rest;
+      const answer = topic in this.answers.good ? said(this.answers.good[topic]) : undefined;
+      const [first, rest] = clauses(answer?.answer ?? (busy ? "…" : "–"));
+      value.textContent = first;
+      more.textContent = [rest, answer?.about].filter(Boolean).join(" · ");
     }
     const title = this.answers.good.exact?.title;
     if (title) byId("title").textContent = title;
