@@ -85,8 +85,10 @@ function run(ask, catalog, usual, store) {
   const summary = new Summary(answers, (view) => views.open(view));
   const history = new History(store, usual);
   const follow = () => form.show(store.state, answers.good.exact?.sizes ?? {}, answers.good.exact?.lengths ?? null);
+  byId("as-spec").addEventListener("click", () => panel.translate());
   store.listen((state, _before, why) => {
     panel.show(state.source);
+    byId("as-spec").hidden = !panel.isConfig;
     follow();
     views.follow();
     answers.follow(state, why === "edit");

@@ -72,6 +72,7 @@
  * @property {string[]} [lengths]
  * @property {string} [family]
  * @property {string | null} [yaml]
+ * @property {string} [spec]  a config.json as a spec
  * @property {string} [file]
  * @property {string} [html]
  * @property {string} [line]

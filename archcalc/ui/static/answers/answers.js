@@ -47,7 +47,7 @@ export class Answers {
   follow(state, typing) {
     for (const [topic, question] of Object.entries(this.questions.of(state))) {
       const written = JSON.stringify(question);
-      if (this.asked[topic] === written) continue;
+      if ([written, JSON.stringify({ ...question, helps: true })].includes(this.asked[topic])) continue;
       this.asked[topic] = written;
       this.later(topic, question, typing);
     }

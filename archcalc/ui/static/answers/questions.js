@@ -62,7 +62,7 @@ export class Questions {
     const asked = {
       exact: { ask: "exact", source, settings: this.settings(state, "exact") },
       memory: { ask: "memory", source, settings: this.settings(state, "memory") },
-      fit: { ask: "fit", source, settings: this.settings(state, "fit"), gpus },
+      fit: { ask: "fit", source, settings: this.settings(state, "fit"), gpus, helps: view === "devices" },
     };
     if (view === "compare" && other) asked.compare = this.compare(state, [source, other], metric);
     if (view === "curves") asked.plot = this.plot(state, curve, this.settings(state, "plot"));
@@ -75,8 +75,15 @@ export class Questions {
    * @param {string} metric
    */
   compare(state, sources, metric) {
-    const settings = metric === "params" ? {} : this.settings(state, "compare");
-    return { ask: "compare", sources, metric, settings };
+    return { ask: "compare", sources, metric, settings: this.compared(state) };
+  }
+
+  /**
+   * No size changes a parameter count.
+   * @param {State} state
+   */
+  compared(state) {
+    return state.metric === "params" ? {} : this.settings(state, "compare");
   }
 
   /**
@@ -94,8 +101,8 @@ export class Questions {
     const { view, source, other, metric, gpus, curve } = state;
     const command = COMMAND[/** @type {keyof typeof COMMAND} */ (view)];
     const sources = other ? [source, other] : [source];
-    const { x, y, by } = curve;
-    return { ask: "command", command, source, sources, metric, settings: this.settings(state), gpus, x, y: y.split(","), by };
+    const settings = view === "compare" ? this.compared(state) : this.settings(state);
+    return { ask: "command", command, source, sources, metric, settings, gpus, ...curve, y: curve.y.split(",") };
   }
 
   /** @param {State} state */

@@ -21,6 +21,21 @@ export function acceptFiles(ask, opened) {
     input.value = "";
   });
   acceptDrops((file) => take(ask, file, opened));
+  acceptPastes(opened);
+}
+
+/**
+ * What is pasted into no field is a model.
+ * @param {(source: Source) => void} opened
+ */
+function acceptPastes(opened) {
+  document.addEventListener("paste", (event) => {
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    const field = event.target instanceof Element && event.target.closest("input, textarea, select");
+    if (field || !text.trim()) return;
+    event.preventDefault();
+    opened({ text, file: text.trimStart().startsWith("{") ? "config.json" : "model.yaml" });
+  });
 }
 
 /** @param {(file: File) => void} dropped */

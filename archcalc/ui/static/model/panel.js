@@ -71,6 +71,16 @@ export class ModelPanel {
     return this.source && "preset" in this.source ? `${this.source.preset}.yaml` : "model.yaml";
   }
 
+  /** A config.json or a list of tensors, as the spec that archcalc reads it as. */
+  async translate() {
+    const answer = await this.ask({ ask: "open", source: this.source });
+    if (answer.spec) this.changed({ text: answer.spec, file: "model.yaml" }, false);
+  }
+
+  get isConfig() {
+    return Boolean(this.source && "text" in this.source && this.source.file.endsWith(".json"));
+  }
+
   /** @param {Source} source */
   name(source) {
     this.chooser.show("preset" in source ? source.preset : source.file);

@@ -49,6 +49,7 @@ export class Form {
     this.place("plan", catalog.settings, PLAN);
     this.place("more", others, Object.fromEntries(others.map(({ name, label }) => [name, label])));
     this.gpus = new Gpus(byId("gpus"), catalog.gpus, (gpus) => store.change({ gpus }));
+    byId("reset").addEventListener("click", () => store.change({ settings: {}, gpus: [] }, "go"));
     this.show(store.state, {}, null);
   }
 
@@ -90,6 +91,7 @@ export class Form {
       row.element.hidden = !this.shown(name, mode, lengths);
     }
     this.gpus.show(gpus);
+    byId("reset").hidden = !Object.keys(settings).length && !gpus.length;
     const given = [...this.rows].filter(([name]) => byId("more").contains(this.rows.get(name)?.element ?? null) && settings[name]);
     byId("more-given").textContent = given.length ? `${given.length} set` : "";
   }
