@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
+from archcalc.analyze.diagram.graph import PartKind
+from archcalc.analyze.diagram.kinds import of_weights
 from archcalc.analyze.equations import Block, blocks, tables
 from archcalc.analyze.equations import notes as equation_notes
 from archcalc.core.assumptions import Assumption, Topic, all_on
@@ -39,6 +41,7 @@ class Row:
     times: int = 1
     raised: int = 0  # levels above it that are not shown
     terms: tuple[str, ...] = field(default=(), repr=False)  # as terms of a sum: its own name, of equal parts all
+    part: PartKind = PartKind.OTHER  # what kind of part of a model it is, or belongs to
 
     @property
     def depth(self) -> int:
@@ -295,7 +298,8 @@ def _rows(module: Module, above: Count) -> Iterator[Row]:
     each = one_copy(module)
     path = module.path
     size = each, repeat, repeat * each
-    yield Row(path or "model", "module", None, *size, title=module.full_name, times=module.repeat, terms=(module.term,))
+    kind, title = of_weights(module), module.full_name
+    yield Row(path or "model", "module", None, *size, title=title, times=module.repeat, terms=(module.term,), part=kind)
     prefix = f"{path}." if path else ""
     for part in module.parts:
         title = part.name.replace("_", " ")
@@ -303,7 +307,7 @@ def _rows(module: Module, above: Count) -> Iterator[Row]:
         yield Row(prefix + part.name, "part", part.shape, *size, title=title, terms=(title,))
     for name, param in module.params.items():
         size = param.elements, repeat, repeat * param.elements
-        yield Row(prefix + name, "tensor", param.shape, *size, title=name, terms=(name,))
+        yield Row(prefix + name, "tensor", param.shape, *size, title=name, terms=(name,), part=kind)
     for param in tied:
         owner = f"{param.owner.path}.{param.name}"
         yield Row(prefix + param.name, "tensor", param.shape, Count(0), repeat, Count(0), owner, title=param.name)

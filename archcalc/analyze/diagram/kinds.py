@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from archcalc.analyze.diagram.graph import PartKind
-from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region
+from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region, walk
 from archcalc.core.op_pictures import picture
 from archcalc.core.roles import CROSS, DENSE, SHARED, TABLES, Role
 from archcalc.core.tree import enclosing
@@ -57,6 +57,16 @@ def of_op(op: Op, module: Module) -> PartKind:
     if _attends(op, module):
         return PartKind.ATTENTION
     return PartKind.POOLING if _pools(op) else PartKind.OTHER
+
+
+def of_weights(module: Module) -> PartKind:
+    """Of all weights in a module, by their roles alone: what is computed with them is not asked."""
+    return _of_parts({_of_weight(param) for inner, _ in walk(module) for param in inner.params.values()})
+
+
+def _of_weight(param: Param) -> PartKind:
+    group = param.owner.group
+    return _BY_GROUP[group] if group in _BY_GROUP else BY_ROLE.get(param.weight_role, PartKind.OTHER)
 
 
 def weights(op: Op) -> list[Param]:

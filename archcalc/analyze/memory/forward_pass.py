@@ -111,7 +111,7 @@ class ForwardPass:
         if group.module.region != Region.BLOCK:
             self._forward(group.body)
             return
-        self.ledger.module = group.module
+        self.ledger.module, self.ledger.run = group.module, group.first
         self.ahead.free()
         gathered = self.gathering.forward(self.policy.groups.block(group.module))
         self._forward(group.body)
@@ -123,6 +123,7 @@ class ForwardPass:
         self._send_away(group)
         if group is self.blocks[-1]:
             self.behind = self.gathering.forward(self.policy.groups.last)
+        self.ledger.run = 0
 
     def _before(self, group: Group) -> Group | None:
         """The block that ran before this one."""

@@ -9,11 +9,11 @@ from archcalc.core.ir import Module
 
 
 class Ledger:
-    """Changes in their order; `phase` and `module` say where the step has come to."""
+    """Changes in their order; `phase`, `module` and `run` (of a block) say where the step has come to."""
 
     def __init__(self) -> None:
         self.changes: list[Happening] = []
-        self.phase, self.module = "forward", Module("model")
+        self.phase, self.module, self.run = "forward", Module("model"), 0
 
     def allocate(self, part: str, size: int, stream: Stream = Stream.COMPUTE, what: object = None) -> Block:
         """A block of so many bytes; `what` is the tensor that it holds, for those who compare."""
@@ -46,4 +46,4 @@ class Ledger:
         self.changes = outer
 
     def _write(self, block: Block, size: int) -> None:
-        self.changes.append(Change(block.part, size, self.phase, self.module, block))
+        self.changes.append(Change(block.part, size, self.phase, self.module, block, self.run))

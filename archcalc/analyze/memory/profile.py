@@ -48,6 +48,7 @@ class Change(NamedTuple):
     phase: str
     module: Module
     block: Block
+    run: int = 0  # which run of a repeated block it belongs to, by the number of its first op
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class Levels:
             self.play(repeated.changes)
 
     def _remember(self, change: Change) -> None:
-        where = self.known.get(change.module) or self.known.setdefault(change.module, _stretch(change.module))
+        where = self.known.get(change.module) or self.known.setdefault(change.module, stretch(change.module))
         last = self.instants[-1] if self.instants else None
         same = last is not None and last.phase == change.phase and last.module is where
         if same and last and last.bytes >= self.number:
@@ -129,7 +130,7 @@ class Levels:
         return max(self.instants, key=lambda instant: instant.bytes, default=still)
 
 
-def _stretch(module: Module) -> Module:
+def stretch(module: Module) -> Module:
     """The module under which an instant is recorded: a block, or a top-level module."""
     parents = ((above, above.parent) for above in ancestors(module))
     found = (above for above, parent in parents if above.region == Region.BLOCK or (parent and not parent.parent))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.profile import Instant
+from archcalc.analyze.memory.profile import Instant, Simulated
 from archcalc.analyze.memory.replicated import Undivided, records
 from archcalc.analyze.memory.rows import Row
 from archcalc.core.mesh import Plan
@@ -63,6 +63,7 @@ class MemoryReport(Report):
     device: OnDevice | None = field(default=None, compare=False)
     band: Band | None = None  # the error of measured runs
     host: Host | None = None  # what is offloaded
+    simulated: Simulated | None = field(default=None, compare=False, repr=False)  # what the instants were read from
 
     @property
     def parts(self) -> dict[str, int]:

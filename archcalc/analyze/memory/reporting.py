@@ -76,6 +76,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         device=device,
         band=band,
         host=_host(memory, work, step),
+        simulated=step,
     )
 
 

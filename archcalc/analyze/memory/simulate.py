@@ -86,6 +86,7 @@ class _Simulation(ForwardPass):
             self._back_within(group)
             return
         self.ledger.at("backward", group.module)
+        self.ledger.run = group.first
         if group is self.blocks[-1] and self.policy.groups.last:
             self.behind.free()
             self.trained.reduce()
@@ -98,6 +99,7 @@ class _Simulation(ForwardPass):
             self.trained.reduce(group.module)
         if group is self.blocks[0]:
             self.gathering.backward(self.policy.groups.first, ()).free()
+        self.ledger.run = 0
 
     def _bring_back(self, group: Group) -> None:
         """What the block before saved is copied from host RAM while this one is differentiated."""

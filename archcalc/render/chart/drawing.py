@@ -31,13 +31,25 @@ class Drawing:
     described: str
     parts: list[str] = field(default_factory=list)
     inks: set[Ink] = field(default_factory=set)
+    role: str = "img"  # for assistive programs, which look into no `img`: what has parts to walk through is a `tree`
 
     def rectangle(
-        self, x: float, y: float, wide: float, high: float, ink: Ink, *, radius: float = 0, marks: Marks = NONE
+        self,
+        x: float,
+        y: float,
+        wide: float,
+        high: float,
+        ink: Ink | None,
+        *,
+        radius: float = 0,
+        edge: Ink | None = None,
+        marks: Marks = NONE,
     ) -> None:
+        """Without an ink it is its edge alone."""
         place = f'x="{number(x)}" y="{number(y)}" width="{number(wide)}" height="{number(high)}"'
         rounded = f' rx="{number(radius)}"' if radius else ""
-        self._add("rect", f"{place}{rounded}", fill=ink, marks=marks)
+        hollow = "" if ink else ' fill="none"'
+        self._add("rect", f"{place}{rounded}{hollow}", fill=ink, stroke=edge, marks=marks)
 
     def area(self, points: Sequence[Point], ink: Ink, *, marks: Marks = NONE) -> None:
         """A filled shape within these corners."""
@@ -87,10 +99,11 @@ class Drawing:
         inside: str = "",
     ) -> None:
         self.inks |= {ink for ink in (fill, stroke) if ink}
-        coloured = f'class="f-{fill.name}" fill="{fill.light}"' if fill else ""
-        outlined = f'class="s-{stroke.name}" stroke="{stroke.light}"' if stroke else ""
+        used = {"fill": fill, "stroke": stroke}
+        names = " ".join(f"{kind[0]}-{ink.name}" for kind, ink in used.items() if ink)
+        colours = " ".join(f'{kind}="{ink.light}"' for kind, ink in used.items() if ink)
         end = f">{inside}</{tag}>" if inside else "/>"
-        self.parts.append(f"<{tag} {coloured or outlined} {drawn}{_written(marks)}{end}")
+        self.parts.append(f'<{tag} class="{names}" {colours} {drawn}{_written(marks)}{end}')
 
     def svg(self, name: str = "") -> str:
         """A file of its own; with a name, the element that a page holds under it, whose style the page has already."""
@@ -98,8 +111,8 @@ class Drawing:
         title, described = f"{name}-title", f"{name}-described"
         space = "" if name else 'xmlns="http://www.w3.org/2000/svg" '
         lines = [
-            f'<svg {space}class="{CLASS}" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" role="img" '
-            f'aria-labelledby="{title} {described}" font-family="{FONT}">',
+            f'<svg {space}class="{CLASS}" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
+            f'role="{self.role}" aria-labelledby="{title} {described}" font-family="{FONT}">',
             f'<title id="{title}">{escape(visible(self.title))}</title>',
             f'<desc id="{described}">{escape(visible(self.described))}</desc>',
             *([] if name else self._ground(wide, high)),

@@ -1,0 +1,125 @@
+"""The parameters of a model as cells inside cells, few enough for a picture: the largest ones, and in each the rest as
+one cell."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from archcalc.analyze.diagram.graph import PartKind
+from archcalc.analyze.params import ParamsReport, Row
+
+MOST = 140  # cells of a picture, besides those that stand for the rest
+
+
+@dataclass(eq=False)
+class Cell:
+    """A part of the model. Its children come to as much as it has itself, or it has none."""
+
+    path: str
+    title: str
+    total: int
+    kind: PartKind
+    working: str = ""
+    is_tensor: bool = False
+    children: list[Cell] = field(default_factory=list)
+
+    def walk(self) -> Iterator[Cell]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    @property
+    def depth(self) -> int:
+        """Levels of cells, its own among them."""
+        return 1 + max((child.depth for child in self.children), default=0)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The model, and how many parts of it have no cell of their own."""
+
+    whole: Cell
+    left_out: int
+
+
+def cells(report: ParamsReport, most: int = MOST) -> Cells:
+    whole = _tree(report)
+    all_parts = len(list(whole.walk()))
+    kept = _largest(whole, most)
+    _sum_up(whole, kept)
+    return Cells(whole, all_parts - len(kept))
+
+
+def _tree(report: ParamsReport) -> Cell:
+    first, *rows = report.rows
+    whole = _cell(first, report)
+    whole.title = report.model
+    around = [("", whole)]  # modules, each with what the paths of its contents begin with
+    for row in rows:
+        if row.kind == "part" or not row.total:
+            continue
+        while not row.path.startswith(around[-1][0]):
+            around.pop()
+        made = _cell(row, report)
+        around[-1][1].children.append(made)
+        around.extend([(f"{row.path}.", made)] if row.kind == "module" else [])
+    for child in whole.children:
+        _tidy(child)
+    return whole
+
+
+def _cell(row: Row, report: ParamsReport) -> Cell:
+    title = f"{row.title} × {row.times:,}" if row.times > 1 else row.title
+    return Cell(row.path, title, int(row.total), row.part, _worked(row, report), row.kind == "tensor")
+
+
+def _worked(row: Row, report: ParamsReport) -> str:
+    """For all copies of it."""
+    one = row.each.worked(names=report.names)
+    if row.repeat == 1:
+        return one
+    return f"{row.repeat:,} × ({one})" if " + " in one else f"{row.repeat:,} × {one}"
+
+
+def _tidy(cell: Cell) -> None:
+    """A layer is not divided into its weight and its bias; in place of what is all of a part, its contents stand."""
+    for child in cell.children:
+        _tidy(child)
+    if all(child.is_tensor for child in cell.children):
+        cell.children = []
+    if len(cell.children) == 1 and "×" not in cell.children[0].title:
+        cell.children = cell.children[0].children
+
+
+def _largest(whole: Cell, most: int) -> set[Cell]:
+    """Every one of them with what is around it."""
+    order, kept = count(), {whole}
+    waiting = [(-child.total, next(order), child) for child in whole.children]
+    heapq.heapify(waiting)
+    while waiting and len(kept) < most:
+        _, _, cell = heapq.heappop(waiting)
+        kept.add(cell)
+        for child in cell.children:
+            heapq.heappush(waiting, (-child.total, next(order), child))
+    return kept
+
+
+def _sum_up(cell: Cell, kept: set[Cell]) -> None:
+    """What is not kept is one cell at the end; where nothing is kept, the cell around it says all."""
+    shown = [child for child in cell.children if child in kept]
+    rest = [child for child in cell.children if child not in kept]
+    cell.children = shown
+    for child in shown:
+        _sum_up(child, kept)
+    if shown and rest:
+        cell.children.append(_rest(cell, rest))
+
+
+def _rest(cell: Cell, rest: list[Cell]) -> Cell:
+    kinds = {child.kind for child in rest}
+    title = f"{len(rest):,} smaller parts" if len(rest) > 1 else rest[0].title
+    total = sum(child.total for child in rest)
+    return Cell(f"{cell.path} …", title, total, kinds.pop() if len(kinds) == 1 else PartKind.STACK)

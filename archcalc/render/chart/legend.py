@@ -1,0 +1,52 @@
+"""What the colours of a chart stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from archcalc.render.chart.drawing import Drawing
+from archcalc.render.inks import MUTED, Ink
+from archcalc.render.text_width import width
+
+ROW = 22.0
+KEY = 12.0  # the side of a coloured square
+SIZE = 12.0
+
+
+class Entry(NamedTuple):
+    """Without an ink, the chart itself draws what stands before the words."""
+
+    ink: Ink | None
+    words: str
+    edge: Ink | None = None
+
+
+class Placed(NamedTuple):
+    entry: Entry
+    x: float
+    y: float
+
+
+def placed(entries: Iterable[Entry], x: float, y: float, wide: float) -> list[Placed]:
+    """In rows from left to right, as many as it takes."""
+    found: list[Placed] = []
+    at, row = x, y
+    for entry in entries:
+        needed = KEY + 7 + width(entry.words, SIZE) + 16
+        if at > x and at + needed - 16 > x + wide:
+            at, row = x, row + ROW
+        found.append(Placed(entry, at, row))
+        at += needed
+    return found
+
+
+def height(places: list[Placed]) -> float:
+    return places[-1].y - places[0].y + ROW if places else 0.0
+
+
+def draw(drawing: Drawing, places: Iterable[Placed]) -> None:
+    for entry, x, y in places:
+        if entry.ink:
+            drawing.rectangle(x, y - KEY / 2, KEY, KEY, entry.ink, radius=2, edge=entry.edge)
+        drawing.text(entry.words, x + KEY + 7, y, size=SIZE, ink=MUTED)

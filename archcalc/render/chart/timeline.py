@@ -1,0 +1,192 @@
+"""Memory over a step: parts on top of each other, from phase to phase, with the peak marked and named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import NamedTuple
+
+from archcalc.analyze.memory.course import Stage, course
+from archcalc.analyze.memory.profile import Instant
+from archcalc.analyze.memory.report import PARTS, MemoryReport, instant_name, stretch_name
+from archcalc.render.chart import legend
+from archcalc.render.chart.drawing import Drawing, Point
+from archcalc.render.chart.legend import Entry
+from archcalc.render.chart.parts import ORDER, ink
+from archcalc.render.chart.scale import Linear
+from archcalc.render.inks import INK, MUTED, RULE
+from archcalc.render.text_width import shortened, width
+from archcalc.spec.units import decimal_bytes
+
+WIDTH = 860.0
+LEFT, RIGHT, TOP = 62.0, 12.0, 46.0  # around the areas
+HIGH = 280.0  # of the areas
+ALONE = 16.0  # pixels at the least for what happens once
+SIZE, SMALL = 12.0, 11.0
+
+
+class Column(NamedTuple):
+    """A stage, and from where to where it is drawn."""
+
+    stage: Stage
+    start: float
+    end: float
+
+    @property
+    def instant(self) -> Instant:
+        return self.stage.instant
+
+
+def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
+    """Of a training step, or of a forward pass."""
+    columns = _columns(stages(report), LEFT, wide - RIGHT)
+    ground = TOP + HIGH
+    scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=_unit(report.peak.bytes))
+    keys = legend.placed(_entries(report.peak), LEFT, ground + 66, wide - LEFT - RIGHT)
+    drawing = Drawing(wide, ground + 56 + legend.height(keys), _title(report), _described(report))
+    _grid(drawing, scale, wide)
+    _areas(drawing, columns, scale, [part for part in ORDER if _is_used(part, columns)])
+    _phases(drawing, columns, ground)
+    _needed(drawing, report, scale, wide)
+    _peak(drawing, report.peak, columns, scale)
+    _hints(drawing, columns)
+    legend.draw(drawing, keys)
+    return drawing
+
+
+def stages(report: MemoryReport) -> Sequence[Stage]:
+    """The step in detail; for what computes nothing, what is always there."""
+    return (course(report.simulated) if report.simulated else ()) or (Stage(report.peak),)
+
+
+def _columns(found: Sequence[Stage], left: float, right: float) -> list[Column]:
+    """What happens once has room to be seen; copies share the rest."""
+    room, copies = right - left, sum(stage.is_one_of_many for stage in found)
+    single, each = _widths(room, len(found) - copies, copies)
+    edges = [left]
+    for stage in found:
+        edges.append(edges[-1] + (each if stage.is_one_of_many else single))
+    return [Column(stage, *ends) for stage, ends in zip(found, pairwise(edges), strict=True)]
+
+
+def _widths(room: float, singles: int, copies: int) -> tuple[float, float]:
+    even = room / (singles + copies)
+    if even >= ALONE or not copies or singles * ALONE > room / 2:
+        return even, even
+    return ALONE, (room - singles * ALONE) / copies
+
+
+def _unit(size: int) -> float:
+    """The power of a thousand that the axis counts in."""
+    unit = 1
+    while size >= 1000 * unit:
+        unit *= 1000
+    return unit
+
+
+def _is_used(part: str, columns: Sequence[Column]) -> bool:
+    return any(column.instant.parts[part] for column in columns)
+
+
+def _title(report: MemoryReport) -> str:
+    return f"{report.title()}: memory over the step"
+
+
+def peak_words(peak: Instant) -> str:
+    return f"peak: {instant_name(peak)} — {decimal_bytes(peak.bytes)}"
+
+
+def _described(report: MemoryReport) -> str:
+    found = (f"{PARTS[part]} {decimal_bytes(size)}" for part, size in report.peak.parts.items() if size)
+    return f"Stacked areas from phase to phase. {peak_words(report.peak)}: {', '.join(found)}."
+
+
+def _entries(peak: Instant) -> Iterator[Entry]:
+    """From the top of the picture to the bottom, with what each part has at the peak."""
+    for part in reversed(ORDER):
+        if peak.parts[part]:
+            yield Entry(ink(part), f"{PARTS[part]} {decimal_bytes(peak.parts[part])}")
+
+
+def _grid(drawing: Drawing, scale: Linear, wide: float) -> None:
+    for tick in scale.ticks():
+        y = scale.place(tick)
+        drawing.line([(LEFT, y), (wide - RIGHT, y)], RULE)
+        drawing.text(_tick(tick), LEFT - 8, y, size=SMALL, anchor="end", ink=MUTED)
+
+
+def _tick(value: float) -> str:
+    words = decimal_bytes(round(value))
+    number, unit = words.split(" ")
+    return f"{number.rstrip('0').rstrip('.')} {unit}" if "." in number else words
+
+
+def _areas(drawing: Drawing, columns: Sequence[Column], scale: Linear, parts: Sequence[str]) -> None:
+    """From the topmost down to the ground, each before the next, so that one outline is enough for each."""
+    for place in reversed(range(len(parts))):
+        below = parts[: place + 1]
+        levels = [sum(column.instant.parts[part] for part in below) for column in columns]
+        drawing.area(_outline(columns, levels, scale), ink(parts[place]), marks={"data-part": parts[place]})
+
+
+def _outline(columns: Sequence[Column], levels: Sequence[int], scale: Linear) -> list[Point]:
+    """Level from column to column, and back along the ground."""
+    points = [(columns[0].start, scale.start)]
+    for level, equal in groupby(zip(levels, columns, strict=True), key=lambda pair: pair[0]):
+        run = [column for _, column in equal]
+        y = scale.place(level)
+        points += [(run[0].start, y), (run[-1].end, y)]
+    return [*points, (columns[-1].end, scale.start)]
+
+
+def _phases(drawing: Drawing, columns: Sequence[Column], ground: float) -> None:
+    """The layers beneath the axis where there is room for their names, and the phases beneath them."""
+    drawing.line([(columns[0].start, ground), (columns[-1].end, ground)], MUTED)
+    for _, run in groupby(columns, key=lambda column: (column.instant.phase, stretch_name(column.instant))):
+        _layer(drawing, list(run), ground)
+    for phase, run in groupby(columns, key=lambda column: column.instant.phase):
+        inside = list(run)
+        start, end = inside[0].start, inside[-1].end
+        drawing.line([(start + 1, ground + 26), (end - 1, ground + 26)], MUTED, width=2)
+        shown = shortened(phase, SIZE, max(end - start, 40), bold=True)
+        anchor, x = ("end", end) if end == columns[-1].end and end - start < 60 else ("middle", (start + end) / 2)
+        drawing.text(shown, x, ground + 38, anchor=anchor, bold=True)
+
+
+def _layer(drawing: Drawing, run: Sequence[Column], ground: float) -> None:
+    start, end = run[0].start, run[-1].end
+    name, runs = stretch_name(run[0].instant), int(run[0].instant.module.runs)
+    named = f"{name} × {runs:,}" if runs > 1 else name
+    fitting = [words for words in (named, name) if width(words, SMALL) <= end - start - 4]
+    if fitting:
+        drawing.text(fitting[0], (start + end) / 2, ground + 13, size=SMALL, anchor="middle", ink=MUTED)
+
+
+def _needed(drawing: Drawing, report: MemoryReport, scale: Linear, wide: float) -> None:
+    """What the device must have, where the allocator takes more than the tensors."""
+    if not report.device:
+        return
+    y = scale.place(report.required_bytes)
+    drawing.line([(LEFT, y), (wide - RIGHT, y)], INK, dash="6 4")
+    words = f"needed with what the allocator reserves: {decimal_bytes(report.required_bytes)}"
+    drawing.text(words, wide - RIGHT, 10, size=SMALL, anchor="end", ink=MUTED)
+
+
+def _peak(drawing: Drawing, peak: Instant, columns: Sequence[Column], scale: Linear) -> None:
+    highest = max(columns, key=lambda column: column.instant.bytes)
+    x, y = (highest.start + highest.end) / 2, scale.place(peak.bytes)
+    drawing.line([(x, scale.start), (x, y)], INK, dash="2 3")
+    drawing.dot(x, y, 4, INK)
+    words = peak_words(peak)
+    wide = width(words, SIZE, bold=True)
+    left = min(max(x - wide / 2, columns[0].start), columns[-1].end - wide)
+    drawing.text(words, left, TOP - 16, bold=True)
+
+
+def _hints(drawing: Drawing, columns: Sequence[Column]) -> None:
+    """What a pointer reads at each stage."""
+    for column in columns:
+        drawing.open(hint=f"{instant_name(column.instant)}: {decimal_bytes(column.instant.bytes)}")
+        place = (column.start, TOP, column.end - column.start, HIGH)
+        drawing.rectangle(*place, None, marks={"pointer-events": "all"})
+        drawing.close()

@@ -1,0 +1,96 @@
+"""FLOPs by kind of work: forward, and backward in training."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from archcalc.analyze.flops.report import Amounts, FlopsReport
+from archcalc.render.chart import legend
+from archcalc.render.chart.drawing import Drawing
+from archcalc.render.chart.legend import Entry
+from archcalc.render.chart.scale import Linear
+from archcalc.render.inks import MUTED, RULE, SERIES, Ink
+from archcalc.render.text_width import width
+from archcalc.render.words import cell
+from archcalc.spec.units import flops
+
+WIDTH = 860.0
+NARROW = 560.0  # below it a name stands above its bar
+BAR = 18.0
+SIZE, SMALL = 12.0, 11.0
+INKS = {"forward": SERIES[0], "backward": SERIES[4], "recomputed": SERIES[3]}
+
+
+def work(report: FlopsReport, wide: float = WIDTH) -> Drawing:
+    kinds = {kind: (amounts, _figure(report, amounts)) for kind, amounts in report.kinds.items() if _size(amounts)}
+    layout = _Layout.of(wide, {kind: figure for kind, (_, figure) in kinds.items()})
+    most = max((_size(amounts) for amounts, _ in kinds.values()), default=1)
+    scale = Linear(0, most, layout.left, layout.right)
+    ground = 8 + layout.row * len(kinds)
+    keys = legend.placed(_entries(report), 0, ground + 18, wide)
+    drawing = Drawing(wide, ground + 8 + legend.height(keys), _title(report), _described(kinds))
+    drawing.line([(layout.left, 4), (layout.left, ground)], RULE)
+    for place, (kind, (amounts, figure)) in enumerate(kinds.items()):
+        top = 4 + layout.row * place
+        drawing.text(kind, max(layout.left - 10, 0), top + layout.words, anchor=layout.anchor)
+        drawing.text(figure, wide, top + layout.words, anchor="end", ink=MUTED)
+        _bar(drawing, amounts, scale, top + layout.bar)
+    legend.draw(drawing, keys)
+    return drawing
+
+
+class _Layout(NamedTuple):
+    """Where names, bars and figures stand; `words` and `bar` are from the top of a row to the middle of each."""
+
+    left: float
+    right: float
+    row: float
+    words: float
+    bar: float
+    anchor: str
+
+    @classmethod
+    def of(cls, wide: float, texts: dict[str, str]) -> _Layout:
+        if wide < NARROW:
+            return cls(0, wide, 50, 10, 34, "start")
+        names, figures = (max((width(text, SIZE) for text in each), default=0.0) for each in (texts, texts.values()))
+        return cls(names + 14, wide - figures - 14, 34, 17, 17, "end")
+
+
+def _passes(amounts: Amounts) -> dict[str, int]:
+    named = {"forward": amounts.forward, "backward": amounts.backward, "recomputed": amounts.recompute}
+    return {name: int(size) for name, size in named.items() if size}
+
+
+def _size(amounts: Amounts) -> int:
+    return sum(_passes(amounts).values())
+
+
+def _figure(report: FlopsReport, amounts: Amounts) -> str:
+    share = amounts.total / report.total if report.total else 0.0
+    return f"{flops(amounts.total)} · {cell(share, 'share')}"
+
+
+def _title(report: FlopsReport) -> str:
+    return f"{report.title()}: {flops(report.total)} FLOPs by kind of work"
+
+
+def _described(kinds: dict[str, tuple[Amounts, str]]) -> str:
+    told = (f"{kind} {figure}" for kind, (_, figure) in kinds.items())
+    return f"Matrix products: {', '.join(told)}."
+
+
+def _entries(report: FlopsReport) -> list[Entry]:
+    passes = _passes(report.amounts)
+    return [Entry(INKS[name], f"{name} {flops(size)}") for name, size in passes.items()]
+
+
+def _bar(drawing: Drawing, amounts: Amounts, scale: Linear, middle: float) -> None:
+    below = 0
+    for name, size in _passes(amounts).items():
+        _piece(drawing, scale.place(below), scale.place(below + size), middle, INKS[name], name)
+        below += size
+
+
+def _piece(drawing: Drawing, start: float, end: float, middle: float, ink: Ink, name: str) -> None:
+    drawing.rectangle(start, middle - BAR / 2, end - start, BAR, ink, marks={"data-pass": name})

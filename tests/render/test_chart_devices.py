@@ -1,0 +1,50 @@
+"""Devices as bars: what is needed against what there is, to scale, with the verdict in words."""
+
+from __future__ import annotations
+
+import pytest
+from support.drawn import element, marked, words
+
+import archcalc
+from archcalc.analyze.fit.answer import fit
+from archcalc.analyze.fit.report import FitReport
+from archcalc.render.chart.devices import devices
+
+GIB = 2**30
+
+
+def report(*gpus: str, **options: str) -> FitReport:
+    return fit(archcalc.load("llama-3-8b"), list(gpus), **options)  # type: ignore[arg-type]
+
+
+def test_bars_are_proportional_to_bytes() -> None:
+    asked = report("rtx-4090", "h100")
+    drawn = marked(devices(asked), "data-part")
+    sizes = [size for row in asked.rows for size in asked.segments(row).values() if size]
+    wide = [float(each.attrib["width"]) for each in drawn]
+    assert len(wide) == len(sizes)
+    scale = wide[0] / sizes[0]
+    assert wide == pytest.approx([size * scale for size in sizes], abs=0.11)
+
+
+def test_parts_add_up_to_what_is_needed() -> None:
+    asked = report("rtx-4090", mode="train", precision="bf16")
+    (row,) = asked.rows
+    assert sum(asked.segments(row).values()) == row.required_bytes
+
+
+def test_the_verdict_is_a_word_and_a_mark() -> None:
+    said = words(devices(report("rtx-4060", "16GiB", "h100")))
+    assert "✗ does not fit · 7.89 GiB too little" in said
+    assert any(each.startswith("≈ tight · ") for each in said)
+    assert "✓ fits · 63.30 GiB left" in said
+
+
+def test_the_error_of_measured_runs_is_drawn_and_named() -> None:
+    assert "± 5 %, the error of measured runs" in words(devices(report("h100")))
+
+
+@pytest.mark.parametrize("wide", [358, 860])
+def test_every_bar_is_within_the_picture(wide: float) -> None:
+    for each in element(devices(report("rtx-4060", "h100"), wide)).findall(".//rect"):
+        assert float(each.attrib["x"]) + float(each.attrib["width"]) <= wide + 0.1
