@@ -29,9 +29,9 @@ def memory_answer(question: Question) -> Answer:
 
 
 def fit_answer(question: Question) -> Answer:
-    """Verdicts, how far a model can grow on each device, and what would help."""
+    """Verdicts; with `helps` also what is searched for: how far a model can grow on each device, what would help."""
     asked, model = options("fit", question.settings), model_of(question.source)
-    report = fitted(model, question.texts("gpus") or None, asked)
+    report = fitted(model, question.texts("gpus") or None, asked, searched=question.flag("helps", True))
     head, (devices, *more) = shown(report)
     for line, row in zip(devices["rows"], report.rows, strict=True):
         line["tone"] = TONES[row.verdict]

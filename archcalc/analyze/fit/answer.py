@@ -34,16 +34,16 @@ def fit(model: Model, gpus: Sequence[str] | str | None = None, **options: Unpack
     return fitted(model, gpus, Options.of("fit", options, besides=("gpus",)))
 
 
-def fitted(model: Model, gpus: Sequence[str] | str | None, options: Options) -> FitReport:
-    """The same, with all options as one value."""
+def fitted(model: Model, gpus: Sequence[str] | str | None, options: Options, *, searched: bool = True) -> FitReport:
+    """The same, with all options as one value. Not searched, it has the verdicts alone, which are there at once."""
     groups = list({one.name: one for one in map(group, gpus or usual())}.values())
     if not gpus:
         groups.sort(key=lambda one: one.first.capacity)
     options, assumed = with_usual_precision(model, options, groups if gpus else ())
     placing = Placing(model, options)
     placed = [placing.on(one) for one in groups]
-    helps, by_row = remedies(placed)
-    rows = tuple(row(one, first) for one, first in zip(placed, by_row, strict=True))
+    helps, by_row = remedies(placed) if searched else ((), [None] * len(placed))
+    rows = tuple(row(one, first, searched=searched) for one, first in zip(placed, by_row, strict=True))
     said = all_on(Topic.DEVICE, dict.fromkeys(sentence for one in gpus or usual() for sentence in remarks(one)))
     return FitReport(
         model=model.name,

@@ -32,6 +32,12 @@ def notes(placed: Sequence[Placed], rows: Sequence[Row]) -> Iterator[Assumption]
         yield question.band.assumption()
     yield CAPACITY
     yield from dict.fromkeys(note for one in placed for note in one.notes)
+    if all(row.searched for row in rows):
+        yield from _searched(question, rows)
+
+
+def _searched(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
+    """About the columns of sizes and of the number of GPUs."""
     if question.has_length:
         yield LARGEST
     if question.trains:

@@ -113,7 +113,7 @@ class FitReport(Report):
         return [*pool, *self._ways(first, others)]
 
     def _ways(self, first: Row, others: Sequence[Row]) -> Sequence[str]:
-        if others or first.verdict is Verdict.FITS:
+        if others or first.verdict is Verdict.FITS or not first.searched:
             return []
         lines = [f"  {binary_bytes(one.required)}{self._on(one)}: {one.change.option}" for one in self._combined]
         if not first.fits_host:
@@ -137,7 +137,8 @@ class FitReport(Report):
 
     def table(self) -> Table:
         host = [Column("host RAM", "binary")] if self.memory.host else []
-        sizes = [] if self._has_pool else [Column("batch", "bound"), Column("context", "bound")]
+        sizes = [Column("batch", "bound"), Column("context", "bound")] if self._has_sizes else []
+        number = [Column("GPUs", "bound")] if self._is_searched else []
         columns = (
             Column("gpu", "name"),
             Column("fits", "text"),
@@ -146,21 +147,26 @@ class FitReport(Report):
             Column("left", "room"),
             *host,
             *sizes,
-            Column("GPUs", "bound"),
+            *number,
         )
         return Table(columns, tuple(map(self._line, self.rows)))
 
     def _line(self, row: Row) -> Line:
         bar = (tuple(self.segments(row).values()), row.capacity_bytes)
-        sizes = [] if self._has_pool else [row.max_batch, row.max_seq]
+        sizes = [row.max_batch, row.max_seq] if self._has_sizes else []
+        number = [row.gpus_needed] if self._is_searched else []
         host = [row.memory.host_bytes] if self.memory.host else []
         room = (row.capacity_bytes, bar, row.left_bytes)
-        return Line((row.gpu, WORDS[row.verdict], *room, *host, *sizes, row.gpus_needed))
+        return Line((row.gpu, WORDS[row.verdict], *room, *host, *sizes, *number))
 
     @property
-    def _has_pool(self) -> bool:
-        """Then requests and context are said of the pool, in a table of its own."""
-        return all(row.pool for row in self.rows)
+    def _has_sizes(self) -> bool:
+        """Of a pool, requests and context are said in a table of its own."""
+        return self._is_searched and not all(row.pool for row in self.rows)
+
+    @property
+    def _is_searched(self) -> bool:
+        return all(row.searched for row in self.rows)
 
     def _shares(self) -> Iterator[Table]:
         """Of split layers, what each device holds."""

@@ -58,6 +58,7 @@ class Row:
     parts: tuple[Part, ...] = ()
     pool: KvPool | None = None  # of an engine that fills the device
     host_capacity: int | None = None  # of host memory; None: not asked about
+    searched: bool = True  # for the largest sizes, the number of GPUs and what would help; else they are None
 
     @property
     def fits_host(self) -> bool:
@@ -90,11 +91,7 @@ class Row:
             "capacity_bytes": self.capacity_bytes,
             "required_bytes": self.required_bytes,
             "fits": self.fits,
-            "max_batch": self.max_batch,
-            "max_seq": self.max_seq,
-            "limited_by": self.limited_by,
-            "gpus_needed": self.gpus_needed,
-            "remedy": self.remedy.change.option if self.remedy else None,
+            **self._found(),
             "verdict": self.verdict.value,
             "left_bytes": self.left_bytes,
         }
@@ -103,26 +100,38 @@ class Row:
         found |= {} if self.host_capacity is None else {"host_capacity_bytes": self.host_capacity}
         return {**found, **self.pool.record()} if self.pool else found
 
+    def _found(self) -> dict[str, Any]:
+        if not self.searched:
+            return {}
+        return {
+            "max_batch": self.max_batch,
+            "max_seq": self.max_seq,
+            "limited_by": self.limited_by,
+            "gpus_needed": self.gpus_needed,
+            "remedy": self.remedy.change.option if self.remedy else None,
+        }
 
-def row(placed: Placed, remedy: Remedy | None) -> Row:
+
+def row(placed: Placed, remedy: Remedy | None, *, searched: bool = True) -> Row:
     question = placed.question
     room = question.room(placed.group.first)
-    max_seq, limited_by = question.longest_in(room.safe)
+    max_seq, limited_by = question.longest_in(room.safe) if searched else (None, None)
     parts = tuple(_parts(placed))
     return Row(
         gpu=placed.group.name,
         room=replace(room, capacity=sum(one.room.capacity for one in parts)) if parts else room,
         required_bytes=sum(one.required_bytes for one in parts) or question.required,
-        max_batch=_bounded(question.by_batch.largest(room.safe)),
+        max_batch=_bounded(question.by_batch.largest(room.safe)) if searched else None,
         max_seq=max_seq,
         limited_by=limited_by,
-        gpus_needed=_fewest(placed, room.safe),
+        gpus_needed=_fewest(placed, room.safe) if searched else None,
         remedy=remedy,
         memory=question.report,
         devices=placed.group.count,
         parts=parts,
         pool=_pool(placed),
         host_capacity=question.options.host,
+        searched=searched,
     )
 
 
