@@ -2,7 +2,7 @@
 // @ts-check
 import { element } from "../dom.js";
 
-const TOKEN = /(?<comment>(?:^|(?<=\s))#.*$)|(?<key>"[^"]*"(?=\s*:)|[A-Za-z_][\w.-]*(?=\s*:(?:\s|$)))|(?<text>"[^"]*"?|'[^']*'?)|(?<number>(?<![\w.-])-?\d[\d_,]*(?:\.\d+)?(?:e\+?\d+)?(?:[kKMGBT]i?)?(?![\w.-]))|(?<word>(?<![\w.-])(?:true|false|null)(?![\w.-]))/g;
+const TOKEN = /(?<comment>(?:^|(?<=\s))#.*$)|(?<key>"[^"]*"(?=\s*:)|[A-Za-z_][\w.-]*(?=\s*:(?:\s|$)))|(?<text>"[^"]*"?|'[^']*'?)|(?<number>(?<=(?:[:,[{]|^\s*-)\s*)-?\d[\d_,]*(?:\.\d+)?(?:e\+?\d+)?(?:[kKMGBT]i?)?(?=\s*(?:[,\]}]|$|\s#)))|(?<word>(?<![\w.-])(?:true|false|null)(?![\w.-]))/g;
 
 /**
  * @param {string} line

@@ -121,18 +121,23 @@ export class Views {
     sheet.element.classList.toggle("stale", Boolean(bad[topic]));
     sheet.element.classList.toggle("waits", !good[topic]);
     byId("view").setAttribute("aria-busy", String(busy));
-    this.trouble(bad[topic]);
+    this.trouble(bad[topic], good[topic]);
     this.notes(good[topic]);
   }
 
-  /** @param {Answer | undefined} bad */
-  trouble(bad) {
+  /**
+   * @param {Answer | undefined} bad
+   * @param {Answer | undefined} good
+   */
+  trouble(bad, good) {
     const place = byId("trouble");
     const mistake = bad?.error;
     place.hidden = !mistake;
     if (!mistake) return;
-    const field = mistake.field && !mistake.fact.includes(mistake.field) && element("code", {}, mistake.field);
-    fill(place, element("strong", {}, field, field && " ", mistake.fact), mistake.hint && element("span", {}, mistake.hint));
+    const { line, field, fact, hint } = mistake;
+    const where = [line && `line ${line}`, field].filter(Boolean).join(" · ");
+    const old = good && "The figures below are the last ones without a mistake.";
+    fill(place, element("strong", {}, where && element("code", {}, where), where && ": ", fact), hint && element("span", {}, hint), old && element("span", {}, old));
   }
 
   /** @param {Answer | undefined} good */
