@@ -10,6 +10,8 @@ from archcalc.archs import families
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.visible import visible
 from archcalc.loading import DEFAULT
+from archcalc.render.chart.drawing import CLASS
+from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, dark_rules
 from archcalc.run.device import catalog, usual
 from archcalc.run.optimizers import OPTIMIZERS
 from archcalc.run.options import USUAL_MODE, options_of
@@ -22,6 +24,7 @@ from archcalc.spec.yaml_reader import read
 from archcalc.storage.named_formats import PLAIN
 from archcalc.storage.named_formats import names as formats
 from archcalc.ui.reading import Answer, Question
+from archcalc.ui.settings import SIZES
 
 KINDS: dict[Check, str] = {
     flag: "flag",
@@ -38,6 +41,7 @@ KNOWN: dict[str, Callable[[], Iterable[str]]] = {  # what may be typed where not
     "code": lambda: ("plain", *sorted(paths.presets("code"))),
     "zero": lambda: ("0", "1", "2", "3"),
 }
+USUAL = {"weights": "as stored", "zero": "0", "recompute": "none", "attention": "eager", "kv_rule": "window"}
 APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit"}  # the question that takes the options of a command
 
 
@@ -50,6 +54,7 @@ def catalog_answer(question: Question) -> Answer:
         "usual_gpus": usual(),
         "settings": [_setting(name, one) for name, one in _options().items()],
         "default": DEFAULT,
+        "style": dark_rules((*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD), CLASS),
     }
 
 
@@ -88,6 +93,7 @@ def _options() -> dict[str, Option]:
 
 def _setting(name: str, one: Option) -> dict[str, Any]:
     taken = [shown for command, shown in APPLIES.items() if name in dict(options_of(command))]
+    taken += ["compare"] if name in SIZES else []
     return {
         "name": flag_of(name).removeprefix("--"),
         "label": flag_of(name),
@@ -96,9 +102,18 @@ def _setting(name: str, one: Option) -> dict[str, Any]:
         "choices": list(one.choices),
         "known": list(KNOWN[name]()) if name in KNOWN else [],
         "metavar": one.metavar,
+        "placeholder": USUAL.get(name, ""),
+        "group": _group(one),
         "applies": taken,
         "modes": list(one.modes),
     }
+
+
+def _group(one: Option) -> str:
+    """By the modes in which it has an effect."""
+    if not one.modes:
+        return "any"
+    return "training" if "train" in one.modes else "inference"
 
 
 def schema_answer(question: Question) -> Answer:

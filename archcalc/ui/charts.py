@@ -7,9 +7,6 @@ from typing import Any
 
 
 def chart(name: str, report: Any) -> dict[str, str]:
-    """The chart of that name, by name; none where there is no such drawing."""
-    try:
-        module = importlib.import_module(f"archcalc.render.chart.{name}")
-    except ModuleNotFoundError:
-        return {}
+    """The drawing of that name; its ids begin with the name, so that a page may hold several."""
+    module = importlib.import_module(f"archcalc.render.chart.{name}")
     return {name: getattr(module, name)(report).svg(name)}

@@ -14,14 +14,14 @@ from archcalc.ui.charts import chart
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.records import with_records
 from archcalc.ui.settings import SIZES, options
-from archcalc.ui.sources import loaded
+from archcalc.ui.sources import asked_of, loaded
 from archcalc.ui.tables import numbered, shown
 
 
 def exact_answer(question: Question) -> Answer:
     asked, source = options("flops", question.settings), loaded(question.source)
     model, counted = source.model, source.once("params", lambda: source.model.params(explain=True))
-    answer = copy.deepcopy(source.once("counted", lambda: _counted(counted)))
+    answer = {**copy.deepcopy(source.once("counted", lambda: _counted(counted))), **asked_of(model)}
     reports: dict[str, Report] = {"params": counted}
     if model.is_computed:
         reports |= _computed(model, asked, answer)

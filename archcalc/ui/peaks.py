@@ -35,5 +35,8 @@ def fit_answer(question: Question) -> Answer:
     head, (devices, *more) = shown(report)
     for line, row in zip(devices["rows"], report.rows, strict=True):
         line["tone"] = TONES[row.verdict]
+    helps = [one for one in report.remedies if one.changes == 1]  # which stand in the last table
+    for line, remedy in zip(more[-1]["rows"] if helps else [], helps, strict=True):
+        line["settings"] = remedy.change.settings()
     answer = {**head, "tables": {"devices": devices, **numbered("more", more)}, "charts": chart("devices", report)}
     return with_records(question, answer, {"fit": report})

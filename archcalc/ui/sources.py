@@ -21,6 +21,7 @@ from archcalc.importers import files, starts, weight_names
 from archcalc.loading import from_preset, preset_called
 from archcalc.model import Model, from_document
 from archcalc.spec import paths
+from archcalc.spec.option import flag_of
 from archcalc.spec.yaml_reader import Document
 from archcalc.ui.reading import Answer, Question
 
@@ -134,25 +135,34 @@ def named(source: dict[str, Any]) -> str:
 def open_answer(question: Question) -> Answer:
     """What an editor and its fields begin with."""
     source, model = question.source, model_of(question.source)
-    work = model.workload()
-    written = source.get("text") or model.yaml()
     return {
         "title": visible(model.name),
         "kind": model.kind,
-        "yaml": written if len(written) <= LONGEST_EDITED else "",
-        "spec": _translated(model),
+        **asked_of(model),
+        "yaml": _short(source.get("text") or model.yaml()),
+        "spec": None if model.document.text else _short(model.yaml()),
         "file": f"{named(source)}.yaml" if "preset" in source else file_of(source),
-        "sizes": {"batch": work.batch, **work.lengths},
-        "lengths": [name for name, limit in model.resolved.lengths.items() if not limit.fixed],
-        "longest": {name: limit.length for name, limit in model.resolved.lengths.items()},
         "command_model": named(source),
         "notes": [visible(note) for note in (*model.document.notes, *model.document.file_notes)],
     }
 
 
-def _translated(model: Model) -> str:
-    """The spec that a config.json or a weights file was read as; empty where the source is a spec itself."""
-    if model.document.text:
-        return ""
-    text = model.yaml()
-    return text if len(text) <= LONGEST_EDITED else ""
+def asked_of(model: Model) -> Answer:
+    """The family, and the sizes that are taken where none are given, by the names of their options."""
+    work, lengths = model.workload(), model.resolved.lengths
+    sizes = {"batch": work.batch, **work.lengths}
+    return {
+        "family": model.spec.family,
+        "sizes": {_option(name): str(size) for name, size in sizes.items()},
+        "lengths": [_option(name) for name, limit in lengths.items() if not limit.fixed],
+        "longest": {_option(name): str(limit.length) for name, limit in lengths.items() if limit.length},
+    }
+
+
+def _option(name: str) -> str:
+    return flag_of(name).removeprefix("--")
+
+
+def _short(text: str) -> str | None:
+    """A spec that an editor can hold; a longer one lists tensors."""
+    return text if len(text) <= LONGEST_EDITED else None

@@ -15,13 +15,15 @@ from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Tab
 def shown(report: Report) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What stands above the tables, and the tables in their order."""
     laid_out = page(report)
-    figures = list(laid_out.figures)
-    answer = list(laid_out.answer) or [_first(figures.pop(0))]
+    figures = [_figure(one) for one in laid_out.figures]
+    first = {} if laid_out.answer else figures.pop(0)
+    answer = list(laid_out.answer) or [f"{first['value']} {first['label']}"]
     head = {
         "title": laid_out.title,
         "answer": answer[0],
+        "about": first.get("about", ""),
         "beneath": [*answer[1:], *([laid_out.scope] if laid_out.scope else [])],
-        "figures": [_figure(one) for one in figures],
+        "figures": figures,
         "notes": notes(laid_out),
     }
     return head, [_table(one) for one in laid_out.tables]
@@ -38,10 +40,6 @@ def notes(laid_out: Page) -> list[dict[str, str]]:
 
 def _note(note: Assumption) -> dict[str, str]:
     return {"text": note.text, "option": note.option}
-
-
-def _first(one: Figure) -> str:
-    return f"{figure(one)[0]} {one.label}"
 
 
 def _figure(one: Figure) -> dict[str, Any]:
