@@ -41,7 +41,7 @@
  * @property {string} [style]
  *
  * @typedef {{label: string, side: "left" | "right", unit: string}} Column
- * @typedef {{cells: string[], depth: number, below: string, heading: boolean, tone: string, notes: string[]}} Row
+ * @typedef {{cells: string[], depth: number, below: string, heading: boolean, tone: string, notes: string[], settings?: Record<string, string>}} Row
  * @typedef {{columns: Column[], rows: Row[], title?: string}} Table
  * @typedef {{label: string, value: string, about?: string}} Figure
  * @typedef {{text: string, option?: string}} Note

@@ -86,8 +86,9 @@ export class Form {
   show({ settings, gpus }, sizes, lengths) {
     const mode = settings.mode ?? "infer";
     for (const button of byId("mode").querySelectorAll("input")) button.checked = button.value === mode;
+    const usual = { tp: "1", dp: "1", pp: "1", seq: sizes["src-seq"], ...sizes };
     for (const [name, row] of this.rows) {
-      row.show(settings[name] ?? "", String(sizes[name] ?? row.setting.placeholder ?? ""));
+      row.show(settings[name] ?? "", String(usual[/** @type {keyof typeof usual} */ (name)] ?? row.setting.placeholder ?? ""));
       row.element.hidden = !this.shown(name, mode, lengths);
     }
     this.gpus.show(gpus);
@@ -104,7 +105,7 @@ export class Form {
   shown(name, mode, lengths) {
     if (name === "seq" && (mode === "decode" || lengths?.length === 0)) return false;
     if (name === "context" && mode !== "decode") return false;
-    if (["src-seq", "tgt-seq"].includes(name) && lengths && !lengths.includes(name.replace("-", "_"))) return false;
+    if (["src-seq", "tgt-seq"].includes(name) && lengths && !lengths.includes(name)) return false;
     return this.questions.counts(name, mode);
   }
 

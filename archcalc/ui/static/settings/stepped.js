@@ -50,8 +50,7 @@ export class Stepped {
 
   /** The slider stands at the step that is nearest. */
   follow() {
-    const wanted = amount(this.field.value) ?? amount(this.usual);
-    if (wanted === null) return;
+    const wanted = amount(this.field.value) ?? amount(this.usual) ?? this.steps[0];
     const distance = (/** @type {number} */ step) => Math.abs(Math.log(step / Math.max(wanted, 1)));
     const nearest = this.steps.reduce((best, step) => (distance(step) < distance(best) ? step : best));
     this.slider.value = String(this.steps.indexOf(nearest));

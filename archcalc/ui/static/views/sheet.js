@@ -13,7 +13,8 @@ import { showTable } from "./table.js";
  * @property {[string, string][]} [charts]  names and labels
  * @property {[string, string][]} [tables]
  * @property {[string, string][]} [folded]  tables that repeat what a chart shows
- * @property {(chart: HTMLElement) => void} [enliven]
+ * @property {(figure: HTMLElement) => void} [enliven]  what a new drawing gets
+ * @property {import("./table.js").Apply} [apply]
  */
 
 export class Sheet {
@@ -30,7 +31,7 @@ export class Sheet {
     this.element = element("div", { class: "sheet-view" });
     this.toolbar = this.working();
     this.element.append(
-      this.title, this.beneath, this.figures, ...this.charts.map(({ place }) => place), this.toolbar,
+      this.title, this.beneath, ...this.charts.map(({ place }) => place), this.figures, this.toolbar,
       ...this.tables.map(({ label, place }) => element("section", {}, element("h3", {}, label), place)),
       ...this.folded.map(({ label, place }) => element("details", { class: "folded" }, element("summary", {}, label), place)),
     );
@@ -55,7 +56,7 @@ export class Sheet {
       if (showChart(place, answer.charts?.[name], label)) this.layout.enliven?.(place);
     }
     for (const { name, label, place } of [...this.tables, ...this.folded]) {
-      showTable(place, answer.tables?.[name], label);
+      showTable(place, answer.tables?.[name], label, this.layout.apply);
       const around = place.parentElement;
       if (around) around.hidden = place.hidden;
     }

@@ -42,15 +42,16 @@ export class Views {
     this.sheets = {
       overview: new Sheet({ topic: "exact", charts: [["icicle", "Parameters by part"]], tables: [["params", "Parameters, part by part"]] }),
       diagram: new Sheet({ topic: "exact", head: "drawn", charts: [["diagram", "Architecture"]] }),
-      shapes: new Sheet({ topic: "exact", head: "drawn", tables: [["shapes", "The shape of every tensor in the forward pass"]] }),
-      flops: new Sheet({ topic: "exact", head: "flops", charts: [["work", "FLOPs by kind of work"]], tables: [["flops", "FLOPs, part by part"]] }),
+      shapes: new Sheet({ topic: "exact", head: "drawn", tables: [["shapes", "The shape of every tensor in the forward pass"], ["equations", "Equations"], ["equations_2", "Their sizes"]] }),
+      flops: new Sheet({ topic: "exact", head: "flops", charts: [["work", "FLOPs by kind of work"]], tables: [["flops", "FLOPs, part by part"]], folded: [["kinds", "FLOPs by kind of work as a table"]] }),
       memory: new Sheet({
         topic: "memory", charts: [["timeline", "Memory over time"]],
         tables: [["parts", "At the peak"], ["host", "In host RAM"], ["layers", "Layer by layer"]], folded: [["timeline", "The course of memory as a table"]],
       }),
       devices: new Sheet({
         topic: "fit", charts: [["devices", "Memory against what devices have"]],
-        tables: [["devices", "Devices"], ["more", "What would make it fit"], ["more_2", "Further"]],
+        tables: [["devices", "Devices"], ["more", "What helps, and how memory is shared"], ["more_2", "Further"]],
+        apply: (settings) => store.change({ settings: { ...store.state.settings, ...settings } }, "go"),
       }),
       curves: this.curves,
       compare: this.compare,
