@@ -96,7 +96,7 @@ function run(ask, catalog, usual, store) {
   answers.listen((topic) => {
     summary.update(topic);
     views.update(topic);
-    if (topic !== "exact" || !answers.busy("exact")) point(answers, form, panel);
+    if (!answers.busy("exact")) point(answers, form, panel, views.compare.panel);
     if (topic === "exact") follow();
   });
   acceptFiles(ask, (source) => store.change({ source }, "go"));
@@ -110,13 +110,17 @@ function run(ask, catalog, usual, store) {
  * @param {Answers} answers
  * @param {Form} form
  * @param {ModelPanel} panel
+ * @param {ModelPanel} other
  */
-function point(answers, form, panel) {
+function point(answers, form, panel, other) {
   const found = Object.values(answers.bad).flatMap(({ errors, error }) => errors ?? (error ? [error] : []));
   const unique = [...new Map(found.map((mistake) => [mistake.text, mistake])).values()];
   const others = form.mark(unique);
   const exact = answers.bad.exact?.errors ?? [];
-  panel.editor.mark(others.filter((mistake) => exact.some(({ text }) => text === mistake.text)));
+  const first = others.filter((mistake) => exact.some(({ text }) => text === mistake.text));
+  const compared = answers.bad.compare?.errors ?? [];
+  panel.editor.mark(first);
+  other.editor.mark(first.length ? [] : others.filter((mistake) => compared.some(({ text }) => text === mistake.text)));
 }
 
 byId("skip").addEventListener("click", (event) => {

@@ -17,18 +17,27 @@ export function adopt(css) {
 }
 
 /**
- * Show a drawing; true if it is another than before.
  * @param {HTMLElement} parent
  * @param {string | undefined} svg
  * @param {string} label
- * @returns {boolean}
  */
 export function showChart(parent, svg, label) {
   parent.hidden = !svg;
-  if (!svg || drawn.get(parent) === svg) return false;
+  if (!svg || drawn.get(parent) === svg) return;
   drawn.set(parent, svg);
-  fill(parent, element("div", { class: "chart", tabindex: "0", role: "region", "aria-label": label }, picture(svg)));
-  return true;
+  const made = picture(svg);
+  if (made.getAttribute("role") === "tree") fill(parent, zooming(made));
+  else fill(parent, element("div", { class: "chart", tabindex: "0", role: "region", "aria-label": label }, made));
+}
+
+/**
+ * A drawing of cells within cells, which icicle.js opens and closes.
+ * @param {SVGElement} made
+ */
+function zooming(made) {
+  const place = element("div", { class: "chart", "data-zoom": true }, made, element("p", { class: "detail", "aria-live": "polite" }));
+  requestAnimationFrame(() => /** @type {any} */ (window).zoomable(place)); // once its width is known
+  return place;
 }
 
 /**

@@ -13,7 +13,6 @@ import { showTable } from "./table.js";
  * @property {[string, string][]} [charts]  names and labels
  * @property {[string, string][]} [tables]
  * @property {[string, string][]} [folded]  tables that repeat what a chart shows
- * @property {(figure: HTMLElement) => void} [enliven]  what a new drawing gets
  * @property {import("./table.js").Apply} [apply]
  */
 
@@ -22,6 +21,8 @@ export class Sheet {
   constructor(layout) {
     this.layout = layout;
     this.topic = layout.topic;
+    /** @type {Answer | null} */
+    this.shown = null;
     this.title = element("p", { class: "subtitle" });
     this.beneath = element("p", { class: "beneath", hidden: true });
     this.figures = element("dl", { class: "figures" });
@@ -45,6 +46,7 @@ export class Sheet {
 
   /** @param {Answer} answer */
   update(answer) {
+    this.shown = answer;
     const { head: part } = this.layout;
     const head = /** @type {Answer} */ (part ? /** @type {any} */ (answer)[part] ?? {} : answer);
     this.title.textContent = head.title ?? "";
@@ -52,9 +54,7 @@ export class Sheet {
     this.beneath.textContent = (head.beneath ?? []).join("\n");
     this.beneath.hidden = !head.beneath?.length;
     showFigures(this.figures, head.figures);
-    for (const { name, label, place } of this.charts) {
-      if (showChart(place, answer.charts?.[name], label)) this.layout.enliven?.(place);
-    }
+    for (const { name, label, place } of this.charts) showChart(place, answer.charts?.[name], label);
     for (const { name, label, place } of [...this.tables, ...this.folded]) {
       showTable(place, answer.tables?.[name], label, this.layout.apply);
       const around = place.parentElement;

@@ -15,7 +15,7 @@ const INDENT = 1.1; // em for each level of a tree
  * @returns {HTMLElement}
  */
 function tabular({ columns, rows }, caption, apply) {
-  const heads = columns.map(({ label, side }) => element("th", { scope: "col", class: side }, label));
+  const heads = columns.map(({ label, side }) => (label ? element("th", { scope: "col", class: side }, label) : element("td")));
   const body = element("tbody", {}, ...rows.flatMap((row) => lines(row, columns, apply)));
   const whole = element("table", {}, element("caption", { class: "unseen" }, caption), element("thead", {}, element("tr", {}, ...heads)), body);
   return element("div", { class: "table", tabindex: "0", role: "region", "aria-label": caption }, whole);

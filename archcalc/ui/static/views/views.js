@@ -50,7 +50,7 @@ export class Views {
       }),
       devices: new Sheet({
         topic: "fit", charts: [["devices", "Memory against what devices have"]],
-        tables: [["devices", "Devices"], ["more", "What helps, and how memory is shared"], ["more_2", "Further"]],
+        tables: [["devices", "Device by device"], ["more", "What helps, and how memory is shared"], ["more_2", "Further"]],
         apply: (settings) => store.change({ settings: { ...store.state.settings, ...settings } }, "go"),
       }),
       curves: this.curves,
@@ -118,7 +118,7 @@ export class Views {
     if (sheet.topic !== topic) return;
     const { good, bad } = this.answers;
     const busy = this.answers.busy(topic);
-    if (good[topic] && !busy) sheet.update(good[topic]);
+    if (good[topic] && sheet.shown !== good[topic]) sheet.update(good[topic]);
     sheet.element.classList.toggle("stale", Boolean(bad[topic]));
     sheet.element.classList.toggle("waits", !good[topic]);
     byId("view").setAttribute("aria-busy", String(busy));
