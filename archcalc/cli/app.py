@@ -20,6 +20,7 @@ COMMANDS = {  # the file, and what stands in the list of commands
     "fit": ("fit", "Which GPUs a model fits on, and what would make it fit."),
     "gpus": ("gpus", "GPUs and other devices: memory, bandwidth, peak FLOP/s."),
     "compare": ("compare", "Two or more models side by side."),
+    "ui": ("ui", "The explorer: a page in the browser, answered by this machine alone."),
     "kernel": ("kernel", "The sequence length from which kernel attention is cheaper."),
     "verify": ("verify", "Compare every number with PyTorch."),
     "identities": ("identities", "Claims of lectures and exercises, measured with PyTorch."),

@@ -48,10 +48,10 @@ class _Svg:
         wide, high = round(self.width), round(self.height)
         yield (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
-            f'class="{NAME}" role="img" aria-labelledby="title desc" font-family="{FONT}">'
+            f'class="{NAME}" role="img" aria-labelledby="{NAME}-title {NAME}-desc" font-family="{FONT}">'
         )
-        yield f'<title id="title">{escape(self.title)}</title>'
-        yield f'<desc id="desc">{escape(visible(self.report.described()))}</desc>'
+        yield f'<title id="{NAME}-title">{escape(self.title)}</title>'
+        yield f'<desc id="{NAME}-desc">{escape(visible(self.report.described()))}</desc>'
         yield f"<style>@media (prefers-color-scheme: dark) {{ {' '.join(_dark())} }}</style>"
         yield f'<rect class="page" width="{wide}" height="{high}" fill="{PAGE[0]}"/>'
         yield _text(Text(self.title, 18, "title"), MARGIN, MARGIN + 12, "start")

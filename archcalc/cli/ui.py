@@ -1,0 +1,56 @@
+"""The command that opens the explorer in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from archcalc.cli.options import completed_preset
+from archcalc.cli.printing import out
+from archcalc.core.errors import InputError
+
+Model = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="MODEL",
+        autocompletion=completed_preset,
+        show_default=False,
+        help="A preset to begin with (default: the textbook Transformer). Files are opened on the page.",
+    ),
+]
+Port = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port (default: any free one).")]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")]
+
+
+def ui(model: Model = None, port: Port = 0, no_browser: NoBrowser = False) -> None:
+    """Open the explorer in the browser: choose or edit a model, move sliders, compare.
+
+    Answers come from this machine alone, on a port that no other machine reaches, to pages that have the token of the
+    address. Ctrl-C ends it.
+    """
+    from archcalc.ui.running import bound, check_installed, run
+
+    check_installed()
+    run(bound(port), _preset(model) if model else "", _without_browser if no_browser else _opened)
+
+
+def _preset(model: str) -> str:
+    from archcalc.loading import preset_called
+    from archcalc.spec import paths
+
+    found = preset_called(model, paths.presets())
+    if found is None:
+        raise InputError(f"no preset is called {model}", "leave it out, and open the file on the page", field="MODEL")
+    return found[0]
+
+
+def _without_browser(address: str) -> None:
+    out(f"{address}\nCtrl-C ends it")
+
+
+def _opened(address: str) -> None:
+    import webbrowser
+
+    _without_browser(address)
+    webbrowser.open(address)
