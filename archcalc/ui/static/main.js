@@ -33,7 +33,7 @@ function progress(text, share) {
  * @returns {State}
  */
 function usualState(catalog) {
-  const curve = { x: "seq=1k..128k", y: "memory", by: "" };
+  const curve = { x: "", y: "", by: "" };
   return { view: "overview", source: { preset: catalog.default }, other: null, settings: {}, gpus: [], metric: "params", curve };
 }
 
@@ -86,6 +86,12 @@ function run(ask, catalog, usual, store) {
   const history = new History(store, usual);
   const follow = () => form.show(store.state, answers.good.exact?.sizes ?? {}, answers.good.exact?.lengths ?? null);
   byId("as-spec").addEventListener("click", () => panel.translate());
+  const suit = () => {
+    follow();
+    questions.suit(answers.good.exact ?? { ok: false });
+    views.curves.follow(store.state);
+    answers.follow(store.state, false);
+  };
   store.listen((state, _before, why) => {
     panel.show(state.source);
     byId("as-spec").hidden = !panel.isConfig;
@@ -97,7 +103,7 @@ function run(ask, catalog, usual, store) {
     summary.update(topic);
     views.update(topic);
     if (!answers.busy("exact")) point(answers, form, panel, views.compare.panel);
-    if (topic === "exact") follow();
+    if (topic === "exact" && !answers.busy("exact")) suit();
   });
   acceptFiles(ask, (source) => store.change({ source }, "go"));
   offerActions(ask, store, history, questions);

@@ -59,6 +59,7 @@
  * @property {Mistake} [error]
  * @property {Mistake[]} [errors]
  * @property {boolean} [lost]  archcalc itself does not answer
+ * @property {boolean} [stale]  nobody waits for it any more
  * @property {boolean} [more]  more of a weights file is needed
  * @property {string} [title]
  * @property {string} [answer]
@@ -70,6 +71,7 @@
  * @property {Note[]} [notes]
  * @property {Record<string, string | number>} [sizes]
  * @property {string[]} [lengths]
+ * @property {Record<string, string | number | null>} [longest]
  * @property {string} [family]
  * @property {string | null} [yaml]
  * @property {string} [spec]  a config.json as a spec
@@ -78,7 +80,7 @@
  * @property {string} [line]
  * @property {object} [schema]
  *
- * @typedef {(question: object) => Promise<Answer>} Ask
+ * @typedef {(question: object, signal?: AbortSignal) => Promise<Answer>} Ask
  */
 
 export {};

@@ -15,8 +15,8 @@ export class Asker {
     this.slow = slow;
     /** @type {Map<string, Asked>} */
     this.waiting = new Map();
-    /** @type {Set<string>} */
-    this.running = new Set();
+    /** @type {Map<string, AbortController>} */
+    this.running = new Map();
   }
 
   /**
@@ -27,6 +27,7 @@ export class Asker {
    */
   latest(topic, question) {
     this.forget(topic);
+    if (this.slow.includes(topic)) this.running.get(topic)?.abort();
     return new Promise((done) => {
       this.waiting.set(topic, { question, done });
       this.next();
@@ -54,10 +55,11 @@ export class Asker {
     const asked = this.waiting.get(topic);
     if (!asked || this.running.has(topic)) return;
     this.waiting.delete(topic);
-    this.running.add(topic);
-    const answer = await this.ask(asked.question);
+    const controller = new AbortController();
+    this.running.set(topic, controller);
+    const answer = await this.ask(asked.question, controller.signal);
     this.running.delete(topic);
-    asked.done(this.waiting.has(topic) ? null : answer);
+    asked.done(this.waiting.has(topic) || answer.stale ? null : answer);
     this.next();
   }
 }

@@ -5,6 +5,8 @@
 /** @typedef {import("../types.js").Setting} Setting */
 
 export const SLOW = ["memory", "fit", "compare", "plot", "report"];
+const USUAL_AXIS = "seq=1k..128k";
+const FURTHEST = 2 ** 17;
 const COMMAND = { // of archcalc, by view
   overview: "params",
   diagram: "diagram",
@@ -20,6 +22,7 @@ export class Questions {
   /** @param {Setting[]} settings */
   constructor(settings) {
     this.known = new Map(settings.map((setting) => [setting.name, setting]));
+    this.axis = USUAL_AXIS; // of curves, for this model
   }
 
   /**
@@ -57,7 +60,7 @@ export class Questions {
    * @returns {Record<string, object>}
    */
   of(state) {
-    const { source, gpus, other, metric, view, curve } = state;
+    const { source, gpus, other, metric, view } = state;
     /** @type {Record<string, object>} */
     const asked = {
       exact: { ask: "exact", source, settings: this.settings(state, "exact") },
@@ -65,7 +68,7 @@ export class Questions {
       fit: { ask: "fit", source, settings: this.settings(state, "fit"), gpus, helps: view === "devices" },
     };
     if (view === "compare" && other) asked.compare = this.compare(state, [source, other], metric);
-    if (view === "curves") asked.plot = this.plot(state, curve, this.settings(state, "plot"));
+    if (view === "curves") asked.plot = this.plot(state);
     return asked;
   }
 
@@ -87,22 +90,41 @@ export class Questions {
   }
 
   /**
-   * @param {State} state
-   * @param {import("../types.js").Curve} curve
-   * @param {Record<string, string>} settings
+   * Curves run along the sequence as far as the model goes, or along the batch if it has none.
+   * @param {import("../types.js").Answer} exact
    */
-  plot({ source, other, gpus }, { x, y, by }, settings) {
-    const sources = other ? [source, other] : [source];
-    return { ask: "plot", sources, x, y: y.split(","), by, settings, gpus };
+  suit({ lengths, longest }) {
+    const limit = Math.min(...Object.values(longest ?? {}).map((length) => Number(length || Infinity)), FURTHEST);
+    const top = 2 ** Math.floor(Math.log2(limit));
+    this.axis = lengths?.length ? `seq=${Math.max(top / 128, 16)}..${top}` : "batch=1..256";
+  }
+
+  /**
+   * @param {State} state
+   * @returns {{x: string, y: string[], by: string, settings: Record<string, string>}}
+   */
+  axes(state) {
+    const { x, y, by } = state.curve;
+    const along = x || this.axis;
+    const names = [along, by].map((written) => written.split("=")[0].trim());
+    const settings = Object.entries(this.settings(state, "plot")).filter(([name]) => !names.includes(name));
+    return { x: along, y: (y || "memory").split(","), by, settings: Object.fromEntries(settings) };
+  }
+
+  /** @param {State} state */
+  plot(state) {
+    const { source, other, gpus } = state;
+    return { ask: "plot", sources: other ? [source, other] : [source], gpus, ...this.axes(state) };
   }
 
   /** @param {State} state */
   command(state) {
-    const { view, source, other, metric, gpus, curve } = state;
+    const { view, source, other, metric, gpus } = state;
     const command = COMMAND[/** @type {keyof typeof COMMAND} */ (view)];
     const sources = other ? [source, other] : [source];
     const settings = view === "compare" ? this.compared(state) : this.settings(state);
-    return { ask: "command", command, source, sources, metric, settings, gpus, ...curve, y: curve.y.split(",") };
+    const axes = view === "curves" ? this.axes(state) : {};
+    return { ask: "command", command, source, sources, metric, settings, gpus, ...axes };
   }
 
   /** @param {State} state */

@@ -31,12 +31,12 @@ export function showChart(parent, svg, label) {
 }
 
 /**
- * A drawing of cells within cells, which icicle.js opens and closes.
+ * A drawing of cells within cells, which the script of reports (report.js) opens and closes.
  * @param {SVGElement} made
  */
 function zooming(made) {
   const place = element("div", { class: "chart", "data-zoom": true }, made, element("p", { class: "detail", "aria-live": "polite" }));
-  requestAnimationFrame(() => /** @type {any} */ (window).zoomable(place)); // once its width is known
+  requestAnimationFrame(() => window.dispatchEvent(new CustomEvent("archcalc-drawn", { detail: place }))); // once it stands
   return place;
 }
 

@@ -1,36 +1,54 @@
 // How figures change with a size or an option: what lies along, what goes up, and what tells the curves apart.
 // @ts-check
+import { Combobox } from "../combobox.js";
 import { element } from "../dom.js";
 import { Sheet } from "./sheet.js";
 
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Curve} Curve */
 
-/** @type {[keyof Curve, string, string, string[]][]} */
+/** @type {[keyof Curve, string, string[]][]} */
 const FIELDS = [
-  ["y", "Plot", "memory", ["memory", "cache", "flops", "params", "memory,cache"]],
-  ["x", "against", "seq=1k..128k", ["seq=1k..128k", "batch=1..256", "context=1k..1M", "tp=1,2,4,8"]],
-  ["by", "for each", "nothing: one curve", ["weights=bf16,int8,int4", "batch=1,8,64", "recompute=none,selective,full"]],
+  ["y", "Draw", ["memory", "cache", "memory,cache", "weights", "activations", "flops", "flops-per-token", "params"]],
+  ["x", "against", ["seq=1k..128k", "batch=1..256", "tp=1,2,4,8", "weights=bf16,int8,q4_k_m"]],
+  ["by", "for each", ["weights", "batch=1,8,64", "kv-dtype=bf16,fp8", "recompute=none,selective,full", "zero=0,1,2,3"]],
 ];
 
 export class Curves extends Sheet {
-  /** @param {import("../state/store.js").Store} store */
-  constructor(store) {
+  /**
+   * @param {import("../state/store.js").Store} store
+   * @param {import("../answers/questions.js").Questions} questions
+   */
+  constructor(store, questions) {
     super({ topic: "plot", charts: [["curves", "Curves"]], folded: [["points", "The points as a table"]] });
-    this.inputs = FIELDS.map(([axis, label, placeholder, examples]) => {
-      const id = `curve-${axis}`;
-      const input = element("input", { id, type: "text", placeholder, list: `${id}-choices`, autocomplete: "off", spellcheck: "false" });
-      const offered = element("datalist", { id: `${id}-choices` }, ...examples.map((value) => element("option", { value })));
-      input.addEventListener("input", () => store.change({ curve: { ...store.state.curve, [axis]: input.value.trim() } }));
-      return { axis, input, row: element("div", { class: "row" }, element("label", { for: id }, label), input, offered) };
+    this.questions = questions;
+    const rows = element("div", { class: "questions" });
+    this.fields = FIELDS.map(([axis, label, examples]) => {
+      const row = element("div", { class: "row" }, element("label", { for: `curve-${axis}` }, label));
+      rows.append(row);
+      return { axis, box: field(row, axis, label, examples, (value) => store.change({ curve: { ...store.state.curve, [axis]: value } })) };
     });
-    this.element.prepend(element("div", { class: "questions" }, ...this.inputs.map(({ row }) => row)));
+    this.element.prepend(rows);
   }
 
   /** @param {State} state */
   follow({ curve }) {
-    for (const { axis, input } of this.inputs) {
-      if (input.value.trim() !== curve[axis]) input.value = curve[axis];
+    const usual = { x: this.questions.axis, y: "memory", by: "nothing: one curve" };
+    for (const { axis, box } of this.fields) {
+      box.show(curve[axis]);
+      box.input.placeholder = usual[axis];
     }
   }
+}
+
+/**
+ * @param {HTMLElement} row
+ * @param {string} axis
+ * @param {string} label
+ * @param {string[]} examples
+ * @param {(value: string) => void} chosen
+ */
+function field(row, axis, label, examples, chosen) {
+  const choices = examples.map((value) => ({ value, title: "", aside: "", search: value }));
+  return new Combobox(row, { id: `curve-${axis}`, label, placeholder: "", choices, free: "as written", keeps: true, chosen });
 }

@@ -37,7 +37,7 @@ export class Views {
     this.usual = usual;
     this.focus = focus;
     this.compare = new Compare(store, about);
-    this.curves = new Curves(store);
+    this.curves = new Curves(store, answers.questions);
     /** @type {Record<Name, Sheet>} */
     this.sheets = {
       overview: new Sheet({ topic: "exact", charts: [["icicle", "Parameters by part"]], tables: [["params", "Parameters, part by part"]] }),
