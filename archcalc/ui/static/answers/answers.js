@@ -23,6 +23,8 @@ export class Answers {
     this.bad = {};
     /** @type {Record<string, string>} questions as they were asked last, so that none is asked twice */
     this.asked = {};
+    /** @type {Record<string, string>} the questions of the good answers */
+    this.answered = {};
     /** @type {Record<string, number>} */
     this.timers = {};
     /** @type {((topic: string) => void)[]} */
@@ -45,12 +47,35 @@ export class Answers {
    * @param {boolean} typing
    */
   follow(state, typing) {
-    for (const [topic, question] of Object.entries(this.questions.of(state))) {
+    const questions = this.questions.of(state);
+    for (const topic of Object.keys(this.bad)) if (!(topic in questions)) this.drop(topic);
+    for (const [topic, question] of Object.entries(questions)) {
       const written = JSON.stringify(question);
-      if ([written, JSON.stringify({ ...question, helps: true })].includes(this.asked[topic])) continue;
+      if (this.asked[topic] === written) continue;
       this.asked[topic] = written;
       this.later(topic, question, typing);
     }
+  }
+
+  /**
+   * A mistake in a question that nobody asks any more.
+   * @param {string} topic
+   */
+  drop(topic) {
+    delete this.bad[topic];
+    delete this.asked[topic];
+    this.tell(topic);
+  }
+
+  /**
+   * The verdicts, with what a search added to them if it was about the same.
+   * @param {string} topic
+   * @returns {Answer | undefined}
+   */
+  best(topic) {
+    const { fit, search } = this.answered;
+    const same = topic === "fit" && search && search === fit?.replace('"helps":false', '"helps":true');
+    return this.good[same ? "search" : topic];
   }
 
   /**
@@ -73,16 +98,18 @@ export class Answers {
   async now(topic, question) {
     delete this.timers[topic];
     const answer = await this.asker.latest(topic, question);
-    if (answer && !(topic in this.timers)) this.keep(topic, answer);
+    if (answer && !(topic in this.timers)) this.keep(topic, answer, question);
   }
 
   /**
    * @param {string} topic
    * @param {Answer} answer
+   * @param {object} question
    */
-  keep(topic, answer) {
+  keep(topic, answer, question) {
     if (answer.ok) {
       this.good[topic] = answer;
+      this.answered[topic] = JSON.stringify(question);
       delete this.bad[topic];
     } else this.bad[topic] = answer;
     this.tell(topic);

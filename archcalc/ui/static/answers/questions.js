@@ -4,7 +4,7 @@
 /** @typedef {import("../types.js").State} State */
 /** @typedef {import("../types.js").Setting} Setting */
 
-export const SLOW = ["memory", "fit", "compare", "plot", "report"];
+export const SLOW = ["memory", "fit", "compare", "plot", "search"];
 const USUAL_AXIS = "seq=1k..128k";
 const FURTHEST = 2 ** 17;
 const COMMAND = { // of archcalc, by view
@@ -65,8 +65,9 @@ export class Questions {
     const asked = {
       exact: { ask: "exact", source, settings: this.settings(state, "exact") },
       memory: { ask: "memory", source, settings: this.settings(state, "memory") },
-      fit: { ask: "fit", source, settings: this.settings(state, "fit"), gpus, helps: view === "devices" },
+      fit: { ask: "fit", source, settings: this.settings(state, "fit"), gpus, helps: false },
     };
+    if (view === "devices") asked.search = { ...asked.fit, helps: true }; // how far it could grow, and what would help
     if (view === "compare" && other) asked.compare = this.compare(state, [source, other], metric);
     if (view === "curves") asked.plot = this.plot(state);
     return asked;

@@ -18,8 +18,10 @@ export class Row {
     const { id } = this.control.field;
     const label = element("label", { for: id, title: setting.help }, text);
     this.message = element("p", { class: "wrong-setting", id: `${id}-message`, hidden: true });
+    const help = element("p", { class: "help", id: `${id}-help` }, setting.help);
     const kind = steps ? "stepped" : setting.kind;
-    this.element = element("div", { class: `row row-${kind}` }, label, ...this.control.elements, this.message);
+    this.element = element("div", { class: `row row-${kind}` }, label, ...this.control.elements, help, this.message);
+    this.control.field.setAttribute("aria-describedby", `${help.id} ${this.message.id}`);
   }
 
   /**
@@ -38,8 +40,6 @@ export class Row {
     this.message.hidden = !text;
     if (text) field.setAttribute("aria-invalid", "true");
     else field.removeAttribute("aria-invalid");
-    if (text) field.setAttribute("aria-describedby", this.message.id);
-    else field.removeAttribute("aria-describedby");
   }
 
   focus() {

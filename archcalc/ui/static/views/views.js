@@ -115,15 +115,17 @@ export class Views {
    */
   update(topic) {
     const sheet = this.sheets[this.name];
-    if (sheet.topic !== topic) return;
-    const { good, bad } = this.answers;
-    const busy = this.answers.busy(topic);
-    if (good[topic] && sheet.shown !== good[topic]) sheet.update(good[topic]);
-    sheet.element.classList.toggle("stale", Boolean(bad[topic]));
-    sheet.element.classList.toggle("waits", !good[topic]);
-    byId("view").setAttribute("aria-busy", String(busy));
-    this.trouble(bad[topic], good[topic]);
-    this.notes(good[topic]);
+    const own = topic === "search" ? "fit" : topic;
+    if (sheet.topic !== own) return;
+    const good = this.answers.best(own);
+    const bad = this.answers.bad[own];
+    if (good && sheet.shown !== good) sheet.update(good);
+    sheet.element.classList.toggle("stale", Boolean(bad));
+    sheet.element.classList.toggle("waits", !good);
+    const searching = this.name === "devices" && this.answers.busy("search");
+    byId("view").setAttribute("aria-busy", String(searching || this.answers.busy(own)));
+    this.trouble(bad, good);
+    this.notes(good);
   }
 
   /**
