@@ -63,7 +63,11 @@ def _serve(listening: socket.socket, rules: Rules) -> None:
             await lanes.close()
             await super().shutdown(sockets)
 
-    quiet: dict[str, Any] = {"log_config": None, "log_level": "critical", "access_log": False}  # requests are nobody's business
+    quiet: dict[str, Any] = {
+        "log_config": None,
+        "log_level": "critical",
+        "access_log": False,
+    }  # requests are nobody's business
     plain: dict[str, Any] = {"server_header": False, "date_header": False, "proxy_headers": False, "lifespan": "off"}
     settings = uvicorn.Config(application(rules, lanes), **quiet, **plain, timeout_graceful_shutdown=PATIENCE)
     Server(settings).run(sockets=[listening])
