@@ -32,7 +32,8 @@ def ui(model: Model = None, port: Port = 0, no_browser: NoBrowser = False) -> No
     from archcalc.ui.running import bound, check_installed, run
 
     check_installed()
-    run(bound(port), _preset(model) if model else "", _without_browser if no_browser else _opened)
+    preset = _preset(model) if model else ""
+    run(bound(port), preset, _without_browser if no_browser else _opened)
 
 
 def _preset(model: str) -> str:

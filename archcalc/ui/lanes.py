@@ -23,7 +23,7 @@ PEAKS = ("memory", "fit")
 
 
 class Busy(Exception):
-    """More questions wait than anyone asks by hand."""
+    """More questions wait than anyone asks by hand, or the server is about to end."""
 
 
 class TooLong(Exception):
@@ -44,9 +44,10 @@ class Lane:
         self.process: Process | None = None
         self.turn = asyncio.Lock()
         self.waiting = 0
+        self.is_closed = False
 
     async def ask(self, question: bytes) -> bytes:
-        if self.waiting >= MOST_WAITING:
+        if self.waiting >= MOST_WAITING or self.is_closed:
             raise Busy
         self.waiting += 1
         try:
@@ -68,9 +69,16 @@ class Lane:
             raise
 
     async def _running(self) -> Process:
+        if self.is_closed:
+            raise Busy
         if self.process is None or self.process.returncode is not None:
             self.process = await _started()
         return self.process
+
+    async def close(self) -> None:
+        """Answer nothing any more."""
+        self.is_closed = True
+        await self.end()
 
     async def end(self) -> None:
         process, self.process = self.process, None
@@ -105,6 +113,6 @@ class Lanes:
     async def ask(self, question: Mapping[str, Any], written: bytes) -> bytes:
         return await self.lanes[lane_of(question)].ask(written)
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         for lane in self.lanes.values():
-            await lane.end()
+            await lane.close()

@@ -52,7 +52,7 @@ class Question:
     @property
     def settings(self) -> dict[str, Any]:
         """Options by their names on the command line; empty ones are not given."""
-        found = self.asked.get("settings") or {}
+        found = self.asked.get("settings", {})
         if not isinstance(found, dict) or len(found) > MOST_ITEMS:
             raise InputError("expected settings by name", field="settings")
         return {name: value for name, value in found.items() if value not in ("", None, False)}

@@ -5,21 +5,23 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from archcalc.core.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from archcalc.ui.rules import Rules
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 1  # seconds that connections get to end
 
 
 def check_installed() -> None:
-    try:
-        import starlette
-        import uvicorn  # noqa: F401
-    except ImportError:
-        raise MissingExtra("the server of the explorer (starlette, uvicorn)", "ui") from None
-    _ = starlette
+    if not all(map(find_spec, ("starlette", "uvicorn"))):
+        raise MissingExtra("the server of the explorer (starlette, uvicorn)", "ui")
 
 
 def bound(port: int) -> socket.socket:
@@ -38,27 +40,37 @@ def bound(port: int) -> socket.socket:
 
 def run(listening: socket.socket, model: str, opened: Callable[[str], None]) -> None:
     """Serve until Ctrl-C. `opened` gets the address as soon as it answers."""
-    import uvicorn
-
     from archcalc.ui.rules import Rules
-    from archcalc.ui.server import application
 
     rules = Rules(listening.getsockname()[1], secrets.token_urlsafe(24))
-    settings = uvicorn.Config(
-        application(rules),
-        log_config=None,  # a log of requests would hold the token
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        timeout_graceful_shutdown=PATIENCE,
-    )
     opened(address(rules.port, rules.token, model))
-    try:
-        uvicorn.Server(settings).run(sockets=[listening])
-    except KeyboardInterrupt:
-        pass
-    finally:
-        listening.close()
+    with suppress(KeyboardInterrupt), listening:
+        _serve(listening, rules)
+
+
+def _serve(listening: socket.socket, rules: Rules) -> None:
+    import uvicorn
+
+    from archcalc.ui.lanes import Lanes
+    from archcalc.ui.server import application
+
+    lanes = Lanes()
+
+    class Server(uvicorn.Server):
+        """Whose questions end when it does."""
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await lanes.close()
+            await super().shutdown(sockets)
+
+    quiet: dict[str, Any] = {
+        "log_config": None,
+        "log_level": "critical",
+        "access_log": False,
+    }  # requests are nobody's business
+    plain: dict[str, Any] = {"server_header": False, "date_header": False, "proxy_headers": False, "lifespan": "off"}
+    settings = uvicorn.Config(application(rules, lanes), **quiet, **plain, timeout_graceful_shutdown=PATIENCE)
+    Server(settings).run(sockets=[listening])
 
 
 def address(port: int, token: str, model: str) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +19,13 @@ from archcalc.ui.mistakes import mistakes
 from archcalc.ui.pages import KINDS, files
 from archcalc.ui.rules import HEADERS, LARGEST_QUESTION, Refused, Rules
 
+GONE = 499  # which nobody reads
 SITE = {"server": True}  # what the page asks first: who answers it
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def application(rules: Rules) -> Starlette:
+def application(rules: Rules, lanes: Lanes) -> Starlette:
     """The whole server, for one token."""
-    lanes = Lanes()
-
-    @asynccontextmanager
-    async def running(_: Starlette) -> AsyncIterator[None]:
-        try:
-            yield
-        finally:
-            await lanes.end()
 
     async def answer(request: Request) -> Response:
         rules.check_question(request.headers)
@@ -48,7 +40,7 @@ def application(rules: Rules) -> Starlette:
         Route("/site.json", _guarded(rules, site), methods=["GET"]),
         *(Route(f"/{path}", _guarded(rules, _file(file)), methods=["GET"]) for path, file in _served().items()),
     ]
-    return Starlette(routes=routes, lifespan=running, exception_handlers=_OTHERS)
+    return Starlette(routes=routes, exception_handlers=_OTHERS)
 
 
 def _served() -> dict[str, Path]:
@@ -115,11 +107,18 @@ async def _answered(request: Request, lanes: Lanes, question: dict[str, Any], wr
     """Unless its reader goes away meanwhile: then it is not computed any further."""
     asked = asyncio.create_task(lanes.ask(question, written))
     gone = asyncio.create_task(_gone(request))
-    await asyncio.wait((asked, gone), return_when=asyncio.FIRST_COMPLETED)
-    gone.cancel()
+    try:
+        await asyncio.wait((asked, gone), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        gone.cancel()
     if not asked.done():
         asked.cancel()
-        return Response(status_code=499)
+        await asyncio.wait((asked,))
+        return Response(status_code=GONE)
+    return _response(asked)
+
+
+def _response(asked: asyncio.Task[bytes]) -> Response:
     try:
         return Response(asked.result(), media_type="application/json")
     except Busy:
