@@ -14,6 +14,7 @@ import { Store } from "./state/store.js";
 import { adopt } from "./views/chart.js";
 import { Summary } from "./views/summary.js";
 import { Views } from "./views/views.js";
+import { followWidth } from "./views/width.js";
 
 /** @typedef {import("./types.js").Ask} Ask */
 /** @typedef {import("./types.js").Catalog} Catalog */
@@ -108,6 +109,10 @@ function run(ask, catalog, usual, store) {
   acceptFiles(ask, (source) => store.change({ source }, "go"));
   offerActions(ask, store, history, questions);
   followFolds();
+  followWidth(byId("view"), (wide) => {
+    questions.wide = wide;
+    answers.follow(store.state, false);
+  });
   store.change({}, "restore");
 }
 

@@ -23,6 +23,7 @@ export class Questions {
   constructor(settings) {
     this.known = new Map(settings.map((setting) => [setting.name, setting]));
     this.axis = USUAL_AXIS; // of curves, for this model
+    this.wide = 0; // pixels that a chart may take
   }
 
   /**
@@ -61,11 +62,12 @@ export class Questions {
    */
   of(state) {
     const { source, gpus, other, metric, view } = state;
+    const { wide } = this;
     /** @type {Record<string, object>} */
     const asked = {
-      exact: { ask: "exact", source, settings: this.settings(state, "exact") },
-      memory: { ask: "memory", source, settings: this.settings(state, "memory") },
-      fit: { ask: "fit", source, settings: this.settings(state, "fit"), gpus, helps: false },
+      exact: { ask: "exact", source, settings: this.settings(state, "exact"), wide },
+      memory: { ask: "memory", source, settings: this.settings(state, "memory"), wide },
+      fit: { ask: "fit", source, settings: this.settings(state, "fit"), gpus, helps: false, wide },
     };
     if (view === "devices") asked.search = { ...asked.fit, helps: true }; // how far it could grow, and what would help
     if (view === "compare" && other) asked.compare = this.compare(state, [source, other], metric);
@@ -115,7 +117,7 @@ export class Questions {
   /** @param {State} state */
   plot(state) {
     const { source, other, gpus } = state;
-    return { ask: "plot", sources: other ? [source, other] : [source], gpus, ...this.axes(state) };
+    return { ask: "plot", sources: other ? [source, other] : [source], gpus, ...this.axes(state), wide: this.wide };
   }
 
   /** @param {State} state */

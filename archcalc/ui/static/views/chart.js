@@ -6,6 +6,7 @@ import { element, fill } from "../dom.js";
 const adopted = new Set();
 /** @type {WeakMap<Element, string>} */
 const drawn = new WeakMap();
+const SMALLEST = 0.72; // of its own size, so that its words can be read; a wider drawing scrolls
 
 /** @param {string} css */
 export function adopt(css) {
@@ -27,7 +28,13 @@ export function showChart(parent, svg, label) {
   drawn.set(parent, svg);
   const made = picture(svg);
   if (made.getAttribute("role") === "tree") fill(parent, zooming(made));
-  else fill(parent, element("div", { class: "chart", tabindex: "0", role: "region", "aria-label": label }, made));
+  else fill(parent, element("div", { class: "chart", tabindex: "0", role: "region", "aria-label": label }, readable(made)));
+}
+
+/** @param {SVGElement} made */
+function readable(made) {
+  made.style.minWidth = `${SMALLEST * Number(made.getAttribute("width"))}px`;
+  return made;
 }
 
 /**

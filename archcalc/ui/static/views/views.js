@@ -91,7 +91,7 @@ export class Views {
     const sheet = this.sheets[this.name];
     byId("view-heading").textContent = LABELS[this.name];
     for (const link of this.links) {
-      if (link.dataset.view === this.name) link.setAttribute("aria-current", "page");
+      if (link.dataset.view === this.name) this.mark(link);
       else link.removeAttribute("aria-current");
     }
     this.compare.follow(this.store.state);
@@ -99,6 +99,14 @@ export class Views {
     if (!byId("view").contains(sheet.element)) fill(byId("view"), sheet.element);
     this.address();
     this.update(sheet.topic);
+  }
+
+  /** @param {HTMLElement} link  into view, where the row of links is too long for the page */
+  mark(link) {
+    link.setAttribute("aria-current", "page");
+    const row = byId("views");
+    row.scrollLeft = Math.min(row.scrollLeft, link.offsetLeft - row.offsetLeft);
+    row.scrollLeft = Math.max(row.scrollLeft, link.offsetLeft - row.offsetLeft + link.offsetWidth - row.clientWidth);
   }
 
   /** Links that open in another tab. */
