@@ -16,6 +16,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 from support.browser import Browser
 from support.explorer import Explorer
+from support.gguf_files import recorded
 from support.safetensors_files import sparse
 
 Run = Callable[..., Any]  # the fixtures of tests/conftest.py
@@ -159,6 +160,23 @@ def test_devices_are_added_and_removed(page: Explorer) -> None:
     page.tile_says("devices", "of 10 devices")
 
 
+def test_a_remedy_is_applied_by_a_click(page: Explorer) -> None:
+    page.open("#model=llama-3-8b&gpu=rtx-3060&view=devices")
+    assert page.tile("devices").startswith("does not fit")
+    remedy = page.one("[data-table=more] button.option")
+    name, value = remedy.text.removeprefix("--").split(" ", 1)
+    remedy.click()
+    page.until(lambda: page.value(f"#setting-{name}") == value or None)
+    page.until(lambda: page.tile("devices").startswith("fits") or None)
+
+
+def test_the_working_is_shown_where_it_is_wanted(page: Explorer) -> None:
+    page.open("#model=gpt2")
+    assert not page.one("[data-table=params] tr.working").is_displayed()
+    page.click("#working-exact-")
+    assert "50257 × 768" in page.text("[data-table=params]")
+
+
 def test_two_models_side_by_side(page: Explorer, run: Run) -> None:
     page.open("#model=gpt2&with=gpt2-medium&view=compare")
     page.until(lambda: page.table("compare") or None)
@@ -206,13 +224,27 @@ def test_every_view_has_a_command_that_runs(page: Explorer, run: Run, view: str)
 
 
 def test_the_report_is_downloaded(page: Explorer, tmp_path: Path) -> None:
-    page.browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    page.download_into(tmp_path)
     page.open("#model=gpt2")
     page.click("#download-report")
-    page.until(lambda: list(tmp_path.glob("*.html")) or None)
-    report = next(tmp_path.glob("*.html")).read_text("utf-8")
-    assert "124,439,808" in report
+    report = page.until(lambda: next(tmp_path.glob("*.html"), None))
+    assert "124,439,808" in report.read_text("utf-8")
     page.say("#toast", "downloaded")
+
+
+def test_an_edited_spec_is_saved_and_its_command_runs(
+    page: Explorer, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.download_into(tmp_path)
+    page.open("#model=gpt2")
+    page.edit("decoder: 12", "decoder: 3")
+    page.settle()
+    page.click("#copy-command")
+    page.say("#toast", "archcalc params gpt2.yaml")
+    page.click("#save-spec")
+    page.until(lambda: next(tmp_path.glob("*.yaml"), None))
+    monkeypatch.chdir(tmp_path)
+    assert page.tile("overview") == f"{run('params', 'gpt2.yaml', '--format', 'json').json['total']:,} parameters"
 
 
 def test_a_config_is_dropped(page: Explorer, run: Run, write: Write) -> None:
@@ -230,6 +262,15 @@ def test_only_the_header_of_weights_is_read(page: Explorer, tmp_path: Path) -> N
     page.open()
     page.one("#file").send_keys(str(file))
     page.tile_says("overview", f"{LINEAR + 160_000 * 160_000:,} parameters")
+
+
+def test_a_gguf_file_is_opened_by_its_header(page: Explorer, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "model.gguf"
+    file.write_bytes(next(iter(recorded().values())).raw)
+    page.open()
+    page.one("#file").send_keys(str(file))
+    total = run("params", str(file), "--format", "json").json["total"]
+    page.tile_says("overview", f"{total:,} parameters")
 
 
 def test_a_hostile_name_is_shown_as_text(page: Explorer) -> None:
@@ -276,7 +317,7 @@ def test_an_assumption_leads_to_its_setting(page: Explorer) -> None:
 @pytest.mark.parametrize("wide", [1440, 1024, 390])
 def test_nothing_is_wider_than_the_page(page: Explorer, wide: int) -> None:
     page.browser.size(wide, 844)
-    page.open("#model=deepseek-v3")
+    page.open("#model=deepseek-v3&gpu=h100")
     for view in ("overview", "diagram", "shapes", "flops", "memory", "devices", "curves", "compare"):
         page.view(view)
         assert page.browser.script("return document.documentElement.scrollWidth") == wide

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 from selenium.webdriver.common.action_chains import ActionChains
@@ -85,6 +86,10 @@ class Explorer:
 
     def drop(self, name: str, text: str) -> None:
         self.browser.script(DROP, name, text)
+
+    def download_into(self, folder: Path) -> None:
+        where = {"behavior": "allow", "downloadPath": str(folder)}
+        self.browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", where)
 
     def keys(self, *keys: str) -> None:
         """To whatever has the focus."""

@@ -14,7 +14,9 @@ FILES = sorted(path for path in STATIC.rglob("*") if path.suffix in (".js", ".cs
 SCRIPTS = [path for path in FILES if path.suffix == ".js"]
 COMMENT = {".js": r"// .", ".css": r"/\* .", ".html": r"<!doctype html>\n<!-- ."}
 LONGEST = 350  # lines, as of every file of archcalc
-AS_MARKUP = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|\beval\(|new Function")
+AS_MARKUP = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|\beval\(|new Function"
+)
 
 
 def name(path: Path) -> str:

@@ -14,16 +14,22 @@ import { byId, element } from "./dom.js";
 export function offerActions(ask, store, history, questions) {
   byId("copy-command").addEventListener("click", async () => {
     const answer = await ask(questions.command(store.state));
-    if (answer.line) copy(answer.line, answer.line);
+    const edited = "text" in store.state.source;
+    if (answer.line) copy(answer.line, `Copied: ${answer.line}${edited ? "\nwith the spec in that file: Save writes it" : ""}`);
     else announce(answer.error?.fact ?? "no command gives this view");
   });
   byId("copy-link").addEventListener("click", async () => copy(await history.address(), "Link copied"));
   byId("download-report").addEventListener("click", async () => {
     announce("Making the report …");
     const answer = await ask(questions.report(store.state));
-    if (answer.html) download(answer.file ?? "report.html", answer.html);
+    if (answer.html) download(answer.file ?? "report.html", answer.html, "text/html");
     else announce(answer.error?.fact ?? "no report could be made");
   });
+  byId("save-spec").addEventListener("click", () => {
+    const { source } = store.state;
+    if ("text" in source) download(source.file, source.text, "text/plain");
+  });
+  store.listen(({ source }) => void (byId("save-spec").hidden = !("text" in source)));
 }
 
 /**
@@ -33,7 +39,7 @@ export function offerActions(ask, store, history, questions) {
 async function copy(text, said) {
   try {
     await navigator.clipboard.writeText(text);
-    announce(said === text ? `Copied: ${text}` : said);
+    announce(said);
   } catch {
     announce(text); // to copy by hand, where a browser allows nothing else
   }
@@ -41,10 +47,11 @@ async function copy(text, said) {
 
 /**
  * @param {string} file
- * @param {string} html
+ * @param {string} text
+ * @param {string} type
  */
-function download(file, html) {
-  const address = URL.createObjectURL(new Blob([html], { type: "text/html" }));
+function download(file, text, type) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
   element("a", { href: address, download: file }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
   announce(`${file} is downloaded`);
