@@ -16,6 +16,10 @@ T = TypeVar("T")
 READY = "return !document.querySelector('#page').hidden && !document.querySelector('[aria-busy=true]')"
 SELECT = "const area = arguments[0]; const at = area.value.indexOf(arguments[1]); area.focus();"
 SELECT += "area.setSelectionRange(at, at + arguments[1].length); return at"
+CELLS = """
+const rows = [...document.querySelectorAll(arguments[0])];
+return rows.map(row => [...row.cells].map(cell => cell.textContent));
+"""
 DROP = """
 const data = new DataTransfer();
 data.items.add(new File([arguments[1]], arguments[0]));
@@ -100,8 +104,5 @@ class Explorer:
 
     def table(self, name: str) -> list[list[str]]:
         """The cells of a table, without what stands beneath its rows."""
-        rows: Any = self.browser.script(
-            "return [...document.querySelectorAll(arguments[0])].map(row => [...row.cells].map(cell => cell.textContent))",
-            f"[data-table={name}] tbody tr:not(.under)",
-        )
+        rows: Any = self.browser.script(CELLS, f"[data-table={name}] tbody tr:not(.under)")
         return list(rows)
