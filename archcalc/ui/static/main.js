@@ -64,7 +64,7 @@ async function start() {
   adopt(catalog.style ?? "");
   byId("version").textContent = catalog.version;
   byId("loading").hidden = true;
-  byId("page").hidden = false;
+  byId("page").hidden = byId("actions").hidden = false;
   run(ask, catalog, usual, new Store(await opened(usual)));
 }
 
