@@ -1,6 +1,7 @@
 // The explorer: connects to archcalc, then keeps model, settings, answers, views and the address in step.
 // @ts-check
 import { offerActions } from "./actions.js";
+import { announce } from "./announce.js";
 import { Answers } from "./answers/answers.js";
 import { Questions } from "./answers/questions.js";
 import { connect } from "./backend.js";
@@ -82,7 +83,9 @@ function run(ask, catalog, usual, store) {
     store.change({ source }, typed ? "edit" : "go");
   });
   const form = new Form(catalog, store, questions);
-  const views = new Views(store, answers, usual, about, (option) => form.focus(option));
+  const views = new Views(store, answers, usual, about, (option) => {
+    if (!form.focus(option)) announce(`${option} is an option of the command line`);
+  });
   const summary = new Summary(answers, (view) => views.open(view));
   const history = new History(store, usual);
   const follow = () => form.show(store.state, answers.good.exact?.sizes ?? {}, answers.good.exact?.lengths ?? null);

@@ -112,6 +112,7 @@ export class Answers {
       this.answered[topic] = JSON.stringify(question);
       delete this.bad[topic];
     } else this.bad[topic] = answer;
+    if (answer.lost) delete this.asked[topic]; // so that the next change asks again
     this.tell(topic);
   }
 

@@ -7,7 +7,7 @@ import { element, fill } from "../dom.js";
 /**
  * @param {HTMLElement} list
  * @param {Note[]} notes
- * @param {(option: string) => boolean} focus  give an option's field the focus, if there is one
+ * @param {(option: string) => void} focus  lead to an option
  */
 export function showNotes(list, notes, focus) {
   const unique = [...new Map(notes.map((note) => [note.text, note])).values()];
@@ -16,7 +16,7 @@ export function showNotes(list, notes, focus) {
 
 /**
  * @param {Note} note
- * @param {(option: string) => boolean} focus
+ * @param {(option: string) => void} focus
  */
 function item({ text, option }, focus) {
   const [flag] = /--[\w-]+/.exec(option ?? "") ?? [];

@@ -29,7 +29,7 @@ export class Views {
    * @param {Answers} answers
    * @param {State} usual
    * @param {ConstructorParameters<typeof Compare>[1]} about
-   * @param {(option: string) => boolean} focus
+   * @param {(option: string) => void} focus
    */
   constructor(store, answers, usual, about, focus) {
     this.store = store;

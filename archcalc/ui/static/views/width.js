@@ -19,7 +19,7 @@ export function followWidth(column, changed) {
     clearTimeout(timer);
     timer = window.setTimeout(() => {
       const wide = measured(column);
-      if (wide !== told) changed((told = wide));
+      if (wide !== told && !matchMedia("print").matches) changed((told = wide));
     }, PAUSE);
   }).observe(column);
 }
