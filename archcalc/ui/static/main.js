@@ -88,7 +88,7 @@ function run(ask, catalog, usual, store) {
   });
   const summary = new Summary(answers, (view) => views.open(view));
   const history = new History(store, usual);
-  const follow = () => form.show(store.state, answers.good.exact?.sizes ?? {}, answers.good.exact?.lengths ?? null);
+  const follow = () => form.show(store.state, answers.good.exact ?? {});
   byId("as-spec").addEventListener("click", () => panel.translate());
   const suit = () => {
     follow();

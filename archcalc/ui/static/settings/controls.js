@@ -5,7 +5,13 @@ import { element, setAttribute } from "../dom.js";
 import { Stepped } from "./stepped.js";
 
 /** @typedef {import("../types.js").Setting} Setting */
-/** @typedef {{elements: HTMLElement[], field: HTMLElement, show: (value: string, usual: string) => void}} Control */
+/**
+ * @typedef {object} Control
+ * @property {HTMLElement[]} elements
+ * @property {HTMLElement} field
+ * @property {(value: string, usual: string) => void} show
+ * @property {(longest: number) => void} [limit]
+ */
 /** @typedef {(value: string) => void} Changed */
 
 /**
@@ -19,7 +25,8 @@ export function control(setting, label, steps, changed) {
   const id = `setting-${setting.name}`;
   if (steps) {
     const made = new Stepped({ id, label, steps }, changed);
-    return { elements: made.elements, field: made.field, show: (value, usual) => made.show(value, usual) };
+    const { elements, field } = made;
+    return { elements, field, show: (value, usual) => made.show(value, usual), limit: (longest) => made.limit(longest) };
   }
   if (setting.kind === "flag") return flag(id, changed);
   if (setting.kind === "choice") return choice(id, setting, changed);

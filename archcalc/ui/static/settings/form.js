@@ -50,7 +50,7 @@ export class Form {
     this.place("more", others, Object.fromEntries(others.map(({ name, label }) => [name, label])));
     this.gpus = new Gpus(byId("gpus"), catalog.gpus, (gpus) => store.change({ gpus }));
     byId("reset").addEventListener("click", () => store.change({ settings: {}, gpus: [] }, "go"));
-    this.show(store.state, {}, null);
+    this.show(store.state, {});
   }
 
   modes() {
@@ -80,10 +80,9 @@ export class Form {
 
   /**
    * @param {State} state
-   * @param {Record<string, string | number>} sizes  what the model itself says
-   * @param {string[] | null} lengths  which lengths it has; null if unknown
+   * @param {Pick<import("../types.js").Answer, "sizes" | "lengths" | "longest">} model  what the model itself says
    */
-  show({ settings, gpus }, sizes, lengths) {
+  show({ settings, gpus }, { sizes = {}, lengths, longest }) {
     const mode = settings.mode ?? "infer";
     for (const button of byId("mode").querySelectorAll("input")) button.checked = button.value === mode;
     const usual = { tp: "1", dp: "1", pp: "1", seq: sizes["src-seq"], ...sizes };
@@ -91,6 +90,8 @@ export class Form {
       row.show(settings[name] ?? "", String(usual[/** @type {keyof typeof usual} */ (name)] ?? row.setting.placeholder ?? ""));
       row.element.hidden = !this.shown(name, mode, lengths);
     }
+    const furthest = Math.min(...Object.values(longest ?? {}).map((length) => Number(length || Infinity)));
+    for (const name of ["seq", "context"]) this.rows.get(name)?.control.limit?.(furthest);
     this.gpus.show(gpus);
     byId("reset").hidden = !Object.keys(settings).length && !gpus.length;
     const given = [...this.rows].filter(([name]) => byId("more").contains(this.rows.get(name)?.element ?? null) && settings[name]);
@@ -100,7 +101,7 @@ export class Form {
   /**
    * @param {string} name
    * @param {string} mode
-   * @param {string[] | null} lengths
+   * @param {string[]} [lengths]  which lengths the model has; undefined if unknown
    */
   shown(name, mode, lengths) {
     if (name === "seq" && (mode === "decode" || lengths?.length === 0)) return false;

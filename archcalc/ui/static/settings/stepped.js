@@ -48,6 +48,16 @@ export class Stepped {
     this.follow();
   }
 
+  /**
+   * The slider goes no further than the model does.
+   * @param {number} longest
+   */
+  limit(longest) {
+    const within = this.steps.filter((step) => step <= longest).length;
+    this.slider.max = String(Math.max(within, 2) - 1);
+    this.follow();
+  }
+
   /** The slider stands at the step that is nearest. */
   follow() {
     const wanted = amount(this.field.value) ?? amount(this.usual) ?? this.steps[0];
@@ -59,7 +69,7 @@ export class Stepped {
 
   told() {
     this.slider.setAttribute("aria-valuetext", this.field.value || this.usual);
-    const share = Number(this.slider.value) / Math.max(this.steps.length - 1, 1);
+    const share = Number(this.slider.value) / Number(this.slider.max);
     this.slider.style.setProperty("--share", String(share));
   }
 }
