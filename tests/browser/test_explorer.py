@@ -223,13 +223,17 @@ def test_the_back_button_goes_back(page: Explorer) -> None:
     page.until(lambda: page.one("[data-view=memory]").get_attribute("aria-current"))
 
 
+def copied(page: Explorer, command: str) -> str:
+    """The line that is said to be copied."""
+    page.click("#copy-command")
+    return page.until(lambda: re.search(rf"archcalc {command} .*", page.text("#toast"))).group()
+
+
 def test_every_view_has_a_command_that_runs(page: Explorer, run: Run) -> None:
     page.open("#model=gpt2&with=textbook&batch=2&gpu=rtx-3090")
     for view, command in COMMANDS.items():
         page.view(view)
-        page.click("#copy-command")
-        said = page.until(lambda command=command: re.search(rf"archcalc {command} .*", page.text("#toast")))
-        program, *arguments = shlex.split(said.group())
+        program, *arguments = shlex.split(copied(page, command))
         assert (program, run(*arguments).code) == ("archcalc", 0)
 
 
