@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from archcalc.analyze.fit.placing import Placed
 
 
+NOT_SEARCHED: dict[str, Any] = dict.fromkeys(("max_batch", "max_seq", "limited_by", "gpus_needed"))
+
+
 @dataclass(frozen=True)
 class Part:
     """One of several devices among which layers are split."""
@@ -115,16 +118,13 @@ class Row:
 def row(placed: Placed, remedy: Remedy | None, *, searched: bool = True) -> Row:
     question = placed.question
     room = question.room(placed.group.first)
-    max_seq, limited_by = question.longest_in(room.safe) if searched else (None, None)
+    found = _searched(placed, room.safe) if searched else NOT_SEARCHED
     parts = tuple(_parts(placed))
     return Row(
         gpu=placed.group.name,
         room=replace(room, capacity=sum(one.room.capacity for one in parts)) if parts else room,
         required_bytes=sum(one.required_bytes for one in parts) or question.required,
-        max_batch=_bounded(question.by_batch.largest(room.safe)) if searched else None,
-        max_seq=max_seq,
-        limited_by=limited_by,
-        gpus_needed=_fewest(placed, room.safe) if searched else None,
+        **found,
         remedy=remedy,
         memory=question.report,
         devices=placed.group.count,
@@ -133,6 +133,18 @@ def row(placed: Placed, remedy: Remedy | None, *, searched: bool = True) -> Row:
         host_capacity=question.options.host,
         searched=searched,
     )
+
+
+def _searched(placed: Placed, safe: int) -> dict[str, Any]:
+    """How far the model can grow there, and how many devices it needs."""
+    question = placed.question
+    max_seq, limited_by = question.longest_in(safe)
+    return {
+        "max_batch": _bounded(question.by_batch.largest(safe)),
+        "max_seq": max_seq,
+        "limited_by": limited_by,
+        "gpus_needed": _fewest(placed, safe),
+    }
 
 
 def _pool(placed: Placed) -> KvPool | None:
