@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,7 +12,7 @@ from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.core.visible import SURROGATES, UNSEEN, escaped
-from archcalc.run.keywords import FlopsKeywords, MemoryKeywords
+from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.traces import Change, Traces
 from archcalc.spec.defaults import Default, assumed
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.flops.report import FlopsReport
     from archcalc.analyze.kernel.report import KernelReport
     from archcalc.analyze.memory.report import MemoryReport
+    from archcalc.analyze.overview import Overview
     from archcalc.analyze.params import ParamsReport
     from archcalc.analyze.shapes import ShapesReport
     from archcalc.storage.weight_storage import StoredWeights
@@ -243,6 +244,13 @@ class Model:
 
         asked = Options.of("memory", options, besides=("depth", "timeline"))
         return memory(self, asked, depth=depth, timeline=timeline)
+
+    @checked()
+    def report(self, *, gpus: Sequence[str] | str | None = None, **options: Unpack[FitKeywords]) -> Overview:
+        """All of it at once, to look at: `.html()` is one file. Options are those of `archcalc report`."""
+        from archcalc.analyze.overview import overview
+
+        return overview(self, gpus, options)
 
     @checked()
     def kernel(self, *, seq: int | None = None, v_dim: int | None = None) -> KernelReport:

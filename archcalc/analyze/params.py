@@ -51,6 +51,7 @@ class Row:
 @dataclass(frozen=True)
 class ParamsReport(Report):
     command: ClassVar[str] = "params"
+    chart: ClassVar[str] = "icicle"
     total: Count
     trainable: Count
     non_embedding: Count

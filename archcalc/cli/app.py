@@ -18,6 +18,7 @@ COMMANDS = {  # the file, and what stands in the list of commands
     "flops": ("flops", "FLOPs and bytes moved: a training step, prefill or decode."),
     "memory": ("memory", "Peak memory of each GPU, in inference or training."),
     "fit": ("fit", "Which GPUs a model fits on, and what would make it fit."),
+    "report": ("report", "Everything about a model on one page, as an HTML file."),
     "gpus": ("gpus", "GPUs and other devices: memory, bandwidth, peak FLOP/s."),
     "compare": ("compare", "Two or more models side by side."),
     "ui": ("ui", "The explorer: a page in the browser, answered by this machine alone."),

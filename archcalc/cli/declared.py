@@ -17,16 +17,17 @@ Command = Callable[..., None]
 
 
 def takes_options(command: Command) -> Command:
-    """Give typer one parameter per option; the command itself receives them all as its parameter `options`."""
+    """Give typer one parameter per option; the command itself receives them all as its parameter `options`, checked; as
+    they were given where it has no usual mode, since what may be given depends on that."""
     name = command.__name__
     own = inspect.signature(command, eval_str=True).parameters
     known = dict(options_of(name))
 
     def called(**given: Any) -> None:
-        options = Options.of(name, {option: given.pop(option) for option in known})
-        command(**given, options=options)
+        said = {option: given.pop(option) for option in known}
+        command(**given, options=Options.of(name, said) if name in USUAL_MODE else said)
 
-    generated = [parameter(option, one, default=USUAL_MODE[name]) for option, one in known.items()]
+    generated = [parameter(option, one, default=USUAL_MODE.get(name)) for option, one in known.items()]
     listed = [one for each in own.values() for one in (generated if each.name == "options" else [each])]
     called.__signature__ = inspect.Signature([by_name(one) for one in listed])  # type: ignore[attr-defined]
     called.__doc__, called.__name__ = command.__doc__, name
@@ -37,7 +38,7 @@ def by_name(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
 
 
-def parameter(name: str, one: Option, *, default: str) -> inspect.Parameter:
+def parameter(name: str, one: Option, *, default: str | None) -> inspect.Parameter:
     """The option as a typer parameter. Only `mode` has a default that help shows; all others default to None."""
     usual = default if name == "mode" else None
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=annotated(name, one))

@@ -51,7 +51,21 @@ def _without_browser(address: str) -> None:
 
 
 def _opened(address: str) -> None:
-    import webbrowser
+    """Beside the server, which has to answer the browser."""
+    from threading import Thread
 
     _without_browser(address)
-    webbrowser.open(address)
+    Thread(target=_browse, args=(address,), daemon=True).start()
+
+
+def _browse(address: str) -> None:
+    """In a window; a browser that takes the terminal, as lynx does, would keep the server's own."""
+    import webbrowser
+
+    try:
+        found = webbrowser.get()
+    except webbrowser.Error:  # there is none
+        return
+    in_terminal = isinstance(found, webbrowser.GenericBrowser) and not isinstance(found, webbrowser.BackgroundBrowser)
+    if not in_terminal:
+        found.open(address)

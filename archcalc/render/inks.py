@@ -48,6 +48,23 @@ def dash(number: int) -> str:
     return DASHES[number % len(DASHES)]
 
 
+def variables(inks: Iterable[Ink]) -> str:
+    """CSS that lets a page write its colours by name, `var(--rule)`; paper is light."""
+    named = sorted(set(inks))
+    light = "".join(f"--{ink.name}:{ink.light};" for ink in named)
+    dark = "".join(f"--{ink.name}:{ink.dark};" for ink in named)
+    return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+
+
+def rules(inks: Iterable[Ink], inside: str) -> str:
+    """CSS that gives elements of the class `inside` their colours, in light and in dark."""
+    named = sorted(set(inks))
+    light = (
+        f".{inside} .f-{ink.name}{{fill:{ink.light}}}.{inside} .s-{ink.name}{{stroke:{ink.light}}}" for ink in named
+    )
+    return f"{''.join(light)}{dark_rules(named, inside)}"
+
+
 def dark_rules(inks: Iterable[Ink], inside: str) -> str:
     """CSS that gives elements of the class `inside` their dark colours; the light ones are attributes of elements."""
     named = sorted(set(inks))

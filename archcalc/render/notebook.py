@@ -1,10 +1,12 @@
-"""A report in a notebook: figures, tables and assumptions as plain HTML, with every text escaped."""
+"""A report in a notebook: figures, chart, tables and assumptions as plain HTML, with every text escaped."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from archcalc.render.html.charts import drawn
 from archcalc.render.page import Page, page
 from archcalc.render.words import aligned, cells, figure, label
 from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Table
@@ -14,14 +16,24 @@ ROOM = "padding:0.15em 0.6em"  # around every cell: not every notebook has a sty
 
 
 def render(report: Report) -> str:
-    return "\n".join(_blocks(page(report)))
+    return "\n".join(_blocks(page(report), _picture(report)))
 
 
-def _blocks(shown: Page) -> Iterator[str]:
+def _picture(report: Report) -> str:
+    """With its own style, under a name that no other picture of the notebook has."""
+    if not report.chart:
+        return ""
+    drawing = drawn(report)
+    name = f"archcalc-{zlib.crc32(drawing.svg().encode()):08x}"
+    return drawing.svg(name, alone=True)
+
+
+def _blocks(shown: Page, picture: str) -> Iterator[str]:
     yield f"<p><b>{escape(shown.title)}</b></p>"
     yield from (f"<p>{escape(line)}</p>" for line in (*shown.answer, shown.scope, shown.worked) if line)
     if shown.figures:
         yield _table_of(_figure(each) for each in shown.figures)
+    yield from [picture] if picture else []
     yield from (_table(each) for each in shown.tables)
     if shown.notes:
         yield f"<ul>{''.join(f'<li>{escape(str(note))}</li>' for note in shown.notes)}</ul>"

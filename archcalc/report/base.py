@@ -122,6 +122,7 @@ class Report:
     """The base of every report."""
 
     command: ClassVar[str]
+    chart: ClassVar[str] = ""  # the picture of it, where there is one: a file and its function in `render/chart`
     model: str
     assumptions: tuple[Assumption, ...]
     scope: Scope = field(default=WHOLE, kw_only=True)  # how much of the model is counted

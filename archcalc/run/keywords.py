@@ -77,7 +77,7 @@ class MemoryKeywords(SharedKeywords, total=False):
 
 
 class FitKeywords(MemoryKeywords, total=False):
-    """Keywords of `archcalc.fit`."""
+    """Keywords of `archcalc.fit`, and of `model.report` too."""
 
     gpu_memory_utilization: float | str | None
     host: Size

@@ -6,7 +6,7 @@ from typing import Any
 
 MODES = ("train", "infer", "prefill", "decode")
 TRAIN, INFERENCE = ("train",), ("infer", "prefill", "decode")
-FLOPS, FIT, BYTES = ("flops",), ("fit",), ("memory", "fit")
+FLOPS, FIT, BYTES = ("flops",), ("fit", "report"), ("memory", "fit", "report")
 OF_TRAINING: dict[str, Any] = {"modes": TRAIN, "commands": BYTES}
 ATTENTION = ("eager", "flash")
 CAUSAL = ("full", "half")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from archcalc.core.mesh import Plan
     from archcalc.run.engine.on_device import DeviceFacts
 
-USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command
+USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command; a report has both
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Options(
         keywords of the command, so that a misspelt one gets a suggestion."""
         known = dict(options_of(command))
         values = dict(_values(given, known, besides))
-        mode = values.pop("mode", USUAL_MODE[command])
+        mode = values.pop("mode", None) or USUAL_MODE[command]
         sizes = Sizes(**{name: values.pop(name) for name, _ in declared(Sizes) if name in values})
         made = cls(mode=mode, sizes=sizes, **values)
         made.check()

@@ -64,16 +64,20 @@ def _preset(name: str) -> dict[str, Any] | None:
         data = read(paths.plain(paths.presets()[name]).read_bytes(), name).data
     except (InputError, OSError):
         return None
-    published = data.get("published")
-    found = published.get("parameters") if isinstance(published, dict) else None
-    number = found if isinstance(found, int) else None
     return {
         "name": visible(name),
         "title": visible(str(data.get("name", name))),
         "kind": visible(str(data.get("family", "transformer"))),
-        "parameters": f"{number:,}" if number else None,
-        "short": rounded(number) if number else None,
+        **_count(data.get("published")),
     }
+
+
+def _count(published: Any) -> dict[str, str | None]:
+    """To the last digit, and roughly."""
+    number = published.get("parameters") if isinstance(published, dict) else None
+    if not isinstance(number, int):
+        return {"parameters": None, "short": None}
+    return {"parameters": f"{number:,}", "short": rounded(number)}
 
 
 def _gpu(name: str, device: Any) -> dict[str, Any]:
@@ -98,7 +102,7 @@ def _setting(name: str, one: Option) -> dict[str, Any]:
         "name": flag_of(name).removeprefix("--"),
         "label": flag_of(name),
         "help": one.help,
-        "kind": "choice" if one.choices else KINDS.get(one.check, "text"),
+        "kind": _kind(one),
         "choices": list(one.choices),
         "known": list(KNOWN[name]()) if name in KNOWN else [],
         "metavar": one.metavar,
@@ -107,6 +111,10 @@ def _setting(name: str, one: Option) -> dict[str, Any]:
         "applies": taken,
         "modes": list(one.modes),
     }
+
+
+def _kind(one: Option) -> str:
+    return "choice" if one.choices else KINDS.get(one.check, "text")
 
 
 def _group(one: Option) -> str:

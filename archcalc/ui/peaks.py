@@ -31,7 +31,7 @@ def memory_answer(question: Question) -> Answer:
 def fit_answer(question: Question) -> Answer:
     """Verdicts; with `helps` also what is searched for: how far a model can grow on each device, what would help."""
     asked, model = options("fit", question.settings), model_of(question.source)
-    report = fitted(model, question.texts("gpus") or None, asked, searched=question.flag("helps", True))
+    report = fitted(model, question.texts("gpus") or None, asked, verdicts_alone=not question.flag("helps", True))
     head, (devices, *more) = shown(report)
     for line, row in zip(devices["rows"], report.rows, strict=True):
         line["tone"] = TONES[row.verdict]

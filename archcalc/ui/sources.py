@@ -140,7 +140,7 @@ def open_answer(question: Question) -> Answer:
         "kind": model.kind,
         **asked_of(model),
         "yaml": _short(source.get("text") or model.yaml()),
-        "spec": None if model.document.text else _short(model.yaml()),
+        "spec": _translated(model),
         "file": f"{named(source)}.yaml" if "preset" in source else file_of(source),
         "command_model": named(source),
         "notes": [visible(note) for note in (*model.document.notes, *model.document.file_notes)],
@@ -161,6 +161,11 @@ def asked_of(model: Model) -> Answer:
 
 def _option(name: str) -> str:
     return flag_of(name).removeprefix("--")
+
+
+def _translated(model: Model) -> str | None:
+    """What a config.json or a weights file was read as; nothing where the source is a spec itself."""
+    return None if model.document.text else _short(model.yaml())
 
 
 def _short(text: str) -> str | None:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+import webbrowser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -228,6 +229,18 @@ def test_a_port_that_is_taken_is_an_error(run: Run) -> None:
 def test_the_explorer_begins_with_a_preset(run: Run, tmp_path: Path) -> None:
     answer = run("ui", "--no-browser", str(tmp_path))
     assert answer.code == 2 and "open the file on the page" in answer.err
+
+
+@pytest.mark.parametrize(("kind", "opens"), [(webbrowser.BackgroundBrowser, True), (webbrowser.GenericBrowser, False)])
+def test_a_browser_opens_in_a_window_alone(monkeypatch: pytest.MonkeyPatch, kind: Any, opens: bool) -> None:
+    """One that takes the terminal would keep the server from answering it."""
+    from archcalc.cli.ui import _browse
+
+    opened: list[str] = []
+    monkeypatch.setattr(kind, "open", lambda _, address: opened.append(address))
+    monkeypatch.setattr(webbrowser, "get", lambda: kind("browser"))
+    _browse(HOME)
+    assert opened == ([HOME] if opens else [])
 
 
 def test_without_its_extra_the_command_says_what_to_install(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

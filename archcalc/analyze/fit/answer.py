@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
-from archcalc.analyze.fit.notes import notes
+from archcalc.analyze.fit.notes import notes, notes_on_columns
 from archcalc.analyze.fit.placing import Placed, Placing
 from archcalc.analyze.fit.question import Question
 from archcalc.analyze.fit.remedies import remedies
 from archcalc.analyze.fit.report import FitReport
-from archcalc.analyze.fit.rows import row
+from archcalc.analyze.fit.rows import Row, judged, row
+from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.training_defaults import with_usual_precision
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.run.device import group, remarks, usual
@@ -34,26 +35,39 @@ def fit(model: Model, gpus: Sequence[str] | str | None = None, **options: Unpack
     return fitted(model, gpus, Options.of("fit", options, besides=("gpus",)))
 
 
-def fitted(model: Model, gpus: Sequence[str] | str | None, options: Options, *, searched: bool = True) -> FitReport:
-    """The same, with all options as one value. Not searched, it has the verdicts alone, which are there at once."""
+def fitted(
+    model: Model, gpus: Sequence[str] | str | None, options: Options, *, verdicts_alone: bool = False
+) -> FitReport:
+    """The same, with all options as one value. `verdicts_alone` are quick: nothing is solved for."""
     groups = list({one.name: one for one in map(group, gpus or usual())}.values())
     if not gpus:
         groups.sort(key=lambda one: one.first.capacity)
     options, assumed = with_usual_precision(model, options, groups if gpus else ())
     placing = Placing(model, options)
     placed = [placing.on(one) for one in groups]
-    helps, by_row = remedies(placed) if searched else ((), [None] * len(placed))
-    rows = tuple(row(one, first, searched=searched) for one, first in zip(placed, by_row, strict=True))
+    rows, helps = (tuple(map(judged, placed)), ()) if verdicts_alone else _solved(placed)
     said = all_on(Topic.DEVICE, dict.fromkeys(sentence for one in gpus or usual() for sentence in remarks(one)))
     return FitReport(
         model=model.name,
-        assumptions=(*_asked(placed).report.assumptions, *assumed, *said, *notes(placed, rows)),
+        assumptions=(
+            *_asked(placed).report.assumptions,
+            *assumed,
+            *said,
+            *notes(placed),
+            *(() if verdicts_alone else notes_on_columns(placed, rows)),
+        ),
         scope=model.scope,
         memory=_asked(placed).report,
         band=_asked(placed).band,
         rows=rows,
         remedies=helps,
+        is_solved=not verdicts_alone,
     )
+
+
+def _solved(placed: Sequence[Placed]) -> tuple[tuple[Row, ...], tuple[Remedy, ...]]:
+    helps, by_row = remedies(placed)
+    return tuple(row(one, first) for one, first in zip(placed, by_row, strict=True)), helps
 
 
 def _asked(placed: Sequence[Placed]) -> Question:

@@ -26,18 +26,18 @@ SCALED = Assumption(
 )
 
 
-def notes(placed: Sequence[Placed], rows: Sequence[Row]) -> Iterator[Assumption]:
+def notes(placed: Sequence[Placed]) -> Iterator[Assumption]:
+    """On verdicts."""
     question = placed[0].question
     if not question.report.band:
         yield question.band.assumption()
     yield CAPACITY
     yield from dict.fromkeys(note for one in placed for note in one.notes)
-    if all(row.searched for row in rows):
-        yield from _searched(question, rows)
 
 
-def _searched(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
-    """About the columns of sizes and of the number of GPUs."""
+def notes_on_columns(placed: Sequence[Placed], rows: Sequence[Row]) -> Iterator[Assumption]:
+    """On what is solved for: batch, context, number of GPUs."""
+    question = placed[0].question
     if question.has_length:
         yield LARGEST
     if question.trains:

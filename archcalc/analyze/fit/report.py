@@ -43,10 +43,12 @@ class FitReport(Report):
     """Rows by device; `memory` is what the model needs on each GPU."""
 
     command: ClassVar[str] = "fit"
+    chart: ClassVar[str] = "devices"
     memory: MemoryReport  # of the first row
     band: Band  # the error of what is needed
     rows: tuple[Row, ...]
     remedies: tuple[Remedy, ...]
+    is_solved: bool = True  # for batch, context, number of devices, and what would help
 
     def segments(self, row: Row) -> dict[str, int]:
         """The parts of memory as the bars show them; of split layers, what is on every device counts so often."""
@@ -113,10 +115,10 @@ class FitReport(Report):
         return [*pool, *self._ways(first, others)]
 
     def _ways(self, first: Row, others: Sequence[Row]) -> Sequence[str]:
-        if others or first.verdict is Verdict.FITS or not first.searched:
+        if others or first.verdict is Verdict.FITS:
             return []
         lines = [f"  {binary_bytes(one.required)}{self._on(one)}: {one.change.option}" for one in self._combined]
-        if not first.fits_host:
+        if not (first.fits_host and self.is_solved):
             return []
         if not self.remedies:
             return ["no change makes it fit, nor do all together"]
@@ -138,7 +140,7 @@ class FitReport(Report):
     def table(self) -> Table:
         host = [Column("host RAM", "binary")] if self.memory.host else []
         sizes = [Column("batch", "bound"), Column("context", "bound")] if self._has_sizes else []
-        number = [Column("GPUs", "bound")] if self._is_searched else []
+        number = [Column("GPUs", "bound")] if self.is_solved else []
         columns = (
             Column("gpu", "name"),
             Column("fits", "text"),
@@ -154,7 +156,7 @@ class FitReport(Report):
     def _line(self, row: Row) -> Line:
         bar = (tuple(self.segments(row).values()), row.capacity_bytes)
         sizes = [row.max_batch, row.max_seq] if self._has_sizes else []
-        number = [row.gpus_needed] if self._is_searched else []
+        number = [row.gpus_needed] if self.is_solved else []
         host = [row.memory.host_bytes] if self.memory.host else []
         room = (row.capacity_bytes, bar, row.left_bytes)
         return Line((row.gpu, WORDS[row.verdict], *room, *host, *sizes, *number))
@@ -162,11 +164,7 @@ class FitReport(Report):
     @property
     def _has_sizes(self) -> bool:
         """Of a pool, requests and context are said in a table of its own."""
-        return self._is_searched and not all(row.pool for row in self.rows)
-
-    @property
-    def _is_searched(self) -> bool:
-        return all(row.searched for row in self.rows)
+        return self.is_solved and not all(row.pool for row in self.rows)
 
     def _shares(self) -> Iterator[Table]:
         """Of split layers, what each device holds."""

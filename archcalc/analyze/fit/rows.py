@@ -48,17 +48,16 @@ class Row:
     gpu: str
     room: Room
     required_bytes: int
-    max_batch: int | None
-    max_seq: int | None
-    limited_by: str | None
-    gpus_needed: int | None
-    remedy: Remedy | None
     memory: MemoryReport
+    max_batch: int | None = None
+    max_seq: int | None = None
+    limited_by: str | None = None
+    gpus_needed: int | None = None
+    remedy: Remedy | None = None
     devices: int = 1  # that hold the model together
     parts: tuple[Part, ...] = ()
     pool: KvPool | None = None  # of an engine that fills the device
     host_capacity: int | None = None  # of host memory; None: not asked about
-    searched: bool = True  # for the largest sizes, the number of GPUs and what would help; else they are None
 
     @property
     def fits_host(self) -> bool:
@@ -91,7 +90,11 @@ class Row:
             "capacity_bytes": self.capacity_bytes,
             "required_bytes": self.required_bytes,
             "fits": self.fits,
-            **self._found(),
+            "max_batch": self.max_batch,
+            "max_seq": self.max_seq,
+            "limited_by": self.limited_by,
+            "gpus_needed": self.gpus_needed,
+            "remedy": self.remedy.change.option if self.remedy else None,
             "verdict": self.verdict.value,
             "left_bytes": self.left_bytes,
         }
@@ -100,38 +103,35 @@ class Row:
         found |= {} if self.host_capacity is None else {"host_capacity_bytes": self.host_capacity}
         return {**found, **self.pool.record()} if self.pool else found
 
-    def _found(self) -> dict[str, Any]:
-        if not self.searched:
-            return {}
-        return {
-            "max_batch": self.max_batch,
-            "max_seq": self.max_seq,
-            "limited_by": self.limited_by,
-            "gpus_needed": self.gpus_needed,
-            "remedy": self.remedy.change.option if self.remedy else None,
-        }
+
+def row(placed: Placed, remedy: Remedy | None) -> Row:
+    question = placed.question
+    safe = question.room(placed.group.first).safe
+    max_seq, limited_by = question.longest_in(safe)
+    return replace(
+        judged(placed),
+        max_batch=_bounded(question.by_batch.largest(safe)),
+        max_seq=max_seq,
+        limited_by=limited_by,
+        gpus_needed=_fewest(placed, safe),
+        remedy=remedy,
+    )
 
 
-def row(placed: Placed, remedy: Remedy | None, *, searched: bool = True) -> Row:
+def judged(placed: Placed) -> Row:
+    """Without what is solved for."""
     question = placed.question
     room = question.room(placed.group.first)
-    max_seq, limited_by = question.longest_in(room.safe) if searched else (None, None)
     parts = tuple(_parts(placed))
     return Row(
         gpu=placed.group.name,
         room=replace(room, capacity=sum(one.room.capacity for one in parts)) if parts else room,
         required_bytes=sum(one.required_bytes for one in parts) or question.required,
-        max_batch=_bounded(question.by_batch.largest(room.safe)) if searched else None,
-        max_seq=max_seq,
-        limited_by=limited_by,
-        gpus_needed=_fewest(placed, room.safe) if searched else None,
-        remedy=remedy,
         memory=question.report,
         devices=placed.group.count,
         parts=parts,
         pool=_pool(placed),
         host_capacity=question.options.host,
-        searched=searched,
     )
 
 

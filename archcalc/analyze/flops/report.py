@@ -73,6 +73,7 @@ class Traffic:
 @dataclass(frozen=True)
 class FlopsReport(Report):
     command: ClassVar[str] = "flops"
+    chart: ClassVar[str] = "work"
     mode: str
     batch: int
     lengths: dict[str, int]

@@ -44,6 +44,7 @@ SIZE = (Column("bytes", "count"), Column("", "bytes"))
 @dataclass(frozen=True)
 class MemoryReport(Report):
     command: ClassVar[str] = "memory"
+    chart: ClassVar[str] = "timeline"
     mode: str
     batch: int
     lengths: dict[str, int]

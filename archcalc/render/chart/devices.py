@@ -110,7 +110,7 @@ def _grid(drawing: Drawing, scale: Linear, ground: float) -> None:
         x = scale.place(tick)
         drawing.line([(x, 4), (x, ground)], RULE)
         anchor = "start" if x < 10 else "middle"
-        words = f"{tick / GIB:,.4g} GiB" if tick else "0"
+        words = f"{tick / GIB:,.0f} GiB" if tick >= GIB else f"{tick / GIB:.2g} GiB"
         if x + width(words, SMALL) / 2 <= drawing.width:
             drawing.text(words, x, ground + 12, size=SMALL, anchor=anchor, ink=MUTED)
 
@@ -142,6 +142,5 @@ def _bar(drawing: Drawing, report: FitReport, row: Row, scale: Linear, middle: f
 
 
 def _whisker(drawing: Drawing, low: float, high: float, middle: float) -> None:
-    drawing.line([(low, middle), (high, middle)], INK)
-    for x in (low, high):
-        drawing.line([(x, middle - 3), (x, middle + 3)], INK)
+    ends = [(low, middle - 3), (low, middle + 3), (low, middle), (high, middle), (high, middle - 3), (high, middle + 3)]
+    drawing.line(ends, INK)

@@ -1,12 +1,13 @@
 """A picture in the making: rectangles, lines and words, and the SVG that they come to.
 
-Light colours are attributes and dark ones a style sheet, so that programs that know no style sheets draw it in light.
-Every text is escaped here, and nowhere else.
+Of a file, light colours are attributes and dark ones a style sheet, so that programs that know no style sheets draw it
+in light; a page has a style sheet for both. Every text is escaped here, and nowhere else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from types import MappingProxyType
@@ -15,6 +16,9 @@ from archcalc.core.visible import visible
 from archcalc.render.inks import INK, PAGE, Ink, dark_rules
 
 CLASS = "archcalc-chart"
+SIZE = 12.0  # of texts, in pixels
+_LIGHT = "\0"  # around a light colour, which a page's style sheet has instead
+_COLOURS = re.compile(f"{_LIGHT}[^{_LIGHT}]*{_LIGHT}")
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 Point = tuple[float, float]
 Marks = Mapping[str, str | int]  # attributes besides: data-…, tabindex, role
@@ -69,16 +73,26 @@ class Drawing:
         x: float,
         y: float,
         *,
-        size: float = 12,
+        size: float = SIZE,
         anchor: str = "start",
         ink: Ink = INK,
         bold: bool = False,
         marks: Marks = NONE,
     ) -> None:
         """`y` is the middle of the line, `anchor` the side of it that stands at `x`: start, middle or end."""
-        place = f'x="{number(x)}" y="{number(y + size * 0.35)}" text-anchor="{anchor}" font-size="{number(size)}"'
+        place = f'x="{number(x)}" y="{number(y + size * 0.35)}"'
+        side = f' text-anchor="{anchor}"' if anchor != "start" else ""
+        high = f' font-size="{number(size)}"' if size != SIZE else ""
         weight = ' font-weight="600"' if bold else ""
-        self._add("text", f"{place}{weight}", fill=ink, marks=marks, inside=escape(visible(words)))
+        self._add("text", f"{place}{side}{high}{weight}", fill=ink, marks=marks, inside=escape(visible(words)))
+
+    def zones(self, found: Iterable[tuple[float, float, float, float, str]]) -> None:
+        """Places (x, y, width, height) that a pointer reads something at, though nothing is drawn there."""
+        self.open(marks={"fill": "none", "pointer-events": "all"})
+        for x, y, wide, high, hint in found:
+            place = f'x="{number(x)}" y="{number(y)}" width="{number(wide)}" height="{number(high)}"'
+            self.parts.append(f"<rect {place}><title>{escape(visible(hint))}</title></rect>")
+        self.close()
 
     def open(self, *, hint: str = "", marks: Marks = NONE) -> None:
         """Begin a group, ended by `close`; `hint` is what a pointer that rests on it reads."""
@@ -101,29 +115,34 @@ class Drawing:
         self.inks |= {ink for ink in (fill, stroke) if ink}
         used = {"fill": fill, "stroke": stroke}
         names = " ".join(f"{kind[0]}-{ink.name}" for kind, ink in used.items() if ink)
-        colours = " ".join(f'{kind}="{ink.light}"' for kind, ink in used.items() if ink)
+        colours = "".join(f'{_LIGHT}{kind}="{ink.light}" {_LIGHT}' for kind, ink in used.items() if ink)
         end = f">{inside}</{tag}>" if inside else "/>"
-        self.parts.append(f'<{tag} class="{names}" {colours} {drawn}{_written(marks)}{end}')
+        self.parts.append(f'<{tag} class="{names}" {colours}{drawn}{_written(marks)}{end}')
 
-    def svg(self, name: str = "") -> str:
-        """A file of its own; with a name, the element that a page holds under it, whose style the page has already."""
+    def svg(self, name: str = "", *, alone: bool | None = None) -> str:
+        """A file of its own; with a name, the element that a page holds under it, whose style the page has already,
+        unless it is `alone` there too, as in a notebook."""
+        alone = not name if alone is None else alone
         wide, high = number(self.width), number(self.height)
         title, described = f"{name}-title", f"{name}-described"
         space = "" if name else 'xmlns="http://www.w3.org/2000/svg" '
         lines = [
             f'<svg {space}class="{CLASS}" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
-            f'role="{self.role}" aria-labelledby="{title} {described}" font-family="{FONT}">',
+            f'role="{self.role}" aria-labelledby="{title} {described}" font-family="{FONT}" font-size="{SIZE:g}">',
             f'<title id="{title}">{escape(visible(self.title))}</title>',
             f'<desc id="{described}">{escape(visible(self.described))}</desc>',
-            *([] if name else self._ground(wide, high)),
-            *self.parts,
+            *(self._coloured(wide, high) if alone else self._colourless()),
             "</svg>",
         ]
         return "\n".join(lines) + "\n"
 
-    def _ground(self, wide: str, high: str) -> list[str]:
+    def _coloured(self, wide: str, high: str) -> list[str]:
         style = f"<style>{dark_rules({*self.inks, PAGE}, CLASS)}</style>"
-        return [style, f'<rect class="f-page" fill="{PAGE.light}" width="{wide}" height="{high}"/>']
+        ground = f'<rect class="f-page" fill="{PAGE.light}" width="{wide}" height="{high}"/>'
+        return [style, ground, *(part.replace(_LIGHT, "") for part in self.parts)]
+
+    def _colourless(self) -> list[str]:
+        return [_COLOURS.sub("", part) for part in self.parts]
 
 
 def number(value: float) -> str:

@@ -11,7 +11,7 @@ from itertools import count
 from archcalc.analyze.diagram.graph import PartKind
 from archcalc.analyze.params import ParamsReport, Row
 
-MOST = 140  # cells of a picture, besides those that stand for the rest
+MOST = 110  # cells of a picture, besides those that stand for the rest
 
 
 @dataclass(eq=False)

@@ -46,7 +46,10 @@ def height(places: list[Placed]) -> float:
 
 
 def draw(drawing: Drawing, places: Iterable[Placed]) -> None:
+    """A group for each, so that a page may lay them out anew."""
     for entry, x, y in places:
+        drawing.open(marks={"data-key": entry.words})
         if entry.ink:
             drawing.rectangle(x, y - KEY / 2, KEY, KEY, entry.ink, radius=2, edge=entry.edge)
         drawing.text(entry.words, x + KEY + 7, y, size=SIZE, ink=MUTED)
+        drawing.close()

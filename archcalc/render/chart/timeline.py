@@ -49,7 +49,8 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
     _phases(drawing, columns, ground)
     _needed(drawing, report, scale, wide)
     _peak(drawing, report.peak, columns, scale)
-    _hints(drawing, columns)
+    if wide >= WIDTH:
+        drawing.zones(map(_hint, columns))
     legend.draw(drawing, keys)
     return drawing
 
@@ -183,10 +184,7 @@ def _peak(drawing: Drawing, peak: Instant, columns: Sequence[Column], scale: Lin
     drawing.text(words, left, TOP - 16, bold=True)
 
 
-def _hints(drawing: Drawing, columns: Sequence[Column]) -> None:
-    """What a pointer reads at each stage."""
-    for column in columns:
-        drawing.open(hint=f"{instant_name(column.instant)}: {decimal_bytes(column.instant.bytes)}")
-        place = (column.start, TOP, column.end - column.start, HIGH)
-        drawing.rectangle(*place, None, marks={"pointer-events": "all"})
-        drawing.close()
+def _hint(column: Column) -> tuple[float, float, float, float, str]:
+    """What a pointer reads at a stage."""
+    words = f"{instant_name(column.instant)}: {decimal_bytes(column.instant.bytes)}"
+    return column.start, TOP, column.end - column.start, HIGH, words

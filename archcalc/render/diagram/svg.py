@@ -27,14 +27,15 @@ KEY = "in boxes: parameters · at arrows: shapes"
 _PLAIN = (PartKind.OTHER, PartKind.ACTIVATION, PartKind.STACK)
 
 
-def render(report: DiagramReport) -> str:
+def render(report: DiagramReport, name: str = "") -> str:
+    """A file of its own; with a name, the element that a page holds under it, whose `style` the page has."""
     picture = layout(report.graph, report.label)
-    return "\n".join(_Svg(report, picture).lines()) + "\n"
+    return "\n".join(_Svg(report, picture, name).lines()) + "\n"
 
 
 class _Svg:
-    def __init__(self, report: DiagramReport, picture: Area) -> None:
-        self.report, self.picture = report, picture
+    def __init__(self, report: DiagramReport, picture: Area, name: str) -> None:
+        self.report, self.picture, self.name = report, picture, name
         self.title, self.subtitle = visible(report.title()), visible(report.subtitle())
         heads = (width(self.title, 18, bold=True), width(self.subtitle, 12))
         self.width = max(picture.width + STACKED, *heads, 320.0) + 2 * MARGIN
@@ -46,14 +47,15 @@ class _Svg:
 
     def lines(self) -> Iterator[str]:
         wide, high = round(self.width), round(self.height)
+        title, described = (f"{self.name}-{part}".strip("-") for part in ("title", "desc"))
+        space = "" if self.name else 'xmlns="http://www.w3.org/2000/svg" '
         yield (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
-            f'class="{NAME}" role="img" aria-labelledby="{NAME}-title {NAME}-desc" font-family="{FONT}">'
+            f'<svg {space}viewBox="0 0 {wide} {high}" width="{wide}" height="{high}" '
+            f'class="{NAME}" role="img" aria-labelledby="{title} {described}" font-family="{FONT}">'
         )
-        yield f'<title id="{NAME}-title">{escape(self.title)}</title>'
-        yield f'<desc id="{NAME}-desc">{escape(visible(self.report.described()))}</desc>'
-        yield f"<style>@media (prefers-color-scheme: dark) {{ {' '.join(_dark())} }}</style>"
-        yield f'<rect class="page" width="{wide}" height="{high}" fill="{PAGE[0]}"/>'
+        yield f'<title id="{title}">{escape(self.title)}</title>'
+        yield f'<desc id="{described}">{escape(visible(self.report.described()))}</desc>'
+        yield from () if self.name else (f"<style>{style()}</style>", _ground(wide, high))
         yield _text(Text(self.title, 18, "title"), MARGIN, MARGIN + 12, "start")
         yield _text(Text(self.subtitle, 12, "detail"), MARGIN, MARGIN + 32, "start")
         yield f'<g transform="translate({_number(self.left)} {_number(HEAD + MARGIN / 2)})">'
@@ -86,6 +88,15 @@ class _Svg:
             yield _text(Text(kind, 12, "detail"), x + 22, top + 6, "start")
         last = self.legend[-1][2] + ROW if self.legend else 0.0
         yield _text(Text(KEY, SMALL, "detail"), MARGIN, self.legend_top + last + 6, "start")
+
+
+def style() -> str:
+    """The dark colours of diagrams, on a screen."""
+    return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(_dark())} }}"
+
+
+def _ground(wide: int, high: int) -> str:
+    return f'<rect class="page" width="{wide}" height="{high}" fill="{PAGE[0]}"/>'
 
 
 def _is_frame(box: Box) -> bool:

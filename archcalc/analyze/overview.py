@@ -1,0 +1,140 @@
+"""Everything about a model at once: the reports that `archcalc report` puts on one page.
+
+A question that a model cannot answer (a list of tensors has no shapes) is left out, and `missing` says why.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from archcalc.analyze.diagram.report import DiagramReport
+from archcalc.analyze.fit.answer import fitted
+from archcalc.analyze.fit.report import FitReport
+from archcalc.analyze.flops.answer import flops
+from archcalc.analyze.flops.report import FlopsReport
+from archcalc.analyze.memory.answer import memory
+from archcalc.analyze.memory.report import MemoryReport
+from archcalc.analyze.params import ParamsReport
+from archcalc.analyze.shapes import ShapesReport
+from archcalc.core.errors import InputError
+from archcalc.run.modes_of_report import Asked, modes
+from archcalc.run.options import Options
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+R = TypeVar("R")
+SIZES = ("batch", "seq", "src_seq", "tgt_seq")
+NODES, LINES = 70, 45  # of a diagram and of a table of shapes that are read at a glance
+NAMES = {"train": "training", "infer": "inference"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """The model in one mode: what it needs, what it computes, and where it fits."""
+
+    mode: str
+    sizes: dict[str, int]  # as given
+    memory: MemoryReport
+    fit: FitReport
+    flops: FlopsReport | None
+
+    @property
+    def name(self) -> str:
+        return NAMES.get(self.mode, self.mode)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """`command` is the line that made it, where that was typed."""
+
+    model: str
+    kind: str
+    params: ParamsReport
+    diagram: DiagramReport | None
+    shapes: ShapesReport | None
+    runs: tuple[Run, ...]
+    missing: dict[str, str] = field(default_factory=dict)  # a question, and why it has no answer
+    command: str = ""
+
+    def html(self) -> str:
+        """One file: no other is needed, and nothing is loaded from anywhere."""
+        return str(importlib.import_module("archcalc.render.html.overview").render(self))  # which stands above
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a page of its own within theirs."""
+        return f'<iframe srcdoc="{escape(self.html())}" width="100%" height="800" frameborder="0"></iframe>'
+
+
+def overview(
+    model: Model, gpus: Sequence[str] | str | None, given: Mapping[str, Any], *, command: str = ""
+) -> Overview:
+    missing: dict[str, str] = {}
+    runs = _runs(model, gpus, modes(given), missing)
+    sizes = {name: size for name, size in runs[0].sizes.items() if name in SIZES}
+    return Overview(
+        model=model.name,
+        kind=model.kind,
+        params=model.params(),
+        diagram=_tried("diagram", missing, lambda: _diagram(model, sizes)),
+        shapes=_tried("shapes", missing, lambda: _shapes(model, sizes)),
+        runs=tuple(runs),
+        missing=missing,
+        command=command,
+    )
+
+
+def _diagram(model: Model, sizes: dict[str, Any]) -> DiagramReport:
+    """With as many levels opened as usual, or as few as a page has room for."""
+    opened = (model.diagram(**sizes, depth=depth) for depth in (None, 2))
+    small = (one for one in opened if len(list(one.graph.root.walk())) <= NODES)
+    return next(small, None) or model.diagram(**sizes, depth=1)
+
+
+def _shapes(model: Model, sizes: dict[str, Any]) -> ShapesReport:
+    """The same: signals on the way, not inside every layer."""
+    opened = (model.shapes(**sizes, depth=depth) for depth in (3, 2))
+    short = (one for one in opened if len(one.table().lines) <= LINES)
+    return next(short, None) or model.shapes(**sizes, depth=1)
+
+
+def _runs(model: Model, gpus: Sequence[str] | str | None, asked: Sequence[Asked], missing: dict[str, str]) -> list[Run]:
+    """A mode that nobody asked for may be missing, but not all of them."""
+    found: list[Run] = []
+    errors: list[InputError] = []
+    for one in asked:
+        try:
+            found.append(_run(model, gpus, one.options(), missing))
+        except InputError as error:
+            if one.wanted:
+                raise
+            errors.append(error)
+            missing[NAMES.get(one.mode, one.mode)] = _told(error)
+    if not found:
+        raise errors[0]
+    return found
+
+
+def _run(model: Model, gpus: Sequence[str] | str | None, options: Options, missing: dict[str, str]) -> Run:
+    """Memory as on the devices, where these are named: what an engine keeps and how people train depends on them."""
+    fit = fitted(model, gpus, options, verdicts_alone=True)
+    needed = fit.memory if gpus else memory(model, options)
+    name = f"FLOPs of {NAMES.get(options.mode, options.mode)}"
+    work = _tried(name, missing, lambda: flops(model, options))
+    return Run(options.mode, options.sizes.given(), needed, fit, work)
+
+
+def _tried(name: str, missing: dict[str, str], ask: Callable[[], R]) -> R | None:
+    try:
+        return ask()
+    except InputError as error:
+        missing[name] = _told(error)
+        return None
+
+
+def _told(error: InputError) -> str:
+    return f"{error.fact}; {error.hint}" if error.hint else error.fact

@@ -1,0 +1,60 @@
+"""The command that puts everything about a model on one page."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from archcalc.cli.declared import takes_options
+from archcalc.cli.fit import Gpus
+from archcalc.cli.options import ModelName, Set, loaded
+from archcalc.cli.printing import out
+from archcalc.core.errors import InputError
+
+SUFFIXES = (".html", ".htm")
+
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", help="The file to write (default: the model's name, .html)."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+
+
+@takes_options
+def report(
+    model: ModelName = "textbook",
+    output: Output = None,
+    gpu: Gpus = None,
+    *,
+    options: Mapping[str, Any],
+    set: Set = [],
+    force: Force = False,
+) -> None:
+    """Everything about a model on one page, to look at and to send: an HTML file that needs no network.
+
+    The architecture, parameters that open on a click, shapes, FLOPs, memory over a step with its peak, devices, and all
+    assumptions. Inference and training, unless --mode asks for one. Takes the options of `archcalc memory`.
+    """
+    from archcalc.analyze.overview import overview
+    from archcalc.cli.new_file import check_free, write
+
+    file = Path(output or _named(model))
+    if file.suffix.lower() not in SUFFIXES:
+        raise InputError("a report is an HTML file", f"name it {file.stem or 'report'}.html", field=str(file) or "-o")
+    check_free(file, replace=force)
+    made = overview(loaded(model, set), gpu, options, command=shlex.join(["archcalc", *sys.argv[1:]]))
+    write(file, made.html(), replace=force)
+    out(f"wrote {file}")
+
+
+def _named(model: str) -> str:
+    """By the last part of a name or a path: `hf:openai-community/gpt2` is `gpt2.html`."""
+    last = re.split(r"[/\\:]", model.rstrip("/\\"))[-1]
+    stem = re.sub(r"\.(ya?ml|json|safetensors|gguf)$", "", last)
+    return f"{stem if stem.strip('.-') else 'model'}.html"

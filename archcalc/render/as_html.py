@@ -1,0 +1,46 @@
+"""A report as one HTML file: answer, figures, chart, tables and notes, to mail or to put on a wiki."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from archcalc.render.html import tables
+from archcalc.render.html.charts import chart
+from archcalc.render.html.document import Body, document, packaged
+from archcalc.render.page import Page, page
+from archcalc.render.words import figure
+from archcalc.report.base import Figure, Report
+
+
+def render(report: Report, *, width: int) -> str:
+    """In characters of ASCII, so that it is the same page whatever a terminal's encoding is."""
+    shown, picture = page(report), chart(report)
+    main = "\n".join(_blocks(report, shown, picture.html if picture else ""))
+    inks = picture.inks if picture else ()
+    script = packaged("report.js") if picture and picture.script else ""
+    text = document(Body(shown.title, f"<main>\n{main}\n</main>", inks, script=script))
+    return text.encode("ascii", "xmlcharrefreplace").decode()
+
+
+def _blocks(report: Report, shown: Page, picture: str) -> Iterator[str]:
+    yield f'<header>\n<p class="kind">archcalc {report.command}</p>\n<h1>{escape(shown.title)}</h1>'
+    answer, figures = _answer(shown)
+    yield from (f'<p class="answer">{tables.sentence(line)}</p>' for line in answer)
+    yield f'<p class="warning">{escape(shown.scope)}</p>' if shown.scope else ""
+    yield "</header>"
+    yield tables.figures(figures)
+    yield f'<p class="working"><code>= {escape(shown.worked)}</code></p>' if shown.worked else ""
+    yield picture
+    yield from map(tables.table, shown.tables)
+    if shown.notes:
+        yield f"<section>\n<h2>Assumptions and notes</h2>\n{tables.notes(shown.notes)}\n</section>"
+
+
+def _answer(shown: Page) -> tuple[Sequence[str], Sequence[Figure]]:
+    """Its lines, or the first figure, and the other figures."""
+    if shown.answer or not shown.figures:
+        return shown.answer, shown.figures
+    first, *others = shown.figures
+    exact, roughly = figure(first)
+    return [f"{exact} {first.label} {roughly}".strip()], others

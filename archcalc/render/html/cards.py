@@ -1,0 +1,72 @@
+"""The answers in large figures: parameters, memory in each mode, computation, and where it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import NamedTuple
+
+from archcalc.analyze.fit.report import FitReport
+from archcalc.analyze.fit.verdict import Verdict
+from archcalc.analyze.overview import Overview, Run
+from archcalc.core.visible import visible
+from archcalc.render.words import VERDICTS
+from archcalc.spec.units import binary_bytes, decimal_bytes, flops, rounded
+
+
+class Card(NamedTuple):
+    name: str
+    value: str
+    beneath: tuple[str, ...]
+    tone: str = ""
+
+
+def cards(report: Overview) -> str:
+    found = [_parameters(report), *_memory(report), *_work(report), *(_devices(run) for run in report.runs)]
+    return f'<dl class="cards">\n{"".join(map(_html, found))}</dl>'
+
+
+def _html(card: Card) -> str:
+    big = f'<b class="{card.tone}">{escape(card.value)}</b>' if card.tone else escape(card.value)
+    beneath = "".join(f"<dd>{escape(visible(line))}</dd>" for line in card.beneath)
+    return f'<div><dt>{escape(card.name)}</dt><dd class="big">{big}</dd>{beneath}</div>\n'
+
+
+def _parameters(report: Overview) -> Card:
+    params = report.params
+    active = (f"{params.active:,} active per token",) if params.active != params.total else ()
+    return Card("Parameters", rounded(int(params.total)), (f"{params.total:,}", *active))
+
+
+def _memory(report: Overview) -> Iterator[Card]:
+    for run in report.runs:
+        memory = run.memory
+        within = f" ± {memory.band.percent} %" if memory.band else ""
+        sizes = " · ".join(memory.title().split(" · ")[2:])
+        value = decimal_bytes(memory.required_bytes)
+        yield Card(f"Memory, {run.name}", value, (f"{binary_bytes(memory.required_bytes)}{within}", sizes))
+
+
+def _work(report: Overview) -> Iterator[Card]:
+    """Of the last mode: a training step where there is one."""
+    found = [(run, run.flops) for run in report.runs if run.flops]
+    for run, work in found[-1:]:
+        unit = "token" if work.lengths else "sample"
+        yield Card(f"FLOPs, {run.name}", flops(work.total), (f"{flops(round(work.per_token))} per {unit}",))
+
+
+def _devices(run: Run) -> Card:
+    """The verdict, or on how many of several it fits."""
+    fit = run.fit
+    if len(fit.rows) == 1:
+        return _one(run.name, fit)
+    surely = sum(row.verdict is Verdict.FITS for row in fit.rows)
+    tight = sum(row.verdict is Verdict.TIGHT for row in fit.rows)
+    also = (f"tight on {tight}",) if tight else ()
+    return Card(f"Fits, {run.name}", f"{surely} of {len(fit.rows)}", ("devices", *also))
+
+
+def _one(name: str, fit: FitReport) -> Card:
+    (row,) = fit.rows
+    value = f"{VERDICTS[row.verdict.name]} {row.verdict.value}"
+    return Card(f"Verdict, {name}", value, (row.gpu, f"of {binary_bytes(row.capacity_bytes)}"), row.verdict.tone)

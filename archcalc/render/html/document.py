@@ -1,0 +1,77 @@
+"""The shell of a document: its head, its policy, its style and its script, all in one file.
+
+The policy forbids everything but the style and the script that stand in the file, which it knows by their hashes. So no
+text from a spec can run or load anything, however it got there.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+
+from archcalc import __version__
+from archcalc.render.chart.drawing import CLASS
+from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, Ink, rules, variables
+
+PAGE_INKS = (INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *SERIES)
+
+
+@dataclass(frozen=True)
+class Body:
+    """What stands on a page, and what its drawings are coloured with."""
+
+    title: str
+    main: str
+    inks: Iterable[Ink] = ()
+    style: str = ""  # besides that of every page
+    script: str = ""
+    foot: str = ""
+
+
+def document(body: Body) -> str:
+    style = _style(body)
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, body.script)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f'<meta name="generator" content="archcalc {__version__}">',
+            f"<title>{escape(body.title)}</title>",
+            f"<style>{style}</style>",
+            "</head>",
+            "<body>",
+            body.main,
+            f"<footer>\n{body.foot}\n<p>archcalc {__version__}</p>\n</footer>",
+            *([f"<script>{body.script}</script>"] if body.script else []),
+            "</body>",
+            "</html>",
+        ]
+    )
+
+
+def packaged(name: str) -> str:
+    """A style sheet or a script of this package."""
+    return files(__package__).joinpath(name).read_text("utf-8")
+
+
+def _style(body: Body) -> str:
+    parts = (variables(PAGE_INKS), packaged("report.css"), rules(body.inks, CLASS), body.style)
+    return "\n".join(part.strip() for part in parts if part)
+
+
+def _policy(style: str, script: str) -> str:
+    allowed = [f"style-src {_hash(style)}", *([f"script-src {_hash(script)}"] if script else [])]
+    return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,0 +1,143 @@
+"""The page of `archcalc report`: the answer in large figures, then every part of it as a picture with its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import escape
+
+from archcalc.analyze.overview import Overview
+from archcalc.core.visible import visible
+from archcalc.render.diagram import svg as diagrams
+from archcalc.render.html import tables
+from archcalc.render.html.assumed import assumed
+from archcalc.render.html.cards import cards
+from archcalc.render.html.charts import chart
+from archcalc.render.html.document import Body, document, packaged
+from archcalc.render.inks import Ink
+from archcalc.render.page import page
+from archcalc.report.base import Report
+
+LINES = 60  # of a table; the command that prints all of them is named
+
+
+def render(report: Overview) -> str:
+    made = _Page(report)
+    main = "\n".join(part for part in made.parts() if part)
+    style = diagrams.style() if report.diagram else ""
+    foot = _command(report)
+    body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, packaged("report.js"), foot)
+    return document(body)
+
+
+@dataclass
+class _Page:
+    report: Overview
+    inks: set[Ink] = field(default_factory=set)
+
+    def parts(self) -> Iterator[str]:
+        yield from self._head()
+        yield from self._diagram()
+        yield from self._parameters()
+        yield from self._shapes()
+        yield from self._work()
+        yield from self._memory()
+        yield from self._devices()
+        yield from self._missing()
+        yield _section("assumptions", "Assumptions")
+        yield assumed(self.report)
+        yield "</section>"
+
+    def _head(self) -> Iterator[str]:
+        report, scope = self.report, self.report.params.scope
+        yield f'<header>\n<p class="kind">Architecture report · {escape(report.kind)}</p>'
+        yield f"<h1>{escape(visible(report.model))}</h1>"
+        yield f'<p class="warning">{escape(visible(scope.headline()))}</p>' if scope.headline() else ""
+        yield "</header>"
+        yield cards(report)
+
+    def _diagram(self) -> Iterator[str]:
+        if not self.report.diagram:
+            return
+        yield _section("architecture", "Architecture")
+        yield _muted("In boxes: parameters; at arrows: the shape of every tensor. A repeated block is drawn once.")
+        drawn = diagrams.render(self.report.diagram, "diagram")
+        yield f'<figure class="diagram" tabindex="0" role="group" aria-label="Diagram">{drawn}</figure>\n</section>'
+
+    def _parameters(self) -> Iterator[str]:
+        params = self.report.params
+        yield _section("parameters", "Parameters")
+        yield _muted("As high as they are large. A click or Enter opens a part, Escape closes it; arrow keys move on.")
+        yield self._chart(params)
+        yield tables.figures(page(params).figures)
+        layers = tables.table(page(params).tables[0], LINES, "`archcalc params` lists them all")
+        yield _details("Layer by layer", layers)
+        yield "</section>"
+
+    def _shapes(self) -> Iterator[str]:
+        shapes = self.report.shapes
+        if shapes:
+            yield _section("shapes", "Shapes along the way")
+            yield _muted(shapes.answer())
+            yield tables.table(page(shapes).tables[0], LINES, "`archcalc shapes` lists them all")
+            yield "</section>"
+
+    def _work(self) -> Iterator[str]:
+        """A training step holds the forward pass too."""
+        found = [run.flops for run in reversed(self.report.runs) if run.flops]
+        if found:
+            yield _section("flops", "FLOPs by kind of work")
+            yield _muted(found[0].title())
+            yield self._chart(found[0])
+            yield tables.figures(page(found[0]).figures)
+            yield "</section>"
+
+    def _memory(self) -> Iterator[str]:
+        yield _section("memory", "Memory over the step")
+        for run in self.report.runs:
+            shown = page(run.memory)
+            yield f"<h3>{escape(run.name.capitalize())}</h3>\n{_muted(run.memory.title())}"
+            yield from (f"<p>{escape(line)}</p>" for line in shown.answer)
+            yield self._chart(run.memory, f"memory-{run.mode}")
+            yield _details("By part, at the peak", tables.table(shown.tables[0]))
+        yield "</section>"
+
+    def _devices(self) -> Iterator[str]:
+        yield _section("devices", "Devices")
+        for run in self.report.runs:
+            shown = page(run.fit)
+            yield f"<h3>{escape(run.name.capitalize())}</h3>"
+            yield from (f"<p>{tables.sentence(line)}</p>" for line in shown.answer)
+            yield self._chart(run.fit, f"devices-{run.mode}")
+            yield _details("In numbers", "\n".join(map(tables.table, shown.tables)))
+        yield "</section>"
+
+    def _missing(self) -> Iterator[str]:
+        if self.report.missing:
+            yield _section("missing", "Not in this report")
+            told = (
+                f"<li>{escape(name)}: {tables.sentence(visible(why))}</li>" for name, why in self.report.missing.items()
+            )
+            yield f'<ul class="notes">{"".join(told)}</ul>\n</section>'
+
+    def _chart(self, report: Report, name: str = "") -> str:
+        found = chart(report, name)
+        assert found
+        self.inks |= found.inks
+        return found.html
+
+
+def _section(name: str, title: str) -> str:
+    return f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(title)}</h2>'
+
+
+def _muted(text: str) -> str:
+    return f'<p class="muted">{escape(visible(text))}</p>'
+
+
+def _details(title: str, inside: str) -> str:
+    return f"<details>\n<summary>{escape(title)}</summary>\n{inside}\n</details>"
+
+
+def _command(report: Overview) -> str:
+    return f"<p>Made by</p>\n<pre><code>{escape(visible(report.command))}</code></pre>" if report.command else ""

@@ -1,0 +1,92 @@
+"""Figures, tables and notes of a report as HTML. Every text is escaped here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from archcalc.core.assumptions import Assumption
+from archcalc.render.words import aligned, cells, figure
+from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Table
+from archcalc.spec.units import binary_bytes
+
+DEEPEST = 8  # levels of indentation that the style sheet has
+_CODE = re.compile("`([^`]+)`")
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*)")
+
+
+def table(shown: Table, most: int | None = None, more: str = "") -> str:
+    """With `most` lines at the most; `more` says where to find the rest."""
+    kept = shown.lines[:most]
+    heads = "".join(f'<th scope="col"{_side(column)}>{escape(column.label)}</th>' for column in shown.columns)
+    rows = "\n".join(_line(line, shown.columns) for line in kept)
+    left_out = len(shown.lines) - len(kept)
+    rest = f'\n<p class="muted">{left_out:,} more lines: {sentence(more)}</p>' if left_out else ""
+    return (
+        f'<div class="scroll"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody></table></div>{rest}'
+    )
+
+
+def _side(column: Column) -> str:
+    """Numbers stand at the right; so does a bar, of which its sum is written."""
+    return "" if column.unit in LEFT - {"stack"} else ' class="n"'
+
+
+def _line(line: Line, columns: Sequence[Column]) -> str:
+    first, *texts = cells(line, [column.unit for column in columns])
+    values = zip(line.cells[1:], texts, columns[1:], strict=True)
+    toned = f' class="{line.tone}"' if line.tone else ""
+    return f"<tr{toned}>{_name(first, line)}{''.join(_cell(*one) for one in values)}</tr>"
+
+
+def _name(text: str, line: Line) -> str:
+    """Indented by its depth, with the working beneath it; bold where it groups the lines under it."""
+    below = f"<br><code>{escape(line.below)}</code>" if line.below else ""
+    notes = "".join(f"<br><small>{_note(note)}</small>" for note in line.notes)
+    named = f"d{min(line.depth, DEEPEST)}{' group' if line.heading else ''}"
+    return f'<th scope="row" class="{named}">{escape(text)}{below}{notes}</th>'
+
+
+def _cell(value: object, text: str, column: Column) -> str:
+    if column.unit == "share" and isinstance(value, float):
+        return f'<td class="n share">{escape(text)}{_bar(value)}</td>'
+    if column.unit == "stack" and isinstance(value, tuple):
+        text = binary_bytes(sum(value[0]))
+    return f"<td{_side(column)}>{escape(text.strip())}</td>"
+
+
+def _bar(share: float) -> str:
+    wide = min(max(share, 0.0), 1.0) * 60
+    return f'<svg width="60" height="8" aria-hidden="true"><rect width="{wide:.3g}" height="8"/></svg>'
+
+
+def _note(note: str | Matrix) -> str:
+    if isinstance(note, Matrix):
+        return f"{escape(note.name)}:<pre>{escape(chr(10).join(aligned(note)))}</pre>"
+    return escape(note)
+
+
+def figures(shown: Iterable[Figure]) -> str:
+    """The value to the last digit, and what it comes to."""
+    rows = "\n".join(map(_figure, shown))
+    return f'<div class="scroll"><table class="figures">\n<tbody>\n{rows}\n</tbody></table></div>' if rows else ""
+
+
+def _figure(each: Figure) -> str:
+    exact, roughly = figure(each)
+    told = " ".join(part for part in (roughly.removeprefix("· "), each.note) if part)
+    number = f'<td class="n">{escape(exact)}</td><td class="muted">{escape(told)}</td>'
+    return f'<tr><th scope="row" class="d0">{escape(each.label)}</th>{number}</tr>'
+
+
+def notes(shown: Iterable[Assumption]) -> str:
+    """A sentence each."""
+    listed = "\n".join(f"<li>{sentence(str(note))}</li>" for note in shown)
+    return f'<ul class="notes">\n{listed}\n</ul>' if listed else ""
+
+
+def sentence(text: str) -> str:
+    """With options and `commands` as code."""
+    quoted = _CODE.sub(r"<code>\1</code>", escape(text))
+    return quoted if "<code>" in quoted else _OPTION.sub(r"<code>\1</code>", quoted)
