@@ -179,6 +179,18 @@ def test_a_remedy_is_applied_by_a_click(page: Explorer) -> None:
     page.until(lambda: page.tile("devices").startswith("fits") or None)
 
 
+def test_the_icicle_opens_and_says_how_a_number_is_worked_out(page: Explorer) -> None:
+    """By mouse and by keyboard, also after another model was drawn."""
+    page.open("#model=gpt2")
+    page.edit("decoder: 12", "decoder: 3")
+    page.say("[data-zoom] .detail", f"{3 * 7_087_872 + 2 * 768:,}")
+    page.click("[data-zoom] [data-path=decoder] rect")
+    page.say("[data-zoom] .detail", "3 × 7,087,872")
+    page.say("[data-zoom] .crumbs [aria-current]", "decoder")
+    page.keys(Keys.ESCAPE)
+    page.say("[data-zoom] .crumbs [aria-current]", "GPT-2 small")
+
+
 def test_the_working_is_shown_where_it_is_wanted(page: Explorer) -> None:
     page.open("#model=gpt2")
     assert not page.one("[data-table=params] tr.working").is_displayed()

@@ -50,7 +50,8 @@ class Explorer:
         return self.browser.one(selector)
 
     def text(self, selector: str) -> str:
-        return self.browser.one(selector).text
+        """In one step, since answers that come replace elements."""
+        return str(self.browser.script("return document.querySelector(arguments[0])?.innerText ?? ''", selector))
 
     def value(self, selector: str) -> str:
         return str(self.browser.one(selector).get_property("value"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from archcalc.ui.pages import FOLDER, KINDS, files
+from archcalc.ui.pages import FOLDER, KINDS, SHARED, files
 
 ROOT = Path(__file__).parents[2]
 FOREIGN = {".wasm", ".whl", ".zip", ".tgz", ".gz", ".map", ".mjs", ".so"}  # what a built site is made of besides
@@ -19,7 +19,8 @@ def test_nothing_of_others_lies_among_the_sources() -> None:
 
 
 def test_every_file_of_the_page_is_served() -> None:
-    assert {file for file in FOLDER.rglob("*") if file.is_file()} == set(files().values())
+    """And the script that it shares with reports."""
+    assert {file for file in FOLDER.rglob("*") if file.is_file()} | {SHARED} == set(files().values())
 
 
 @pytest.mark.parametrize("path", sorted(files()))
