@@ -48,7 +48,13 @@ class Model:
     resolved: Resolved
     document: Document
     edited: bool = False
+    changes: tuple[str, ...] = ()  # by which it was edited, as `--set` takes them
     load: Callable[[str], Model] | None = field(default=None, repr=False, compare=False)  # another, by name or path
+
+    def changed(self, *changes: str) -> Model:
+        """With further changes, as `--set` takes them; what was read is not read again."""
+        made = from_document(self.document, self.name, (*self.changes, *changes))
+        return replace(made, name=", ".join((self.name, *changes)), load=self.load)
 
     @cached_property
     def stored(self) -> StoredWeights | None:
@@ -300,7 +306,7 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
             with gathering():
                 resolved = family.resolve(spec)
             title = ", ".join((spec.name or name, *changes))
-            model = Model(title, spec, resolved, document, edited=bool(changes))
+            model = Model(title, spec, resolved, document, edited=bool(changes), changes=changes)
             _ = model.stored  # a mistake in it is told with its line, as any other
     return model
 

@@ -6,7 +6,7 @@ from typing import Any
 
 MODES = ("train", "infer", "prefill", "decode")
 TRAIN, INFERENCE = ("train",), ("infer", "prefill", "decode")
-FLOPS, FIT, BYTES = ("flops",), ("fit",), ("memory", "fit")
+FLOPS, FIT, BYTES = ("flops", "plot"), ("fit",), ("memory", "fit", "plot")
 OF_TRAINING: dict[str, Any] = {"modes": TRAIN, "commands": BYTES}
 ATTENTION = ("eager", "flash")
 CAUSAL = ("full", "half")
