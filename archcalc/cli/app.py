@@ -18,6 +18,7 @@ COMMANDS = {  # the file, and what stands in the list of commands
     "flops": ("flops", "FLOPs and bytes moved: a training step, prefill or decode."),
     "memory": ("memory", "Peak memory of each GPU, in inference or training."),
     "fit": ("fit", "Which GPUs a model fits on, and what would make it fit."),
+    "plot": ("plot", "Curves of memory, FLOPs and parameters, in the terminal or a file."),
     "gpus": ("gpus", "GPUs and other devices: memory, bandwidth, peak FLOP/s."),
     "compare": ("compare", "Two or more models side by side."),
     "kernel": ("kernel", "The sequence length from which kernel attention is cheaper."),

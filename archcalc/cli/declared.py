@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -18,15 +18,24 @@ Command = Callable[..., None]
 
 def takes_options(command: Command) -> Command:
     """Give typer one parameter per option; the command itself receives them all as its parameter `options`."""
+    return _taking(command, Options.of)
+
+
+def takes_values(command: Command) -> Command:
+    """The same for a command that asks with several values of an option: it receives what was given, by name."""
+    return _taking(command, lambda _, given: {name: value for name, value in given.items() if value is not None})
+
+
+def _taking(command: Command, made: Callable[[str, Mapping[str, Any]], Any]) -> Command:
     name = command.__name__
     own = inspect.signature(command, eval_str=True).parameters
     known = dict(options_of(name))
 
     def called(**given: Any) -> None:
-        options = Options.of(name, {option: given.pop(option) for option in known})
+        options = made(name, {option: given.pop(option) for option in known})
         command(**given, options=options)
 
-    generated = [parameter(option, one, default=USUAL_MODE[name]) for option, one in known.items()]
+    generated = [parameter(option, one, default=USUAL_MODE.get(name)) for option, one in known.items()]
     listed = [one for each in own.values() for one in (generated if each.name == "options" else [each])]
     called.__signature__ = inspect.Signature([by_name(one) for one in listed])  # type: ignore[attr-defined]
     called.__doc__, called.__name__ = command.__doc__, name
@@ -37,7 +46,7 @@ def by_name(parameter: inspect.Parameter) -> inspect.Parameter:
     return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
 
 
-def parameter(name: str, one: Option, *, default: str) -> inspect.Parameter:
+def parameter(name: str, one: Option, *, default: str | None) -> inspect.Parameter:
     """The option as a typer parameter. Only `mode` has a default that help shows; all others default to None."""
     usual = default if name == "mode" else None
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=annotated(name, one))
