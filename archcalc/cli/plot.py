@@ -78,11 +78,12 @@ def plot(
 ) -> None:
     """Curves over a field of the spec or an option: memory, FLOPs or parameters of one model or several.
 
-    Every point is what `archcalc memory`, `flops` or `params` answers with the same options, and their other options are
-    taken too. Crossings with devices and of curves are solved on whole numbers.
+    Every point is what `archcalc memory`, `flops` or `params` answers with the same options, all of which are taken.
+    Where curves pass the memory of a device, or each other, is solved on whole numbers.
     """
     _check(output, format, force=force)
-    from archcalc.analyze.plot.answer import Scales, plotted
+    from archcalc.analyze.plot.answer import plotted
+    from archcalc.analyze.plot.scales import Scales
 
     scales = Scales.of(log, linear)
     report = plotted(labelled(models, set), x, y, by, gpu or (), scales, options)

@@ -13,11 +13,13 @@ Kind = Literal["count", "flops", "bytes"]
 
 @dataclass(frozen=True)
 class Line:
-    """A curve; None where it has a gap. `number` is its place among all that are told apart, the same in every panel."""
+    """A curve; None where it has a gap. `number` is its place among all that are told apart, the same in every panel.
+    `path` has what was computed besides, between the places of the axis; of names, the path goes by their places."""
 
     label: str
     number: int
     heights: tuple[Number | None, ...]
+    path: tuple[tuple[int, Number | None], ...]
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,10 @@ class MemoryKeywords(SharedKeywords, total=False):
     n_cpu_moe: Size
 
 
+class PlotKeywords(MemoryKeywords, FlopsKeywords, total=False):
+    """Keywords of `archcalc.plot`."""
+
+
 class FitKeywords(MemoryKeywords, total=False):
     """Keywords of `archcalc.fit`."""
 

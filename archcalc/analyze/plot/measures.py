@@ -8,6 +8,7 @@ from typing import Literal
 
 from archcalc.analyze.memory.report import PARTS
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.spec.option_checks import names
 
 Number = int | float
 Kind = Literal["count", "flops", "bytes"]
@@ -42,16 +43,10 @@ USUAL = "memory"
 
 def measures(written: str | Sequence[str]) -> tuple[Measure, ...]:
     """`memory,cache`, or a list of such names."""
-    names = written.split(",") if isinstance(written, str) else list(written)
     found = {}
-    for name in names:
-        if not isinstance(name, str):
-            raise InputError(f"expected names, found a {type(name).__name__}", "such as memory,cache", field="--y")
-        known = name.strip().lower().replace("_", "-")
+    for name in names(written, "--y") or (USUAL,):
+        known = name.lower().replace("_", "-")
         if known not in MEASURES:
-            shown = ", ".join(MEASURES)
-            more = "" if name.strip() else f"choose from: {shown}"
-            hint = more or did_you_mean(known, MEASURES)
-            raise InputError(f"nothing to draw is called {name.strip() or 'nothing'}", hint, field="--y")
+            raise InputError(f"nothing to draw is called {name}", did_you_mean(known, MEASURES), field="--y")
         found[known] = MEASURES[known]
     return tuple(found.values())

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from archcalc.analyze.plot.curves import Family
+from archcalc.analyze.plot.measures import Measure
 from archcalc.analyze.plot.report import PlotReport
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
@@ -14,6 +15,7 @@ from archcalc.run.accuracy import inference_band
 from archcalc.run.device import remarks
 
 LENGTHS = (Topic.SEQ, Topic.SRC_SEQ, Topic.TGT_SEQ, Topic.CONTEXT)
+MANY = 4  # places that are listed one by one
 LEFT_OUT = (Topic.TABLE,)  # how to read the tables of another report
 SOLVED = Assumption(
     Topic.TABLE, "crossings are solved on whole numbers: at the last one and at the next, both sides were computed"
@@ -41,39 +43,44 @@ def _read(report: PlotReport) -> Iterator[Assumption]:
     x = [f"{report.x.name} {kinds[report.chart.log]}"] if report.x.numeric else []
     axes = [*x, *(f"{panel.title} {kinds[panel.log]}" for panel in report.chart.panels)]
     yield Assumption(Topic.TABLE, f"axes: {', '.join(axes)}; --log and --linear change it")
-    labels = {line.label for panel in report.chart.panels for line in panel.lines}
-    drawn = sum(len(report.families) for _ in report.measures)
-    if report.by and len(labels) < drawn and len(report.families) > 1:
-        same = [one.title for one in report.measures if _is_same(report, one.name)]
-        if same:
-            text = f"{' and '.join(same)}: the same for every value of {report.by.name}, so one curve"
-            yield Assumption(Topic.TABLE, text)
+    same = [one.title for one in report.measures if report.by and _is_same(report, one)]
+    if report.by and same:
+        text = f"{' and '.join(same)}: the same for every value of {report.by.name}, so one curve"
+        yield Assumption(Topic.TABLE, text)
 
 
-def _is_same(report: PlotReport, measure: str) -> bool:
-    one = next(each for each in report.measures if each.name == measure)
-    heights = {tuple(family.value(one, place) for place in report.x.values) for family in report.families}
-    return len(heights) < len(report.families)
+def _is_same(report: PlotReport, measure: Measure) -> bool:
+    """Whether every model has one curve of several."""
+    heights = {
+        (one.subject.label, *(one.value(measure, place) for place in report.x.values)) for one in report.families
+    }
+    models = {one.subject.label for one in report.families}
+    return len(heights) == len(models) < len(report.families)
 
 
 def _gaps(report: PlotReport, refused: Sequence[tuple[str, InputError]]) -> Iterator[Assumption]:
-    """Each reason once, with the places that it leaves out."""
+    """With the reason; where one option or field is refused at several places, that of the first."""
     for label, error in refused:
         yield Assumption(Topic.SCOPE, f"not drawn: {label}: {_reason(error)}")
-    reasons: dict[str, list[str]] = {}
+    gaps: dict[tuple[str, str], dict[int | str, InputError]] = {}
     for family in report.families:
         for place, error in family.errors.items():
-            reasons.setdefault(_reason(error), []).append(report.x.told(place))
-    for reason, places in reasons.items():
-        yield Assumption(Topic.SCOPE, f"gaps at {_listed(list(dict.fromkeys(places)))}: {reason}")
+            gaps.setdefault((family.subject.label, error.field), {}).setdefault(place, error)
+    for (label, _), errors in gaps.items():
+        model = f"{label}, " if len({one.subject.label for one in report.families}) > 1 else ""
+        first = next(iter(errors.values()))
+        yield Assumption(Topic.SCOPE, f"gaps: {model}{_listed(report, list(errors))}: {_reason(first)}")
 
 
 def _reason(error: InputError) -> str:
     return ": ".join(part for part in (error.field, error.fact) if part)
 
 
-def _listed(places: list[str]) -> str:
-    return ", ".join(places) if len(places) <= 4 else f"{places[0]}, {places[1]} … {places[-1]}"
+def _listed(report: PlotReport, places: list[int | str]) -> str:
+    """`seq 2,048, 4,096`, or from the first to the last of many."""
+    named = [f"{place:,}" if isinstance(place, int) else place for place in places]
+    shown = ", ".join(named) if len(named) <= MANY else f"{named[0]}, {named[1]} … {named[-1]}"
+    return f"{report.x.name} {shown}"
 
 
 def _crossed(report: PlotReport) -> Iterator[Assumption]:
@@ -95,18 +102,30 @@ def _devices(report: PlotReport, gpus: Sequence[str]) -> Iterator[Assumption]:
 
 
 def _of_points(report: PlotReport) -> Iterator[Assumption]:
-    """What the first and the last point of every curve assume, and what lengths the last ones have."""
-    found: dict[Assumption, None] = {}
+    """What the points of all curves assume, and of some curves alone with their names."""
     commands = list(dict.fromkeys(one.command for one in report.measures))
-    for family in report.families:
-        first, last = (_reports(family, place, commands) for place in (family.drawn[0], family.drawn[-1]))
-        both = {one for each in first for one in each.assumptions}
-        kept = (one for each in last for one in each.assumptions if one in both or one.topic in LENGTHS)
-        found.update(dict.fromkeys(one for one in kept if one.topic not in LEFT_OUT))
-    yield from found
+    found = {index: _assumed(family, commands) for index, family in enumerate(report.families)}
+    every = dict.fromkeys(one for assumed in found.values() for one in assumed)
+    for one in every:
+        own = [report.families[index] for index, assumed in found.items() if one in assumed]
+        if len(own) == len(report.families):
+            yield one
+        else:
+            yield replace(one, text=f"{', '.join(_label(report, each) for each in own)}: {one.text}")
+
+
+def _label(report: PlotReport, family: Family) -> str:
+    several = len({one.subject.label for one in report.families}) > 1
+    return " · ".join([*([family.subject.label] if several else []), *([family.told] if family.told else [])])
+
+
+def _assumed(family: Family, commands: Sequence[str]) -> dict[Assumption, None]:
+    """By the first point and by the last, and what lengths the last has."""
+    first, last = (_reports(family, place, commands) for place in (family.drawn[0], family.drawn[-1]))
+    both = {one for each in first for one in each.assumptions}
+    kept = (one for each in last for one in each.assumptions if one in both or one.topic in LENGTHS)
+    return dict.fromkeys(one for one in kept if one.topic not in LEFT_OUT)
 
 
 def _reports(family: Family, place: int | str, commands: Sequence[str]) -> list[Report]:
     return family.x.changed(family.subject, place).reports(commands)
-
-

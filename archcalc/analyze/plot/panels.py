@@ -27,6 +27,15 @@ class Drawn:
     def heights(self) -> tuple[Number | None, ...]:
         return tuple(self.at(place) for place in self.families[0].x.values)
 
+    @property
+    def path(self) -> tuple[tuple[int, Number | None], ...]:
+        """With every number that a crossing was searched at."""
+        family = self.families[0]
+        if not family.x.numeric:
+            return tuple(enumerate(self.heights))
+        computed = [(place, self.at(place)) for place in family.found if isinstance(place, int)]
+        return tuple(sorted(each for each in computed if each[1] is not None or each[0] in family.x.values))
+
     def at(self, place: int | str) -> Number | None:
         return self.families[0].value(self.measure, place)
 
@@ -108,10 +117,10 @@ def panels(
     families: Sequence[Family], limits: Sequence[Limit], log: bool | None
 ) -> tuple[tuple[Panel, ...], tuple[Met, ...]]:
     """All panels, and every crossing in them."""
-    made, met, numbers = [], [], dict[str, int]()
+    made, met, numbers = [], [], dict[object, int]()
     for title, lines in grouped(families):
         for line in lines:
-            numbers.setdefault(line.label, len(numbers))
+            numbers.setdefault(_identity(line, lines), len(numbers))
         own = limits if any(line.measure.name == MEMORY for line in lines) else ()
         found = list(_met(lines, own))
         met += found
@@ -119,13 +128,23 @@ def panels(
             Panel(
                 title=title,
                 unit=lines[0].measure.unit,
-                lines=tuple(Line(line.label, numbers[line.label], line.heights) for line in lines),
+                lines=tuple(_drawn(line, numbers[_identity(line, lines)]) for line in lines),
                 limits=tuple(own),
                 meetings=tuple(_meeting(one, one.crossing) for one in found if one.crossing),
                 log=_is_wide(lines) if log is None else log,
             )
         )
     return tuple(made), tuple(met)
+
+
+def _identity(line: Drawn, lines: Sequence[Drawn]) -> object:
+    """What has one colour in every panel: a model and a value of `--by`, the first time that a panel has them."""
+    same = tuple((one.subject.label, one.by) for one in line.families)
+    return same if line.measure is lines[0].measure else (same, line.measure.name)
+
+
+def _drawn(line: Drawn, number: int) -> Line:
+    return Line(line.label, number, line.heights, line.path)
 
 
 def _is_wide(lines: Sequence[Drawn]) -> bool:

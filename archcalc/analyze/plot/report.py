@@ -120,8 +120,12 @@ class PlotReport(Report):
                 numbers = {key(one): family.value(one, place) for one in self.measures}
                 yield {"model": family.subject.label, **by, self.x.name: place, **numbers}
 
+    def _repr_html_(self) -> str:
+        """The chart and its tables, for notebooks."""
+        return f"{self._repr_svg_()}\n{super()._repr_html_()}"
+
     def _repr_svg_(self) -> str:
-        return str(importlib.import_module("archcalc.render.chart.curves").curves(self).svg())
+        return str(importlib.import_module("archcalc.render.chart.curves").curves(self).svg())  # above reports
 
 
 def key(measure: Measure) -> str:

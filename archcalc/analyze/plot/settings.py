@@ -49,7 +49,8 @@ def described(asked: Sequence[Measure], x: Axis, by: Axis | None, subject: Subje
     what = f"{', '.join(first)} and {last}" if first else last
     apart = f", by {by.name}" if by else ""
     commands = dict.fromkeys(one.command for one in asked if one.command != "params")
-    modes = dict.fromkeys(_mode(subject, command) for command in commands)
+    varied = "mode" in (x.option, by.option if by else "")
+    modes = dict.fromkeys(_mode(subject, command) for command in commands if not varied)
     sizes = (f"{name} {subject.given[name]}" for name in ("batch", "seq", "context") if subject.given.get(name))
     return " · ".join((f"{what} over {x.name}{apart}", *modes, *sizes))
 

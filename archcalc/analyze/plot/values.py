@@ -1,10 +1,10 @@
 """Values of an axis as people write them: lists, ranges, and lists of both.
 
-    1k,2k,8k            three sizes
-    1k..128k            doubled from the first to the last; in equal steps where that gave fewer than four
-    512..4096:512       in steps of 512
-    1k..1M:x10          ten times as many from one to the next
-    bf16,q8_0,q4_k_m    names
+1k,2k,8k            three sizes
+1k..128k            doubled from the first to the last; in equal steps where that gave fewer than four
+512..4096:512       in steps of 512
+1k..1M:x10          ten times as many from one to the next
+bf16,q8_0,q4_k_m    names
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, log
 
+from archcalc.render.chart.drawing import Point
 from archcalc.render.chart.scale import Linear, Log, Scale
-from archcalc.report.picture import Curves, Panel
+from archcalc.report.picture import Curves, Line, Panel
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
 ABOVE = 1.04  # room above the highest
@@ -60,8 +61,16 @@ class Places:
         place = self.chart.places[index]
         return self.scale.place(place if self.chart.numeric and isinstance(place, int) else index)
 
-    def of_value(self, value: int) -> float:
+    def of_value(self, value: float) -> float:
         return self.scale.place(value)
+
+    def path(self, line: Line, heights: Scale) -> list[Point | None]:
+        """The way of a line; None at its gaps."""
+        return [(self.of_value(x), heights.place(y)) if y is not None else None for x, y in line.path]
+
+    def points(self, line: Line, heights: Scale) -> list[Point | None]:
+        """The places of the axis alone."""
+        return [(self.at(i), heights.place(y)) if y is not None else None for i, y in enumerate(line.heights)]
 
     def labels(self) -> list[str]:
         return place_labels(self.chart)

@@ -21,6 +21,12 @@ def _svg(report: PlotReport) -> str:
     return curves(report).svg()
 
 
+def _html(report: PlotReport) -> str:
+    from archcalc.render.chart.html_page import html_page
+
+    return html_page(report)
+
+
 def _png(report: PlotReport) -> bytes:
     from archcalc.render.images import png
 
@@ -39,7 +45,7 @@ def _as(format: str) -> Callable[[PlotReport], str]:
 
 WRITTEN: dict[str, Callable[[PlotReport], str | bytes]] = {
     ".svg": _svg,
-    ".html": _as("html"),
+    ".html": _html,
     ".png": _png,
     ".pdf": _pdf,
     ".csv": _as("csv"),

@@ -39,7 +39,7 @@ def _panel(chart: Curves, panel: Panel, width: int, rows: int) -> Iterator[str]:
     for row in range(rows):
         mark = "┤" if row in ticks else "│"
         yield f"{ticks.get(row, ''):>{left}} {dim(mark)}{canvas.row(row)} {ends.get(row, '')}".rstrip()
-    yield from _beneath(chart, places, left, wide)
+    yield from _beneath(chart, places, left, wide, width)
     if not beside:
         yield from (painted(words, number) for _, words, number in labels)
 
@@ -48,8 +48,8 @@ def _drawn(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> Labels
     """The panel on the canvas; where each line ends, for its label."""
     labels: Labels = []
     for line in panel.lines:
-        points = [(places.at(i), scale.place(y)) if y is not None else None for i, y in enumerate(line.heights)]
-        for start, end in pairwise(points):
+        points = places.points(line, scale)
+        for start, end in pairwise(places.path(line, scale)):
             if start and end:
                 canvas.line(start, end, line.number)
         for point in points:
@@ -104,19 +104,23 @@ def _apart(labels: Labels, rows: int) -> Labels:
     return moved
 
 
-def _beneath(chart: Curves, places: Places, left: int, wide: int) -> Iterator[str]:
+def _beneath(chart: Curves, places: Places, left: int, wide: int, width: int) -> Iterator[str]:
     """The axis, its ticks and its name."""
     yield f"{'':>{left}} {dim('└' + '─' * wide)}"
-    taken, shown = -1, [" "] * (wide + 12)
+    taken, shown = -1, [" "] * wide
     for index, label in _spread(places, places.labels(), wide):
         middle = round(places.at(index)) // 2
         start = max(0, min(middle - len(label) // 2, wide - len(label)))
         if start > taken:
             shown[start : start + len(label)] = visible(label)
             taken = start + len(label)
-    text = "".join(shown).rstrip()
-    name = visible(chart.axis)
-    yield f"{'':>{left + 2}}{text}  {dim(name)}" if text else dim(name)
+    text, name = "".join(shown).rstrip(), visible(chart.axis)
+    room = width - left - 2
+    if len(text) + 2 + cells.width(name) <= room:
+        yield f"{'':>{left + 2}}{text}  {dim(name)}"
+        return
+    yield f"{'':>{left + 2}}{text}"
+    yield f"{'':>{left + 2}}{dim(cells.cut(name, room).center(wide).rstrip())}"
 
 
 def _spread(places: Places, labels: Sequence[str], wide: int) -> Iterator[tuple[int, str]]:
@@ -127,5 +131,3 @@ def _spread(places: Places, labels: Sequence[str], wide: int) -> Iterator[tuple[
         fits = round(places.at(index)) // 2 + len(label) // 2 + 1 < end
         if index in (0, last) or fits:
             yield index, label
-
-
