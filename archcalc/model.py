@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,7 +12,7 @@ from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.core.visible import SURROGATES, UNSEEN, escaped
-from archcalc.run.keywords import FlopsKeywords, MemoryKeywords, PlotKeywords
+from archcalc.run.keywords import ChartKeywords, FlopsKeywords, MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.traces import Change, Traces
 from archcalc.spec.defaults import Default, assumed
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from archcalc.analyze.kernel.report import KernelReport
     from archcalc.analyze.memory.report import MemoryReport
     from archcalc.analyze.params import ParamsReport
-    from archcalc.analyze.plot.axes import Written
     from archcalc.analyze.plot.report import PlotReport
     from archcalc.analyze.shapes import ShapesReport
     from archcalc.storage.weight_storage import StoredWeights
@@ -247,21 +246,11 @@ class Model:
         asked = Options.of("memory", options, besides=("depth", "timeline"))
         return memory(self, asked, depth=depth, timeline=timeline)
 
-    def plot(
-        self,
-        x: Written,
-        *,
-        y: str | Sequence[str] | None = None,
-        by: Written | None = None,
-        gpus: Sequence[str] | str | None = None,
-        log: str | Sequence[str] | None = None,
-        linear: str | Sequence[str] | None = None,
-        **options: Unpack[PlotKeywords],
-    ) -> PlotReport:
-        """Curves over an option or a field of the spec; options are those of `archcalc memory` and `flops`."""
+    def plot(self, x: str | Mapping[str, Any], **asked: Unpack[ChartKeywords]) -> PlotReport:
+        """Curves over an option or a field of the spec: `archcalc.plot` of this model alone."""
         from archcalc.analyze.plot.answer import plot
 
-        return plot(self, x, y=y, by=by, gpus=gpus, log=log, linear=linear, **options)
+        return plot(self, x, **asked)
 
     @checked()
     def kernel(self, *, seq: int | None = None, v_dim: int | None = None) -> KernelReport:

@@ -5,8 +5,8 @@ A test holds these equal to the options that each command takes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
 Size = int | str | None  # a whole number, or as people write it: 8k
 Names = str | Sequence[str] | None  # q,v or a list of names
@@ -78,6 +78,16 @@ class MemoryKeywords(SharedKeywords, total=False):
 
 class PlotKeywords(MemoryKeywords, FlopsKeywords, total=False):
     """Keywords of `archcalc.plot`."""
+
+
+class ChartKeywords(PlotKeywords, total=False):
+    """The same, and what is drawn: `--y`, `--by`, `--gpu`, `--log` and `--linear`."""
+
+    y: Names
+    by: str | Mapping[str, Any] | None
+    gpus: Names
+    log: Names
+    linear: Names
 
 
 class FitKeywords(MemoryKeywords, total=False):

@@ -63,7 +63,7 @@ def plotted(
     """Models by their labels; options as `archcalc memory` and `flops` take them."""
     asked, named, given = measures(y), list(gpus), {name: value for name, value in options.items() if value is not None}
     _check_labels(models)
-    subjects = [Subject(label, model, given) for label, model in models]
+    subjects = [Subject(label, model, given, named=len(models) > 1) for label, model in models]
     over = axis(x, "--x", subjects)
     apart = axis(by, "--by", subjects) if by else None
     check_given(given, over, apart)

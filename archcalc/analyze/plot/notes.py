@@ -62,14 +62,14 @@ def _gaps(report: PlotReport, refused: Sequence[tuple[str, InputError]]) -> Iter
     """With the reason; where one option or field is refused at several places, that of the first."""
     for label, error in refused:
         yield Assumption(Topic.SCOPE, f"not drawn: {label}: {_reason(error)}")
-    gaps: dict[tuple[str, str], dict[int | str, InputError]] = {}
+    gaps: dict[tuple[tuple[str, ...], str], dict[int | str, InputError]] = {}
     for family in report.families:
         for place, error in family.errors.items():
-            gaps.setdefault((family.subject.label, error.field), {}).setdefault(place, error)
-    for (label, _), errors in gaps.items():
-        model = f"{label}, " if len({one.subject.label for one in report.families}) > 1 else ""
+            gaps.setdefault((tuple(family.subject.words), error.field), {}).setdefault(place, error)
+    for (model, _), errors in gaps.items():
         first = next(iter(errors.values()))
-        yield Assumption(Topic.SCOPE, f"gaps: {model}{_listed(report, list(errors))}: {_reason(first)}")
+        words = ", ".join((*model, _listed(report, list(errors))))
+        yield Assumption(Topic.SCOPE, f"gaps: {words}: {_reason(first)}")
 
 
 def _reason(error: InputError) -> str:
@@ -111,12 +111,11 @@ def _of_points(report: PlotReport) -> Iterator[Assumption]:
         if len(own) == len(report.families):
             yield one
         else:
-            yield replace(one, text=f"{', '.join(_label(report, each) for each in own)}: {one.text}")
+            yield replace(one, text=f"{', '.join(_label(each) for each in own)}: {one.text}")
 
 
-def _label(report: PlotReport, family: Family) -> str:
-    several = len({one.subject.label for one in report.families}) > 1
-    return " · ".join([*([family.subject.label] if several else []), *([family.told] if family.told else [])])
+def _label(family: Family) -> str:
+    return " · ".join([*family.subject.words, *([family.told] if family.told else [])])
 
 
 def _assumed(family: Family, commands: Sequence[str]) -> dict[Assumption, None]:

@@ -94,14 +94,13 @@ def _lines(families: Sequence[Family], measures: Sequence[Measure]) -> list[Draw
 
 def _of_measure(families: Sequence[Family], measure: Measure, *, alone: bool) -> Iterator[Drawn]:
     """Values of `--by` that change nothing share a line."""
-    several = len({one.subject.label for one in families}) > 1
     by_heights: dict[tuple[object, ...], list[Family]] = {}
     for one in families:
         heights = tuple(one.value(measure, place) for place in one.x.values)
         by_heights.setdefault((one.subject.label, heights), []).append(one)
     for same in by_heights.values():
         of_model = [one for one in families if one.subject.label == same[0].subject.label]
-        words = [same[0].subject.label] if several else []
+        words = same[0].subject.words
         words += _values(same, everything=len(same) == len(of_model) > 1)
         words += [] if alone and words else [measure.title]
         yield Drawn(" · ".join(words), measure, tuple(same))

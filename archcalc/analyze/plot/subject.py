@@ -26,7 +26,13 @@ class Subject:
     label: str
     model: Model
     given: dict[str, Any]
+    named: bool = False  # in the labels of its curves: one of several models
     memories: Memories = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def words(self) -> list[str]:
+        """What a label of its curves begins with."""
+        return [self.label] if self.named else []
 
     def with_option(self, name: str, value: Any) -> Subject:
         return replace(self, given={**self.given, name: value})

@@ -32,16 +32,18 @@ SMALL, USUAL, LARGE = 11, 12, 15
 TICKS = 5
 
 
-def curves(report: PlotReport) -> Drawing:
+def curves(report: PlotReport, *, headed: bool = True) -> Drawing:
+    """With its title, unless what surrounds it has that already."""
     chart = report.chart
     high = ALONE if len(chart.panels) == 1 else BESIDE
-    whole = HEAD + len(chart.panels) * (TITLE + high + AXIS) + MARGIN / 2
-    drawing = Drawing(WIDE, whole, chart.title, chart.told)
-    drawing.text(shortened(report.model, LARGE, WIDE - 2 * MARGIN, bold=True), MARGIN, 22, size=LARGE, bold=True)
-    drawing.text(shortened(report.about, USUAL, WIDE - 2 * MARGIN), MARGIN, 42, ink=MUTED)
+    above, each = HEAD if headed else MARGIN / 2, TITLE + high + AXIS
+    drawing = Drawing(WIDE, above + len(chart.panels) * each + MARGIN / 2, chart.title, chart.told)
+    if headed:
+        drawing.text(shortened(report.model, LARGE, WIDE - 2 * MARGIN, bold=True), MARGIN, 22, size=LARGE, bold=True)
+        drawing.text(shortened(report.about, USUAL, WIDE - 2 * MARGIN), MARGIN, 42, ink=MUTED)
     left, right = _margins(chart)
     for index, panel in enumerate(chart.panels):
-        top = HEAD + index * (TITLE + high + AXIS) + TITLE
+        top = above + index * each + TITLE
         scale, places = heights(panel, top + high, top), Places.of(chart, left + 8, right - 8)
         _Area(drawing, chart, panel, top, top + high, left, right, scale, places).draw()
     return drawing
@@ -72,7 +74,8 @@ class _Area:
     taken: list[tuple[float, float, float, float]] = field(default_factory=list)  # boxes of words
 
     def draw(self) -> None:
-        self.drawing.text(self.panel.title, MARGIN, self.top - 14, size=USUAL, bold=True)
+        if len(self.chart.panels) > 1:  # a single one is what the title says
+            self.drawing.text(self.panel.title, MARGIN, self.top - 14, size=USUAL, bold=True)
         self._grid()
         self._axis()
         self._limits()

@@ -45,7 +45,7 @@ def html_page(report: PlotReport) -> str:
 
 
 def _lines(report: PlotReport) -> Iterator[str]:
-    shown, drawing = page(report), curves(report)
+    shown, drawing = page(report), curves(report, headed=False)
     style = STYLE + dark_rules(drawing.inks, CLASS)
     policy = f"default-src 'none'; style-src 'sha256-{base64.b64encode(sha256(style.encode()).digest()).decode()}'"
     yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'

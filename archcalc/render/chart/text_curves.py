@@ -35,7 +35,8 @@ def _panel(chart: Curves, panel: Panel, width: int, rows: int) -> Iterator[str]:
     canvas, places = Canvas(wide, rows), Places.of(chart, 1, wide * 2 - 2)
     labels = _drawn(canvas, panel, places, scale)
     ends = {row: painted(words, number) for row, words, number in _apart(labels, rows)} if beside else {}
-    yield bold(visible(panel.title))
+    if len(chart.panels) > 1:  # a single one is what the title says
+        yield bold(visible(panel.title))
     for row in range(rows):
         mark = "┤" if row in ticks else "│"
         yield f"{ticks.get(row, ''):>{left}} {dim(mark)}{canvas.row(row)} {ends.get(row, '')}".rstrip()
@@ -87,7 +88,7 @@ def _labelled(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> Non
         row, column = canvas.cell(places.of_value(meeting.place), scale.place(meeting.height))
         size = len(meeting.label)
         before, behind = column - size, column + 2
-        tried = [(row + down, start) for down in (-1, 1, -2, 2) for start in (before, behind)]
+        tried = [(row + down, start) for down in (-1, 1) for start in (before, behind)]
         _ = any(canvas.write(*place, meeting.label) for place in tried)
 
 
