@@ -89,10 +89,10 @@ def test_a_crossing_is_the_last_length_that_fits() -> None:
     report = LLAMA.plot("seq=1k..128k", by="weights=bf16,q4_k_m", gpus=["rtx-4090"])
     crossings = report.record()["crossings"]
     assert len(crossings) == 2
-    for found, format in zip(crossings, ("bf16", "q4_k_m"), strict=True):
+    for found, stored in zip(crossings, ("bf16", "q4_k_m"), strict=True):
         assert found["solved"] and found["next"] == found["last"] + 1
-        assert found["at_last"] == LLAMA.memory(seq=found["last"], weights=format).total_bytes <= capacity
-        assert found["at_next"] == LLAMA.memory(seq=found["next"], weights=format).total_bytes > capacity
+        assert found["at_last"] == LLAMA.memory(seq=found["last"], weights=stored).total_bytes <= capacity
+        assert found["at_next"] == LLAMA.memory(seq=found["next"], weights=stored).total_bytes > capacity
     assert report.answer() == f"bf16 fits on rtx-4090 up to seq {crossings[0]['last']:,}"
 
 

@@ -32,7 +32,7 @@ def test_the_chart_has_axes_a_label_at_each_line_and_the_numbers_of_crossings(ru
     for label in ("● bf16 · memory", "○ q8_0 · memory", "■ q4_k_m · memory", "□ cache"):
         assert label in chart
     assert re.search(r"^40 GiB ┤", chart, re.MULTILINE)
-    assert chart.splitlines()[-1].split() == [*"1k 2k 4k 8k 16k 32k 64k 128k".split(), "seq"]
+    assert chart.splitlines()[-1].split() == ["1k", "2k", "4k", "8k", "16k", "32k", "64k", "128k", "seq"]
     assert "rtx-4090 · 23.52 GiB" in chart
     assert len(points.splitlines()) == 1 + 8
 
@@ -42,9 +42,9 @@ def test_a_crossing_holds_when_it_is_asked(run: Run) -> None:
     found = run(*ASKED, "--format", "json").json
     capacity = found["capacities"][0]["bytes"]
     for each in found["crossings"]:
-        format = each["curve"].split(" ")[0]
+        stored = each["curve"].split(" ")[0]
         fits, exceeds = (
-            run("memory", "llama-3-8b", "--seq", str(each[place]), "--weights", format, "--format", "json").json
+            run("memory", "llama-3-8b", "--seq", str(each[place]), "--weights", stored, "--format", "json").json
             for place in ("last", "next")
         )
         assert (fits["required_bytes"], exceeds["required_bytes"]) == (each["at_last"], each["at_next"])
@@ -86,8 +86,15 @@ def test_models_may_be_changed_one_by_one_or_all(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("suffix", "begins"),
-    [("svg", b"<svg "), ("html", b"<!DOCTYPE html>"), ("csv", b"model,"), ("json", b"{"), ("md", b"### GPT-2")]
-    + [("png", b"\x89PNG"), ("pdf", b"%PDF")],
+    [
+        ("svg", b"<svg "),
+        ("html", b"<!DOCTYPE html>"),
+        ("csv", b"model,"),
+        ("json", b"{"),
+        ("md", b"### GPT-2"),
+        ("png", b"\x89PNG"),
+        ("pdf", b"%PDF"),
+    ],
 )
 def test_the_suffix_decides(run: Run, tmp_path: Path, suffix: str, begins: bytes) -> None:
     file = tmp_path / f"plot.{suffix}"
@@ -172,9 +179,8 @@ def test_a_model_that_is_named_twice(run: Run) -> None:
 @pytest.mark.parametrize("suffix", ["svg", "html"])
 def test_a_name_is_text_whatever_it_holds(run: Run, write: Write, tmp_path: Path, suffix: str) -> None:
     name = '<script>alert(1)</script>"&\x1b]'
-    model = write(
-        'name: "<script>alert(1)</script>\\"&\\e]"\nd_model: 64\nheads: 4\nvocab: 100\nffn: 128\nposition: none\ndecoder: 2\n'
-    )
+    sizes = "d_model: 64\nheads: 4\nvocab: 100\nffn: 128\nposition: none\ndecoder: 2\n"
+    model = write(f'name: "<script>alert(1)</script>\\"&\\e]"\n{sizes}')
     answer = run("plot", model, "--x", "seq=8,16", "-o", f"plot.{suffix}")
     assert answer.code == 0, answer.err
     written = (tmp_path / f"plot.{suffix}").read_text("utf-8")
@@ -196,6 +202,6 @@ def test_memory_over_a_step_is_drawn_above_its_table(run: Run) -> None:
 
 
 def test_programs_read_a_timeline_without_a_picture(run: Run) -> None:
-    for format in ("csv", "json", "markdown", "latex"):
-        out = run("memory", "gpt2", "--timeline", "--format", format).out
+    for form in ("csv", "json", "markdown", "latex"):
+        out = run("memory", "gpt2", "--timeline", "--format", form).out
         assert "▼" not in out and "░" not in out

@@ -48,7 +48,7 @@ def plot(
     """Curves of one model or several; options are those of `archcalc memory` and `flops`."""
     listed = [a_model(one, "models") for one in (models if isinstance(models, list | tuple) else [models])]
     named = [(one.name, one) for one in listed]
-    return plotted(named, x, y or USUAL, by, gpus or (), Scales.of(log, linear), options)
+    return plotted(named, x, USUAL if y is None else y, by, gpus or (), Scales.of(log, linear), options)
 
 
 def plotted(
@@ -65,7 +65,7 @@ def plotted(
     _check_labels(models)
     subjects = [Subject(label, model, given, named=len(models) > 1) for label, model in models]
     over = axis(x, "--x", subjects)
-    apart = axis(by, "--by", subjects) if by else None
+    apart = axis(by, "--by", subjects) if by is not None else None
     check_given(given, over, apart)
     check_effects(asked, given, over, apart)
     limits = _limits(named, asked, subjects[0])
