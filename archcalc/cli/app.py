@@ -19,6 +19,7 @@ COMMANDS = {  # the file, and what stands in the list of commands
     "memory": ("memory", "Peak memory of each GPU, in inference or training."),
     "fit": ("fit", "Which GPUs a model fits on, and what would make it fit."),
     "report": ("report", "Everything about a model on one page, as an HTML file."),
+    "plot": ("plot", "Curves of memory, FLOPs and parameters, in the terminal or a file."),
     "gpus": ("gpus", "GPUs and other devices: memory, bandwidth, peak FLOP/s."),
     "compare": ("compare", "Two or more models side by side."),
     "ui": ("ui", "The explorer: a page in the browser, answered by this machine alone."),

@@ -8,7 +8,7 @@ import pytest
 
 import archcalc
 from archcalc import InputError
-from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords
+from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, PlotKeywords
 from archcalc.run.option_words import MODES
 from archcalc.run.options import USUAL_MODE, Options, options_of
 from archcalc.spec.option import Option, flag_of
@@ -16,7 +16,7 @@ from archcalc.spec.option import Option, flag_of
 if TYPE_CHECKING:
     from conftest import Run
 
-KEYWORDS: dict[str, type] = {"flops": FlopsKeywords, "memory": MemoryKeywords, "fit": FitKeywords}
+KEYWORDS: dict[str, type] = {"flops": FlopsKeywords, "memory": MemoryKeywords, "fit": FitKeywords, "plot": PlotKeywords}
 EVERY = [(command, name, one) for command in USUAL_MODE for name, one in options_of(command)]
 OTHER_NAMES = [(command, name, other, one) for command, name, one in EVERY for other in one.also]
 OF_SOME_MODES = [each for each in EVERY if each[2].modes]
