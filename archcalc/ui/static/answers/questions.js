@@ -132,6 +132,6 @@ export class Questions {
 
   /** @param {State} state */
   report(state) {
-    return { ask: "report", source: state.source, settings: this.settings(state), gpus: state.gpus };
+    return { ask: "report", source: state.source, settings: this.settings(state, "report"), gpus: state.gpus };
   }
 }
