@@ -25,6 +25,8 @@ QUESTIONS = {  # the file that has the function of that name
     "compare": "comparison",
     "command": "command",
     "schema": "catalog",
+    "plot": "drawn",
+    "report": "drawn",
 }
 
 

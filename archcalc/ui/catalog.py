@@ -11,10 +11,11 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.visible import visible
 from archcalc.loading import DEFAULT
 from archcalc.render.chart.drawing import CLASS
+from archcalc.render.diagram.svg import style as diagram_style
 from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, dark_rules
 from archcalc.run.device import catalog, usual
 from archcalc.run.optimizers import OPTIMIZERS
-from archcalc.run.options import USUAL_MODE, options_of
+from archcalc.run.options import options_of
 from archcalc.run.precision_recipes import RECIPES, SHARDED
 from archcalc.spec import paths
 from archcalc.spec.option import Option, flag_of
@@ -41,8 +42,10 @@ KNOWN: dict[str, Callable[[], Iterable[str]]] = {  # what may be typed where not
     "code": lambda: ("plain", *sorted(paths.presets("code"))),
     "zero": lambda: ("0", "1", "2", "3"),
 }
+INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD)
 USUAL = {"weights": "as stored", "zero": "0", "recompute": "none", "attention": "eager", "kv_rule": "window"}
-APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit"}  # the question that takes the options of a command
+# The question that takes the options of a command.
+APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "report": "report"}
 
 
 def catalog_answer(question: Question) -> Answer:
@@ -54,7 +57,7 @@ def catalog_answer(question: Question) -> Answer:
         "usual_gpus": usual(),
         "settings": [_setting(name, one) for name, one in _options().items()],
         "default": DEFAULT,
-        "style": dark_rules((*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD), CLASS),
+        "style": f"{dark_rules(INKS, CLASS)} {diagram_style()}",
     }
 
 
@@ -92,7 +95,7 @@ def _gpu(name: str, device: Any) -> dict[str, Any]:
 
 def _options() -> dict[str, Option]:
     """In the order of help, each once."""
-    return {name: one for command in reversed(USUAL_MODE) for name, one in options_of(command)}
+    return {name: one for command in ("fit", *APPLIES) for name, one in options_of(command)}
 
 
 def _setting(name: str, one: Option) -> dict[str, Any]:

@@ -8,31 +8,38 @@ from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.options import USUAL_MODE, options_of
-from archcalc.spec.option import flag_of
+from archcalc.spec.option import Option, flag_of
+from archcalc.spec.option_checks import flag
 from archcalc.ui.reading import Answer, Question
-from archcalc.ui.settings import SIZES, options
-from archcalc.ui.settings import sizes as checked_sizes
+from archcalc.ui.settings import SIZES, options, values
 from archcalc.ui.sources import named
 
-TAKEN = {  # the settings that each command takes; sizes change no parameter count
-    "params": (),
-    "show": (),
-    "shapes": SIZES,
-    "diagram": SIZES,
-    "compare": SIZES,
-    **{command: tuple(name for name, _ in options_of(command)) for command in USUAL_MODE},
-}
+SIZED = ("shapes", "diagram", "compare")  # commands that take batch and lengths alone
+PLAIN = ("params", "show")  # commands whose answer no setting changes
+SEVERAL = ("compare", "plot")  # commands that take several models
+OPTIONS = (*USUAL_MODE, "plot", "report")
 
 
 def command_answer(question: Question) -> Answer:
+    command, known = question.text("command"), (*PLAIN, *SIZED, *OPTIONS)
+    if command not in known:
+        raise InputError(f"no command is called {command}", did_you_mean(command, known), field="command")
+    return {"line": line(question, command)}
+
+
+def line(question: Question, command: str) -> str:
     """Settings that the command does not take change nothing in its answer, and are left out."""
-    command = question.text("command")
-    if command not in TAKEN:
-        raise InputError(f"no command is called {command}", did_you_mean(command, TAKEN), field="command")
-    taken = {name: value for name, value in question.settings.items() if name.replace("-", "_") in TAKEN[command]}
+    taken = {name: value for name, value in question.settings.items() if name.replace("-", "_") in _takes(command)}
     _check(command, taken)
     words = ["archcalc", command, *_models(question, command), *_written(command, taken), *_more(question, command)]
-    return {"line": shlex.join(words)}
+    return shlex.join(words)
+
+
+def _takes(command: str) -> dict[str, Option]:
+    if command in PLAIN:
+        return {}
+    known = dict(options_of(command))
+    return {name: one for name, one in known.items() if name in SIZES} if command in SIZED else known
 
 
 def _check(command: str, taken: dict[str, Any]) -> None:
@@ -40,11 +47,11 @@ def _check(command: str, taken: dict[str, Any]) -> None:
     if command in USUAL_MODE:
         options(command, taken)
     else:
-        checked_sizes(taken)
+        values(command, taken)
 
 
 def _models(question: Question, command: str) -> list[str]:
-    sources = question.listed("sources") if command == "compare" else [question.source]
+    sources = question.listed("sources") if command in SEVERAL else [question.source]
     if not all(isinstance(source, dict) for source in sources):
         raise InputError("expected a model: a preset, a text or a header", field="source")
     return [_safe(named(source)) for source in sources]
@@ -61,18 +68,15 @@ def _written(command: str, taken: dict[str, Any]) -> Iterator[str]:
         if name == "mode" and text == USUAL_MODE.get(command):
             continue
         yield flag_of(name)
-        if value is not True and not _is_flag(command, name):
+        if _takes(command)[name.replace("-", "_")].check is not flag:
             yield text
 
 
-def _is_flag(command: str, name: str) -> bool:
-    from archcalc.spec.option_checks import flag
-
-    return dict(options_of(command))[name.replace("-", "_")].check is flag if command in USUAL_MODE else False
-
-
 def _more(question: Question, command: str) -> Iterator[str]:
-    if command == "fit":
+    if command == "plot":
+        yield from ("--x", question.text("x"), "--y", ",".join(question.texts("y") or ["memory"]))
+        yield from ("--by", question.text("by")) if question.asked.get("by") else ()
+    if command in ("fit", "plot", "report"):
         for gpu in question.texts("gpus"):
             yield from ("--gpu", gpu)
     metric = question.text("metric", "params")

@@ -21,24 +21,24 @@ from archcalc.ui.tables import numbered, shown
 def exact_answer(question: Question) -> Answer:
     asked, source = options("flops", question.settings), loaded(question.source)
     model, counted = source.model, source.once("params", lambda: source.model.params(explain=True))
-    answer = {**copy.deepcopy(source.once("counted", lambda: _counted(counted))), **asked_of(model)}
+    answer = {**copy.deepcopy(source.once("counted", lambda: _counted(question, counted))), **asked_of(model)}
     reports: dict[str, Report] = {"params": counted}
     if model.is_computed:
-        reports |= _computed(model, asked, answer)
+        reports |= _computed(question, model, asked, answer)
     return with_records(question, answer, reports)
 
 
-def _counted(report: ParamsReport) -> Answer:
+def _counted(question: Question, report: ParamsReport) -> Answer:
     head, (table, *more) = shown(report)
-    return {**head, "tables": {"params": table, **numbered("equations", more)}, "charts": chart("icicle", report)}
+    return {**head, "tables": {"params": table, **numbered("equations", more)}, "charts": chart(question, report)}
 
 
-def _computed(model: Model, asked: Options, answer: Answer) -> dict[str, Report]:
+def _computed(question: Question, model: Model, asked: Options, answer: Answer) -> dict[str, Report]:
     """Adds what a list of tensors does not tell."""
     sizes = {name: size for name, size in asked.sizes.given().items() if name in SIZES}
     shapes, work = model.shapes(**sizes), flops(model, asked, explain=True, depth=USUAL_DEPTH)
     head, (kinds, layers, *_) = shown(work)
     answer["tables"] |= {"shapes": shown(shapes)[1][0], "kinds": kinds, "flops": layers}
     answer["flops"] = head
-    answer["charts"] |= {"diagram": drawn(model.diagram(**sizes)), **chart("work", work)}
+    answer["charts"] |= {"diagram": drawn(model.diagram(**sizes), "diagram"), **chart(question, work)}
     return {"shapes": shapes, "flops": work}

@@ -24,7 +24,7 @@ def memory_answer(question: Question) -> Answer:
     head, (parts, *host, layers) = shown(report)
     steps = shown(replace(report, timeline=True))[1][-1]
     tables = {"parts": parts, "layers": layers, "timeline": steps, **numbered("host", host)}
-    answer = {**head, "tables": tables, "charts": chart("timeline", report)}
+    answer = {**head, "tables": tables, "charts": chart(question, report)}
     return with_records(question, answer, {"memory": report})
 
 
@@ -38,5 +38,5 @@ def fit_answer(question: Question) -> Answer:
     helps = [one for one in report.remedies if one.changes == 1]  # which stand in the last table
     for line, remedy in zip(more[-1]["rows"] if helps else [], helps, strict=True):
         line["settings"] = remedy.change.settings()
-    answer = {**head, "tables": {"devices": devices, **numbered("more", more)}, "charts": chart("devices", report)}
+    answer = {**head, "tables": {"devices": devices, **numbered("more", more)}, "charts": chart(question, report)}
     return with_records(question, answer, {"fit": report})

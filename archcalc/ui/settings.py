@@ -22,6 +22,11 @@ def options(command: str, settings: Mapping[str, Any]) -> Options:
     return Options.of(command, dict(_given(settings, known)))
 
 
+def values(command: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as they are typed, for questions that check them one mode or one value at a time."""
+    return dict(_given(settings, dict(options_of(command))))
+
+
 def sizes(settings: Mapping[str, Any]) -> dict[str, int]:
     """Batch and lengths alone, for questions that take nothing else."""
     known = {name: one for name, one in declared(Sizes) if name in SIZES}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ import archcalc
 from archcalc.ui.ask import ask, ask_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Run
 
 GPT2 = {"preset": "gpt2"}
@@ -100,7 +103,7 @@ def test_every_mistake_of_a_spec_has_its_line() -> None:
     assert answer["error"] == answer["errors"][0]
 
 
-def test_mistakes_are_told_as_on_the_command_line(run: Run, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_are_told_as_on_the_command_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yaml").write_text(BROKEN, "utf-8")
     told = "".join(
@@ -177,6 +180,33 @@ def test_a_view_as_a_command(question: dict[str, Any], line: str) -> None:
     assert ask({"ask": "command", "source": GPT2, "settings": {"batch": "8"}, **question})["line"] == line
 
 
+def test_curves_are_those_of_the_command_line(run: Run) -> None:
+    asked_for = {"x": "seq=128..1k", "y": ["memory", "cache"], "by": "batch=1,8", "gpus": ["rtx-4060"]}
+    question = {"sources": [GPT2], **asked_for, "settings": {"mode": "infer", "weights": "int8"}}
+    answer = ask({"ask": "plot", **question, "records": True})
+    line = ask({"ask": "command", "command": "plot", **question})["line"]
+    assert line.startswith("archcalc plot gpt2 ")
+    assert json.loads(answer["records"]["plot"]) == run(*shlex.split(line)[1:], "--format", "json").json
+    assert answer["charts"]["curves"].startswith("<svg")
+
+
+def test_the_report_is_that_of_the_command_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    question = {"source": GPT2, "settings": {"batch": "2"}, "gpus": ["rtx-4090"]}
+    answer = ask({"ask": "report", **question})
+    line = ask({"ask": "command", "command": "report", **question})["line"]
+    assert run(*shlex.split(line)[1:]).out == f"wrote {answer['file']}\n"
+    assert (tmp_path / answer["file"]).read_text("utf-8") == answer["html"]
+
+
+@pytest.mark.parametrize("question", ["exact", "memory", "fit"])
+def test_charts_are_as_wide_as_the_page_wants_them(question: str) -> None:
+    charts = asked(question, wide=400)["charts"]
+    drawn = [svg for name, svg in charts.items() if name not in ("icicle", "diagram")]
+    assert all('width="400"' in svg for svg in drawn) and drawn
+    assert refused(question, wide=10)["field"] == refused(question, wide="x")["field"] == "wide"
+
+
 def test_what_there_is_to_choose_from() -> None:
     catalog = ask({"ask": "catalog"})
     one = next(each for each in catalog["presets"] if each["name"] == "gpt2")
@@ -187,7 +217,9 @@ def test_what_there_is_to_choose_from() -> None:
         and settings["sp"]["kind"] == "flag"
         and settings["batch"]["kind"] == "size"
     )
-    assert settings["engine"]["applies"] == ["memory", "fit"] and "vllm" in settings["engine"]["known"]
+    assert settings["engine"]["applies"] == ["memory", "fit", "plot", "report"]
+    assert settings["batch"]["applies"] == ["exact", "memory", "fit", "plot", "report", "compare"]
+    assert "vllm" in settings["engine"]["known"]
     assert "d_model" in ask({"ask": "schema", "family": "transformer"})["schema"]["properties"]
 
 
