@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from archcalc import __version__
+from archcalc.analyze.diagram.graph import PartKind
 from archcalc.archs import families
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.visible import visible
 from archcalc.loading import DEFAULT
 from archcalc.render.chart.drawing import CLASS
+from archcalc.render.chart.icicle import inks as part_inks
 from archcalc.render.diagram.svg import style as diagram_style
-from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, dark_rules
+from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, rules
 from archcalc.run.device import catalog, usual
 from archcalc.run.optimizers import OPTIMIZERS
 from archcalc.run.options import options_of
@@ -42,7 +44,7 @@ KNOWN: dict[str, Callable[[], Iterable[str]]] = {  # what may be typed where not
     "code": lambda: ("plain", *sorted(paths.presets("code"))),
     "zero": lambda: ("0", "1", "2", "3"),
 }
-INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD)
+INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *(ink for kind in PartKind for ink in part_inks(kind)))
 USUAL = {"weights": "as stored", "zero": "0", "recompute": "none", "attention": "eager", "kv_rule": "window"}
 # The question that takes the options of a command.
 APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "report": "report"}
@@ -57,7 +59,7 @@ def catalog_answer(question: Question) -> Answer:
         "usual_gpus": usual(),
         "settings": [_setting(name, one) for name, one in _options().items()],
         "default": DEFAULT,
-        "style": f"{dark_rules(INKS, CLASS)} {diagram_style()}",
+        "style": f"{rules(INKS, CLASS)} {diagram_style()}",
     }
 
 

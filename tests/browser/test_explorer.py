@@ -29,8 +29,11 @@ COMMANDS = {  # by view
     "flops": "flops",
     "memory": "memory",
     "devices": "fit",
+    "curves": "plot",
     "compare": "compare",
 }
+FILLS = "return [...document.querySelectorAll('.archcalc-chart [class]')].map(one => getComputedStyle(one).fill)"
+FILLS += ".filter(fill => fill !== 'none')"
 HOSTILE = '<img src=x onerror="document.title=1">'
 SMALL = "d_model: 64\nheads: 4\nffn: 256\nvocab: 1000\ndecoder: 2\nseq: 128\n"
 
@@ -196,6 +199,23 @@ def test_the_working_is_shown_where_it_is_wanted(page: Explorer) -> None:
     assert not page.one("[data-table=params] tr.working").is_displayed()
     page.click("#working-exact-")
     assert "50257 × 768" in page.text("[data-table=params]")
+
+
+def test_every_chart_has_its_colours(page: Explorer) -> None:
+    page.open("#model=gpt2&gpu=rtx-3090")
+    for view in ("overview", "flops", "memory", "devices", "curves"):
+        page.view(view)
+        fills = page.until(lambda: page.browser.script(FILLS) or None)
+        assert "rgb(0, 0, 0)" not in fills
+
+
+def test_curves_are_drawn_through_the_points_of_the_command_line(page: Explorer, run: Run) -> None:
+    page.open("#model=gpt2&view=curves&x=seq%3D256,512&batch=2&gpu=rtx-3090")
+    page.until(lambda: page.browser.all("[data-chart=curves] svg") or None)
+    shown = [cell for row in page.table("points") for cell in row]
+    for seq in ("256", "512"):
+        needed = run("memory", "gpt2", "--batch", "2", "--seq", seq, "--format", "json").json["total_bytes"]
+        assert f"{needed:,}" in shown
 
 
 def test_two_models_side_by_side(page: Explorer, run: Run) -> None:
