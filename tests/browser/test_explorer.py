@@ -32,8 +32,7 @@ COMMANDS = {  # by view
     "curves": "plot",
     "compare": "compare",
 }
-FILLS = "return [...document.querySelectorAll('.archcalc-chart [class]')].map(one => getComputedStyle(one).fill)"
-FILLS += ".filter(fill => fill !== 'none')"
+FILLS = "return [...document.querySelectorAll('.archcalc-chart [class^=f-]')].map(one => getComputedStyle(one).fill)"
 HOSTILE = '<img src=x onerror="document.title=1">'
 SMALL = "d_model: 64\nheads: 4\nffn: 256\nvocab: 1000\ndecoder: 2\nseq: 128\n"
 
@@ -215,7 +214,7 @@ def test_curves_are_drawn_through_the_points_of_the_command_line(page: Explorer,
     shown = [cell for row in page.table("points") for cell in row]
     for seq in ("256", "512"):
         needed = run("memory", "gpt2", "--batch", "2", "--seq", seq, "--format", "json").json["total_bytes"]
-        assert f"{needed:,}" in shown
+        assert f"{needed / 2**30:.2f} GiB" in shown
 
 
 def test_two_models_side_by_side(page: Explorer, run: Run) -> None:
