@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from archcalc.analyze.fit.answer import fit
+    from archcalc.analyze.plot.answer import plot
     from archcalc.core.errors import InputError
     from archcalc.loading import load
     from archcalc.model import Model
 
-__all__ = ["InputError", "Model", "__version__", "fit", "load"]
+__all__ = ["InputError", "Model", "__version__", "fit", "load", "plot"]
 __version__ = "0.1.0"
 
 _HOMES = {
     "fit": "archcalc.analyze.fit.answer",
     "load": "archcalc.loading",
+    "plot": "archcalc.analyze.plot.answer",
     "Model": "archcalc.model",
     "InputError": "archcalc.core.errors",
 }

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,29 @@ def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False,
     return from_document(document, _called(file), changes)
 
 
+def from_preset(name: str) -> Model:
+    """The preset of that name, exact or as people type it; never a file, never an address."""
+    presets = paths.presets()
+    found = None if _ADDRESS.match(name) else preset_called(name, presets)
+    if found is None:
+        from archcalc.core.errors import did_you_mean
+        from archcalc.spec.suggestions import likely
+
+        raise InputError(f"no preset is called {name}", did_you_mean(name, likely(name, presets) or presets))
+    called, notes = found
+    return from_file(paths.plain(presets[called]), notes=notes)
+
+
+def preset_called(name: str, presets: Collection[str]) -> tuple[str, tuple[str, ...]] | None:
+    """The preset that a name means, and what to say of it if it is called otherwise."""
+    if name in presets:
+        return name, ()
+    from archcalc.spec.preset_names import known
+
+    found = known(name, presets)
+    return (found.preset, (found.told,)) if found else None
+
+
 def yaml_document(name: str, made_by: str) -> Document:
     """A YAML file that is no spec; `-` is standard input, `made_by` the command that writes such files."""
     path = _expanded(name)
@@ -110,12 +133,10 @@ def _file(name: str) -> tuple[Path, tuple[str, ...]]:
         return path, ()
     if path.suffix in (".yaml", ".yml", ".json") or name.count(os.sep) > 1 or name.startswith((os.sep, ".", "~")):
         raise InputError("there is no such file", "check the path; `archcalc presets` lists what ships", field=name)
-    from archcalc.spec.preset_names import known
+    if found := preset_called(name, presets):
+        return paths.plain(presets[found[0]]), found[1]
     from archcalc.spec.suggestions import hint
 
-    found = known(name, presets)
-    if found:
-        return paths.plain(presets[found.preset]), (found.told,)
     raise InputError(f"no preset and no file is called {name}", hint(name, presets))
 
 

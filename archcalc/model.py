@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,7 +12,7 @@ from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.core.visible import SURROGATES, UNSEEN, escaped
-from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords
+from archcalc.run.keywords import ChartKeywords, FitKeywords, FlopsKeywords, MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.traces import Change, Traces
 from archcalc.spec.defaults import Default, assumed
@@ -20,6 +20,7 @@ from archcalc.spec.gathering import gathering
 from archcalc.spec.node import ModelSpec
 from archcalc.spec.option_checks import checked
 from archcalc.spec.overrides import blaming, changed
+from archcalc.spec.reading import read_spec
 from archcalc.spec.resolved import Resolved
 from archcalc.spec.scope import TRACED, WHOLE, LeftOut, Scope
 from archcalc.spec.sizes import Sizes
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.memory.report import MemoryReport
     from archcalc.analyze.overview import Overview
     from archcalc.analyze.params import ParamsReport
+    from archcalc.analyze.plot.report import PlotReport
     from archcalc.analyze.shapes import ShapesReport
     from archcalc.storage.weight_storage import StoredWeights
 
@@ -49,7 +51,13 @@ class Model:
     resolved: Resolved
     document: Document
     edited: bool = False
+    changes: tuple[str, ...] = ()  # by which it was edited, as `--set` takes them
     load: Callable[[str], Model] | None = field(default=None, repr=False, compare=False)  # another, by name or path
+
+    def changed(self, *changes: str) -> Model:
+        """With further changes, as `--set` takes them; what was read is not read again."""
+        made = from_document(self.document, self.name, (*self.changes, *changes))
+        return replace(made, name=", ".join((self.name, *changes)), load=self.load)
 
     @cached_property
     def stored(self) -> StoredWeights | None:
@@ -199,8 +207,13 @@ class Model:
             depth=depth,
         )
 
+    @property
+    def is_computed(self) -> bool:
+        """Whether it says what is computed; a list of tensors does not."""
+        return self.spec.family != "weights"
+
     def _check_computation(self, wanted: str) -> None:
-        if self.spec.family == "weights":
+        if not self.is_computed:
             hint = f"`archcalc params --depth 9` lists them; for {wanted} give the model's config.json or a spec"
             raise InputError("a list of tensors does not describe the computation", hint, field=self.name)
 
@@ -239,6 +252,12 @@ class Model:
 
         asked = Options.of("memory", options, besides=("depth", "timeline"))
         return memory(self, asked, depth=depth, timeline=timeline)
+
+    def plot(self, x: str | Mapping[str, Any], **asked: Unpack[ChartKeywords]) -> PlotReport:
+        """Curves over an option or a field of the spec: `archcalc.plot` of this model alone."""
+        from archcalc.analyze.plot.answer import plot
+
+        return plot(self, x, **asked)
 
     @checked()
     def report(self, *, gpus: Sequence[str] | str | None = None, **options: Unpack[FitKeywords]) -> Overview:
@@ -297,7 +316,7 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
     """Validate and resolve a spec that was read, with `--set` changes on top."""
     with document.locating():
         family = family_module(document.data.get("family", "transformer"))
-        spec = _read(family, document.data)
+        spec = read_spec(family, document.data, _specs)
         with blaming(spec, changes):
             for change in changes:
                 spec = changed(spec, change)
@@ -308,32 +327,13 @@ def from_document(document: Document, name: str, changes: tuple[str, ...] = ()) 
             with gathering():
                 resolved = family.resolve(spec)
             title = ", ".join((spec.name or name, *changes))
-            model = Model(title, spec, resolved, document, edited=bool(changes))
+            model = Model(title, spec, resolved, document, edited=bool(changes), changes=changes)
             _ = model.stored  # a mistake in it is told with its line, as any other
     return model
 
 
-def _read(family: Any, data: Any) -> Any:
-    try:
-        return family.Spec.read(data)
-    except InputError as error:
-        from archcalc.spec.mistakes import with_missing
-
-        if "family" not in data:
-            _check_family(family.Spec, data)
-        raise with_missing(error, family.Spec, data, family.resolve) from None
-
-
-def _check_family(spec: Any, data: Any) -> None:
-    """A spec that names no family is a Transformer; one whose fields are another family's lacks that line."""
-    from archcalc.spec.other_names import fits
-
-    others = [name for name in families() if family_module(name).Spec is not spec]
-    fitting = [name for name in others if fits(family_module(name).Spec, data)]
-    own = [name for name in data if fitting and name not in spec.model_fields]
-    if len(fitting) == 1 and any(name in family_module(fitting[0]).Spec.model_fields for name in own):
-        fact = f"a spec that names no family is a Transformer, which has no {own[0]}"
-        raise InputError(fact, f"begin the file with `family: {fitting[0]}`", fields=[(own[0],)], field="family")
+def _specs() -> dict[str, Any]:
+    return {name: family_module(name).Spec for name in families()}
 
 
 def _noted(spec: ModelSpec, notes: tuple[str, ...]) -> ModelSpec:

@@ -34,6 +34,12 @@ def test_every_preset_is_in_the_wheel(installed: Path) -> None:
     assert (installed / "archcalc" / "py.typed").is_file()
 
 
+def test_the_explorers_page_is_in_the_wheel(installed: Path) -> None:
+    page = Path("archcalc", "ui", "static")
+    assert _files(installed / page) == _files(ROOT / page)
+    assert "backend.js" in _files(installed / page)
+
+
 def _files(folder: Path) -> set[str]:
     return {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
 

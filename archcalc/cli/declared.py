@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -17,15 +17,23 @@ Command = Callable[..., None]
 
 
 def takes_options(command: Command) -> Command:
-    """Give typer one parameter per option; the command itself receives them all as its parameter `options`, checked; as
-    they were given where it has no usual mode, since what may be given depends on that."""
+    """Give typer one parameter per option; the command itself receives them all as its parameter `options`."""
+    return _taking(command, Options.of)
+
+
+def takes_values(command: Command) -> Command:
+    """The same for a command that asks with several values of an option: it receives what was given, by name."""
+    return _taking(command, lambda _, given: {name: value for name, value in given.items() if value is not None})
+
+
+def _taking(command: Command, made: Callable[[str, Mapping[str, Any]], Any]) -> Command:
     name = command.__name__
     own = inspect.signature(command, eval_str=True).parameters
     known = dict(options_of(name))
 
     def called(**given: Any) -> None:
-        said = {option: given.pop(option) for option in known}
-        command(**given, options=Options.of(name, said) if name in USUAL_MODE else said)
+        options = made(name, {option: given.pop(option) for option in known})
+        command(**given, options=options)
 
     generated = [parameter(option, one, default=USUAL_MODE.get(name)) for option, one in known.items()]
     listed = [one for each in own.values() for one in (generated if each.name == "options" else [each])]

@@ -14,7 +14,11 @@ from archcalc.core.errors import InputError
 from archcalc.core.visible import UNSEEN, escaped
 from archcalc.render.style import MARKS, on_terminal, unstyled
 
-_ASCII = str.maketrans("·−–×…█▓▒░▪│✓✗→≈√²▏▎▍▌▋▊▉", "---x.#=+:o|vx>~/2.......")  # one for one, to keep columns in line
+_ASCII: dict[int, int | str] = {  # one for one, to keep columns in line
+    **str.maketrans("·−–×…█▓▒░▪│✓✗→≈±√²▏▎▍▌▋▊▉", "---x.#=+:o|vx>~~/2......."),
+    **str.maketrans("●○■□▲△◆◇╳─╌┤┴└▁▂▃▄▅▆▇▼", "o+*#@%&$X--++`...:::#v"),
+    **{0x2800 + dots: "." for dots in range(1, 256)},  # braille
+}
 
 
 class Enough(Exception):

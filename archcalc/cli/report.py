@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from archcalc.cli.declared import takes_options
+from archcalc.cli.declared import takes_values
 from archcalc.cli.fit import Gpus
 from archcalc.cli.options import ModelName, Set, loaded
 from archcalc.cli.printing import out
@@ -26,7 +26,7 @@ Output = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
-@takes_options
+@takes_values
 def report(
     model: ModelName = "textbook",
     output: Output = None,

@@ -110,7 +110,7 @@ def of_file(path: Path, shown: str, trace: bool) -> Document:
     if _is_safetensors(start) or path.suffix == ".safetensors":
         from archcalc.importers import safetensors
 
-        return of_tensors(safetensors.read(path), shown, *_of_shard(path.name))
+        return of_tensors(safetensors.read(path), shown, *of_shard(path.name))
     if _is_index(start):
         from archcalc.importers import safetensors
 
@@ -119,7 +119,7 @@ def of_file(path: Path, shown: str, trace: bool) -> Document:
     return of_bytes(start, shown, trace=trace)
 
 
-def _of_shard(name: str) -> tuple[str, ...]:
+def of_shard(name: str) -> tuple[str, ...]:
     shard = weight_names.SHARD.fullmatch(name)
     return (
         (f"shard {int(shard[2])} of {int(shard[3])}: the others are not counted; give the index file",) if shard else ()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import struct
 from dataclasses import dataclass
+from io import BytesIO
 from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -28,6 +29,7 @@ _FACT, _TENSOR, _WORD = 8, 8, 8  # bytes that each takes at the least, for the l
 MANY = 200_000  # more facts or tensors than any file has
 MANY_WORDS = 4_000_000  # of all lists together; the largest vocabularies have some 300,000, and as many merges
 LONGEST = 65_535  # bytes of a name; a longer text, such as a tokenizer in JSON, is passed over
+_ENDS = "the file ends within its header"
 SHORT = 4_096  # a list that is kept, with a number for each layer
 
 
@@ -48,7 +50,17 @@ def read(file: Path) -> Header:
 
 def _read(file: Path) -> Header:
     with file.open("rb", buffering=1 << 20) as stream:
-        return _Reader(stream).header()
+        return _Reader(stream, os.fstat(stream.fileno()).st_size).header()
+
+
+def of_start(raw: bytes, size: int) -> Header:
+    """The header of a file of `size` bytes of which only the start is at hand; raises `Cut` where that is too short."""
+    found = _Reader(BytesIO(raw), size).header()
+    parts = found.facts.get("split.count", 1)
+    if isinstance(parts, int) and parts > 1:
+        hint = "`archcalc memory FILE` reads all of them, where they lie in one folder"
+        raise InputError(f"this is one shard of {parts}, and the others are not at hand", hint)
+    return found
 
 
 def _joined(file: Path, parts: int) -> Header:
@@ -71,9 +83,9 @@ def _joined(file: Path, parts: int) -> Header:
 class _Reader:
     """Walks over the header; what lies beyond the end of the file raises."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BinaryIO, size: int) -> None:
         self.stream = stream
-        self.size = os.fstat(stream.fileno()).st_size
+        self.size = size
         self.place = 0
         self.words = 0
 
@@ -94,15 +106,17 @@ class _Reader:
         return self.size - self.place
 
     def bytes(self, count: int) -> bytes:
-        raw = self.stream.read(count) if count <= self.left else b""
+        if count > self.left:
+            raise _broken(_ENDS)
+        raw = self.stream.read(count)
         if len(raw) < count:
-            raise _broken("the file ends within its header")
+            raise Cut(_ENDS)
         self.place += count
         return raw
 
     def skip(self, count: int) -> None:
         if count > self.left:
-            raise _broken("the file ends within its header")
+            raise _broken(_ENDS)
         self.place = self.stream.seek(count, os.SEEK_CUR)
 
     def number(self, code: str) -> Any:
@@ -158,7 +172,7 @@ class _Reader:
         for _ in range(length):
             raw = read(_WORD)
             if len(raw) < _WORD:
-                raise _broken("the file ends within its header")
+                raise Cut(_ENDS)
             self.place += _WORD
             self.skip(unpack(raw)[0])
 
@@ -207,6 +221,13 @@ def _alignment(said: Any) -> int:
     if isinstance(said, bool) or not isinstance(said, int) or said < 1 or said & (said - 1):
         raise _broken("general.alignment is not a power of two")
     return said
+
+
+class Cut(InputError):
+    """What is at hand ends within the header: a file that is cut meanwhile, or too short a start of one."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"not a whole GGUF file: {why}", "download it again")
 
 
 def _broken(why: str) -> InputError:

@@ -25,14 +25,13 @@ PROJECTOR = "clip"  # the architecture of a file that reads images or sound for 
 
 
 def document(path: Path, shown: str) -> Document:
-    facts = Facts(gguf.read(path))
-    found = _read(facts, shown)
+    found = of_header(gguf.read(path), shown)
     found.file_notes = (*found.file_notes, *_beside(path))
     return found
 
 
-def _read(facts: Facts, shown: str) -> Document:
-    header = facts.header
+def of_header(header: gguf.Header, shown: str) -> Document:
+    facts = Facts(header)
     if not facts.architecture or facts.architecture == PROJECTOR:
         return of_tensors(header.tensors, shown, _told(facts))
     way = facts.entry

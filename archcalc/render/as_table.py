@@ -31,10 +31,20 @@ def render(report: Report, *, width: int) -> str:
     blocks = [
         [*map(bold, _title(shown.title, width)), *map(bold, headline), *map(dim, worked)],
         _figures(figures),
-        *(_Layout(table, width).lines() for table, _ in fitted),
+        *(block for table, _ in fitted for block in _table(table, width)),
         [dim(line) for note in (*explained, *narrow) for line in _note(note, width)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _table(table: Table, width: int) -> list[list[str]]:
+    """With its picture above it, which few tables have."""
+    lines = _Layout(table, width).lines()
+    if not table.picture:
+        return [lines]
+    from archcalc.render.chart.in_text import in_text
+
+    return [in_text(table.picture, width), lines]
 
 
 def _answer(shown: Page, width: int) -> list[str]:
@@ -74,7 +84,7 @@ def _fitting(table: Table, width: int) -> tuple[Table, list[Column]]:
         return table, []
     kept = [i for i, column in enumerate(table.columns) if not column.spare]
     lines = [line._replace(cells=tuple(line.cells[i] for i in kept)) for line in table.lines]
-    return Table(tuple(table.columns[i] for i in kept), tuple(lines)), spare
+    return Table(tuple(table.columns[i] for i in kept), tuple(lines), table.picture), spare
 
 
 class _Layout:

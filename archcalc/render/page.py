@@ -51,7 +51,7 @@ def _figure(each: Figure) -> Figure:
 
 
 def _table(each: Table) -> Table:
-    return Table(tuple(map(_column, each.columns)), tuple(map(_line, each.lines)))
+    return Table(tuple(map(_column, each.columns)), tuple(map(_line, each.lines)), each.picture)
 
 
 def _column(each: Column) -> Column:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from archcalc.report.base import Tone
 
-_BOLD, _DIM, _CYAN, _END, _GREEN, _YELLOW, _RED = MARKS = "\ue000\ue001\ue002\ue003\ue004\ue005\ue006"
+_BOLD, _DIM, _CYAN, _END, _GREEN, _YELLOW, _RED, _BLUE, _MAGENTA = MARKS = (
+    "\ue000\ue001\ue002\ue003\ue004\ue005\ue006\ue007\ue008"
+)
 _CODES = {
     _BOLD: "\x1b[1m",
     _DIM: "\x1b[2m",
@@ -17,7 +19,10 @@ _CODES = {
     _GREEN: "\x1b[32m",
     _YELLOW: "\x1b[33m",
     _RED: "\x1b[31m",
+    _BLUE: "\x1b[34m",
+    _MAGENTA: "\x1b[35m",
 }
+_SERIES = (_CYAN, _YELLOW, _GREEN, _MAGENTA, _BLUE, _RED)  # of curves, which differ by their marks besides
 _TONES: dict[Tone, str] = {"good": _GREEN, "fair": _YELLOW, "bad": _RED}
 
 
@@ -36,6 +41,11 @@ def coloured(text: str) -> str:
 def toned(text: str, tone: Tone) -> str:
     """Green, yellow or red, or as it is."""
     return f"{_TONES[tone]}{text}{_END}" if tone else text
+
+
+def painted(text: str, number: int) -> str:
+    """In the colour of one of several curves."""
+    return f"{_SERIES[number % len(_SERIES)]}{text}{_END}"
 
 
 def unstyled(text: str) -> str:

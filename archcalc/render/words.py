@@ -117,6 +117,8 @@ WORDS: dict[Unit, Callable[[Any], str]] = {
     "residual": residual,
     "tolerance": lambda value: f"{value:.2g}",
     "flops": _count,
+    "rough": lambda value: rounded(round(value)),
+    "rough_flops": lambda value: flops(round(value)),
     "bytes": decimal_bytes,
     "binary": binary_bytes,
     "memory": lambda value: f"{value:,} bytes · {binary_bytes(value)}",

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from archcalc.core.assumptions import Assumption
 from archcalc.core.count import Count
 from archcalc.core.expression import Leaf
+from archcalc.report.picture import Picture
 from archcalc.spec.scope import WHOLE, Scope
 
 SCHEMA_VERSION = 2
@@ -39,6 +40,8 @@ Unit = Literal[
     "room",
     "bound",
     "fitting",
+    "rough",
+    "rough_flops",
 ]
 Flag = Literal["", "estimate", "used", "right", "wrong", "corrected"]
 Tone = Literal["", "good", "fair", "bad"]  # how a verdict is coloured
@@ -110,6 +113,7 @@ class Table:
 
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
+    picture: Picture | None = None  # of the same values, drawn above it where there are no pages
 
     def __post_init__(self) -> None:
         for line in self.lines:

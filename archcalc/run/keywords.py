@@ -5,8 +5,8 @@ A test holds these equal to the options that each command takes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
 Size = int | str | None  # a whole number, or as people write it: 8k
 Names = str | Sequence[str] | None  # q,v or a list of names
@@ -74,6 +74,20 @@ class MemoryKeywords(SharedKeywords, total=False):
     ngl: Size
     cpu_moe: bool | None
     n_cpu_moe: Size
+
+
+class PlotKeywords(MemoryKeywords, FlopsKeywords, total=False):
+    """Keywords of `archcalc.plot`."""
+
+
+class ChartKeywords(PlotKeywords, total=False):
+    """The same, and what is drawn: `--y`, `--by`, `--gpu`, `--log` and `--linear`."""
+
+    y: Names
+    by: str | Mapping[str, Any] | None
+    gpus: Names
+    log: Names
+    linear: Names
 
 
 class FitKeywords(MemoryKeywords, total=False):

@@ -6,7 +6,7 @@ from typing import Any
 
 MODES = ("train", "infer", "prefill", "decode")
 TRAIN, INFERENCE = ("train",), ("infer", "prefill", "decode")
-FLOPS, FIT, BYTES = ("flops",), ("fit", "report"), ("memory", "fit", "report")
+FLOPS, FIT, BYTES = ("flops", "plot"), ("fit", "report"), ("memory", "fit", "report", "plot")
 OF_TRAINING: dict[str, Any] = {"modes": TRAIN, "commands": BYTES}
 ATTENTION = ("eager", "flash")
 CAUSAL = ("full", "half")

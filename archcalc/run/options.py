@@ -1,4 +1,4 @@
-"""Every option of `archcalc flops`, `memory` and `fit`, declared once and checked in one place.
+"""Every option of `archcalc flops`, `memory`, `fit` and `plot`, declared once and checked in one place.
 
     Options.of("memory", {"mode": "train", "batch": "8", "tensor_parallel_size": 2})
 

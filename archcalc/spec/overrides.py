@@ -44,6 +44,11 @@ def blaming(spec: ModelSpec, changes: tuple[str, ...]) -> Iterator[None]:
         raise
 
 
+def is_field(spec: ModelSpec, path: str) -> bool:
+    """Whether a change of that path changes anything the spec has a name for."""
+    return _full_path(spec, path)[0] in type(spec).model_fields
+
+
 def _full_path(spec: ModelSpec, path: str) -> list[str]:
     """A field may go by its last name where the spec has it in one place only: `image` for `embedding.image`."""
     keys = path.strip().split(".")

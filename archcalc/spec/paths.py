@@ -50,7 +50,14 @@ def _named() -> Iterator[Path]:
 
 def presets(kind: str = "models") -> dict[str, Path]:
     """Every preset's file by its name."""
-    return {file.stem: file for folder in folders(kind) for file in _files(folder)}
+    shipped, *own = folders(kind)
+    return {**_shipped(shipped), **{file.stem: file for folder in own for file in _files(folder)}}
+
+
+@cache
+def _shipped(folder: Path) -> dict[str, Path]:
+    """Listed once: a question about ten devices asks a hundred times which there are."""
+    return {file.stem: file for file in _files(folder)}
 
 
 def _files(folder: Path) -> list[Path]:

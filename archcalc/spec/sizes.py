@@ -38,7 +38,7 @@ class Sizes:
         size,
         metavar="SIZE",
         modes=WITH_CACHE,
-        commands=("flops", "memory", "fit", "report"),
+        commands=("flops", "memory", "fit", "report", "plot"),
         also=("context_length", "max_model_len", "ctx_size"),
     )
 

@@ -81,7 +81,7 @@ def test_a_terminal_is_sent_no_command(tmp_path: Path, kind: str, variables: dic
     assert not HARM.search(OWN.sub("", sent)), sent
 
 
-COMMANDS = ["params", "memory", "fit", "compare"]
+COMMANDS = ["params", "memory", "fit", "compare", "plot"]
 FORMATS = ["table", "json", "csv", "latex", "markdown"]
 IN_FORMATS = [("show", ""), *product(COMMANDS, FORMATS)]  # a spec is printed in one format
 
@@ -95,7 +95,7 @@ def test_no_format_lets_a_command_through(
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", colour)
     model = hostile_files(tmp_path)[kind]
-    beside = ["gpt2"] if command == "compare" else []
+    beside = {"compare": ["gpt2"], "plot": ["gpt2", "--x", "batch=1,2"]}.get(command, [])
     answer = run(command, model, *beside, *(["--format", format] if format else []))
     assert answer.code in (0, 2), answer.err
     assert not HARM.search(OWN.sub("", answer.out) if colour == "1" else answer.out)

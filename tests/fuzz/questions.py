@@ -63,8 +63,13 @@ COMMANDS: dict[str, dict[str, Choices]] = {
     "fit": {**_SHARED, **_LENGTHS, **_TRAINED, **_MEMORY},
     "kernel": {"--format": FORMATS, "--seq": SIZES, "--v-dim": SIZES},
     "compare": {**_SHARED, **_LENGTHS, **_TREE, "--metric": ("params", "flops", "memory")},
+    "plot": {
+        **_SHARED, **_LENGTHS, **_TRAINED, **_MEMORY, "--y": ("memory", "cache,memory", "flops", "params", "weights"),
+        "--by": ("weights", "batch=1,2", "attention", "heads=2,4"), "--gpu": ("rtx-4090", "1GiB"), "--log": ("x", "y"),
+    },
     "show": {},
 }  # fmt: skip
+AXES = ("seq=16..256", "batch=1,2,4", "d_model=64,128", "attention=eager,flash", "tp=1,2,3", "heads=1..4", "seq=4..1")
 GPUS = ("rtx-4090", "h100", "24GiB", "8GB", "80GiB")
 CHANGES = (
     "d_model=64", "heads=4", "decoder=3", "encoder=2", "vocab=1000", "ffn=128", "precision=bf16", "head=tied",
@@ -72,6 +77,7 @@ CHANGES = (
 )  # fmt: skip
 _SHARES = {
     "params": 40, "flops": 12, "memory": 18, "shapes": 8, "diagram": 6, "kernel": 5, "compare": 4, "show": 8, "fit": 2,
+    "plot": 2,
 }  # fmt: skip
 
 
@@ -89,6 +95,8 @@ def line(command: str, model: tuple[str, ...], random: Random, oddly: float) -> 
         words += option(name, COMMANDS[command][name], random, oddly)
     if command == "fit":
         words += ["--gpu", random.choice(GPUS)]
+    if command == "plot":
+        words += ["--x", random.choice(AXES)]
     if random.random() < oddly * 3:
         words += ["--set", random.choice(CHANGES)]
     return words

@@ -8,7 +8,7 @@ import pytest
 
 import archcalc
 from archcalc import InputError
-from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords
+from archcalc.run.keywords import FitKeywords, FlopsKeywords, MemoryKeywords, PlotKeywords
 from archcalc.run.option_words import MODES
 from archcalc.run.options import USUAL_MODE, Options, options_of
 from archcalc.spec.option import Option, flag_of
@@ -21,6 +21,7 @@ KEYWORDS: dict[str, type] = {
     "memory": MemoryKeywords,
     "fit": FitKeywords,
     "report": FitKeywords,
+    "plot": PlotKeywords,
 }
 EVERY = [(command, name, one) for command in USUAL_MODE for name, one in options_of(command)]
 OTHER_NAMES = [(command, name, other, one) for command, name, one in EVERY for other in one.also]

@@ -36,6 +36,10 @@ ASKED: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "flops": (GPT2.flops, (*SHOWN, *options_for("flops"))),
     "memory": (GPT2.memory, ("depth", "timeline", *options_for("memory"))),
     "fit": (lambda **options: archcalc.fit(GPT2, **options), ("gpus", *options_for("fit"))),
+    "plot": (
+        lambda **options: GPT2.plot(**{"x": "kv_dtype=bf16,fp8", **options}),
+        ("x", "y", "by", "gpus", "log", "linear", *options_for("plot")),
+    ),
     "kernel": (GPT2.kernel, ("seq", "v_dim")),
     "workload": (GPT2.workload, (*SIZES, "mode", "attention")),
     "Memory": (lambda **options: Memory(GPT2, **options).at(), options_for("memory")),

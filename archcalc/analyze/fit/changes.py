@@ -38,6 +38,13 @@ class Change:
     length: int | None = None
     exact: bool = False
     needs: str = ""
+    length_option: str = "seq"  # by which the length is written
+
+    def settings(self) -> dict[str, str]:
+        """What it sets, by the names of options."""
+        sizes = {"batch": self.batch, self.length_option: self.length}
+        values = {**self.options, **{name: size for name, size in sizes.items() if size}}
+        return {flag_of(name).removeprefix("--"): _value(value) for name, value in values.items()}
 
 
 Axis = tuple[Change, ...]
@@ -51,7 +58,13 @@ def written(options: dict[str, Any]) -> str:
 def _written(name: str, value: Any) -> str:
     if value is True:
         return flag_of(name)
-    return f"{flag_of(name)} {','.join(value) if isinstance(value, tuple) else value}"
+    return f"{flag_of(name)} {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    if value is True:
+        return "true"
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def change(name: str, cost: int, price: str, *, exact: bool = False, needs: str = "", **options: Any) -> Change:
@@ -145,7 +158,7 @@ def _shorter(question: Question) -> Iterator[Axis]:
 def shortened(question: Question, length: int, cost: int = 10) -> Change:
     option = "context" if question.options.mode == "decode" else "seq"
     name, price = "shorter context", f"{length:,} tokens instead of {question.length:,}"
-    return Change(name, f"--{option} {length}", price, {}, cost, length=length)
+    return Change(name, f"--{option} {length}", price, {}, cost, length=length, length_option=option)
 
 
 def in_parts(question: Question, one: Change, batch: int) -> Change:

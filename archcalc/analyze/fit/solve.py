@@ -40,6 +40,10 @@ class Curve:
             return 0
         if self.at(most) <= available:
             return most
+        return self.last(available)
+
+    def last(self, available: int) -> int:
+        """The same, where some size is known that fits, and a larger one that does not."""
         for step in count():
             low = max(size for size, need in self.known.items() if need <= available)
             high = min(size for size, need in self.known.items() if need > available)

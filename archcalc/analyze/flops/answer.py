@@ -47,21 +47,13 @@ CHOSEN = Assumption(Topic.COST, "weights read: of as many experts as the tokens 
 
 def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False, names: bool = False) -> FlopsReport:
     """Options are those of `archcalc flops`."""
-    mode = "prefill" if asked.mode == "infer" else asked.mode
-    if mode == "decode":
-        check_decodes(model)
-    load = model.workload(**asked.sizes.given(), mode=mode, attention=asked.attention or "eager")
-    if model.spec.family == "weights":
-        hint = "give the model's config.json or a spec"
-        raise InputError("a weights file does not describe the computation", hint)
-    root = model.build(load, _changes(asked))
-    share = _share(model, asked, root, load)
-    done = _work(root, asked, share)
+    load, share = _shared(model, asked)
+    root, done = share.root, _work(share.root, asked, share)
     return FlopsReport(
         model=model.name,
         assumptions=(*_assumptions(asked, load, root, share), *_unlike_stored(model, asked, share)),
         scope=model.scope,
-        mode=mode,
+        mode=load.mode,
         batch=load.batch,
         lengths=load.lengths,
         context=load.context,
@@ -78,6 +70,24 @@ def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False
         explain=explain,
         names=names,
     )
+
+
+def amounts(model: Model, asked: Options) -> tuple[Amounts, int]:
+    """The FLOPs of the whole model alone, and of how many tokens they are."""
+    load, share = _shared(model, asked)
+    return _amounts(_work(share.root, asked, share)), tokens_of(load)
+
+
+def _shared(model: Model, asked: Options) -> tuple[Workload, Share]:
+    """What is computed, and one GPU's share of it."""
+    mode = "prefill" if asked.mode == "infer" else asked.mode
+    if mode == "decode":
+        check_decodes(model)
+    load = model.workload(**asked.sizes.given(), mode=mode, attention=asked.attention or "eager")
+    if model.spec.family == "weights":
+        hint = "give the model's config.json or a spec"
+        raise InputError("a weights file does not describe the computation", hint)
+    return load, _share(model, asked, model.build(load, _changes(asked)), load)
 
 
 def _changes(asked: Options) -> tuple[Change, ...]:

@@ -170,6 +170,12 @@ class Memory:
             self._required[sizes] = self.peak_bytes(sizes) + beside
         return self._required[sizes]
 
+    def peak_at(self, sizes: Sizes) -> Instant:
+        """The peak of a report, without all else that a report tells."""
+        work = self._workload(sizes)
+        check_sizes(work, self.options)
+        return (self._worst_stage(sizes) if self._stages else self).peak(work)
+
     def peak_parts(self, sizes: Sizes) -> dict[str, int]:
         """The parts of the peak."""
         return self.peak(self._workload(sizes)).parts

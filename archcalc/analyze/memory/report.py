@@ -13,6 +13,7 @@ from archcalc.analyze.memory.replicated import Undivided, records
 from archcalc.analyze.memory.rows import Row
 from archcalc.core.mesh import Plan
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.report.picture import Skyline, Stretch
 from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
 from archcalc.spec.units import binary_bytes, decimal_bytes
@@ -153,11 +154,19 @@ class MemoryReport(Report):
         """Memory over the step, or of each layer."""
         if self.timeline:
             over = (Column("timeline", "name"), *SIZE, Column("of the peak", "share"))
-            return Table(over, tuple(self._timeline_lines()))
+            return Table(over, tuple(self._timeline_lines()), self._skyline())
         labels = ("weights", "states", "saved") if self.mode == "train" else ("weights", "cache")
         wide = (Column(label, "bytes", spare=True) for label in labels)
         columns = (Column("layer", "name"), Column("×", "times"), *SIZE, *wide, Column("share", "share"))
         return Table(columns, tuple(self._layer_lines()))
+
+    def _skyline(self) -> Skyline | None:
+        """None for a model that computes nothing."""
+        if self.peak not in self.instants:
+            return None
+        stretches = tuple(Stretch(one.phase, stretch_name(one), one.bytes) for one in self.instants)
+        throughout = sum(min(one.parts[part] for one in self.instants) for part in self.parts)
+        return Skyline(stretches, self.instants.index(self.peak), throughout)
 
     def _part_line(self, part: str, size: int) -> Line:
         line = self._line(PARTS[part], size)

@@ -44,13 +44,13 @@ def _json(report: DiagramReport) -> str:
 
 
 def _png(report: DiagramReport) -> bytes:
-    from archcalc.render.diagram.images import png
+    from archcalc.render.images import png
 
     return png(_svg(report))
 
 
 def _pdf(report: DiagramReport) -> bytes:
-    from archcalc.render.diagram.images import pdf
+    from archcalc.render.images import pdf
 
     return pdf(_svg(report))
 

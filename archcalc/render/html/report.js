@@ -228,6 +228,7 @@
   }
 
   document.querySelectorAll("[data-zoom]").forEach(zoomable);
+  addEventListener("archcalc-drawn", (event) => zoomable(event.detail)); // the explorer draws anew
   addEventListener("beforeprint", () => {
     for (const closed of document.querySelectorAll("details")) closed.open = true;
   });

@@ -20,6 +20,7 @@ def files() -> dict[str, Path]:
     return dict(sorted(paths.presets("gpus").items(), key=lambda item: _natural(item[0])))
 
 
+@cache
 def _natural(name: str) -> list[tuple[bool, int, str]]:
     parts = re.findall(r"\d+|\D+", name)
     return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]

@@ -24,7 +24,7 @@ def run(case: Case) -> None:
 
 
 def _line(case: Case, model: str) -> list[str]:
-    command = case.random.choices(list(questions.COMMANDS), (20, 12, 8, 18, 24, 1, 10, 6, 9))[0]
+    command = case.random.choices(list(questions.COMMANDS), (20, 12, 8, 18, 24, 1, 10, 6, 2, 9))[0]
     return questions.line(command, (model,), case.random, ODDLY)
 
 

@@ -1,4 +1,4 @@
-"""A diagram as PNG or PDF, drawn from its SVG by CairoSVG, which is an optional extra."""
+"""A picture as PNG or PDF, drawn from its SVG by CairoSVG, which is an optional extra."""
 
 from __future__ import annotations
 

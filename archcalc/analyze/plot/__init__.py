@@ -1,0 +1,1 @@
+"""Curves over a field of the spec or an option: `archcalc plot`."""

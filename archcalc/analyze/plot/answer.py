@@ -1,0 +1,125 @@
+"""Curves of memory, FLOPs and parameters over a field of the spec or an option.
+
+    plot(load("llama-3-8b"), x="seq=1k..128k", y="memory,cache", by="weights", gpus=["rtx-4090"])
+
+Every point is what `archcalc params`, `flops` or `memory` answers with the same options, to the last digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Unpack
+
+from archcalc.analyze.plot.axes import Written, axis
+from archcalc.analyze.plot.curves import Family, families
+from archcalc.analyze.plot.measures import USUAL, Measure, measures
+from archcalc.analyze.plot.notes import notes
+from archcalc.analyze.plot.panels import MEMORY, panels
+from archcalc.analyze.plot.report import PlotReport
+from archcalc.analyze.plot.scales import Scales, is_log
+from archcalc.analyze.plot.settings import check_effects, check_given, described
+from archcalc.analyze.plot.subject import Subject
+from archcalc.core.errors import InputError
+from archcalc.report.picture import Curves, Limit
+from archcalc.run.device import device
+from archcalc.run.keywords import PlotKeywords
+from archcalc.spec.option_checks import a_model, checked
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+AUTOMATIC = Scales()
+NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+@checked()
+def plot(
+    models: Model | Sequence[Model],
+    x: Written,
+    *,
+    y: str | Sequence[str] | None = None,
+    by: Written | None = None,
+    gpus: Sequence[str] | str | None = None,
+    log: str | Sequence[str] | None = None,
+    linear: str | Sequence[str] | None = None,
+    **options: Unpack[PlotKeywords],
+) -> PlotReport:
+    """Curves of one model or several; options are those of `archcalc memory` and `flops`."""
+    listed = [a_model(one, "models") for one in (models if isinstance(models, list | tuple) else [models])]
+    named = [(one.name, one) for one in listed]
+    return plotted(named, x, USUAL if y is None else y, by, gpus or (), Scales.of(log, linear), options)
+
+
+def plotted(
+    models: Sequence[tuple[str, Model]],
+    x: Written,
+    y: str | Sequence[str] = USUAL,
+    by: Written | None = None,
+    gpus: Iterable[str] = (),
+    scales: Scales = AUTOMATIC,
+    options: Mapping[str, Any] = NONE,
+) -> PlotReport:
+    """Models by their labels; options as `archcalc memory` and `flops` take them."""
+    asked, named, given = measures(y), list(gpus), {name: value for name, value in options.items() if value is not None}
+    _check_labels(models)
+    subjects = [Subject(label, model, given, named=len(models) > 1) for label, model in models]
+    over = axis(x, "--x", subjects)
+    apart = axis(by, "--by", subjects) if by is not None else None
+    check_given(given, over, apart)
+    check_effects(asked, given, over, apart)
+    limits = _limits(named, asked, subjects[0])
+    drawn, refused = families(subjects, over, apart, asked)
+    _check_heights(drawn, asked, scales)
+    made, met = panels(drawn, limits, scales.wanted("y"))
+    report = PlotReport(
+        model=" · ".join(dict.fromkeys(_name(label, models) for label, _ in models)),
+        assumptions=(),
+        scope=models[0][1].scope,
+        about=described(asked, over, apart, subjects[0]),
+        x=over,
+        by=apart,
+        measures=asked,
+        families=tuple(drawn),
+        curves=Curves("", "", over.name, over.values, made, over.numeric, is_log(over, scales), over.of_bytes),
+        met=met,
+    )
+    return notes(report, refused, named)
+
+
+def _check_labels(models: Sequence[tuple[str, Model]]) -> None:
+    """A curve is known by the label of its model."""
+    labels = [label for label, _ in models]
+    twice = [label for label in labels if labels.count(label) > 1]
+    if twice:
+        raise InputError("is named twice", "name it once, or change one of them: MODEL:field=value", field=twice[0])
+    if not labels:
+        raise InputError("there is no model to draw", "name one", field="models")
+
+
+def _name(label: str, models: Sequence[tuple[str, Model]]) -> str:
+    """One model by its own name, several as they were typed."""
+    return models[0][1].name if len(models) == 1 else label
+
+
+def _limits(gpus: Sequence[str], asked: Sequence[Measure], subject: Subject) -> list[Limit]:
+    if not gpus:
+        return []
+    if not any(one.name == MEMORY for one in asked):
+        raise InputError("a device's memory is drawn beside memory", "add memory to --y", field="--gpu")
+    if subject.memory.case.engine.fills_device:
+        hint = "leave --gpu or --engine out; `archcalc fit` says how long a context such an engine holds"
+        raise InputError("a serving engine fills whatever a device has", hint, field="--gpu")
+    found = [device(name) for name in gpus]
+    return [Limit(name, one.capacity) for name, one in dict(found).items()]
+
+
+def _check_heights(drawn: Sequence[Family], asked: Sequence[Measure], scales: Scales) -> None:
+    """Refuse what is 0 everywhere, and 0 on a log axis."""
+    for one in asked:
+        heights = {family.value(one, place) for family in drawn for place in family.drawn}
+        if heights == {0}:
+            hint = "leave it out, or add --mode train or infer where it is kept"
+            raise InputError(f"{one.title}: 0 at every point", hint, field="--y")
+        if 0 in heights and scales.wanted("y"):
+            raise InputError(f"{one.title} is 0 somewhere, which has no place on a log axis", field="--log")

@@ -1,0 +1,77 @@
+"""Where a curve passes the memory of a device, or another curve: solved on whole numbers, not read off the drawing.
+
+Between two points of the chart the last whole number on the one side is searched for, and proven by its neighbour on
+the other side: both are computed as any point is. Where sizes between are refused, the two points are all that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, floor
+
+from archcalc.analyze.fit.solve import Curve
+from archcalc.analyze.plot.measures import Number
+from archcalc.core.errors import InputError
+
+Height = Callable[[int], Number | None]  # a curve; None where it has a gap
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Up to `last` it is on one side, from `next` on on the other; `solved` if these are neighbours."""
+
+    last: int
+    next: int
+    rises: bool  # passes what it meets from below
+    at_last: Number
+    at_next: Number
+
+    @property
+    def solved(self) -> bool:
+        return self.next == self.last + 1
+
+
+def crossings(curve: Height, other: Height, places: Sequence[int]) -> Iterator[Crossing]:
+    """Every change of sides between places that are drawn."""
+
+    def above(place: int) -> Number | None:
+        here, there = curve(place), other(place)
+        return None if here is None or there is None else here - there
+
+    sides = [(place, height) for place in places if (height := above(place))]
+    for (left, before), (right, after) in pairwise(sides):
+        if (before > 0) != (after > 0):
+            last, first = _searched(above, left, right, rises=after > 0)
+            yield Crossing(last, first, after > 0, *_heights(curve, last, first))
+
+
+def _heights(curve: Height, last: int, first: int) -> tuple[Number, Number]:
+    here, there = curve(last), curve(first)
+    assert here is not None and there is not None
+    return here, there
+
+
+def _searched(above: Height, left: int, right: int, *, rises: bool) -> tuple[int, int]:
+    """Neighbours of which the first is still on the side of `left`; the two places where one between is refused."""
+    sign = 1 if rises else -1
+
+    def needed(place: int) -> int:
+        found = above(place)
+        if found is None:
+            raise InputError("a gap")
+        return sign * _outward(found)
+
+    line = Curve(needed)
+    try:
+        line.at(left), line.at(right)
+        last = line.last(0 if rises else -1)  # what is equal to a limit fits, be it behind that or before
+    except InputError:
+        return left, right
+    return last, last + 1
+
+
+def _outward(number: Number) -> int:
+    """A whole number with the same sign."""
+    return ceil(number) if number > 0 else floor(number)

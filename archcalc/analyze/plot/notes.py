@@ -1,0 +1,130 @@
+"""What a chart takes for granted: what its points assume, how its axes run, what is missing and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from archcalc.analyze.plot.curves import Family
+from archcalc.analyze.plot.measures import Measure
+from archcalc.analyze.plot.report import PlotReport
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError
+from archcalc.report.base import Report
+from archcalc.run.accuracy import inference_band
+from archcalc.run.device import remarks
+
+LENGTHS = (Topic.SEQ, Topic.SRC_SEQ, Topic.TGT_SEQ, Topic.CONTEXT)
+MANY = 4  # places that are listed one by one
+LEFT_OUT = (Topic.TABLE,)  # how to read the tables of another report
+SOLVED = Assumption(
+    Topic.TABLE, "crossings are solved on whole numbers: at the last one and at the next, both sides were computed"
+)
+BETWEEN = Assumption(
+    Topic.TABLE, "a crossing of which the next number is not the last plus 1: sizes between are refused, or have a gap"
+)
+
+
+def notes(report: PlotReport, refused: Sequence[tuple[str, InputError]], gpus: Sequence[str]) -> PlotReport:
+    """With its assumptions, and the words of its picture."""
+    own = (*_read(report), *_gaps(report, refused), *_crossed(report), *_devices(report, gpus))
+    chart = replace(report.curves, title=report.title(), told=_told(report))
+    return replace(report, assumptions=(*own, *_of_points(report)), curves=chart)
+
+
+def _told(report: PlotReport) -> str:
+    """For those who cannot see the chart."""
+    ranges = [report._range(replace(panel, lines=(line,))) for panel in report.curves.panels for line in panel.lines]
+    return ". ".join([*ranges, *(one.told for one in report.met)]) + "."
+
+
+def _read(report: PlotReport) -> Iterator[Assumption]:
+    kinds = {True: "log", False: "linear"}
+    x = [f"{report.x.name} {kinds[report.curves.log]}"] if report.x.numeric else []
+    axes = [*x, *(f"{panel.title} {kinds[panel.log]}" for panel in report.curves.panels)]
+    yield Assumption(Topic.TABLE, f"axes: {', '.join(axes)}; --log and --linear change it")
+    same = [one.title for one in report.measures if report.by and _is_same(report, one)]
+    if report.by and same:
+        text = f"{' and '.join(same)}: the same for every value of {report.by.name}, so one curve"
+        yield Assumption(Topic.TABLE, text)
+
+
+def _is_same(report: PlotReport, measure: Measure) -> bool:
+    """Whether every model has one curve of several."""
+    heights = {
+        (one.subject.label, *(one.value(measure, place) for place in report.x.values)) for one in report.families
+    }
+    models = {one.subject.label for one in report.families}
+    return len(heights) == len(models) < len(report.families)
+
+
+def _gaps(report: PlotReport, refused: Sequence[tuple[str, InputError]]) -> Iterator[Assumption]:
+    """With the reason; where one option or field is refused at several places, that of the first."""
+    for label, error in refused:
+        yield Assumption(Topic.SCOPE, f"not drawn: {label}: {_reason(error)}")
+    gaps: dict[tuple[tuple[str, ...], str], dict[int | str, InputError]] = {}
+    for family in report.families:
+        for place, error in family.errors.items():
+            gaps.setdefault((tuple(family.subject.words), error.field), {}).setdefault(place, error)
+    for (model, _), errors in gaps.items():
+        first = next(iter(errors.values()))
+        words = ", ".join((*model, _listed(report, list(errors))))
+        yield Assumption(Topic.SCOPE, f"gaps: {words}: {_reason(first)}")
+
+
+def _reason(error: InputError) -> str:
+    return ": ".join(part for part in (error.field, error.fact) if part)
+
+
+def _listed(report: PlotReport, places: list[int | str]) -> str:
+    """`seq 2,048, 4,096`, or from the first to the last of many."""
+    named = [f"{place:,}" if isinstance(place, int) else place for place in places]
+    shown = ", ".join(named) if len(named) <= MANY else f"{named[0]}, {named[1]} … {named[-1]}"
+    return f"{report.x.name} {shown}"
+
+
+def _crossed(report: PlotReport) -> Iterator[Assumption]:
+    found = [one.crossing for one in report.met if one.crossing]
+    if any(one.solved for one in found):
+        yield SOLVED
+    if not all(one.solved for one in found):
+        yield BETWEEN
+
+
+def _devices(report: PlotReport, gpus: Sequence[str]) -> Iterator[Assumption]:
+    if not gpus:
+        return
+    trains = report.families[0].subject.mode("memory") == "train"
+    band = "" if trains else f" (± {inference_band().percent} %)"
+    text = f"fits: needs no more than the device has; `archcalc fit` keeps the error band{band} to spare"
+    yield Assumption(Topic.DEVICE, text)
+    yield from (Assumption(Topic.DEVICE, each) for name in dict.fromkeys(gpus) for each in remarks(name))
+
+
+def _of_points(report: PlotReport) -> Iterator[Assumption]:
+    """What the points of all curves assume, and of some curves alone with their names."""
+    commands = list(dict.fromkeys(one.command for one in report.measures))
+    found = {index: _assumed(family, commands) for index, family in enumerate(report.families)}
+    every = dict.fromkeys(one for assumed in found.values() for one in assumed)
+    for one in every:
+        own = [report.families[index] for index, assumed in found.items() if one in assumed]
+        if len(own) == len(report.families):
+            yield one
+        else:
+            yield replace(one, text=f"{', '.join(_label(each) for each in own)}: {one.text}")
+
+
+def _label(family: Family) -> str:
+    return " · ".join([*family.subject.words, *([family.told] if family.told else [])])
+
+
+def _assumed(family: Family, commands: Sequence[str]) -> dict[Assumption, None]:
+    """By the first point and by the last, and what lengths the last has."""
+    first, last = (_reports(family, place, commands) for place in (family.drawn[0], family.drawn[-1]))
+    both = {one for each in first for one in each.assumptions}
+    kept = (one for each in last for one in each.assumptions if one in both or one.topic in LENGTHS)
+    return dict.fromkeys(one for one in kept if one.topic not in LEFT_OUT)
+
+
+def _reports(family: Family, place: int | str, commands: Sequence[str]) -> list[Report]:
+    return family.x.changed(family.subject, place).reports(commands)

@@ -1,0 +1,191 @@
+"""Panels of a chart: lines of one unit together, equal ones as one, with the devices' memory and where lines cross."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from archcalc.analyze.plot.crossings import Crossing, Height, crossings
+from archcalc.analyze.plot.curves import MOST, Family
+from archcalc.analyze.plot.measures import Measure, Number
+from archcalc.report.picture import Limit, Line, Meeting, Panel
+
+MEMORY = "memory"  # the measure that a device's memory is compared with
+WIDE = 50  # times: an axis that starts at 0 shows nothing of what is so much lower than the highest
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A line: one measure of a family, and of those that are equal to it."""
+
+    label: str
+    measure: Measure
+    families: tuple[Family, ...]
+
+    @property
+    def heights(self) -> tuple[Number | None, ...]:
+        return tuple(self.at(place) for place in self.families[0].x.values)
+
+    @property
+    def path(self) -> tuple[tuple[int, Number | None], ...]:
+        """With every number that a crossing was searched at."""
+        family = self.families[0]
+        if not family.x.numeric:
+            return tuple(enumerate(self.heights))
+        computed = [(place, self.at(place)) for place in family.found if isinstance(place, int)]
+        return tuple(sorted(each for each in computed if each[1] is not None or each[0] in family.x.values))
+
+    def at(self, place: int | str) -> Number | None:
+        return self.families[0].value(self.measure, place)
+
+
+@dataclass(frozen=True)
+class Met:
+    """A crossing, and what meets what; none where a line is on one side of a limit from end to end."""
+
+    line: Drawn
+    other: str
+    is_device: bool
+    crossing: Crossing | None
+    brief: str  # `bf16 fits on rtx-4090 up to`
+
+    @property
+    def at_last(self) -> bool:
+        """Whether it is told by the last number before the crossing: what fits up to there."""
+        return bool(self.crossing and self.crossing.rises and self.is_device)
+
+    @property
+    def numbers(self) -> tuple[Number | None, ...]:
+        """The place, the height there, and that on the other side."""
+        found = self.crossing
+        if not found:
+            return None, None, None
+        at_last = (found.last, found.at_last, found.at_next)
+        return at_last if self.at_last else (found.next, found.at_next, found.at_last)
+
+    @property
+    def told(self) -> str:
+        """The whole sentence."""
+        place, *_ = self.numbers
+        return f"{self.brief} {self.line.families[0].x.name} {place:,}" if place is not None else self.brief
+
+
+def grouped(families: Sequence[Family]) -> list[tuple[str, list[Drawn]]]:
+    """Lines by the panel that they stand in: one for each unit; for each measure where that would be too many."""
+    measures = families[0].measures
+    units = {one.unit: [each for each in measures if each.unit == one.unit] for one in measures}
+    found = []
+    for listed in units.values():
+        together = _lines(families, listed)
+        split = [listed] if len(together) <= MOST else [[one] for one in listed]
+        found += [(_title(each), _lines(families, each)) for each in split]
+    return found
+
+
+def _title(measures: Sequence[Measure]) -> str:
+    *first, last = (one.title for one in measures)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _lines(families: Sequence[Family], measures: Sequence[Measure]) -> list[Drawn]:
+    return [line for one in measures for line in _of_measure(families, one, alone=len(measures) == 1)]
+
+
+def _of_measure(families: Sequence[Family], measure: Measure, *, alone: bool) -> Iterator[Drawn]:
+    """Values of `--by` that change nothing share a line."""
+    by_heights: dict[tuple[object, ...], list[Family]] = {}
+    for one in families:
+        heights = tuple(one.value(measure, place) for place in one.x.values)
+        by_heights.setdefault((one.subject.label, heights), []).append(one)
+    for same in by_heights.values():
+        of_model = [one for one in families if one.subject.label == same[0].subject.label]
+        words = same[0].subject.words
+        words += _values(same, everything=len(same) == len(of_model) > 1)
+        words += [] if alone and words else [measure.title]
+        yield Drawn(" · ".join(words), measure, tuple(same))
+
+
+def _values(same: Sequence[Family], *, everything: bool) -> list[str]:
+    """No value where all are the same: a label says what makes a difference."""
+    named = [one.told for one in same if one.by is not None]
+    return [", ".join(named)] if named and not everything else []
+
+
+def panels(
+    families: Sequence[Family], limits: Sequence[Limit], log: bool | None
+) -> tuple[tuple[Panel, ...], tuple[Met, ...]]:
+    """All panels, and every crossing in them."""
+    made, met, numbers = [], [], dict[object, int]()
+    for title, lines in grouped(families):
+        for line in lines:
+            numbers.setdefault(_identity(line, lines), len(numbers))
+        own = limits if any(line.measure.name == MEMORY for line in lines) else ()
+        found = list(_met(lines, own))
+        met += found
+        made.append(
+            Panel(
+                title=title,
+                unit=lines[0].measure.unit,
+                lines=tuple(_drawn(line, numbers[_identity(line, lines)]) for line in lines),
+                limits=tuple(own),
+                meetings=tuple(_meeting(one, one.crossing) for one in found if one.crossing),
+                log=_is_wide(lines) if log is None else log,
+            )
+        )
+    return tuple(made), tuple(met)
+
+
+def _identity(line: Drawn, lines: Sequence[Drawn]) -> object:
+    """What has one colour in every panel: a model and a value of `--by`, the first time that a panel has them."""
+    same = tuple((one.subject.label, one.by) for one in line.families)
+    return same if line.measure is lines[0].measure else (same, line.measure.name)
+
+
+def _drawn(line: Drawn, number: int) -> Line:
+    return Line(line.label, number, line.heights, line.path)
+
+
+def _is_wide(lines: Sequence[Drawn]) -> bool:
+    """Whether some line is so much lower than another, or every line goes so far."""
+    ranges = [[height for height in line.heights if height is not None] for line in lines]
+    lows, highs = [min(each) for each in ranges], [max(each) for each in ranges]
+    far = all(high > WIDE * low for low, high in zip(lows, highs, strict=True))
+    return min(lows) > 0 and (far or max(highs) > WIDE * min(highs))
+
+
+def _meeting(met: Met, crossing: Crossing) -> Meeting:
+    place, height = (crossing.last, crossing.at_last) if met.at_last else (crossing.next, crossing.at_next)
+    return Meeting(place, height, f"{place:,}", met.told)
+
+
+def _met(lines: Sequence[Drawn], limits: Sequence[Limit]) -> Iterator[Met]:
+    """Of each line with the devices, then of lines with each other; none where the axis has names."""
+    x = lines[0].families[0].x
+    for line in lines if x.numeric else ():
+        for limit in limits if line.measure.name == MEMORY else ():
+            yield from _with_limit(line, limit)
+    for one, other in combinations(lines, 2) if x.numeric else ():
+        for found in crossings(_height(one), _height(other), _places(one)):
+            more = "more" if found.rises else "less"
+            yield Met(one, other.label, False, found, f"{one.label} is {more} than {other.label} from")
+
+
+def _with_limit(line: Drawn, limit: Limit) -> Iterator[Met]:
+    x = line.families[0].x
+    found = list(crossings(_height(line), lambda place: limit.height, _places(line)))
+    for each in found:
+        where = "up to" if each.rises else "from"
+        yield Met(line, limit.name, True, each, f"{line.label} fits on {limit.name} {where}")
+    if not found:
+        fits = max(height for height in line.heights if height is not None) <= limit.height
+        told = f"fits on {limit.name} at every {x.name} drawn" if fits else f"fits on {limit.name} at none"
+        yield Met(line, limit.name, True, None, f"{line.label} {told}")
+
+
+def _height(line: Drawn) -> Height:
+    return line.at
+
+
+def _places(line: Drawn) -> list[int]:
+    return [place for place in line.families[0].x.values if isinstance(place, int)]

@@ -1,0 +1,148 @@
+"""The report of `archcalc plot`: the points of every curve, where curves cross, and the chart of both."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from archcalc.analyze.plot.axes import Axis
+from archcalc.analyze.plot.curves import Family
+from archcalc.analyze.plot.measures import Measure, Number
+from archcalc.analyze.plot.panels import Met
+from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table, Unit
+from archcalc.report.picture import Curves, Panel
+from archcalc.spec.units import binary_bytes, flops, rounded
+
+WIDTH = 78  # of a table whose columns can go by the labels of their curves
+KEPT = 6  # columns that are never left out
+CELLS: dict[str, Unit] = {"bytes": "binary", "flops": "rough_flops", "count": "rough"}
+
+
+@dataclass(frozen=True)
+class PlotReport(Report):
+    command: ClassVar[str] = "plot"
+    about: str  # what is drawn over what, and how the models run
+    x: Axis
+    by: Axis | None
+    measures: tuple[Measure, ...]
+    families: tuple[Family, ...]
+    curves: Curves
+    met: tuple[Met, ...]
+
+    def title(self) -> str:
+        return f"{self.model} · {self.about}"
+
+    def answer(self) -> str:
+        """The first crossing, else from where to where the first curve goes."""
+        crossed = [one.told for one in self.met if one.crossing]
+        return crossed[0] if crossed else self._range(self.curves.panels[0])
+
+    def _range(self, panel: Panel) -> str:
+        line = panel.lines[0]
+        points = [(x, y) for x, y in zip(self.x.values, line.heights, strict=True) if y is not None]
+        (first, low), (last, high) = points[0], points[-1]
+        name = "" if isinstance(first, str) else f"{self.x.name} "
+        return f"{line.label}: {amount(low, panel)} at {name}{_plain(first)}, {amount(high, panel)} at {_plain(last)}"
+
+    def table(self) -> Table:
+        """A line for each place of the axis, a column for each curve."""
+        lines = [(line, panel) for panel in self.curves.panels for line in panel.lines]
+        heads = [line.label for line, _ in lines]
+        units = [CELLS[panel.unit] for _, panel in lines]
+        named = zip(self._heads(heads), units, strict=True)
+        columns = [Column(head, unit, spare=place >= KEPT) for place, (head, unit) in enumerate(named)]
+        rows = zip(self.x.values, *(line.heights for line, _ in lines), strict=True)
+        made = (Line((_plain(x), *heights)) for x, *heights in rows)
+        return Table((Column(self.x.name, "bound"), *columns), tuple(made), self.curves)
+
+    def _heads(self, labels: list[str]) -> list[str]:
+        """The labels, or letters where those are too wide."""
+        wide = len(self.x.name) + sum(2 + max(len(label), 9) for label in labels)
+        return labels if wide <= WIDTH else [letter(place) for place in range(len(labels))]
+
+    def more(self) -> Sequence[Table]:
+        return [*self._letters(), *self._crossings()]
+
+    def _letters(self) -> Iterator[Table]:
+        """What the letters stand for."""
+        labels = [line.label for panel in self.curves.panels for line in panel.lines]
+        if self._heads(labels) != labels:
+            lines = (Line((letter(place), label)) for place, label in enumerate(labels))
+            yield Table((Column("", "name"), Column("curve", "text")), tuple(lines))
+
+    def _crossings(self) -> Iterator[Table]:
+        if self.met:
+            heads = (Column(self.x.name, "count"), Column("there", "count"), Column("past it", "count"))
+            lines = tuple(Line((one.brief, *one.numbers)) for one in self.met)
+            yield Table((Column("where curves cross", "name"), *heads), lines)
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "model": self.model,
+            **self.scope.record(),
+            "x": self.x.name,
+            "by": self.by.name if self.by else None,
+            "y": [one.name for one in self.measures],
+            "axes": self._axes(),
+            "capacities": [
+                {"device": limit.name, "bytes": limit.height} for panel in self.curves.panels for limit in panel.limits
+            ],
+            "crossings": [self._crossing(one) for one in self.met],
+            "assumptions": self.assumed(),
+            "rows": list(self._rows()),
+        }
+
+    def _axes(self) -> dict[str, str]:
+        panels = {f"y of {panel.title}": "log" if panel.log else "linear" for panel in self.curves.panels}
+        kinds = {True: "log", False: "linear"}
+        return {"x": kinds[self.curves.log] if self.x.numeric else "names", **panels}
+
+    def _crossing(self, met: Met) -> dict[str, Any]:
+        found = met.crossing
+        numbers = ("last", "next", "at_last", "at_next", "rises", "solved")
+        return {
+            "curve": met.line.label,
+            "y": met.line.measure.name,
+            "meets": met.other,
+            "device": met.is_device,
+            **{name: getattr(found, name) if found else None for name in numbers},
+            "text": met.told,
+        }
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """A line for each point, with what is measured there."""
+        for family in self.families:
+            for place in self.x.values:
+                by = {self.by.name: family.by} if self.by else {}
+                numbers = {key(one): family.value(one, place) for one in self.measures}
+                yield {"model": family.subject.label, **by, self.x.name: place, **numbers}
+
+    def _repr_html_(self) -> str:
+        """The chart and its tables, for notebooks."""
+        return f"{self._repr_svg_()}\n{super()._repr_html_()}"
+
+    def _repr_svg_(self) -> str:
+        return str(importlib.import_module("archcalc.render.chart.curves").curves(self).svg())  # above reports
+
+
+def key(measure: Measure) -> str:
+    """The column of a spreadsheet."""
+    name = measure.name.replace("-", "_")
+    return f"{name}_bytes" if measure.unit == "bytes" else name
+
+
+def letter(place: int) -> str:
+    return chr(ord("A") + place % 26) * (place // 26 + 1)
+
+
+def amount(number: Number, panel: Panel) -> str:
+    """`16.8 GiB`, `8.03 B`, `874.9 G`."""
+    words = {"bytes": binary_bytes, "flops": flops, "count": rounded}
+    return words[panel.unit](round(number))
+
+
+def _plain(place: int | str) -> str:
+    return f"{place:,}" if isinstance(place, int) and not isinstance(place, bool) else str(place)

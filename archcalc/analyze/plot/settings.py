@@ -1,0 +1,60 @@
+"""How the models of a chart run: which options count for what is drawn, and the words for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from archcalc.analyze.plot.axes import Axis
+from archcalc.analyze.plot.measures import Measure
+from archcalc.analyze.plot.subject import Subject
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.run.options import options_of
+from archcalc.spec.option import flag_of
+
+MODES = {"train": "training", "infer": "inference"}
+
+
+def check_given(options: Mapping[str, Any], x: Axis, by: Axis | None) -> None:
+    """An axis changes its option itself, and two axes change different ones."""
+    known = dict(options_of("plot"))
+    for name in options:
+        if name not in known:
+            raise InputError(f"no option called {name}", did_you_mean(name, [*known, "x", "y", "by", "gpus"]))
+    for flag, axis in (("--x", x), ("--by", by)):
+        if axis and axis.option and options.get(axis.option) is not None:
+            fact = f"{flag} goes through its values already"
+            raise InputError(fact, f"leave {flag_of(axis.option)} out", field=flag_of(axis.option))
+    if by and (by.option, by.name) == (x.option, x.name):
+        raise InputError(f"--x goes through {x.name} already", "split the curves by something else", field="--by")
+
+
+def check_effects(asked: Sequence[Measure], options: Mapping[str, Any], x: Axis, by: Axis | None) -> None:
+    """Refuse options that change nothing of what is drawn, and an axis along which something stays the same."""
+    takes = {one.command: {name for name, _ in options_of(one.command)} for one in asked if one.command != "params"}
+    for one in asked:
+        if x.option and x.option not in takes.get(one.command, ()):
+            hint = "leave it out, or vary a field of the spec, such as --x d_model=256..4096"
+            raise InputError(f"{one.title} do not depend on {x.name}", hint, field=f"--y {one.name}")
+    given = [*options, *([by.option] if by and by.option else [])]
+    for name in given:
+        if options.get(name, 0) is not None and not any(name in taken for taken in takes.values()):
+            drawn = " and ".join(dict.fromkeys(one.name for one in asked))
+            raise InputError(f"has no effect on {drawn}", "leave it out, or draw memory or flops", field=flag_of(name))
+
+
+def described(asked: Sequence[Measure], x: Axis, by: Axis | None, subject: Subject) -> str:
+    """`memory and cache over seq, by weights · inference · batch 4`."""
+    *first, last = (one.title for one in asked)
+    what = f"{', '.join(first)} and {last}" if first else last
+    apart = f", by {by.name}" if by else ""
+    commands = dict.fromkeys(one.command for one in asked if one.command != "params")
+    varied = "mode" in (x.option, by.option if by else "")
+    modes = dict.fromkeys(_mode(subject, command) for command in commands if not varied)
+    sizes = (f"{name} {subject.given[name]}" for name in ("batch", "seq", "context") if subject.given.get(name))
+    return " · ".join((f"{what} over {x.name}{apart}", *modes, *sizes))
+
+
+def _mode(subject: Subject, command: str) -> str:
+    mode = subject.mode(command)
+    return "prefill" if command == "flops" and mode == "infer" else MODES.get(mode, mode)

@@ -1,0 +1,116 @@
+"""The command that draws curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from archcalc.cli.declared import takes_values
+from archcalc.cli.gpus import completed_gpu
+from archcalc.cli.options import Format, Set, show
+from archcalc.cli.printing import out
+from archcalc.cli.several_models import Models, labelled
+from archcalc.core.errors import InputError
+from archcalc.render import formats
+from archcalc.render.chart.files import WRITTEN, written
+
+_SUFFIXES = " ".join(WRITTEN)
+X = Annotated[
+    str,
+    typer.Option(
+        "--x",
+        metavar="NAME=VALUES",
+        help="What goes along the axis: an option (seq, batch, tp, weights …) or a field of the spec (d_model, "
+        "decoder.blocks …). VALUES: 1k,2k,8k; 1k..128k, doubled; 512..4096:512, in steps; names.",
+    ),
+]
+Y = Annotated[
+    str,
+    typer.Option(
+        "--y",
+        metavar="NAMES",
+        help="What is drawn: memory, cache, weights, activations or another part of memory; params, active; flops, "
+        "flops-per-token. Several with commas.",
+    ),
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="NAME[=VALUES]",
+        help="A curve for each value of an option or field: --by weights, --by batch=1,8,64.",
+    ),
+]
+Gpus = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gpu",
+        metavar="NAME|SIZE",
+        autocompletion=completed_gpu,
+        help="Draw the memory of this device, and say where curves pass it. Repeatable.",
+    ),
+]
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="FILE", help=f"The file to write, by its suffix: {_SUFFIXES}"),
+]
+Log = Annotated[str | None, typer.Option("--log", metavar="x|y|x,y", help="Axes with a log scale.")]
+Linear = Annotated[str | None, typer.Option("--linear", metavar="x|y|x,y", help="Axes with a linear scale.")]
+
+
+@takes_values
+def plot(
+    models: Models,
+    x: X = ...,  # type: ignore[assignment]  # which typer reads as: must be given
+    y: Y = "memory",
+    by: By = None,
+    gpu: Gpus = None,
+    *,
+    output: Output = None,
+    log: Log = None,
+    linear: Linear = None,
+    options: dict[str, Any],
+    set: Set = [],
+    format: Format = "table",
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Curves over a field of the spec or an option: memory, FLOPs or parameters of one model or several.
+
+    Every point is what `archcalc memory`, `flops` or `params` answers with the same options, all of which are taken.
+    Where curves pass the memory of a device, or each other, is solved on whole numbers.
+    """
+    _check(output, format, force=force)
+    from archcalc.analyze.plot.answer import plotted
+    from archcalc.analyze.plot.scales import Scales
+
+    scales = Scales.of(log, linear)
+    report = plotted(labelled(models, set), x, y, by, gpu or (), scales, options)
+    if output is None:
+        show(report, format)
+        return
+    from archcalc.cli.new_file import write
+
+    write(Path(output), written(report, _suffix(output)), replace=force)
+    out(f"wrote {output}")
+
+
+def _check(output: str | None, format: str, *, force: bool) -> None:
+    """Before anything is computed."""
+    if output is not None:
+        _suffix(output)
+        if format != "table":
+            raise InputError("the suffix of the file decides", "leave out --format or -o", field="--format")
+    elif force:
+        raise InputError("--force has no effect where no file is written", "name one with -o", field="--force")
+    elif format not in formats() and f".{format}" in WRITTEN:
+        raise InputError(f"no format called {format}", f"-o plot.{format} writes such a file", field="--format")
+
+
+def _suffix(output: str) -> str:
+    suffix = Path(output).suffix.lower()
+    if suffix not in WRITTEN:
+        fact = f"no type of file is known by the suffix {suffix}" if suffix else "the file's name has no suffix"
+        raise InputError(fact, f"choose from: {_SUFFIXES}", field=output or "-o")
+    return suffix

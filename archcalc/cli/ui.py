@@ -1,0 +1,71 @@
+"""The command that opens the explorer in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from archcalc.cli.options import completed_preset
+from archcalc.cli.printing import out
+from archcalc.core.errors import InputError
+
+Model = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="MODEL",
+        autocompletion=completed_preset,
+        show_default=False,
+        help="A preset to begin with (default: the textbook Transformer). Files are opened on the page.",
+    ),
+]
+Port = Annotated[int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port (default: any free one).")]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address without opening it.")]
+
+
+def ui(model: Model = None, port: Port = 0, no_browser: NoBrowser = False) -> None:
+    """Open the explorer in the browser: choose or edit a model, move sliders, compare.
+
+    Answers come from this machine alone, on a port that no other machine reaches, to pages that have the token of the
+    address. Ctrl-C ends it.
+    """
+    from archcalc.ui.running import bound, check_installed, run
+
+    check_installed()
+    preset = _preset(model) if model else ""
+    run(bound(port), preset, _without_browser if no_browser else _opened)
+
+
+def _preset(model: str) -> str:
+    from archcalc.loading import preset_called
+    from archcalc.spec import paths
+
+    found = preset_called(model, paths.presets())
+    if found is None:
+        raise InputError(f"no preset is called {model}", "leave it out, and open the file on the page", field="MODEL")
+    return found[0]
+
+
+def _without_browser(address: str) -> None:
+    out(f"{address}\nCtrl-C ends it")
+
+
+def _opened(address: str) -> None:
+    """Beside the server, which has to answer the browser."""
+    from threading import Thread
+
+    _without_browser(address)
+    Thread(target=_browse, args=(address,), daemon=True).start()
+
+
+def _browse(address: str) -> None:
+    """In a window; a browser that takes the terminal, as lynx does, would keep the server's own."""
+    import webbrowser
+
+    try:
+        found = webbrowser.get()
+    except webbrowser.Error:  # there is none
+        return
+    in_terminal = isinstance(found, webbrowser.GenericBrowser) and not isinstance(found, webbrowser.BackgroundBrowser)
+    if not in_terminal:
+        found.open(address)

@@ -1,0 +1,208 @@
+"""Curves as a picture: a panel for each unit, labels at the ends of lines, devices as rules, crossings with numbers.
+
+Lines differ in colour and in dashes; the label of each begins with a piece of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from archcalc.render.chart.axis import Places, height_ticks, heights, place_labels
+from archcalc.render.chart.drawing import Drawing, Point
+from archcalc.render.chart.scale import Scale
+from archcalc.render.inks import INK, MUTED, PAGE, RULE, dash, series
+from archcalc.render.text_width import shortened, width
+from archcalc.report.picture import Curves, Line, Meeting, Panel
+from archcalc.spec.units import binary_bytes
+
+if TYPE_CHECKING:
+    from archcalc.analyze.plot.report import PlotReport
+
+WIDE, MARGIN = 760, 20
+ALONE, BESIDE = 340, 240  # heights of a single panel, and of each of several
+HEAD, TITLE, AXIS = 56, 26, 46  # above all panels, above each, and beneath each
+SAMPLE, GAP = 20, 6  # the piece of a line before its label
+WIDEST_LABEL = 200
+FAR = 20  # between a ring and its number
+ROW = 16  # between labels
+SMALL, USUAL, LARGE = 11, 12, 15
+TICKS = 5
+
+
+def curves(report: PlotReport, *, headed: bool = True) -> Drawing:
+    """With its title, unless what surrounds it has that already."""
+    chart = report.curves
+    high = ALONE if len(chart.panels) == 1 else BESIDE
+    above, each = HEAD if headed else MARGIN / 2, TITLE + high + AXIS
+    drawing = Drawing(WIDE, above + len(chart.panels) * each + MARGIN / 2, chart.title, chart.told)
+    if headed:
+        drawing.text(shortened(report.model, LARGE, WIDE - 2 * MARGIN, bold=True), MARGIN, 22, size=LARGE, bold=True)
+        drawing.text(shortened(report.about, USUAL, WIDE - 2 * MARGIN), MARGIN, 42, ink=MUTED)
+    left, right = _margins(chart)
+    for index, panel in enumerate(chart.panels):
+        top = above + index * each + TITLE
+        scale, places = heights(panel, top + high, top), Places.of(chart, left + 8, right - 8)
+        _Area(drawing, chart, panel, top, top + high, left, right, scale, places).draw()
+    return drawing
+
+
+def _margins(chart: Curves) -> tuple[float, float]:
+    """The same in all panels, so that their places stand beneath each other."""
+    ticks = [label for panel in chart.panels for _, label in height_ticks(panel, heights(panel, 0, 1), TICKS)]
+    lines = [line.label for panel in chart.panels for line in panel.lines]
+    left = MARGIN + max((width(label, SMALL) for label in ticks), default=0) + 10
+    labels = max(min(width(label, USUAL), WIDEST_LABEL) for label in lines)
+    return left, WIDE - MARGIN - SAMPLE - GAP - labels - 10
+
+
+@dataclass
+class _Area:
+    """Where a panel is drawn."""
+
+    drawing: Drawing
+    curves: Curves
+    panel: Panel
+    top: float
+    bottom: float
+    left: float
+    right: float
+    scale: Scale
+    places: Places
+    taken: list[tuple[float, float, float, float]] = field(default_factory=list)  # boxes of words
+
+    def draw(self) -> None:
+        if len(self.curves.panels) > 1:  # a single one is what the title says
+            self.drawing.text(self.panel.title, MARGIN, self.top - 14, size=USUAL, bold=True)
+        self._grid()
+        self._axis()
+        self._limits()
+        for line in self.panel.lines:
+            self._line(line)
+        for meeting in self.panel.meetings:
+            self._meeting(meeting)
+        self._labels()
+
+    def _grid(self) -> None:
+        for value, label in height_ticks(self.panel, self.scale, TICKS):
+            y = self.scale.place(value)
+            self.drawing.line([(self.left, y), (self.right, y)], RULE)
+            self.drawing.text(label, self.left - 8, y, size=SMALL, anchor="end", ink=MUTED)
+
+    def _axis(self) -> None:
+        """Ticks at the values that are drawn, with as many labels as there is room for."""
+        self.drawing.line([(self.left, self.bottom), (self.right, self.bottom)], MUTED)
+        end = 0.0
+        for index, label in enumerate(place_labels(self.curves)):
+            x, wide = self.places.at(index), width(label, SMALL)
+            self.drawing.line([(x, self.bottom), (x, self.bottom + 4)], MUTED)
+            if x - wide / 2 > end:
+                self.drawing.text(label, x, self.bottom + 14, size=SMALL, anchor="middle", ink=MUTED)
+                end = x + wide / 2 + 6
+        middle = (self.left + self.right) / 2
+        self.drawing.text(self.curves.axis, middle, self.bottom + 32, size=USUAL, anchor="middle", ink=INK)
+
+    def _limits(self) -> None:
+        """Names stand above their rules, from the left; what would cover another one's stands beneath."""
+        for limit in sorted(self.panel.limits, key=lambda each: -each.height):
+            y = self.scale.place(limit.height)
+            self.drawing.line([(self.left, y), (self.right, y)], INK, dash="1 3")
+            wide = width(limit.label, SMALL)
+            tried = [(self.left + 8, y + down) for down in (-9, 9, -22, 22)]
+            x, at = next((each for each in tried if self._is_free(*each, wide)), tried[0])
+            self._word(limit.label, x, at, wide)
+
+    def _word(self, text: str, x: float, y: float, wide: float) -> None:
+        self.taken.append((x, y - 7, x + wide, y + 7))
+        self.drawing.text(text, x, y, size=SMALL)
+
+    def _is_free(self, x: float, y: float, wide: float) -> bool:
+        inside = self.left <= x and x + wide <= self.right and self.top - 4 <= y <= self.bottom - 4
+        box = (x - 3, y - 7, x + wide + 3, y + 7)
+        apart = all(box[2] < a or c < box[0] or box[3] < b or d < box[1] for a, b, c, d in self.taken)
+        return inside and apart and not any(_crosses(box, *piece) for piece in self._pieces())
+
+    def _pieces(self) -> Iterator[tuple[Point, Point]]:
+        """Of all lines."""
+        for line in self.panel.lines:
+            for start, end in pairwise(self.places.path(line, self.scale)):
+                if start and end:
+                    yield start, end
+
+    def _line(self, line: Line) -> None:
+        ink = series(line.number)
+        for piece in _unbroken(self.places.path(line, self.scale)):
+            self.drawing.line(piece, ink, width=2.2, dash=dash(line.number))
+        for index, point in enumerate(self.places.points(line, self.scale)):
+            if point:
+                self.drawing.open(hint=self._hint(line, index))
+                self.drawing.dot(*point, 3, ink)
+                self.drawing.close()
+
+    def _hint(self, line: Line, index: int) -> str:
+        place, height = self.curves.places[index], line.heights[index]
+        where = f"{self.curves.axis} {place:,}" if isinstance(place, int) else str(place)
+        rough = f" bytes ({binary_bytes(round(height or 0))})" if self.panel.unit == "bytes" else ""
+        return f"{line.label} · {where}: {height:,}{rough}"
+
+    def _meeting(self, meeting: Meeting) -> None:
+        """A ring, and the number beside it where it covers nothing."""
+        x, y = self.places.of_value(meeting.place), self.scale.place(meeting.height)
+        self.drawing.open(hint=meeting.told)
+        self.drawing.dot(x, y, 5, INK)
+        self.drawing.dot(x, y, 3, PAGE)
+        wide = width(meeting.label, SMALL)
+        tried = [(x + side, y + down) for down in (-14, 14, -28, 28) for side in (-wide - 6, 8, -wide / 2)]
+        free = next((each for each in tried if self._is_free(*each, wide)), None)
+        if free:
+            self._word(meeting.label, *free, wide)
+            self._led((x, y), free, wide)
+        self.drawing.close()
+
+    def _led(self, ring: Point, word: Point, wide: float) -> None:
+        """A thin line to a number that stands apart from its ring."""
+        (x, y), (left, at) = ring, word
+        if abs(at - y) > FAR:
+            side = 1 if at > y else -1
+            self.drawing.line([(x, y + side * 6), (min(max(x, left), left + wide), at - side * 6)], MUTED, width=0.8)
+
+    def _labels(self) -> None:
+        """At the ends of lines, moved apart."""
+        ends = [(self._end(line), line) for line in self.panel.lines]
+        y = float("-inf")
+        places = []
+        for end, line in sorted(ends, key=lambda each: each[0]):
+            y = max(end, y + ROW)
+            places.append((y, line))
+        over = max(places[-1][0] - self.bottom + 4, 0)
+        for index, (y, line) in enumerate(reversed(places)):
+            self._label(line, min(y, self.bottom - 4 - index * ROW) if over else y)
+
+    def _end(self, line: Line) -> float:
+        return next(point[1] for point in reversed(self.places.points(line, self.scale)) if point)
+
+    def _label(self, line: Line, y: float) -> None:
+        start = self.right + 4
+        self.drawing.line([(start, y), (start + SAMPLE, y)], series(line.number), width=2.2, dash=dash(line.number))
+        self.drawing.text(shortened(line.label, USUAL, WIDEST_LABEL), start + SAMPLE + GAP, y)
+
+
+def _unbroken(points: list[Point | None]) -> Iterator[list[Point]]:
+    """Between gaps."""
+    piece: list[Point] = []
+    for point in (*points, None):
+        if point:
+            piece.append(point)
+        elif piece:
+            yield piece
+            piece = []
+
+
+def _crosses(box: tuple[float, float, float, float], start: Point, end: Point) -> bool:
+    """Whether a straight line enters a box, tried at every few pixels."""
+    (x, y), (to_x, to_y) = start, end
+    steps = max(1, round(max(abs(to_x - x), abs(to_y - y)) / 4))
+    spots = ((x + (to_x - x) * step / steps, y + (to_y - y) * step / steps) for step in range(steps + 1))
+    return any(box[0] <= a <= box[2] and box[1] <= b <= box[3] for a, b in spots)

@@ -1,0 +1,134 @@
+"""Curves in a terminal: a panel of braille lines with ticks, marks for the points, and labels at the ends of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from archcalc.core.visible import visible
+from archcalc.render import cells
+from archcalc.render.chart.axis import Places, height_ticks, heights
+from archcalc.render.chart.canvas import GLYPHS, Canvas
+from archcalc.render.chart.scale import Scale
+from archcalc.render.style import bold, dim, painted
+from archcalc.report.picture import Curves, Line, Panel
+
+ALONE, BESIDE = 16, 11  # rows of a single panel, and of each of several
+NARROW = 30  # columns of a panel: below that labels stand beneath it
+CROSSED = "╳"
+Labels = list[tuple[int, str, int]]  # row, words, colour
+
+
+def in_text(chart: Curves, width: int) -> list[str]:
+    rows = ALONE if len(chart.panels) == 1 else BESIDE
+    drawn = [list(_panel(chart, panel, width, rows)) for panel in chart.panels]
+    return [line for index, lines in enumerate(drawn) for line in ([""] if index else []) + lines]
+
+
+def _panel(chart: Curves, panel: Panel, width: int, rows: int) -> Iterator[str]:
+    scale = heights(panel, rows * 4 - 1, 0)
+    ticks = {round(scale.place(value)) // 4: label for value, label in height_ticks(panel, scale, rows // 3)}
+    left = max(map(len, ticks.values()), default=0)
+    right = max((cells.width(visible(line.label)) + 3 for line in panel.lines), default=0)
+    beside = width - left - 2 - right >= NARROW
+    wide = max(width - left - 2 - (right if beside else 0), 2)
+    canvas, places = Canvas(wide, rows), Places.of(chart, 1, wide * 2 - 2)
+    labels = _drawn(canvas, panel, places, scale)
+    ends = {row: painted(words, number) for row, words, number in _apart(labels, rows)} if beside else {}
+    if len(chart.panels) > 1:  # a single one is what the title says
+        yield bold(visible(panel.title))
+    for row in range(rows):
+        mark = "┤" if row in ticks else "│"
+        yield f"{ticks.get(row, ''):>{left}} {dim(mark)}{canvas.row(row)} {ends.get(row, '')}".rstrip()
+    yield from _beneath(chart, places, left, wide, width)
+    if not beside:
+        yield from (painted(words, number) for _, words, number in labels)
+
+
+def _drawn(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> Labels:
+    """The panel on the canvas; where each line ends, for its label."""
+    labels: Labels = []
+    for line in panel.lines:
+        points = places.points(line, scale)
+        for start, end in pairwise(places.path(line, scale)):
+            if start and end:
+                canvas.line(start, end, line.number)
+        for point in points:
+            if point:
+                canvas.glyph(*point, _glyph(line), line.number)
+        last = next(point for point in reversed(points) if point)
+        labels.append((canvas.cell(*last)[0], f"{_glyph(line)} {visible(line.label)}", line.number))
+    for meeting in panel.meetings:
+        canvas.glyph(places.of_value(meeting.place), scale.place(meeting.height), CROSSED)
+    _limited(canvas, panel, scale)
+    _labelled(canvas, panel, places, scale)
+    return labels
+
+
+def _glyph(line: Line) -> str:
+    return GLYPHS[line.number % len(GLYPHS)]
+
+
+def _limited(canvas: Canvas, panel: Panel, scale: Scale) -> None:
+    """A rule for each device, with its name where the rule is free for long enough; devices of one row share it."""
+    by_row: dict[int, list[str]] = {}
+    for limit in panel.limits:
+        canvas.rule(scale.place(limit.height))
+        by_row.setdefault(canvas.cell(0, scale.place(limit.height))[0], []).append(visible(limit.label))
+    for row, names in by_row.items():
+        text = f" {', '.join(names)} "
+        for at, words in ((row, text), (row - 1, text.strip()), (row, f" {names[0]} "), (row + 1, text.strip())):
+            if any(canvas.write(at, column, words) for column in range(1, canvas.wide - len(words))):
+                break
+
+
+def _labelled(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> None:
+    """The numbers of crossings beside them, where there is room; all of them stand in the table."""
+    for meeting in panel.meetings:
+        row, column = canvas.cell(places.of_value(meeting.place), scale.place(meeting.height))
+        size = len(meeting.label)
+        before, behind = column - size, column + 2
+        tried = [(row + down, start) for down in (-1, 1) for start in (before, behind)]
+        _ = any(canvas.write(*place, meeting.label) for place in tried)
+
+
+def _apart(labels: Labels, rows: int) -> Labels:
+    """Each on a row of its own, as near to its line's end as the others leave it."""
+    placed: Labels = []
+    for row, words, number in sorted(labels):
+        taken = placed[-1][0] if placed else -1
+        placed.append((max(row, taken + 1), words, number))
+    over = max(placed[-1][0] - rows + 1, 0) if placed else 0
+    moved: Labels = []
+    for index, (row, words, number) in enumerate(reversed(placed)):
+        moved.append((min(row, rows - 1 - index) if over else row, words, number))
+    return moved
+
+
+def _beneath(chart: Curves, places: Places, left: int, wide: int, width: int) -> Iterator[str]:
+    """The axis, its ticks and its name."""
+    yield f"{'':>{left}} {dim('└' + '─' * wide)}"
+    taken, shown = -1, [" "] * wide
+    for index, label in _spread(places, places.labels(), wide):
+        middle = round(places.at(index)) // 2
+        start = max(0, min(middle - len(label) // 2, wide - len(label)))
+        if start > taken:
+            shown[start : start + len(label)] = visible(label)
+            taken = start + len(label)
+    text, name = "".join(shown).rstrip(), visible(chart.axis)
+    room = width - left - 2
+    if len(text) + 2 + cells.width(name) <= room:
+        yield f"{'':>{left + 2}}{text}  {dim(name)}"
+        return
+    yield f"{'':>{left + 2}}{text}"
+    yield f"{'':>{left + 2}}{dim(cells.cut(name, room).center(wide).rstrip())}"
+
+
+def _spread(places: Places, labels: Sequence[str], wide: int) -> Iterator[tuple[int, str]]:
+    """The first and the last always, others where they leave these their room."""
+    last = len(labels) - 1
+    end = wide - len(labels[last]) - 1
+    for index, label in enumerate(labels):
+        fits = round(places.at(index)) // 2 + len(label) // 2 + 1 < end
+        if index in (0, last) or fits:
+            yield index, label

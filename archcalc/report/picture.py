@@ -1,0 +1,91 @@
+"""Pictures that a report has besides its tables, as raw values: renderers draw them as SVG or in characters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from archcalc.spec.units import binary_bytes
+
+Number = int | float
+Kind = Literal["count", "flops", "bytes"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve; None where it has a gap. `number` is its place among all that are told apart, the same in every panel.
+    `path` has what was computed besides, between the places of the axis; of names, the path goes by their places."""
+
+    label: str
+    number: int
+    heights: tuple[Number | None, ...]
+    path: tuple[tuple[int, Number | None], ...]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A horizontal line: what a device has."""
+
+    name: str
+    height: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} · {binary_bytes(self.height)}"
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A place where lines cross, and its label."""
+
+    place: int
+    height: Number
+    label: str
+    told: str  # the same as a sentence
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines of one unit."""
+
+    title: str
+    unit: Kind
+    lines: tuple[Line, ...]
+    limits: tuple[Limit, ...] = ()
+    meetings: tuple[Meeting, ...] = ()
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Panels over one axis, of numbers or of names."""
+
+    title: str
+    told: str
+    axis: str
+    places: tuple[int | str, ...]
+    panels: tuple[Panel, ...]
+    numeric: bool = True
+    log: bool = False
+    of_bytes: bool = False
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of a step: how high it is, and what it is called."""
+
+    phase: str
+    name: str
+    height: int
+
+
+@dataclass(frozen=True)
+class Skyline:
+    """Memory over a step: stretches in their order, `peak` the place of the highest, and what is there throughout."""
+
+    stretches: tuple[Stretch, ...]
+    peak: int
+    throughout: int
+
+
+Picture = Curves | Skyline

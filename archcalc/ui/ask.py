@@ -1,0 +1,62 @@
+"""The explorer's questions: plain data in, plain data out. Nothing is written, printed or fetched.
+
+    ask({"ask": "exact", "source": {"preset": "gpt2"}, "settings": {"batch": "8"}})
+
+The same function stands behind the local server and, in the browser, behind Pyodide. docs/explorer.md lists the
+questions and what they are answered with.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from typing import Any
+
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.ui.mistakes import bug, mistakes
+from archcalc.ui.reading import Answer, Question
+
+QUESTIONS = {  # the file that has the function of that name
+    "catalog": "catalog",
+    "open": "sources",
+    "exact": "exact",
+    "memory": "peaks",
+    "fit": "peaks",
+    "compare": "comparison",
+    "command": "command",
+    "schema": "catalog",
+    "plot": "drawn",
+    "report": "drawn",
+}
+
+
+def ask(question: Any) -> Answer:
+    """The answer, or in the same form what is wrong with the question."""
+    from archcalc.importers.starts import Short
+
+    try:
+        return {"ok": True, **_answered(question)}
+    except Short:
+        return {"ok": False, "more": True}
+    except InputError as error:
+        return {"ok": False, **mistakes(error)}
+    except Exception as error:  # as on the command line: a message, and no page that waits for ever
+        return {"ok": False, **bug(error)}
+
+
+def ask_json(text: str) -> str:
+    """The same in JSON. Escaped to ASCII, since halves of surrogate pairs have no other form."""
+    try:
+        question = json.loads(text)
+    except (ValueError, RecursionError):
+        return json.dumps({"ok": False, **mistakes(InputError("the question is not JSON"))})
+    return json.dumps(ask(question))
+
+
+def _answered(question: Any) -> Answer:
+    asked = Question(question)
+    name = asked.text("ask")
+    if name not in QUESTIONS:
+        raise InputError(f"no question is called {name}", did_you_mean(name, QUESTIONS), field="ask")
+    answer: Answer = getattr(importlib.import_module(f"archcalc.ui.{QUESTIONS[name]}"), f"{name}_answer")(asked)
+    return answer

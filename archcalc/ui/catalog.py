@@ -1,0 +1,141 @@
+"""What a page can choose from: presets, devices and settings; and the schema that completion in the editor reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from archcalc import __version__
+from archcalc.analyze.diagram.graph import PartKind
+from archcalc.archs import families
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.visible import visible
+from archcalc.loading import DEFAULT
+from archcalc.render.chart.drawing import CLASS
+from archcalc.render.chart.icicle import inks as part_inks
+from archcalc.render.diagram.svg import style as diagram_style
+from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, rules
+from archcalc.run.device import catalog, usual
+from archcalc.run.optimizers import OPTIMIZERS
+from archcalc.run.options import options_of
+from archcalc.run.precision_recipes import RECIPES, SHARDED
+from archcalc.spec import paths
+from archcalc.spec.option import Option, flag_of
+from archcalc.spec.option_checks import Check, flag, memory_size, number, size
+from archcalc.spec.units import binary_bytes, rounded
+from archcalc.spec.yaml_reader import read
+from archcalc.storage.named_formats import PLAIN
+from archcalc.storage.named_formats import names as formats
+from archcalc.ui.reading import Answer, Question
+from archcalc.ui.settings import SIZES
+
+KINDS: dict[Check, str] = {
+    flag: "flag",
+    size: "size",
+    number: "size",
+    memory_size: "bytes",
+}  # of a field, by how its value is checked
+KNOWN: dict[str, Callable[[], Iterable[str]]] = {  # what may be typed where not only a few words are allowed
+    "weights": formats,
+    "kv_dtype": lambda: (*PLAIN, *sorted(paths.presets("formats"))),
+    "precision": lambda: dict.fromkeys((*RECIPES, *SHARDED, *PLAIN)),
+    "optimizer": lambda: OPTIMIZERS,
+    "engine": lambda: sorted(paths.presets("engines")),
+    "code": lambda: ("plain", *sorted(paths.presets("code"))),
+    "zero": lambda: ("0", "1", "2", "3"),
+}
+INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *(ink for kind in PartKind for ink in part_inks(kind)))
+USUAL = {"weights": "as stored", "zero": "0", "recompute": "none", "attention": "eager", "kv_rule": "window"}
+# The question that takes the options of a command.
+APPLIES = {"flops": "exact", "memory": "memory", "fit": "fit", "plot": "plot", "report": "report"}
+
+
+def catalog_answer(question: Question) -> Answer:
+    presets = [_preset(name) for name in sorted(paths.presets())]
+    return {
+        "version": __version__,
+        "presets": [one for one in presets if one],
+        "gpus": [_gpu(name, device) for name, device in catalog().items()],
+        "usual_gpus": usual(),
+        "settings": [_setting(name, one) for name, one in _options().items()],
+        "default": DEFAULT,
+        "style": f"{rules(INKS, CLASS)} {diagram_style()}",
+    }
+
+
+def _preset(name: str) -> dict[str, Any] | None:
+    """By its file alone: to count all of them would take seconds. The published count is that of archcalc, by test."""
+    try:
+        data = read(paths.plain(paths.presets()[name]).read_bytes(), name).data
+    except (InputError, OSError):
+        return None
+    return {
+        "name": visible(name),
+        "title": visible(str(data.get("name", name))),
+        "kind": visible(str(data.get("family", "transformer"))),
+        **_count(data.get("published")),
+    }
+
+
+def _count(published: Any) -> dict[str, str | None]:
+    """To the last digit, and roughly."""
+    number = published.get("parameters") if isinstance(published, dict) else None
+    if not isinstance(number, int):
+        return {"parameters": None, "short": None}
+    return {"parameters": f"{number:,}", "short": rounded(number)}
+
+
+def _gpu(name: str, device: Any) -> dict[str, Any]:
+    group = " ".join(word for word in (device.maker, device.kind) if word)
+    return {
+        "name": visible(name),
+        "title": visible(device.name),
+        "memory": binary_bytes(device.capacity),
+        "group": visible(group),
+    }
+
+
+def _options() -> dict[str, Option]:
+    """In the order of help, each once."""
+    return {name: one for command in ("fit", *APPLIES) for name, one in options_of(command)}
+
+
+def _setting(name: str, one: Option) -> dict[str, Any]:
+    taken = [shown for command, shown in APPLIES.items() if name in dict(options_of(command))]
+    taken += ["compare"] if name in SIZES else []
+    return {
+        "name": flag_of(name).removeprefix("--"),
+        "label": flag_of(name),
+        "help": one.help,
+        "kind": _kind(one),
+        "choices": list(one.choices),
+        "known": list(KNOWN[name]()) if name in KNOWN else [],
+        "metavar": one.metavar,
+        "placeholder": USUAL.get(name, ""),
+        "group": _group(one),
+        "applies": taken,
+        "modes": list(one.modes),
+    }
+
+
+def _kind(one: Option) -> str:
+    return "choice" if one.choices else KINDS.get(one.check, "text")
+
+
+def _group(one: Option) -> str:
+    """By the modes in which it has an effect."""
+    if not one.modes:
+        return "any"
+    return "training" if "train" in one.modes else "inference"
+
+
+def schema_answer(question: Question) -> Answer:
+    """Of one family of specs, with what it refers to."""
+    from archcalc.json_schema import schema
+
+    family = question.text("family", "transformer")
+    if family not in families():
+        raise InputError(f"no family is called {family}", did_you_mean(family, families()), field="family")
+    whole = schema()
+    kept = {name: one for name, one in whole["$defs"].items() if name == family or name.startswith(f"{family}.")}
+    return {"schema": {**kept.pop(family), "$defs": kept}, "families": list(families())}

@@ -1,0 +1,84 @@
+"""The command line that gives the same answer as a view of the page."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.run.options import USUAL_MODE, options_of
+from archcalc.spec.option import Option, flag_of
+from archcalc.spec.option_checks import flag
+from archcalc.ui.reading import Answer, Question
+from archcalc.ui.settings import SIZES, options, values
+from archcalc.ui.sources import named
+
+SIZED = ("shapes", "diagram", "compare")  # commands that take batch and lengths alone
+PLAIN = ("params", "show")  # commands whose answer no setting changes
+SEVERAL = ("compare", "plot")  # commands that take several models
+OPTIONS = (*USUAL_MODE, "plot", "report")
+
+
+def command_answer(question: Question) -> Answer:
+    command, known = question.text("command"), (*PLAIN, *SIZED, *OPTIONS)
+    if command not in known:
+        raise InputError(f"no command is called {command}", did_you_mean(command, known), field="command")
+    return {"line": line(question, command)}
+
+
+def line(question: Question, command: str) -> str:
+    """Settings that the command does not take change nothing in its answer, and are left out."""
+    taken = {name: value for name, value in question.settings.items() if name.replace("-", "_") in _takes(command)}
+    _check(command, taken)
+    words = ["archcalc", command, *_models(question, command), *_written(command, taken), *_more(question, command)]
+    return shlex.join(words)
+
+
+def _takes(command: str) -> dict[str, Option]:
+    if command in PLAIN:
+        return {}
+    known = dict(options_of(command))
+    return {name: one for name, one in known.items() if name in SIZES} if command in SIZED else known
+
+
+def _check(command: str, taken: dict[str, Any]) -> None:
+    """The line runs: whatever the command would refuse is refused here."""
+    if command in USUAL_MODE:
+        options(command, taken)
+    else:
+        values(command, taken)
+
+
+def _models(question: Question, command: str) -> list[str]:
+    sources = question.listed("sources") if command in SEVERAL else [question.source]
+    if not all(isinstance(source, dict) for source in sources):
+        raise InputError("expected a model: a preset, a text or a header", field="source")
+    return [_safe(named(source)) for source in sources]
+
+
+def _safe(name: str) -> str:
+    """A file whose name begins as options do."""
+    return f"./{name}" if name.startswith("-") else name
+
+
+def _written(command: str, taken: dict[str, Any]) -> Iterator[str]:
+    for name, value in taken.items():
+        text = str(value).strip()
+        if name == "mode" and text == USUAL_MODE.get(command):
+            continue
+        yield flag_of(name)
+        if _takes(command)[name.replace("-", "_")].check is not flag:
+            yield text
+
+
+def _more(question: Question, command: str) -> Iterator[str]:
+    if command == "plot":
+        yield from ("--x", question.text("x"), "--y", ",".join(question.texts("y") or ["memory"]))
+        yield from ("--by", question.text("by")) if question.asked.get("by") else ()
+    if command in ("fit", "plot", "report"):
+        for gpu in question.texts("gpus"):
+            yield from ("--gpu", gpu)
+    metric = question.text("metric", "params")
+    if command == "compare" and metric != "params":
+        yield from ("--metric", metric)

@@ -1,0 +1,42 @@
+"""Memory on each GPU, and the devices that have enough of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from archcalc.analyze.fit.answer import fitted
+from archcalc.analyze.fit.verdict import Verdict
+from archcalc.analyze.memory.answer import memory
+from archcalc.report.base import Tone
+from archcalc.ui.charts import chart
+from archcalc.ui.reading import Answer, Question
+from archcalc.ui.records import with_records
+from archcalc.ui.settings import options
+from archcalc.ui.sources import model_of
+from archcalc.ui.tables import numbered, shown
+
+TONES: dict[Verdict, Tone] = {Verdict.FITS: "good", Verdict.TIGHT: "fair", Verdict.NOT: "bad"}
+
+
+def memory_answer(question: Question) -> Answer:
+    asked, model = options("memory", question.settings), model_of(question.source)
+    report = memory(model, asked)
+    head, (parts, *host, layers) = shown(report)
+    steps = shown(replace(report, timeline=True))[1][-1]
+    tables = {"parts": parts, "layers": layers, "timeline": steps, **numbered("host", host)}
+    answer = {**head, "tables": tables, "charts": chart(question, report)}
+    return with_records(question, answer, {"memory": report})
+
+
+def fit_answer(question: Question) -> Answer:
+    """Verdicts; with `helps` also what is searched for: how far a model can grow on each device, what would help."""
+    asked, model = options("fit", question.settings), model_of(question.source)
+    report = fitted(model, question.texts("gpus") or None, asked, verdicts_alone=not question.flag("helps", True))
+    head, (devices, *more) = shown(report)
+    for line, row in zip(devices["rows"], report.rows, strict=True):
+        line["tone"] = TONES[row.verdict]
+    helps = [one for one in report.remedies if one.changes == 1]  # which stand in the last table
+    for line, remedy in zip(more[-1]["rows"] if helps else [], helps, strict=True):
+        line["settings"] = remedy.change.settings()
+    answer = {**head, "tables": {"devices": devices, **numbered("more", more)}, "charts": chart(question, report)}
+    return with_records(question, answer, {"fit": report})

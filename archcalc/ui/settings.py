@@ -1,0 +1,54 @@
+"""Settings of the page as options of a command: the same names, values as people type them, the same errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.run.options import Options, options_of
+from archcalc.spec.option import Option, declared, flag_of
+from archcalc.spec.option_checks import flag, size
+from archcalc.spec.sizes import Sizes
+from archcalc.ui.reading import LONGEST
+
+YES = "true"  # how a page writes that a flag is set
+SIZES = tuple(name for name, one in declared(Sizes) if not one.commands)  # that every question takes
+
+
+def options(command: str, settings: Mapping[str, Any]) -> Options:
+    """The options of flops, memory or fit."""
+    known = dict(options_of(command))
+    return Options.of(command, dict(_given(settings, known)))
+
+
+def values(command: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as they are typed, for questions that check them one mode or one value at a time."""
+    return dict(_given(settings, dict(options_of(command))))
+
+
+def sizes(settings: Mapping[str, Any]) -> dict[str, int]:
+    """Batch and lengths alone, for questions that take nothing else."""
+    known = {name: one for name, one in declared(Sizes) if name in SIZES}
+    return {name: size(value, flag_of(name)) for name, value in _given(settings, known)}
+
+
+def _given(settings: Mapping[str, Any], known: Mapping[str, Option]) -> list[tuple[str, Any]]:
+    return [(_known(name, known), _value(name, value, known)) for name, value in settings.items()]
+
+
+def _known(written: str, known: Mapping[str, Option]) -> str:
+    name = written.replace("-", "_")
+    if name not in known:
+        flags = [flag_of(one).removeprefix("--") for one in known]
+        raise InputError("no such option here", did_you_mean(written, flags), field=flag_of(written))
+    return name
+
+
+def _value(written: str, value: Any, known: Mapping[str, Option]) -> Any:
+    option = known[_known(written, known)]
+    if option.check is flag:
+        return value is True or value == YES
+    if not isinstance(value, str) or len(value) > LONGEST:
+        raise InputError("expected a text", field=flag_of(written))
+    return value.strip()

@@ -1,0 +1,144 @@
+// The explorer: connects to archcalc, then keeps model, settings, answers, views and the address in step.
+// @ts-check
+import { offerActions } from "./actions.js";
+import { announce } from "./announce.js";
+import { Answers } from "./answers/answers.js";
+import { Questions } from "./answers/questions.js";
+import { connect } from "./backend.js";
+import { byId } from "./dom.js";
+import { followFolds } from "./folds.js";
+import { acceptFiles } from "./model/files.js";
+import { ModelPanel } from "./model/panel.js";
+import { Form } from "./settings/form.js";
+import { History, opened } from "./state/history.js";
+import { Store } from "./state/store.js";
+import { adopt } from "./views/chart.js";
+import { Summary } from "./views/summary.js";
+import { Views } from "./views/views.js";
+import { followWidth } from "./views/width.js";
+
+/** @typedef {import("./types.js").Ask} Ask */
+/** @typedef {import("./types.js").Catalog} Catalog */
+/** @typedef {import("./types.js").State} State */
+
+/** @param {string} text @param {number | null} share */
+function progress(text, share) {
+  const bar = /** @type {HTMLProgressElement} */ (byId("loading-bar"));
+  byId("loading-text").textContent = text;
+  if (share === null) bar.removeAttribute("value");
+  else bar.value = share;
+}
+
+/**
+ * What the page shows if its address says nothing.
+ * @param {Catalog} catalog
+ * @returns {State}
+ */
+function usualState(catalog) {
+  const curve = { x: "", y: "", by: "" };
+  return { view: "overview", source: { preset: catalog.default }, other: null, settings: {}, gpus: [], metric: "params", curve };
+}
+
+/**
+ * JSON Schemas by family, each asked for once.
+ * @param {Ask} ask
+ */
+function schemas(ask) {
+  /** @type {Map<string, Promise<object>>} */
+  const known = new Map();
+  return (/** @type {string} */ family) => {
+    const found = known.get(family) ?? ask({ ask: "schema", family }).then((answer) => answer.schema ?? {});
+    known.set(family, found);
+    return found;
+  };
+}
+
+async function start() {
+  const ask = await connect(progress);
+  const answer = await ask({ ask: "catalog" });
+  if (!answer.ok) {
+    progress(answer.error?.text ?? "archcalc does not answer", 0);
+    return;
+  }
+  const catalog = /** @type {Catalog} */ (/** @type {unknown} */ (answer));
+  const usual = usualState(catalog);
+  adopt(catalog.style ?? "");
+  byId("version").textContent = catalog.version;
+  byId("loading").hidden = true;
+  byId("page").hidden = byId("actions").hidden = false;
+  run(ask, catalog, usual, new Store(await opened(usual)));
+}
+
+/**
+ * @param {Ask} ask
+ * @param {Catalog} catalog
+ * @param {State} usual
+ * @param {Store} store
+ */
+function run(ask, catalog, usual, store) {
+  const questions = new Questions(catalog.settings);
+  const answers = new Answers(ask, questions);
+  const about = { presets: catalog.presets, ask, schema: schemas(ask) };
+  const panel = new ModelPanel({ chooser: byId("chooser"), editor: byId("editor") }, { ...about, id: "model", label: "Model" }, (source, typed) => {
+    store.change({ source }, typed ? "edit" : "go");
+  });
+  const form = new Form(catalog, store, questions);
+  const views = new Views(store, answers, usual, about, (option) => {
+    if (!form.focus(option)) announce(`${option} is an option of the command line`);
+  });
+  const summary = new Summary(answers, (view) => views.open(view));
+  const history = new History(store, usual);
+  const follow = () => form.show(store.state, answers.good.exact ?? {});
+  byId("as-spec").addEventListener("click", () => panel.translate());
+  const suit = () => {
+    follow();
+    questions.suit(answers.good.exact ?? { ok: false });
+    views.curves.follow(store.state);
+    answers.follow(store.state, false);
+  };
+  store.listen((state, _before, why) => {
+    panel.show(state.source);
+    byId("as-spec").hidden = !panel.isConfig;
+    follow();
+    views.follow();
+    answers.follow(state, why === "edit");
+  });
+  answers.listen((topic) => {
+    summary.update(topic);
+    views.update(topic);
+    if (!answers.busy("exact")) point(answers, form, panel, views.compare.panel);
+    if (topic === "exact" && !answers.busy("exact")) suit();
+  });
+  acceptFiles(ask, (source) => store.change({ source }, "go"));
+  offerActions(ask, store, history, questions);
+  followFolds();
+  followWidth(byId("view"), (wide) => {
+    questions.wide = wide;
+    answers.follow(store.state, false);
+  });
+  store.change({}, "restore");
+}
+
+/**
+ * Show every mistake where it was made: in the settings or in the spec.
+ * @param {Answers} answers
+ * @param {Form} form
+ * @param {ModelPanel} panel
+ * @param {ModelPanel} other
+ */
+function point(answers, form, panel, other) {
+  const found = Object.values(answers.bad).flatMap(({ errors, error }) => errors ?? (error ? [error] : []));
+  const unique = [...new Map(found.map((mistake) => [mistake.text, mistake])).values()];
+  const others = form.mark(unique);
+  const exact = answers.bad.exact?.errors ?? [];
+  const first = others.filter((mistake) => exact.some(({ text }) => text === mistake.text));
+  const compared = answers.bad.compare?.errors ?? [];
+  panel.editor.mark(first);
+  other.editor.mark(first.length ? [] : others.filter((mistake) => compared.some(({ text }) => text === mistake.text)));
+}
+
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the fragment of the address is the page's state
+  byId("title").focus();
+});
+start();

@@ -1,0 +1,58 @@
+// The devices to look at: search to add one, a click to take it away. None means the usual ones.
+// @ts-check
+import { Combobox } from "../combobox.js";
+import { element } from "../dom.js";
+
+/** @typedef {import("../types.js").Gpu} Gpu */
+
+export class Gpus {
+  /**
+   * @param {HTMLElement} parent
+   * @param {Gpu[]} gpus
+   * @param {(names: string[]) => void} changed
+   */
+  constructor(parent, gpus, changed) {
+    this.changed = changed;
+    /** @type {string[]} */
+    this.names = [];
+    this.chips = element("ul", { class: "chips", role: "list", "aria-label": "Chosen devices" });
+    parent.append(this.chips);
+    this.search = new Combobox(parent, {
+      id: "gpu-search", label: "Add a GPU", placeholder: "Add a GPU: 4090, 2xh100, 24GiB …", choices: gpus.map(choice),
+      free: "as written", chosen: (name) => this.add(name),
+    });
+  }
+
+  /** @param {string} name */
+  add(name) {
+    this.search.show("");
+    if (!this.names.includes(name)) this.changed([...this.names, name]);
+  }
+
+  /** @param {string} name */
+  remove(name) {
+    this.changed(this.names.filter((one) => one !== name));
+    this.search.input.focus();
+    this.search.close();
+  }
+
+  /** @param {string[]} names */
+  show(names) {
+    if (names.join() === this.names.join() && this.chips.children.length) return;
+    this.names = names;
+    const usual = element("li", { class: "usual" }, "common devices");
+    this.chips.replaceChildren(...(names.length ? names.map((name) => this.chip(name)) : [usual]));
+  }
+
+  /** @param {string} name */
+  chip(name) {
+    const button = element("button", { type: "button", "aria-label": `Remove ${name}` }, "×");
+    button.addEventListener("click", () => this.remove(name));
+    return element("li", { class: "chip" }, name, button);
+  }
+}
+
+/** @param {Gpu} gpu */
+function choice({ name, title, memory, group }) {
+  return { value: name, title: title === name ? group : title, aside: memory, search: `${name} ${title} ${group}`.toLowerCase() };
+}

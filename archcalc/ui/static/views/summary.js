@@ -1,0 +1,59 @@
+// The answers at a glance, above every view: parameters, FLOPs, peak memory, devices.
+// @ts-check
+import { byId, element, fill } from "../dom.js";
+
+/** @typedef {import("../answers/answers.js").Answers} Answers */
+/** @typedef {import("../types.js").Answer} Answer */
+
+/** @type {[string, string, string, (answer: any) => Answer | undefined][]} */
+const TILES = [ // label, topic, the view that has more of it, and where the answer stands
+  ["Parameters", "exact", "overview", (answer) => answer],
+  ["FLOPs", "exact", "flops", (answer) => answer.flops],
+  ["Peak memory", "memory", "memory", (answer) => answer],
+  ["Devices", "fit", "devices", (answer) => answer],
+];
+
+export class Summary {
+  /**
+   * @param {Answers} answers
+   * @param {(view: string) => void} open
+   */
+  constructor(answers, open) {
+    this.answers = answers;
+    this.tiles = TILES.map(([label, topic, view, said]) => {
+      const value = element("span", { class: "tile-value" }, "…");
+      const more = element("span", { class: "tile-more" });
+      const tile = element("button", { type: "button", class: "tile", "data-topic": topic, "data-tile": view }, element("span", { class: "tile-label" }, label), value, more);
+      tile.addEventListener("click", () => open(view));
+      return { topic, said, value, more, tile };
+    });
+    fill(byId("summary"), ...this.tiles.map(({ tile }) => tile));
+  }
+
+  /** @param {string} topic */
+  update(topic) {
+    for (const { topic: own, said, value, more, tile } of this.tiles) {
+      if (own !== topic) continue;
+      const busy = this.answers.busy(topic);
+      tile.setAttribute("aria-busy", String(busy));
+      tile.classList.toggle("stale", topic in this.answers.bad);
+      const answer = topic in this.answers.good ? said(this.answers.good[topic]) : undefined;
+      const [first, rest] = clauses(answer?.answer ?? (busy ? "…" : "–"));
+      value.textContent = first;
+      more.textContent = [rest, answer?.about].filter(Boolean).join(" · ");
+    }
+    const title = this.answers.good.exact?.title;
+    if (title) byId("title").textContent = title;
+    if (title) document.title = `${title} · archcalc`;
+  }
+}
+
+/**
+ * The first clause is set large, the rest small.
+ * @param {string} text
+ * @returns {[string, string]}
+ */
+function clauses(text) {
+  const [, first, rest] = /^(.*?)(?: · |: )(.*)$/s.exec(text) ?? [];
+  return first ? [first, rest] : [text, ""];
+}
