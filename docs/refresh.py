@@ -1,7 +1,8 @@
 """Print every example of README and docs anew: `python docs/refresh.py`, then read the difference.
 
 Pages can be named: `python docs/refresh.py README.md docs/fit.md`. Tables of terms and of fields come from the code.
-A line `…` stands for lines left out; as many lines are shown before and after it as were shown before.
+A line `…` stands for lines left out; as many lines are shown before and after it as were shown before. A
+picture is drawn by the command in a comment beside it: `<!-- archcalc plot … -o pictures/context.svg -->`.
 """
 
 from __future__ import annotations
@@ -13,14 +14,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from archcalc import load
 from archcalc.catalog.field_tables import with_tables
 from archcalc.layers.glossary import DIMS
-from archcalc.render.diagram.svg import render
 from archcalc.run.options import options_of, other_names
 
 ROOT = Path(__file__).parent.parent
-PICTURE = ROOT / "docs" / "textbook.svg"
+PICTURE = re.compile(r"^<!-- (archcalc [^\n]* -o (\S+)) -->$", re.MULTILINE)
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = r"(^\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)*"  # its heads, and the rows beneath
 
@@ -34,12 +33,8 @@ def main() -> None:
         text = tabulated(text, "dim", "meaning", DIMS)
         text = with_tables(tabulated(text, "other name", "here", flags()))
         page.write_text(BLOCK.sub(lambda block: f"```console\n{refreshed(block[1])}```", text), encoding="utf-8")
-    PICTURE.write_text(picture(), encoding="utf-8")
-
-
-def picture() -> str:
-    """The diagram that the page about diagrams shows."""
-    return render(load("textbook").diagram())
+        for command, _ in PICTURE.findall(text):
+            subprocess.run(f"{command} --force", shell=True, check=True, cwd=page.parent)
 
 
 def tabulated(text: str, left: str, right: str, facts: dict[str, str]) -> str:

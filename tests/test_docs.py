@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc import load
 from archcalc.cli.app import COMMANDS
-from archcalc.render.diagram.svg import render
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +31,7 @@ LESSONS, LOOKED_UP = (
     .partition("\n## ")[0]
     .split("To look things up")
 )
+SMALL = 15_000  # bytes of a picture that README shows
 WALKED_THROUGH = "architecture.md"  # the YAML of a family and of a device made there: tests/test_architecture_page.py
 
 
@@ -121,8 +120,27 @@ def test_a_shell_command_runs_when_it_is_copied(
         assert answer.code == 0, f"{page}: archcalc {line}: {answer.err}"
 
 
-def test_the_picture_of_the_page_on_diagrams_is_drawn_so() -> None:
-    assert (ROOT / "docs" / "textbook.svg").read_text("utf-8") == render(load("textbook").diagram())
+def pictures() -> list[tuple[Path, str, str]]:
+    """Page, command and file of every picture that a comment says how to draw."""
+    named = re.compile(r"^<!-- archcalc ([^\n]*) -o (\S+) -->$", re.MULTILINE)
+    return [(page, *found) for page in PAGES for found in named.findall(page.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize(("page", "command", "file"), pictures(), ids=[file for _, _, file in pictures()])
+def test_a_picture_is_what_its_command_draws(run: Run, tmp_path: Path, page: Path, command: str, file: str) -> None:
+    """And it stands on the page that says how."""
+    drawn = tmp_path / Path(file).name
+    answer = run(*shlex.split(command), "-o", str(drawn))
+    assert answer.code == 0, answer.err
+    assert drawn.read_bytes() == (page.parent / file).read_bytes()
+    assert f"]({file})" in page.read_text("utf-8")
+
+
+def test_every_picture_has_its_command_and_is_small() -> None:
+    drawn = {(page.parent / file).resolve() for page, _, file in pictures()}
+    kept = {*(ROOT / "docs").glob("*.svg"), *(ROOT / "docs" / "pictures").iterdir()}
+    assert drawn == kept
+    assert all(file.stat().st_size < SMALL for file in (ROOT / "docs" / "pictures").iterdir())
 
 
 def test_there_are_examples() -> None:

@@ -31,13 +31,20 @@ def test_help_loads_next_to_nothing(option: str) -> None:
 
 def test_help_for_a_command_loads_no_reader() -> None:
     """typer itself brings pydantic to describe a command's options; archcalc adds nothing."""
-    assert not loaded_by("params", "--help") & {"numpy", "torch", "transformers", "yaml", "archcalc.spec.node"}
+    for command in ("params", "plot"):
+        assert not loaded_by(command, "--help") & {"numpy", "torch", "transformers", "yaml", "archcalc.spec.node"}
 
 
 @pytest.mark.parametrize("command", ["params", "shapes", "show"])
 def test_an_answer_loads_no_numpy_and_no_torch(command: str) -> None:
     """Everything is worked out with Python's ints."""
     assert not loaded_by(command, "gpt2") & {"numpy", "torch", "transformers"}
+
+
+def test_a_chart_in_the_terminal_loads_no_numpy_and_no_drawing_of_files() -> None:
+    found = loaded_by("plot", "gpt2", "--x", "batch=1,2")
+    assert "archcalc.render.chart.text_curves" in found
+    assert not found & {"numpy", "torch", "transformers", "cairosvg", "matplotlib", "archcalc.render.chart.curves"}
 
 
 def test_importing_archcalc_loads_nothing_of_it() -> None:

@@ -118,6 +118,17 @@ def test_sizes_that_are_refused_between_two_points_leave_a_crossing_between_them
     """4 and 8 GPUs can share Llama's heads, 5 to 7 cannot."""
     (found,) = LLAMA.plot("tp=4,8", gpus=["5GiB"]).record()["crossings"]
     assert (found["last"], found["next"], found["solved"]) == (4, 8, False)
+    assert found["text"] == "memory fits on 5GiB from at most tp 8"
+
+
+def test_crossings_of_training_curves_are_not_narrowed_down() -> None:
+    """What the allocator reserves goes in leaps: two curves may cross several times on the way."""
+    (found,) = GPT2.plot("seq=16..1024", by="recompute=none,selective", mode="train").record()["crossings"]
+    assert (found["last"], found["next"], found["solved"]) == (256, 512, False)
+    devices = GPT2.plot("batch=1,8", mode="train", gpus=["8GiB"]).record()["crossings"]
+    assert [found["solved"] for found in devices] == [True]
+    assert GPT2.memory(mode="train", batch=devices[0]["last"]).required_bytes <= 8 * 2**30
+    assert GPT2.memory(mode="train", batch=devices[0]["next"]).required_bytes > 8 * 2**30
 
 
 def test_curves_cross_where_the_one_overtakes_the_other() -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 OSC_52, CLEAR, C1_CSI = "\x1b]52;c;bWluZQ==\x07", "\x1b[2J", "\x9b31m"
 HOSTILE = f"a{OSC_52}{CLEAR}{C1_CSI}\r\u202e\u2028\u2066\x7f\n1 parameter\n\ue002|`<img>`[x](y)\\"
 SPEC = {"vocab": 10, "d_model": 8, "heads": 2, "ffn": 8, "decoder": 1}
-OWN = re.compile(r"\x1b\[(0|1|2|36)m")  # what archcalc itself sends: weight, shade and one colour
+OWN = re.compile(r"\x1b\[(0|1|2|3[1-6])m")  # what archcalc itself sends: weight, shade and colours
 HARM = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ue000-\uf8ff]")
 
 

@@ -33,8 +33,8 @@ class Crossing:
         return self.next == self.last + 1
 
 
-def crossings(curve: Height, other: Height, places: Sequence[int]) -> Iterator[Crossing]:
-    """Every change of sides between places that are drawn."""
+def crossings(curve: Height, other: Height, places: Sequence[int], *, is_searched: bool = True) -> Iterator[Crossing]:
+    """Every change of sides between places that are drawn; where numbers between are dear, they are not searched."""
 
     def above(place: int) -> Number | None:
         here, there = curve(place), other(place)
@@ -43,8 +43,9 @@ def crossings(curve: Height, other: Height, places: Sequence[int]) -> Iterator[C
     sides = [(place, height) for place in places if (height := above(place))]
     for (left, before), (right, after) in pairwise(sides):
         if (before > 0) != (after > 0):
-            last, first = _searched(above, left, right, rises=after > 0)
-            yield Crossing(last, first, after > 0, *_heights(curve, last, first))
+            rises = after > 0
+            last, first = _searched(above, left, right, rises=rises) if is_searched else (left, right)
+            yield Crossing(last, first, rises, *_heights(curve, last, first))
 
 
 def _heights(curve: Height, last: int, first: int) -> tuple[Number, Number]:

@@ -21,7 +21,8 @@ SOLVED = Assumption(
     Topic.TABLE, "crossings are solved on whole numbers: at the last one and at the next, both sides were computed"
 )
 BETWEEN = Assumption(
-    Topic.TABLE, "a crossing of which the next number is not the last plus 1: sizes between are refused, or have a gap"
+    Topic.TABLE,
+    "at least, at most: a crossing between two points, where sizes are refused or (training) not searched",
 )
 
 

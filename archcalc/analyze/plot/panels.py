@@ -24,6 +24,12 @@ class Drawn:
     families: tuple[Family, ...]
 
     @property
+    def is_dear(self) -> bool:
+        """Memory of training: the allocator is simulated over two steps for every number, and in leaps and bounds, so
+        that two curves may cross there again and again."""
+        return self.measure.name == MEMORY and self.families[0].subject.mode("memory") == "train"
+
+    @property
     def heights(self) -> tuple[Number | None, ...]:
         return tuple(self.at(place) for place in self.families[0].x.values)
 
@@ -166,21 +172,30 @@ def _met(lines: Sequence[Drawn], limits: Sequence[Limit]) -> Iterator[Met]:
         for limit in limits if line.measure.name == MEMORY else ():
             yield from _with_limit(line, limit)
     for one, other in combinations(lines, 2) if x.numeric else ():
-        for found in crossings(_height(one), _height(other), _places(one)):
+        dear = one.is_dear or other.is_dear
+        for found in crossings(_height(one), _height(other), _places(one), is_searched=not dear):
             more = "more" if found.rises else "less"
-            yield Met(one, other.label, False, found, f"{one.label} is {more} than {other.label} from")
+            yield Met(one, other.label, False, found, f"{one.label} is {more} than {other.label} {_from(found)}")
 
 
 def _with_limit(line: Drawn, limit: Limit) -> Iterator[Met]:
     x = line.families[0].x
     found = list(crossings(_height(line), lambda place: limit.height, _places(line)))
     for each in found:
-        where = "up to" if each.rises else "from"
+        where = _up_to(each) if each.rises else _from(each)
         yield Met(line, limit.name, True, each, f"{line.label} fits on {limit.name} {where}")
     if not found:
         fits = max(height for height in line.heights if height is not None) <= limit.height
         told = f"fits on {limit.name} at every {x.name} drawn" if fits else f"fits on {limit.name} at none"
         yield Met(line, limit.name, True, None, f"{line.label} {told}")
+
+
+def _from(found: Crossing) -> str:
+    return "from" if found.solved else "from at most"
+
+
+def _up_to(found: Crossing) -> str:
+    return "up to" if found.solved else "up to at least"
 
 
 def _height(line: Drawn) -> Height:

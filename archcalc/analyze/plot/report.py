@@ -145,4 +145,6 @@ def amount(number: Number, panel: Panel) -> str:
 
 
 def _plain(place: int | str) -> str:
-    return f"{place:,}" if isinstance(place, int) and not isinstance(place, bool) else str(place)
+    if isinstance(place, bool):
+        return str(place).lower()
+    return f"{place:,}" if isinstance(place, int) else place

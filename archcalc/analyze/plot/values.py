@@ -88,17 +88,12 @@ def _stepped(low: int, high: int, by: int) -> Iterator[int]:
 
 
 def _round_step(span: int) -> int:
-    """The smallest that is counted in easily and comes out even, in few steps; if there is none, the next that does
-    not come out even."""
-    few = [step for step in _easy(span) if span <= step * FEW]
-    return next((step for step in few if span % step == 0), few[0])
-
-
-def _easy(span: int) -> list[int]:
-    """1, 2, 5 and powers of ten and of two times them, up to the first beyond the span."""
-    tens = (digit * 10**power for power in range(len(str(span)) + 1) for digit in (1, 2, 5))
-    twos = (2**power for power in range(span.bit_length() + 1))
-    return sorted({*tens, *twos})
+    """The smallest that is counted in easily and comes out even, in few steps: a power of two, or a digit with zeros
+    behind; if there is none, one with zeros that does not come out even."""
+    tens: list[int] = [digit * 10**power for power in range(len(str(span)) + 1) for digit in (1, 2, 4, 5, 8)]
+    twos: list[int] = [2**power for power in range(span.bit_length() + 1)]
+    few = [step for step in sorted({*tens, *twos}) if span <= step * FEW]
+    return next((step for step in few if span % step == 0), min(step for step in tens if span <= step * FEW))
 
 
 def numbered(found: Sequence[Value]) -> TypeGuard[Sequence[int]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import dist
 from typing import TYPE_CHECKING
 
 from archcalc.render.chart.axis import Places, height_ticks, heights, place_labels
@@ -27,6 +28,7 @@ HEAD, TITLE, AXIS = 56, 26, 46  # above all panels, above each, and beneath each
 SAMPLE, GAP = 20, 6  # the piece of a line before its label
 WIDEST_LABEL = 200
 FAR = 20  # between a ring and its number
+OFFSETS = (-14, 14, -28, 28, -42, 42, 60, 80)  # at which a number may stand above or beneath its ring
 ROW = 16  # between labels
 SMALL, USUAL, LARGE = 11, 12, 15
 TICKS = 5
@@ -42,11 +44,22 @@ def curves(report: PlotReport, *, headed: bool = True) -> Drawing:
         drawing.text(shortened(report.model, LARGE, WIDE - 2 * MARGIN, bold=True), MARGIN, 22, size=LARGE, bold=True)
         drawing.text(shortened(report.about, USUAL, WIDE - 2 * MARGIN), MARGIN, 42, ink=MUTED)
     left, right = _margins(chart)
+    crowded: list[str] = []
     for index, panel in enumerate(chart.panels):
         top = above + index * each + TITLE
         scale, places = heights(panel, top + high, top), Places.of(chart, left + 8, right - 8)
-        _Area(drawing, chart, panel, top, top + high, left, right, scale, places).draw()
+        area = _Area(drawing, chart, panel, top, top + high, left, right, scale, places)
+        area.draw()
+        crowded += area.crowded
+    _listed(drawing, crowded)
     return drawing
+
+
+def _listed(drawing: Drawing, crowded: list[str]) -> None:
+    """Crossings that have no room for their numbers, as sentences beneath everything."""
+    for sentence in crowded:
+        drawing.text(shortened(sentence, SMALL, WIDE - 2 * MARGIN), MARGIN, drawing.height, size=SMALL, ink=MUTED)
+        drawing.height += ROW
 
 
 def _margins(chart: Curves) -> tuple[float, float]:
@@ -72,6 +85,7 @@ class _Area:
     scale: Scale
     places: Places
     taken: list[tuple[float, float, float, float]] = field(default_factory=list)  # boxes of words
+    crowded: list[str] = field(default_factory=list)  # crossings whose numbers have no room
 
     def draw(self) -> None:
         if len(self.curves.panels) > 1:  # a single one is what the title says
@@ -149,17 +163,28 @@ class _Area:
 
     def _meeting(self, meeting: Meeting) -> None:
         """A ring, and the number beside it where it covers nothing."""
-        x, y = self.places.of_value(meeting.place), self.scale.place(meeting.height)
+        x, y = self._ring(meeting)
         self.drawing.open(hint=meeting.told)
         self.drawing.dot(x, y, 5, INK)
         self.drawing.dot(x, y, 3, PAGE)
         wide = width(meeting.label, SMALL)
-        tried = [(x + side, y + down) for down in (-14, 14, -28, 28) for side in (-wide - 6, 8, -wide / 2)]
-        free = next((each for each in tried if self._is_free(*each, wide)), None)
+        tried = [(x + side, y + down) for down in OFFSETS for side in (-wide - 6, 8, -wide / 2, -wide - 24, 24)]
+        free = next((each for each in tried if self._is_free(*each, wide) and self._is_nearest(meeting, *each)), None)
         if free:
             self._word(meeting.label, *free, wide)
             self._led((x, y), free, wide)
+        else:
+            self.crowded.append(meeting.told)
         self.drawing.close()
+
+    def _ring(self, meeting: Meeting) -> Point:
+        return self.places.of_value(meeting.place), self.scale.place(meeting.height)
+
+    def _is_nearest(self, meeting: Meeting, x: float, y: float) -> bool:
+        """Whether no other ring is nearer to a number that stands there."""
+        middle = (x + width(meeting.label, SMALL) / 2, y)
+        others = [self._ring(each) for each in self.panel.meetings if each is not meeting]
+        return all(dist(middle, self._ring(meeting)) < dist(middle, each) for each in others)
 
     def _led(self, ring: Point, word: Point, wide: float) -> None:
         """A thin line to a number that stands apart from its ring."""

@@ -42,7 +42,7 @@ def _panel(chart: Curves, panel: Panel, width: int, rows: int) -> Iterator[str]:
         yield f"{ticks.get(row, ''):>{left}} {dim(mark)}{canvas.row(row)} {ends.get(row, '')}".rstrip()
     yield from _beneath(chart, places, left, wide, width)
     if not beside:
-        yield from (painted(words, number) for _, words, number in labels)
+        yield from (painted(cells.cut(words, width), number) for _, words, number in labels)
 
 
 def _drawn(canvas: Canvas, panel: Panel, places: Places, scale: Scale) -> Labels:
