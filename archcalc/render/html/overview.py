@@ -78,7 +78,7 @@ class _Page:
     def _shapes(self) -> Iterator[str]:
         shapes = self.report.shapes
         if shapes:
-            yield self._section("shapes", "Shapes along the way")
+            yield self._section("shapes", "Shapes")
             yield _muted(shapes.answer())
             yield tables.table(page(shapes).tables[0], LINES, "`archcalc shapes` lists them all")
             yield "</section>"
@@ -87,14 +87,14 @@ class _Page:
         """A training step holds the forward pass too."""
         found = [run.flops for run in reversed(self.report.runs) if run.flops]
         if found:
-            yield self._section("flops", "FLOPs by kind of work")
+            yield self._section("flops", "FLOPs")
             yield _muted(found[0].title())
             yield self._chart(found[0])
             yield tables.figures(page(found[0]).figures)
             yield "</section>"
 
     def _memory(self) -> Iterator[str]:
-        yield self._section("memory", "Memory over the step")
+        yield self._section("memory", "Memory")
         for run in self.report.runs:
             shown = page(run.memory)
             yield f"<h3>{escape(run.name.capitalize())}</h3>\n{_muted(run.memory.title())}"
