@@ -13,7 +13,7 @@ import typer
 
 from archcalc.cli.declared import takes_values
 from archcalc.cli.fit import Gpus
-from archcalc.cli.options import ModelName, Set, loaded
+from archcalc.cli.options import ModelName, Set, Trace, loaded
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
 
@@ -35,6 +35,7 @@ def report(
     options: Mapping[str, Any],
     set: Set = [],
     force: Force = False,
+    trace: Trace = False,
 ) -> None:
     """Everything about a model on one page, to look at and to send: an HTML file that needs no network.
 
@@ -48,7 +49,7 @@ def report(
     if file.suffix.lower() not in SUFFIXES:
         raise InputError("a report is an HTML file", f"name it {file.stem or 'report'}.html", field=str(file) or "-o")
     check_free(file, replace=force)
-    made = overview(loaded(model, set), gpu, options, command=shlex.join(["archcalc", *sys.argv[1:]]))
+    made = overview(loaded(model, set, trace=trace), gpu, options, command=shlex.join(["archcalc", *sys.argv[1:]]))
     write(file, made.html(), replace=force)
     out(f"wrote {file}")
 

@@ -178,6 +178,12 @@ def test_a_phone_has_charts_of_its_own(browser: Browser, tmp_path: Path) -> None
     assert max(wide) <= 358
 
 
+def test_the_contents_lead_to_every_section(browser: Browser, tmp_path: Path) -> None:
+    browser.open(written(tmp_path))
+    links = {each.get_attribute("hash"): each.text for each in browser.all("nav a")}
+    assert links == {f"#{each.get_attribute('id')}": each.text for each in browser.all("h2")}
+
+
 def test_headings_are_in_order(browser: Browser, tmp_path: Path) -> None:
     browser.open(written(tmp_path))
     levels = [int(each.tag_name[1]) for each in browser.all("h1, h2, h3")]

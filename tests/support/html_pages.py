@@ -66,7 +66,8 @@ def check_self_contained(page: str) -> Parsed:
         assert all(hashed(text) in allowed for text in texts), kind
     for tag, attributes in found.elements:
         assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form")
-        assert not {name for name in attributes if name.startswith("on") or name in ("src", "href", "style", "action")}
+        assert not {name for name in attributes if name.startswith("on") or name in ("src", "style", "action")}
+        assert attributes.get("href", "#").startswith("#")
     names = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
     assert len(names) == len(set(names))
     return found

@@ -99,11 +99,14 @@ class MemoryReport(Report):
 
     def title(self) -> str:
         asked = {"train": "training", "infer": "inference"}.get(self.mode, self.mode)
+        return " · ".join((self.model, asked, *self.at()))
+
+    def at(self) -> tuple[str, ...]:
+        """The sizes and the plan that were asked about: `batch 1`, `seq 2,048`, `tp 2`."""
         sizes = {"batch": self.batch, **self.lengths}
         if self.mode == "decode":
             sizes = {**dict(list(sizes.items())[:-1]), "context": self.context}
-        shown = (f"{name} {size:,}" for name, size in sizes.items())
-        return " · ".join((self.model, asked, *shown, *self.plan.words()))
+        return (*(f"{name} {size:,}" for name, size in sizes.items()), *self.plan.words())
 
     def answer(self) -> str:
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"

@@ -24,6 +24,7 @@ class Cell:
     kind: PartKind
     working: str = ""
     is_tensor: bool = False
+    times: int = 1  # copies of it in the part around it
     children: list[Cell] = field(default_factory=list)
 
     def walk(self) -> Iterator[Cell]:
@@ -73,7 +74,7 @@ def _tree(report: ParamsReport) -> Cell:
 
 def _cell(row: Row, report: ParamsReport) -> Cell:
     title = f"{row.title} × {row.times:,}" if row.times > 1 else row.title
-    return Cell(row.path, title, int(row.total), row.part, _worked(row, report), row.kind == "tensor")
+    return Cell(row.path, title, int(row.total), row.part, _worked(row, report), row.kind == "tensor", row.times)
 
 
 def _worked(row: Row, report: ParamsReport) -> str:
@@ -90,7 +91,7 @@ def _tidy(cell: Cell) -> None:
         _tidy(child)
     if all(child.is_tensor for child in cell.children):
         cell.children = []
-    if len(cell.children) == 1 and "×" not in cell.children[0].title:
+    if len(cell.children) == 1 and cell.children[0].times == 1:
         cell.children = cell.children[0].children
 
 

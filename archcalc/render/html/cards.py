@@ -50,9 +50,10 @@ def _memory(report: Overview) -> Iterator[Card]:
     for run in report.runs:
         memory = run.memory
         within = f" ± {memory.band.percent} %" if memory.band else ""
-        sizes = " · ".join(memory.title().split(" · ")[2:])
         value = decimal_bytes(memory.required_bytes)
-        yield Card(f"Memory, {run.name}", value, (f"{binary_bytes(memory.required_bytes)}{within}", sizes))
+        yield Card(
+            f"Memory, {run.name}", value, (f"{binary_bytes(memory.required_bytes)}{within}", " · ".join(memory.at()))
+        )
 
 
 def _work(report: Overview) -> Iterator[Card]:

@@ -23,7 +23,8 @@ LINES = 60  # of a table; the command that prints all of them is named
 
 def render(report: Overview) -> str:
     made = _Page(report)
-    main = "\n".join(part for part in made.parts() if part)
+    sections = [part for part in made.sections() if part]
+    main = "\n".join([*made.head(), _contents(made.titles), *sections])
     style = diagrams.style() if report.diagram else ""
     foot = _command(report)
     body = Body(visible(report.model), f"<main>\n{main}\n</main>", made.inks, style, packaged("report.js"), foot)
@@ -34,9 +35,9 @@ def render(report: Overview) -> str:
 class _Page:
     report: Overview
     inks: set[Ink] = field(default_factory=set)
+    titles: dict[str, str] = field(default_factory=dict)  # of sections, by their names
 
-    def parts(self) -> Iterator[str]:
-        yield from self._head()
+    def sections(self) -> Iterator[str]:
         yield from self._diagram()
         yield from self._parameters()
         yield from self._shapes()
@@ -44,11 +45,11 @@ class _Page:
         yield from self._memory()
         yield from self._devices()
         yield from self._missing()
-        yield _section("assumptions", "Assumptions")
+        yield self._section("assumptions", "Assumptions")
         yield assumed(self.report)
         yield "</section>"
 
-    def _head(self) -> Iterator[str]:
+    def head(self) -> Iterator[str]:
         report, scope = self.report, self.report.params.scope
         yield f'<header>\n<p class="kind">Architecture report · {escape(report.kind)}</p>'
         yield f"<h1>{escape(visible(report.model))}</h1>"
@@ -59,14 +60,14 @@ class _Page:
     def _diagram(self) -> Iterator[str]:
         if not self.report.diagram:
             return
-        yield _section("architecture", "Architecture")
+        yield self._section("architecture", "Architecture")
         yield _muted("In boxes: parameters; at arrows: the shape of every tensor. A repeated block is drawn once.")
         drawn = diagrams.render(self.report.diagram, "diagram")
         yield f'<figure class="diagram" tabindex="0" role="group" aria-label="Diagram">{drawn}</figure>\n</section>'
 
     def _parameters(self) -> Iterator[str]:
         params = self.report.params
-        yield _section("parameters", "Parameters")
+        yield self._section("parameters", "Parameters")
         yield _muted("As high as they are large. A click or Enter opens a part, Escape closes it; arrow keys move on.")
         yield self._chart(params)
         yield tables.figures(page(params).figures)
@@ -77,7 +78,7 @@ class _Page:
     def _shapes(self) -> Iterator[str]:
         shapes = self.report.shapes
         if shapes:
-            yield _section("shapes", "Shapes along the way")
+            yield self._section("shapes", "Shapes")
             yield _muted(shapes.answer())
             yield tables.table(page(shapes).tables[0], LINES, "`archcalc shapes` lists them all")
             yield "</section>"
@@ -86,14 +87,14 @@ class _Page:
         """A training step holds the forward pass too."""
         found = [run.flops for run in reversed(self.report.runs) if run.flops]
         if found:
-            yield _section("flops", "FLOPs by kind of work")
+            yield self._section("flops", "FLOPs")
             yield _muted(found[0].title())
             yield self._chart(found[0])
             yield tables.figures(page(found[0]).figures)
             yield "</section>"
 
     def _memory(self) -> Iterator[str]:
-        yield _section("memory", "Memory over the step")
+        yield self._section("memory", "Memory")
         for run in self.report.runs:
             shown = page(run.memory)
             yield f"<h3>{escape(run.name.capitalize())}</h3>\n{_muted(run.memory.title())}"
@@ -104,7 +105,7 @@ class _Page:
 
     def _devices(self) -> Iterator[str]:
         found = [(run, run.fit) for run in self.report.runs if run.fit]
-        yield _section("devices", "Devices") if found else ""
+        yield self._section("devices", "Devices") if found else ""
         for run, fit in found:
             shown = page(fit)
             yield f"<h3>{escape(run.name.capitalize())}</h3>"
@@ -115,11 +116,15 @@ class _Page:
 
     def _missing(self) -> Iterator[str]:
         if self.report.missing:
-            yield _section("missing", "Not in this report")
+            yield self._section("missing", "Not in this report")
             told = (
                 f"<li>{escape(name)}: {tables.sentence(visible(why))}</li>" for name, why in self.report.missing.items()
             )
             yield f'<ul class="notes">{"".join(told)}</ul>\n</section>'
+
+    def _section(self, name: str, title: str) -> str:
+        self.titles[name] = title
+        return f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(title)}</h2>'
 
     def _chart(self, report: Report, name: str = "") -> str:
         found = chart(report, name)
@@ -128,8 +133,9 @@ class _Page:
         return found.html
 
 
-def _section(name: str, title: str) -> str:
-    return f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(title)}</h2>'
+def _contents(titles: dict[str, str]) -> str:
+    links = "".join(f'<li><a href="#{name}">{escape(title)}</a></li>' for name, title in titles.items())
+    return f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
 
 
 def _muted(text: str) -> str:
