@@ -6,7 +6,7 @@ import re
 
 from archcalc.analyze.overview import overview
 from archcalc.analyze.plot.answer import plotted
-from archcalc.render.chart.curves import curves
+from archcalc.ui.charts import chart
 from archcalc.ui.command import line
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.records import with_records
@@ -23,7 +23,7 @@ def plot_answer(question: Question) -> Answer:
     report = plotted(models, question.text("x"), measures, by, devices, options=given)
     head, (points, *more) = shown(report)
     tables = {"points": points, **numbered("more", more)}
-    answer = {**head, "tables": tables, "charts": {"curves": curves(report, headed=False).svg("curves")}}
+    answer = {**head, "tables": tables, "charts": chart(question, report)}
     return with_records(question, answer, {"plot": report})
 
 

@@ -212,4 +212,4 @@ def test_assumptions_of_some_curves_are_told_with_their_names() -> None:
 
 def test_a_notebook_shows_the_chart_and_the_points() -> None:
     shown = GPT2.plot("batch=1,2")._repr_html_()
-    assert shown.startswith("<svg ") and "<table" in shown
+    assert "<svg " in shown and "<table" in shown

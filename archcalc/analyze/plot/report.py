@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,6 +22,7 @@ CELLS: dict[str, Unit] = {"bytes": "binary", "flops": "rough_flops", "count": "r
 @dataclass(frozen=True)
 class PlotReport(Report):
     command: ClassVar[str] = "plot"
+    chart: ClassVar[str] = "curves"
     about: str  # what is drawn over what, and how the models run
     x: Axis
     by: Axis | None
@@ -119,13 +119,6 @@ class PlotReport(Report):
                 by = {self.by.name: family.by} if self.by else {}
                 numbers = {key(one): family.value(one, place) for one in self.measures}
                 yield {"model": family.subject.label, **by, self.x.name: place, **numbers}
-
-    def _repr_html_(self) -> str:
-        """The chart and its tables, for notebooks."""
-        return f"{self._repr_svg_()}\n{super()._repr_html_()}"
-
-    def _repr_svg_(self) -> str:
-        return str(importlib.import_module("archcalc.render.chart.curves").curves(self).svg())  # above reports
 
 
 def key(measure: Measure) -> str:

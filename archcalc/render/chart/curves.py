@@ -34,16 +34,16 @@ SMALL, USUAL, LARGE = 11, 12, 15
 TICKS = 5
 
 
-def curves(report: PlotReport, *, headed: bool = True) -> Drawing:
-    """With its title, unless what surrounds it has that already."""
+def curves(report: PlotReport, wide: float = WIDE, *, headed: bool = False) -> Drawing:
+    """With its title, where nothing that surrounds it has that."""
     chart = report.curves
     high = ALONE if len(chart.panels) == 1 else BESIDE
     above, each = HEAD if headed else MARGIN / 2, TITLE + high + AXIS
-    drawing = Drawing(WIDE, above + len(chart.panels) * each + MARGIN / 2, chart.title, chart.told)
+    drawing = Drawing(wide, above + len(chart.panels) * each + MARGIN / 2, chart.title, chart.told)
     if headed:
-        drawing.text(shortened(report.model, LARGE, WIDE - 2 * MARGIN, bold=True), MARGIN, 22, size=LARGE, bold=True)
-        drawing.text(shortened(report.about, USUAL, WIDE - 2 * MARGIN), MARGIN, 42, ink=MUTED)
-    left, right = _margins(chart)
+        drawing.text(shortened(report.model, LARGE, wide - 2 * MARGIN, bold=True), MARGIN, 22, size=LARGE, bold=True)
+        drawing.text(shortened(report.about, USUAL, wide - 2 * MARGIN), MARGIN, 42, ink=MUTED)
+    left, right = _margins(chart, wide)
     crowded: list[str] = []
     for index, panel in enumerate(chart.panels):
         top = above + index * each + TITLE
@@ -58,17 +58,24 @@ def curves(report: PlotReport, *, headed: bool = True) -> Drawing:
 def _listed(drawing: Drawing, crowded: list[str]) -> None:
     """Crossings that have no room for their numbers, as sentences beneath everything."""
     for sentence in crowded:
-        drawing.text(shortened(sentence, SMALL, WIDE - 2 * MARGIN), MARGIN, drawing.height, size=SMALL, ink=MUTED)
+        drawing.text(
+            shortened(sentence, SMALL, drawing.width - 2 * MARGIN), MARGIN, drawing.height, size=SMALL, ink=MUTED
+        )
         drawing.height += ROW
 
 
-def _margins(chart: Curves) -> tuple[float, float]:
+def _margins(chart: Curves, wide: float) -> tuple[float, float]:
     """The same in all panels, so that their places stand beneath each other."""
     ticks = [label for panel in chart.panels for _, label in height_ticks(panel, heights(panel, 0, 1), TICKS)]
     lines = [line.label for panel in chart.panels for line in panel.lines]
     left = MARGIN + max((width(label, SMALL) for label in ticks), default=0) + 10
-    labels = max(min(width(label, USUAL), WIDEST_LABEL) for label in lines)
-    return left, WIDE - MARGIN - SAMPLE - GAP - labels - 10
+    labels = max(min(width(label, USUAL), _widest_label(wide)) for label in lines)
+    return left, wide - MARGIN - SAMPLE - GAP - labels - 10
+
+
+def _widest_label(wide: float) -> float:
+    """Narrow charts leave most of their room to the curves."""
+    return min(WIDEST_LABEL, wide * 0.28)
 
 
 @dataclass
@@ -211,7 +218,7 @@ class _Area:
     def _label(self, line: Line, y: float) -> None:
         start = self.right + 4
         self.drawing.line([(start, y), (start + SAMPLE, y)], series(line.number), width=2.2, dash=dash(line.number))
-        self.drawing.text(shortened(line.label, USUAL, WIDEST_LABEL), start + SAMPLE + GAP, y)
+        self.drawing.text(shortened(line.label, USUAL, _widest_label(self.drawing.width)), start + SAMPLE + GAP, y)
 
 
 def _unbroken(points: list[Point | None]) -> Iterator[list[Point]]:

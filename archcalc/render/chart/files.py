@@ -18,13 +18,7 @@ def written(report: PlotReport, suffix: str) -> str | bytes:
 def _svg(report: PlotReport) -> str:
     from archcalc.render.chart.curves import curves
 
-    return curves(report).svg()
-
-
-def _html(report: PlotReport) -> str:
-    from archcalc.render.chart.html_page import html_page
-
-    return html_page(report)
+    return curves(report, headed=True).svg()
 
 
 def _png(report: PlotReport) -> bytes:
@@ -45,7 +39,7 @@ def _as(format: str) -> Callable[[PlotReport], str]:
 
 WRITTEN: dict[str, Callable[[PlotReport], str | bytes]] = {
     ".svg": _svg,
-    ".html": _html,
+    ".html": _as("html"),
     ".png": _png,
     ".pdf": _pdf,
     ".csv": _as("csv"),

@@ -10,7 +10,7 @@ from archcalc.render.inks import Ink
 from archcalc.report.base import Report
 
 PHONE = 358.0  # pixels between the margins of a phone's page
-NARROWED = ("timeline", "devices", "work")  # charts that are drawn a second time for it
+NARROWED = ("timeline", "devices", "work", "curves")  # charts that are drawn a second time for it
 ZOOMED = "icicle"  # laid out anew by the script
 
 
