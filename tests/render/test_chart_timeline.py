@@ -10,7 +10,7 @@ from support.drawn import corners, marked, words
 
 import archcalc
 from archcalc.analyze.memory.course import Stage, course
-from archcalc.analyze.memory.report import MemoryReport
+from archcalc.analyze.memory.report import PARTS, MemoryReport
 from archcalc.render.chart.timeline import HIGH, TOP, stages, timeline
 
 FAMILIES = ["gpt2", "textbook", "sentiment-lstm", "gemma-3-1b", "resnet-18", "mamba-130m", "vae-mnist", "word2vec-cbow"]
@@ -51,6 +51,16 @@ def test_of_very_many_copies_the_first_and_the_last_are_drawn_to_the_byte() -> N
     assert len(drawn) < 126
     peak = next(each for each in asked.instants if (each.phase, each.module.path) == ("forward", "decoder.blocks"))
     assert max(stage.instant.bytes for stage in drawn) == peak.bytes
+
+
+@pytest.mark.parametrize("name", ["llama-3-8b", "gpt2", "sentiment-lstm"])
+def test_every_area_has_its_key_also_where_the_peak_has_none_of_it(name: str) -> None:
+    """Gradients come after the peak of a step whose optimizer states are there before it."""
+    drawing = timeline(report(name))
+    keys = [key.attrib["data-key"] for key in marked(drawing, "data-key")]
+    for area in marked(drawing, "data-part"):
+        part = PARTS[area.attrib["data-part"]]
+        assert any(key.startswith(f"{part} ") for key in keys), part
 
 
 def test_heights_of_areas_are_proportional_to_bytes() -> None:

@@ -42,7 +42,7 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
     columns = _columns(stages(report), LEFT, wide - RIGHT)
     ground = TOP + HIGH
     scale = Linear(0, max(report.peak.bytes, report.required_bytes, 1), ground, TOP, unit=_unit(report.peak.bytes))
-    keys = legend.placed(_entries(report.peak), LEFT, ground + 66, wide - LEFT - RIGHT)
+    keys = legend.placed(_entries(report.peak, columns), LEFT, ground + 66, wide - LEFT - RIGHT)
     drawing = Drawing(wide, ground + 56 + legend.height(keys), _title(report), _described(report))
     _grid(drawing, scale, wide)
     _areas(drawing, columns, scale, [part for part in ORDER if _is_used(part, columns)])
@@ -102,11 +102,14 @@ def _described(report: MemoryReport) -> str:
     return f"Stacked areas from phase to phase. {peak_words(report.peak)}: {', '.join(found)}."
 
 
-def _entries(peak: Instant) -> Iterator[Entry]:
-    """From the top of the picture to the bottom, with what each part has at the peak."""
+def _entries(peak: Instant, columns: Sequence[Column]) -> Iterator[Entry]:
+    """From the top of the picture to the bottom, with what each part has at the peak, or at most where it has none."""
     for part in reversed(ORDER):
+        most = max(column.instant.parts[part] for column in columns)
         if peak.parts[part]:
             yield Entry(ink(part), f"{PARTS[part]} {decimal_bytes(peak.parts[part])}")
+        elif most:
+            yield Entry(ink(part), f"{PARTS[part]} up to {decimal_bytes(most)}")
 
 
 def _grid(drawing: Drawing, scale: Linear, wide: float) -> None:

@@ -25,27 +25,37 @@ export class Summary {
       const more = element("span", { class: "tile-more" });
       const tile = element("button", { type: "button", class: "tile", "data-topic": topic, "data-tile": view }, element("span", { class: "tile-label" }, label), value, more);
       tile.addEventListener("click", () => open(view));
-      return { topic, said, value, more, tile };
+      return { label, topic, said, value, more, tile };
     });
     fill(byId("summary"), ...this.tiles.map(({ tile }) => tile));
   }
 
   /** @param {string} topic */
   update(topic) {
-    for (const { topic: own, said, value, more, tile } of this.tiles) {
+    for (const { label, topic: own, said, value, more, tile } of this.tiles) {
       if (own !== topic) continue;
       const busy = this.answers.busy(topic);
       tile.setAttribute("aria-busy", String(busy));
       tile.classList.toggle("stale", topic in this.answers.bad);
       const answer = topic in this.answers.good ? said(this.answers.good[topic]) : undefined;
       const [first, rest] = clauses(answer?.answer ?? (busy ? "…" : "–"));
-      value.textContent = first;
+      value.textContent = without(first, label);
       more.textContent = [rest, answer?.about].filter(Boolean).join(" · ");
     }
     const title = this.answers.good.exact?.title;
     if (title) byId("title").textContent = title;
     if (title) document.title = `${title} · archcalc`;
   }
+}
+
+/**
+ * A tile does not say its label twice: `124,439,808` under Parameters.
+ * @param {string} text
+ * @param {string} label
+ */
+function without(text, label) {
+  const end = ` ${label}`;
+  return text.toLowerCase().endsWith(end.toLowerCase()) ? text.slice(0, -end.length) : text;
 }
 
 /**
