@@ -9,6 +9,7 @@ import typer
 
 from archcalc.cli.options import Batch, ModelName, Seq, Set, SrcSeq, TgtSeq, loaded, size
 from archcalc.cli.printing import out
+from archcalc.cli.suffixes import suffix_of
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.render.diagram.formats import PRINTED, USUAL, WRITTEN, printed, written
 
@@ -45,14 +46,14 @@ def diagram(
         return
     from archcalc.cli.new_file import write
 
-    write(Path(output), written(drawn, _suffix(output)), replace=force)
+    write(Path(output), written(drawn, suffix_of(output, WRITTEN)), replace=force)
     out(f"wrote {output}")
 
 
 def _check(output: str | None, format: str | None, *, force: bool) -> None:
     """Before anything is computed."""
     if output is not None:
-        _suffix(output)
+        suffix_of(output, WRITTEN)
         if format:
             raise InputError("the suffix of the file decides", "leave out --format or -o", field="--format")
     elif force:
@@ -61,11 +62,3 @@ def _check(output: str | None, format: str | None, *, force: bool) -> None:
         written_only = f"{format} is written to a file: -o diagram.{format}" if f".{format}" in WRITTEN else ""
         hint = written_only or did_you_mean(format, list(PRINTED))
         raise InputError(f"no format called {format}", hint, field="--format")
-
-
-def _suffix(output: str) -> str:
-    suffix = Path(output).suffix.lower()
-    if suffix not in WRITTEN:
-        fact = f"no type of file is known by the suffix {suffix}" if suffix else "the file's name has no suffix"
-        raise InputError(fact, f"choose from: {_SUFFIXES}", field=output or "-o")
-    return suffix

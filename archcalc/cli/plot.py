@@ -12,6 +12,7 @@ from archcalc.cli.gpus import completed_gpu
 from archcalc.cli.options import Format, Set, show
 from archcalc.cli.printing import out
 from archcalc.cli.several_models import Models, labelled
+from archcalc.cli.suffixes import suffix_of
 from archcalc.core.errors import InputError
 from archcalc.render import formats
 from archcalc.render.chart.files import WRITTEN, written
@@ -92,25 +93,17 @@ def plot(
         return
     from archcalc.cli.new_file import write
 
-    write(Path(output), written(report, _suffix(output)), replace=force)
+    write(Path(output), written(report, suffix_of(output, WRITTEN)), replace=force)
     out(f"wrote {output}")
 
 
 def _check(output: str | None, format: str, *, force: bool) -> None:
     """Before anything is computed."""
     if output is not None:
-        _suffix(output)
+        suffix_of(output, WRITTEN)
         if format != "table":
             raise InputError("the suffix of the file decides", "leave out --format or -o", field="--format")
     elif force:
         raise InputError("--force has no effect where no file is written", "name one with -o", field="--force")
     elif format not in formats() and f".{format}" in WRITTEN:
         raise InputError(f"no format called {format}", f"-o plot.{format} writes such a file", field="--format")
-
-
-def _suffix(output: str) -> str:
-    suffix = Path(output).suffix.lower()
-    if suffix not in WRITTEN:
-        fact = f"no type of file is known by the suffix {suffix}" if suffix else "the file's name has no suffix"
-        raise InputError(fact, f"choose from: {_SUFFIXES}", field=output or "-o")
-    return suffix
