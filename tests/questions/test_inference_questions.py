@@ -156,6 +156,7 @@ def test_sixteen_adapters_on_an_h100(run: Run) -> None:
     assert row(run, "llama-3.1-8b", *asked)["fits"]
 
 
+@pytest.mark.wide
 def test_what_runs_on_my_mac(run: Run) -> None:
     """omlx#1483: a list of models with their format and context."""
     report = run("fit", "--gpu", "m3-ultra-256gb", "--models", "--format", "json").json

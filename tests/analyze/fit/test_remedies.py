@@ -49,7 +49,7 @@ def overriding(asked: dict[str, str], option: str) -> list[str]:
     return words({**asked, **{name: " ".join(value) for name, *value in printed}})
 
 
-@pytest.mark.wide(2)
+@pytest.mark.wide
 @pytest.mark.parametrize("seed", range(12))
 def test_every_remedy_makes_it_fit_when_it_is_typed(seed: int, run: Run) -> None:
     """Random cases: of each, every row, run as a command of its own."""
@@ -115,6 +115,7 @@ def test_checkpointing_comes_before_more_gpus() -> None:
     assert "--precision bf16 --optimizer adam8bit" in second.change.option and second.gpus < first.gpus
 
 
+@pytest.mark.wide
 def test_nothing_is_changed_that_need_not_be(run: Run) -> None:
     """Without any one of a combination's options it does not fit."""
     question = {"mode": "train", "batch": "32", "precision": "fp32", "attention": "eager"}
