@@ -13,7 +13,10 @@ from selenium.webdriver.remote.webelement import WebElement
 from support.browser import Browser
 
 T = TypeVar("T")
-READY = "return !document.querySelector('#page').hidden && !document.querySelector('[aria-busy=true]')"
+READY = """
+const waiting = [...document.querySelectorAll(".tile-value")].some(value => value.textContent === "…");
+return !document.querySelector("#page").hidden && !document.querySelector("[aria-busy=true]") && !waiting;
+"""
 SELECT = "const area = arguments[0]; const at = area.value.indexOf(arguments[1]); area.focus();"
 SELECT += "area.setSelectionRange(at, at + arguments[1].length); return at"
 CELLS = """

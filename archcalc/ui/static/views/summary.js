@@ -49,13 +49,13 @@ export class Summary {
 }
 
 /**
- * A tile does not say its label twice: `124,439,808` under Parameters.
+ * A number needs no unit beneath a label that names it: `124,439,808` under Parameters.
  * @param {string} text
  * @param {string} label
  */
 function without(text, label) {
-  const end = ` ${label}`;
-  return text.toLowerCase().endsWith(end.toLowerCase()) ? text.slice(0, -end.length) : text;
+  const [, number, unit] = /^([\d,]+) (\w+)$/.exec(text) ?? [];
+  return unit?.toLowerCase() === label.toLowerCase() ? number : text;
 }
 
 /**
