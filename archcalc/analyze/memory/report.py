@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from archcalc.analyze.memory.course import course
 from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.profile import Instant, Simulated
@@ -167,9 +168,10 @@ class MemoryReport(Report):
         """None for a model that computes nothing."""
         if self.peak not in self.instants:
             return None
-        stretches = tuple(Stretch(one.phase, stretch_name(one), one.bytes) for one in self.instants)
-        throughout = sum(min(one.parts[part] for one in self.instants) for part in self.parts)
-        return Skyline(stretches, self.instants.index(self.peak), throughout)
+        shown = [stage.instant for stage in course(self.simulated)] if self.simulated else list(self.instants)
+        stretches = tuple(Stretch(one.phase, stretch_name(one), one.bytes) for one in shown)
+        throughout = sum(min(one.parts[part] for one in shown) for part in self.parts)
+        return Skyline(stretches, shown.index(self.peak), throughout)
 
     def _part_line(self, part: str, size: int) -> Line:
         line = self._line(PARTS[part], size)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from archcalc.core.visible import visible
-from archcalc.render import cells
 from archcalc.render.style import bold, coloured, dim
 from archcalc.report.picture import Skyline, Stretch
 from archcalc.spec.units import decimal_bytes
@@ -72,7 +71,7 @@ def _axis(columns: list[Sequence[Stretch]]) -> Iterator[str]:
 
 
 def _phases(columns: list[Sequence[Stretch]]) -> Iterator[str]:
-    """Their names beneath, as far as there is room for them."""
+    """Their names beneath, where there is room for them."""
     for phase, own in groupby(each[0].phase for each in columns):
-        room = len(list(own))
-        yield cells.cut(visible(phase), room - 1).ljust(room) if room > 1 else " "
+        room, name = len(list(own)), visible(phase)
+        yield (name if len(name) < room else "").ljust(room)
