@@ -2,7 +2,7 @@
 
 Pages can be named: `python docs/refresh.py README.md docs/fit.md`. Tables of terms and of fields come from the code.
 A line `…` stands for lines left out; as many lines are shown before and after it as were shown before. A
-picture is drawn by the command in a comment beside it: `<!-- archcalc plot … -o pictures/context.svg -->`.
+picture is drawn by the command in a comment beside it: `<!-- archcalc plot … -o pictures/context.svg -->`, or with >.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from archcalc.layers.glossary import DIMS
 from archcalc.run.options import options_of, other_names
 
 ROOT = Path(__file__).parent.parent
-PICTURE = re.compile(r"^<!-- (archcalc [^\n]* -o (\S+)) -->$", re.MULTILINE)
+PICTURE = re.compile(r"^<!-- (archcalc [^\n]* (-o|>) \S+) -->$", re.MULTILINE)
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TABLE = r"(^\| {} \| {} \|\n\|---\|---\|\n)(?:\|.*\n)*"  # its heads, and the rows beneath
 
@@ -33,8 +33,9 @@ def main() -> None:
         text = tabulated(text, "dim", "meaning", DIMS)
         text = with_tables(tabulated(text, "other name", "here", flags()))
         page.write_text(BLOCK.sub(lambda block: f"```console\n{refreshed(block[1])}```", text), encoding="utf-8")
-        for command, _ in PICTURE.findall(text):
-            subprocess.run(f"{command} --force", shell=True, check=True, cwd=page.parent)
+        for command, how in PICTURE.findall(text):
+            overwriting = f"{command} --force" if how == "-o" else command
+            subprocess.run(overwriting, shell=True, check=True, cwd=page.parent)
 
 
 def tabulated(text: str, left: str, right: str, facts: dict[str, str]) -> str:

@@ -172,7 +172,7 @@ def test_an_analyzer(added: Added) -> None:
     module, model = added("archcalc/analyze/largest.py"), archcalc.load("gpt2")
     report = module.largest(model.build(), model=model.name)
     assert report.record()["rows"][0] == {"parameter": "embedding.tokens.weight", "elements": 50257 * 768}
-    for name in archcalc.render.formats():
+    for name in set(archcalc.render.formats()) - {"svg"}:  # it has no chart
         assert "embedding.tokens.weight" in render(report, name)
 
 

@@ -225,7 +225,7 @@ def test_what_is_no_change_is_not_put_down_to_a_file(run: Run, write: Write) -> 
         (["--seq", "1.5"], "expected a whole number"),
         (["--seq", "2000"], "the position table has 1,024"),
         (["--src-seq", "5"], "use --seq"),
-        (["--format", "xml"], "choose from: table, csv, html, json, latex, latex-document, markdown"),
+        (["--format", "xml"], "choose from: table, csv, html, json, latex, latex-document, markdown, svg"),
         (["--depth", "0"], "expected a size from 1"),
         (["--sec", "5"], "--seq"),
     ],

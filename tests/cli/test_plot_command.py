@@ -157,7 +157,7 @@ MISTAKES = [
     (["--x", "seq=8,16", "-o", "x"], "x: the file's name has no suffix"),
     (["--x", "seq=8,16", "-o", "x.svg", "--format", "csv"], "--format: the suffix of the file decides"),
     (["--x", "seq=8,16", "--force"], "--force: --force has no effect where no file is written"),
-    (["--x", "seq=8,16", "--format", "svg"], "--format: no format called svg\n  -o plot.svg writes such a file"),
+    (["--x", "seq=8,16", "--format", "png"], "--format: no format called png\n  -o plot.png writes such a file"),
     (["--x", "seq=4k,8k"], "seq: 4,000 positions asked for, but the position table has 1,024"),
     ([], "--x: missing"),
 ]

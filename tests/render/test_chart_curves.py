@@ -9,6 +9,7 @@ import pytest
 
 import archcalc
 from archcalc.analyze.plot.report import PlotReport
+from archcalc.render import render
 from archcalc.render.chart.canvas import Canvas
 from archcalc.render.chart.curves import curves
 from archcalc.render.chart.text_curves import in_text
@@ -27,7 +28,7 @@ def report() -> PlotReport:
 
 @pytest.fixture(scope="module")
 def drawn(report: PlotReport) -> ElementTree.Element:
-    return ElementTree.fromstring(curves(report, headed=True).svg())
+    return ElementTree.fromstring(render(report, "svg"))
 
 
 def words(drawn: ElementTree.Element) -> list[str]:
@@ -88,13 +89,13 @@ def test_everything_stands_within_the_picture(drawn: ElementTree.Element) -> Non
 
 def test_a_gap_breaks_the_line() -> None:
     report = archcalc.load("gpt2").plot("heads=2,3,5,8,12")
-    paths = re.findall(r'd="(M[^"]*)" fill="none" stroke-width="2.2"', curves(report, headed=True).svg())
+    paths = re.findall(r'd="(M[^"]*)" fill="none" stroke-width="2.2"', curves(report).svg())
     lines = [path for path in paths if path.count("L") >= 1]
     assert sorted(path.count("L") for path in lines) == [1, 1, 1]  # two pieces of two points, and the label's sample
 
 
 def test_panels_stand_beneath_each_other_with_places_in_line() -> None:
-    drawn = ElementTree.fromstring(curves(LLAMA.plot("batch=1,2,4,8", y="memory,flops"), headed=True).svg())
+    drawn = ElementTree.fromstring(curves(LLAMA.plot("batch=1,2,4,8", y="memory,flops")).svg())
     places: dict[str, set[str]] = {}
     for each in drawn.iter(f"{SVG}text"):
         if each.get("text-anchor") == "middle" and (each.text or "").isdigit():

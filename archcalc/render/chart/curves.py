@@ -22,9 +22,9 @@ from archcalc.spec.units import binary_bytes
 if TYPE_CHECKING:
     from archcalc.analyze.plot.report import PlotReport
 
-WIDE, MARGIN = 760, 20
+WIDE, MARGIN = 720, 2
 ALONE, BESIDE = 340, 240  # heights of a single panel, and of each of several
-HEAD, TITLE, AXIS = 56, 26, 46  # above all panels, above each, and beneath each
+TITLE, AXIS, FOOT = 26, 46, 12  # above each panel, beneath it, and beneath all
 SAMPLE, GAP = 20, 6  # the piece of a line before its label
 WIDEST_LABEL = 200
 FAR = 20  # between a ring and its number
@@ -34,15 +34,12 @@ SMALL, USUAL, LARGE = 11, 12, 15
 TICKS = 5
 
 
-def curves(report: PlotReport, wide: float = WIDE, *, headed: bool = False) -> Drawing:
-    """With its title, where nothing that surrounds it has that."""
+def curves(report: PlotReport, wide: float = WIDE) -> Drawing:
+    """Without a title, which stands above it."""
     chart = report.curves
     high = ALONE if len(chart.panels) == 1 else BESIDE
-    above, each = HEAD if headed else MARGIN / 2, TITLE + high + AXIS
-    drawing = Drawing(wide, above + len(chart.panels) * each + MARGIN / 2, chart.title, chart.told)
-    if headed:
-        drawing.text(shortened(report.model, LARGE, wide - 2 * MARGIN, bold=True), MARGIN, 22, size=LARGE, bold=True)
-        drawing.text(shortened(report.about, USUAL, wide - 2 * MARGIN), MARGIN, 42, ink=MUTED)
+    above, each = MARGIN / 2, TITLE + high + AXIS
+    drawing = Drawing(wide, above + len(chart.panels) * each + FOOT, chart.title, chart.told)
     left, right = _margins(chart, wide)
     crowded: list[str] = []
     for index, panel in enumerate(chart.panels):

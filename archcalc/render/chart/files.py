@@ -15,22 +15,16 @@ def written(report: PlotReport, suffix: str) -> str | bytes:
     return WRITTEN[suffix](report)
 
 
-def _svg(report: PlotReport) -> str:
-    from archcalc.render.chart.curves import curves
-
-    return curves(report, headed=True).svg()
-
-
 def _png(report: PlotReport) -> bytes:
     from archcalc.render.images import png
 
-    return png(_svg(report))
+    return png(render(report, "svg"))
 
 
 def _pdf(report: PlotReport) -> bytes:
     from archcalc.render.images import pdf
 
-    return pdf(_svg(report))
+    return pdf(render(report, "svg"))
 
 
 def _as(format: str) -> Callable[[PlotReport], str]:
@@ -38,7 +32,7 @@ def _as(format: str) -> Callable[[PlotReport], str]:
 
 
 WRITTEN: dict[str, Callable[[PlotReport], str | bytes]] = {
-    ".svg": _svg,
+    ".svg": _as("svg"),
     ".html": _as("html"),
     ".png": _png,
     ".pdf": _pdf,
