@@ -107,6 +107,7 @@ def test_trace_counts_the_whole(run: Run, sees: str) -> None:
     assert (answer["scope"], answer["left_out"]) == ("whole model", [])
 
 
+@pytest.mark.wide
 def test_verify_counts_what_is_left_out(run: Run, sees: str) -> None:
     """Transformers is at hand there, so that the number can be named."""
     whole = run("params", sees, "--trace", "--format", "json").json["total"]

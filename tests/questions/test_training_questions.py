@@ -56,12 +56,14 @@ def test_lora_of_8b_at_8k_on_an_a100(run: Run) -> None:
     assert fit(run, "llama-3-8b", asked)["rows"][0]["verdict"] == "fits"
 
 
+@pytest.mark.wide
 def test_all_of_qwen_32b_on_sixteen_h100(run: Run) -> None:
     """s1#25: it was trained so, at 20,000 tokens."""
     asked = "--precision bf16 --recompute full --seq 20k --gpu 16xh100"
     assert fit(run, "qwen2.5-32b", asked)["rows"][0]["fits"]
 
 
+@pytest.mark.wide
 def test_how_many_a100_for_all_of_70b(run: Run) -> None:
     """llama#389: roughly 16."""
     asked = "--precision bf16 --recompute full --seq 2048 --gpu a100-80gb"

@@ -187,6 +187,7 @@ def test_a_model_without_a_length_has_none() -> None:
         assert row.max_batch
 
 
+@pytest.mark.wide
 def test_lengths_that_were_given_stay() -> None:
     """Of an encoder-decoder, the other one grows; if both were given, the last."""
     model = archcalc.load("transformer-base")
@@ -216,6 +217,7 @@ def test_so_many_gpus_are_enough_and_fewer_are_not(mode: str, split: str) -> Non
     assert needed("llama-3-8b", {**options, split: fewer, **zero}) > row.room.safe
 
 
+@pytest.mark.wide
 def test_a_few_gpus_are_enough_where_thousands_are_not() -> None:
     """FSDP2 deals out rows: a layer's 64 experts, a row each, are padded to 4,096 there, and gathered so."""
     options: dict[str, Any] = {"mode": "train", "zero": 3}
@@ -225,6 +227,7 @@ def test_a_few_gpus_are_enough_where_thousands_are_not() -> None:
     assert row.gpus_needed == 6
 
 
+@pytest.mark.wide
 def test_no_number_of_gpus_is_enough_for_activations_alone() -> None:
     """ZeRO divides what belongs to parameters; every GPU still computes a batch of its own."""
     row = only(archcalc.fit(archcalc.load("gpt2"), gpus=["2GiB"], mode="train", batch=64))
