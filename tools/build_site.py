@@ -22,6 +22,7 @@ from archcalc.ui.ask import ask
 from archcalc.ui.pages import files
 
 ROOT = Path(__file__).parent.parent
+PYODIDE = "pyodide@314.0.7"  # the version that tests/browser/test_site.py has run with
 CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json")
 PREPARED = ("catalog",)  # questions without parts, whose answers are the same for everybody
 STEP = 120  # seconds that a download may take
@@ -76,7 +77,7 @@ def pyodide(into: Path, work: Path) -> dict[str, str]:
     npm = shutil.which("npm")
     if not npm:
         raise OSError("npm is not installed")
-    run(npm, "pack", "pyodide", "--silent", "--pack-destination", str(work), folder=work)
+    run(npm, "pack", PYODIDE, "--silent", "--pack-destination", str(work), folder=work)
     (packed,) = work.glob("pyodide-*.tgz")
     with tarfile.open(packed) as archive:
         for name in CORE:
