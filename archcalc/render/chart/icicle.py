@@ -1,4 +1,4 @@
-"""Where the parameters are: the model at the left, its parts to the right of it, and as high as they are large.
+"""Where the parameters are: the model at the left, its parts to the right of it, their heights in proportion.
 
 Every cell is a group that can be focused and says what it is (`data-path`, `data-title`, `data-count`, `data-share`,
 `data-working`) and where it stands (`data-level`, and from `data-from` to `data-to` of the whole height), so that a
@@ -80,7 +80,7 @@ def _title(report: ParamsReport) -> str:
 def _described(whole: Cell, left_out: int) -> str:
     parts = (f"{child.title} {child.total:,}" for child in whole.children)
     rest = f" {left_out:,} smaller parts are not drawn one by one." if left_out else ""
-    return f"Cells inside cells, as high as they are large. {', '.join(parts)}.{rest}"
+    return f"Cells inside cells; the height of each is its share of the parameters. {', '.join(parts)}.{rest}"
 
 
 def _entries(whole: Cell) -> list[Entry]:

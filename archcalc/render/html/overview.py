@@ -68,7 +68,9 @@ class _Page:
     def _parameters(self) -> Iterator[str]:
         params = self.report.params
         yield self._section("parameters", "Parameters")
-        yield _muted("As high as they are large. A click or Enter opens a part, Escape closes it; arrow keys move on.")
+        yield _muted(
+            "The height of a cell is its share of the parameters. A click or Enter opens a part, Escape closes it, arrow keys move from part to part."
+        )
         yield self._chart(params)
         yield tables.figures(page(params).figures)
         layers = tables.table(page(params).tables[0], LINES, "`archcalc params` lists them all")
