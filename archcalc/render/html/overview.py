@@ -69,7 +69,8 @@ class _Page:
         params = self.report.params
         yield self._section("parameters", "Parameters")
         yield _muted(
-            "The height of a cell is its share of the parameters. A click or Enter opens a part, Escape closes it, arrow keys move from part to part."
+            "The height of a cell is its share of the parameters. "
+            "A click or Enter opens a part, Escape closes it, arrow keys move from part to part."
         )
         yield self._chart(params)
         yield tables.figures(page(params).figures)
