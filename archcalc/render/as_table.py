@@ -126,7 +126,8 @@ class _Layout:
 
     def _worked(self, line: Line, row: list[str]) -> list[str]:
         """One line; its working stands beside it where that fits, else beneath."""
-        text = self._joined(row) if any(row[1:]) else cells.cut(row[0], self.width)  # a heading has the line to itself
+        alone = self.units[0] in LEFT and not any(row[1:])  # a heading has the line to itself
+        text = cells.cut(row[0], self.width) if alone else self._joined(row)
         share = line.cells[self.units.index("share")] if self.bar else None
         bar = _bar(share, self.bar) if share is not None else ""
         styled = bold(text) if line.heading or line.depth == 0 else _toned(text, row[-1], line)

@@ -206,3 +206,10 @@ def test_programs_read_a_timeline_without_a_picture(run: Run) -> None:
     for form in ("csv", "json", "markdown", "latex"):
         out = run("memory", "gpt2", "--timeline", "--format", form).out
         assert "▼" not in out and "░" not in out
+
+
+def test_a_single_point_among_refused_ones_is_said_and_keeps_its_column(run: Run) -> None:
+    """GPT-2 has 1,024 positions."""
+    out = run("plot", "gpt2", "--x", "seq=1k,2k,16k").out
+    assert "memory: 1.06 GiB at seq 1,000, the only value that is not refused" in out.splitlines()
+    assert " 2,000" in out.splitlines() and "16,000" in out.splitlines()

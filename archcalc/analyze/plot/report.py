@@ -44,7 +44,10 @@ class PlotReport(Report):
         points = [(x, y) for x, y in zip(self.x.values, line.heights, strict=True) if y is not None]
         (first, low), (last, high) = points[0], points[-1]
         name = "" if isinstance(first, str) else f"{self.x.name} "
-        return f"{line.label}: {amount(low, panel)} at {name}{_plain(first)}, {amount(high, panel)} at {_plain(last)}"
+        start = f"{line.label}: {amount(low, panel)} at {name}{_plain(first)}"
+        if len(points) == 1:
+            return f"{start}, the only value that is not refused" if len(self.x.values) > 1 else start
+        return f"{start}, {amount(high, panel)} at {_plain(last)}"
 
     def table(self) -> Table:
         """A line for each place of the axis, a column for each curve."""
