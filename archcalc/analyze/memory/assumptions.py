@@ -10,7 +10,9 @@ from archcalc.analyze.memory.decode_cache import Cached, grows, is_tail, window_
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.ir import Module, Region, Tensor, walk
 from archcalc.core.precision import BYTES
+from archcalc.run.choice import notes_of
 from archcalc.run.option_words import KV_RULES
+from archcalc.run.shown import applies
 from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.places import Place
 
@@ -29,33 +31,27 @@ STATES = (
 
 
 def assumptions(
-    case: Case, root: Module, cache: Iterable[Cached], *, of_file: bool, attention_matters: bool
+    case: Case, root: Module, cache: Iterable[Cached], *, of_file: bool
 ) -> Iterator[Assumption]:
     """In the order in which a report has them. `of_file`: the model is a list of weights."""
     yield from (Assumption(Topic.ESTIMATE, f"estimate: {reason}") for reason in case.estimates)
+    chosen = notes_of(each for each in case.choices if applies(each, root))
     if of_file:
-        yield from without(case.assumptions, Topic.PRECISION)  # nothing is computed in it
+        yield from without((*chosen, *case.assumptions), Topic.PRECISION)  # nothing is computed in it
         left_out = "activations are not counted" if root.body else "neither a cache nor activations"
         yield Assumption(Topic.SCOPE, f"weights file: {left_out}, since it does not describe the computation")
     else:
-        yield from case.assumptions
-    yield from _of_attention(case, root, matters=attention_matters)
+        yield from (*chosen, *case.assumptions)
+    yield from _of_softmax(case, root)
     yield from _of_format(case, root)
     yield from _of_cache(case, cache)
     if case.overhead is None:
         yield overhead.assumption(case)
 
 
-def attends(root: Module) -> bool:
-    """Whether the model has attention that can be eager or flash."""
-    return any(module.region == Region.CORE for module, _ in walk(root))
-
-
-def _of_attention(case: Case, root: Module, *, matters: bool) -> Iterator[Assumption]:
-    """Which attention kernel is assumed, if it matters, and the dtype of eager attention's softmax."""
+def _of_softmax(case: Case, root: Module) -> Iterator[Assumption]:
+    """The number format of eager attention's softmax."""
     used = case.attention
-    if matters:
-        yield Assumption(Topic.ATTENTION, f"{used} attention", used, "--attention")
     stored = {op.traits.softmax for module, _ in walk(root) if module.region == Region.CORE for op in module.ops}
     if BYTES[case.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
         yield Assumption(Topic.ATTENTION, SOFTMAX["fp32" if "fp32" in stored else "act"], used)

@@ -17,6 +17,7 @@ from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, T
 from archcalc.report.picture import Skyline, Stretch
 from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
+from archcalc.run.choice import Choice, run_line, run_record
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
 PARTS = {
@@ -57,9 +58,11 @@ class MemoryReport(Report):
     states: dict[str, int]  # weights, master, gradients and optimizer when all of them are there
     padding: int  # what FSDP2 allocates and never fills, over all GPUs
     rows: tuple[Row, ...]
+    choices: tuple[Choice, ...]  # of the run, sizes and plan among them
     estimates: tuple[str, ...]
     undivided: tuple[Undivided, ...] = ()
     elsewhere: dict[str, int] = field(default_factory=dict)  # what needs GPUs of its own, on each of them
+    cards: str = ""  # that it runs on, where they were named
     weights: str = ""  # their format
     depth: int = USUAL_DEPTH
     timeline: bool = False
@@ -99,15 +102,9 @@ class MemoryReport(Report):
         return self.host.bytes if self.host else 0
 
     def title(self) -> str:
+        """The run in one line: what was asked for, then what was assumed."""
         asked = {"train": "training", "infer": "inference"}.get(self.mode, self.mode)
-        return " · ".join((self.model, asked, *self.at()))
-
-    def at(self) -> tuple[str, ...]:
-        """The sizes and the plan that were asked about: `batch 1`, `seq 2,048`, `tp 2`."""
-        sizes = {"batch": self.batch, **self.lengths}
-        if self.mode == "decode":
-            sizes = {**dict(list(sizes.items())[:-1]), "context": self.context}
-        return (*(f"{name} {size:,}" for name, size in sizes.items()), *self.plan.words())
+        return run_line((self.model, asked), self.choices, self.cards)
 
     def answer(self) -> str:
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"
@@ -209,6 +206,7 @@ class MemoryReport(Report):
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
+            "run": run_record(self.title(), self.choices),
             **self.scope.record(),
             "mode": self.mode,
             "batch": self.batch,

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory import inference
 from archcalc.analyze.memory.allocator_notes import allocator_notes
-from archcalc.analyze.memory.assumptions import assumptions, attends
+from archcalc.analyze.memory.assumptions import assumptions
 from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.profile import Instant, Levels, Simulated
+from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import rows
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
 from archcalc.run.accuracy import Band, measured_bands
 from archcalc.run.case import Case
 from archcalc.run.code.support import unmeasured_ops
+from archcalc.run.shown import shown_choices
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.answer import Memory
@@ -45,7 +45,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
     return MemoryReport(
         model=memory.model.name,
         assumptions=(
-            *_assumed(memory, work, step, levels.peak),
+            *_assumed(memory, root, step),
             *allocator_notes(case, device, band),
             *memory.offloading.notes(inference.prompt_of(work, case)),
             *_notes(root),
@@ -67,6 +67,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         states=memory.parameters.states,
         undivided=whole,
         padding=sum(one.padding for one in memory.parameters.held),
+        choices=shown_choices(case, work, root),
         rows=(*rows(root, memory.parameters, step.schedule, step.cache), *(one.row for one in beside if one.held)),
         elsewhere={one.title: one.elsewhere for one in beside if one.elsewhere},
         estimates=case.estimates,
@@ -80,27 +81,8 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
     )
 
 
-def _assumed(memory: Memory, work: Workload, step: Simulated, peak: Instant) -> Iterator[Assumption]:
-    return assumptions(
-        memory.case,
-        memory.tree,
-        step.cache,
-        of_file=memory.model.spec.family == "weights",
-        attention_matters=_attention_matters(memory, work, peak),
-    )
-
-
-def _attention_matters(memory: Memory, work: Workload, peak: Instant) -> bool:
-    """Whether --attention was not given and the other kernel would change the peak."""
-    case = memory.case
-    if "attention" in case.said or not attends(memory.tree):
-        return False
-    other = {"eager": "flash", "flash": "eager"}[case.attention]
-    asked = memory.another(memory.model, replace(memory.options, attention=other), case.stage)
-    try:
-        return peak.parts != asked.peak(replace(work, attention=other)).parts
-    except InputError:  # context parallelism wants a kernel
-        return False
+def _assumed(memory: Memory, root: Module, step: Simulated) -> Iterator[Assumption]:
+    return assumptions(memory.case, root, step.cache, of_file=memory.model.spec.family == "weights")
 
 
 def _band(case: Case, device: OnDevice | None) -> Band | None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.code.facts import NOTHING_SAID, Facts, facts
 from archcalc.run.code.habits import Habits
@@ -36,6 +35,7 @@ class Code:
     choices: tuple[tuple[str, tuple[str, ...]], ...] = ()  # habits that people choose by its flags, and what from
     architectures: tuple[str, ...] = ()  # the families of architectures that it has; empty: any
     measured_kinds: tuple[str, ...] = ()  # kinds of op in the runs that it was compared with; empty: no such list
+    release: str = ""  # of the library, as it was read
     missing: str = ""  # the family that the library's file does not have, where its own layers stand in
 
     def number(self, name: str) -> int:
@@ -60,15 +60,12 @@ class Code:
         habit, _, choice = written.partition("=")
         return habit, choice
 
-    def assumption(self, *, said: bool, autocast: bool) -> Assumption:
-        """Which code was assumed, and how far."""
-        of = f" as of {self.version}" if self.version else ""
-        text = f"code: {self.about}{of}"
-        if autocast and not self.is_plain:
-            text = f"{text}; under autocast its optimizer, loop and allocator alone, with archcalc's own layers"
-        if self.missing:
-            text = f"{text}; how transformers computes {self.missing} so has not been compared"
-        return Assumption(Topic.CODE, text, self.name, "" if said else "--code")
+    @property
+    def words(self) -> str:
+        """`transformers 5.22`, `torchtitan of 2024-12`."""
+        if self.is_plain:
+            return "plain PyTorch"
+        return f"{self.name} of {self.version}" if self.version else f"{self.name} {self.release}".strip()
 
 
 OWN = Code(PLAIN, "archcalc's own layers", Habits())
@@ -104,6 +101,7 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
         choices=tuple((habit, tuple(names)) for habit, names in data.get("choices", {}).items()),
         architectures=tuple(data.get("architectures", ())),
         measured_kinds=tuple(data.get("measured_kinds", ())),
+        release=str(data.get("release", "")),
     )
 
 

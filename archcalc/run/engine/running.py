@@ -59,12 +59,13 @@ class Running:
         rule = self.rules.graphs
         return rule.base + layers * rule.each_layer if rule and self.has_graphs else 0
 
-    def assumptions(self, layout: str | None) -> Iterator[Assumption]:
+    @property
+    def words(self) -> str:
+        """`vLLM 0.28`."""
+        return f"{self.rules.name} {self.rules.version}" if self.rules.version else self.rules.name
+
+    def assumptions(self) -> Iterator[Assumption]:
         """What the engine chooses, and the options that change it."""
-        if self.rules.name == PLAIN:
-            return
-        version = f" {self.rules.version}" if self.rules.version else ""
-        yield Assumption(Topic.ENGINE, f"engine: {self.rules.name}{version}", self.rules.name)
         if self.step and "prefill" not in self.chosen:
             yield self._step_assumption()
         if self.fills_device and self.share < 1 and "gpu_memory_utilization" not in self.chosen and self.device.name:
@@ -74,9 +75,6 @@ class Running:
         if self.rules.sampler and self.step and self.requests > 1 and "max_num_seqs" not in self.chosen:
             text = f"{self.rules.name} computes at most {self.requests:,} requests at once"
             yield Assumption(Topic.ENGINE, text, self.requests, "--max-num-seqs")
-        if layout:
-            text = f"weights: {layout}, as the kernels of {self.device.name} want them"
-            yield Assumption(Topic.WEIGHTS, text, layout, "--weights")
         if self.has_graphs and self.rules.graphs:
             text = f"CUDA graphs: {binary_bytes(self.rules.graphs.base)} and "
             text += f"{binary_bytes(self.rules.graphs.each_layer)} a layer, an estimate from start-up logs"

@@ -1,0 +1,29 @@
+"""The one place where a question becomes a run: what was left out is filled in, each value with its reason.
+
+    resolve(model, Options.of("memory", {"mode": "train", "lora": 16}))
+
+Every command asks here, so that the same question has the same run everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from archcalc.run.offload import Offload
+from archcalc.run.options import Options
+from archcalc.run.resolve_inference import inference_run
+from archcalc.run.resolve_training import training_run
+from archcalc.run.resolved import Run
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+
+def resolve(model: Model, asked: Options) -> Run:
+    """Options that are not given get the defaults of the code or engine that runs, as the model and the device allow."""
+    filled = training_run(model, asked) if asked.trains else inference_run(model, asked)
+    offload = Offload.of(asked)
+    if "embedding" in filled.engine.rules.host:
+        offload = replace(offload, embedding=True)
+    return replace(filled, said=frozenset(asked.given), offload=offload)

@@ -1,0 +1,166 @@
+"""How an inference run is filled in: engine, number formats and kernel, as the engine has them on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.precision import BYTES
+from archcalc.run.choice import Choice, Reason
+from archcalc.run.engine.catalog import PLAIN
+from archcalc.run.engine.running import Running, running
+from archcalc.run.kernels import KERNELS, kernel_words
+from archcalc.run.options import Options
+from archcalc.run.resolved import Run
+from archcalc.storage import named_formats
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+    from archcalc.storage.weight_storage import StoredWeights, WeightStorage
+
+NO_ENGINE = "no engine: one forward pass in PyTorch, and nothing is set aside"
+
+
+def inference_run(model: Model, asked: Options) -> Run:
+    """The options of reading a prompt or of decoding, with defaults filled in."""
+    name, why = _engine(model, asked)
+    asked = replace(asked, engine=name)
+    used = running(asked, model.spec.family)
+    stored = None if asked.weights else _kept(model, asked)
+    precision = _precision(model, asked, stored)
+    computed = str(precision.value)
+    activations = "bf16" if computed == "fp8" else computed
+    weights, of_weights = _weights(asked, stored, used, computed, activations)
+    made = Run(
+        mode=asked.mode,
+        plan=asked.plan,
+        format=weights,
+        activations=used.rules.activations or activations,
+        attention=asked.attention or "flash",
+        kv_format=named_formats.uniform_format(asked.kv_dtype or activations, "--kv-dtype"),
+        kv_rule=asked.kv_rule or used.rules.kv_rule,
+        state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
+        prefill=asked.prefill or used.tokens,
+        shared_prefix=asked.shared_prefix or 0,
+        overhead=asked.overhead,
+        engine=used,
+        assumptions=(*_unmixed(asked.weights), *_shared(stored, asked.tp or 1), *used.assumptions(), *_copies(weights)),
+    )
+    shown = replace(precision, words="") if weights.is_quantised and not asked.precision else precision
+    return replace(made, choices=(shown, *of_weights, *_cache(asked), _attention(asked, made), why))
+
+
+# The engine
+
+
+def _engine(model: Model, asked: Options) -> tuple[str, Choice]:
+    """The one that was asked for; on a device the one that people run there; else none."""
+    if asked.engine:
+        used = running(asked, model.spec.family)
+        return asked.engine, _of_engine(used, Reason.ASKED, "")
+    return PLAIN, Choice("engine", PLAIN, "plain PyTorch", Reason.ARCHCALC, NO_ENGINE)
+
+
+def _of_engine(used: Running, reason: Reason, why: str) -> Choice:
+    return Choice("engine", used.rules.name, used.words, reason, f"engine: {used.words}{why}")
+
+
+# Number formats
+
+
+def _kept(model: Model, asked: Options) -> StoredWeights | None:
+    """Unquantised weights are loaded in the given precision; quantised ones stay in their format."""
+    stored = model.stored
+    return None if stored and asked.precision and not stored.is_quantised else stored
+
+
+def _precision(model: Model, asked: Options, stored: StoredWeights | None) -> Choice:
+    """The number format of activations, and of weights that are not quantised."""
+    if asked.precision:
+        _check_precision(asked.precision, asked.weights)
+        return Choice("precision", asked.precision, asked.precision, Reason.ASKED)
+    if model.spec.precision:
+        return Choice("precision", model.spec.precision, model.spec.precision, Reason.MODEL)
+    usual = "fp16" if stored else "fp32"
+    text = f"{usual}: the model's files name no number format"
+    return Choice("precision", usual, usual, Reason.ARCHCALC, text)
+
+
+def _check_precision(asked: str, weights: str | None) -> None:
+    if asked not in BYTES:
+        raise InputError(f"no number format called {asked}", did_you_mean(asked, BYTES), field="--precision")
+    if asked == "fp8" and weights:
+        fact = f"in inference fp8 is a weight format, and --weights is already {weights}"
+        raise InputError(fact, "leave --precision out, or use bf16, fp16 or fp32", field="--precision")
+
+
+def _weights(
+    asked: Options, stored: StoredWeights | None, used: Running, computed: str, activations: str
+) -> tuple[WeightStorage, tuple[Choice, ...]]:
+    """As asked for, as the model's files store them, or unquantised; kernels may want a layout of their own."""
+    if stored is None:
+        found = named_formats.weight_format(asked.weights or computed)
+        asked_for = Choice("weights", found.name, f"{asked.weights} weights", Reason.ASKED)
+        return found, (asked_for,) if asked.weights else ()
+    _check_known(stored)
+    layout = used.layout(stored)
+    if layout:
+        text = f"weights: {layout}, as the kernels of {used.device.name} want them"
+        chosen = Choice("weights", layout, f"{layout} weights", Reason.DEVICE, text)
+        return replace(named_formats.weight_format(layout), rest=activations), (chosen,)
+    words = f"{stored.name} weights" if stored.is_quantised else ""
+    chosen = Choice("weights", stored.name, words, Reason.MODEL, f"weights: {stored.name}, from {stored.source}")
+    return replace(stored, rest=activations), (chosen,)
+
+
+def _check_known(stored: StoredWeights) -> None:
+    if stored.unknown:
+        hint = "choose the format to count, such as --weights int4 or --weights bf16"
+        raise InputError(f"the weights are stored by {stored.name}: {stored.unknown}", hint, field="--weights")
+
+
+def _cache(asked: Options) -> Iterator[Choice]:
+    if asked.kv_dtype:
+        yield Choice("kv_dtype", asked.kv_dtype, f"{asked.kv_dtype} KV cache", Reason.ASKED)
+
+
+def _attention(asked: Options, made: Run) -> Choice:
+    """Engines have kernels of their own; PyTorch chooses by number format."""
+    own = made.engine.rules.name not in (PLAIN, "transformers")
+    words = kernel_words(made.attention, "bf16" if own else made.activations)
+    reason = Reason.ASKED if asked.attention else Reason.CODE
+    return Choice("attention", made.attention, words, reason, KERNELS[words])
+
+
+# Notes
+
+
+def _unmixed(weights: str | None) -> Iterator[Assumption]:
+    """Note that one format is applied to every matrix, although real files mix formats, and checkpoints keep some
+    layers wider."""
+    if not weights or named_formats.is_file(weights):
+        return
+    kept = named_formats.weight_format(weights)
+    name = kept.name
+    if kept.is_quantised and kept.quantises == "linear":
+        text = f"weights: {name} in every linear layer; a checkpoint that keeps some wider says so in its config.json"
+        yield Assumption(Topic.WEIGHTS, text, name)
+    mixed = [file for file in named_formats.files() if file.startswith(name.lower())]
+    if mixed:
+        text = f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"
+        yield Assumption(Topic.WEIGHTS, text, name)
+
+
+def _shared(stored: StoredWeights | None, tp: int) -> Iterator[Assumption]:
+    """How one GPU's share of a file's tensors is worked out."""
+    if stored and tp > 1 and stored.estimate:
+        yield Assumption(Topic.PARALLELISM, stored.estimate, tp)
+
+
+def _copies(weights: WeightStorage) -> Iterator[Assumption]:
+    if weights.dequantised_copies:
+        text = f"{weights.name}: in prefill, one matrix at a time is dequantised to 16 bits, as in bitsandbytes"
+        yield Assumption(Topic.WEIGHTS, text, weights.name)

@@ -1,0 +1,72 @@
+"""A run: every option of a question filled in and checked against the model, with the reason for every value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from archcalc.core.assumptions import Assumption
+from archcalc.core.mesh import Plan
+from archcalc.run.choice import Choice
+from archcalc.run.code import OWN, Code
+from archcalc.run.engine.running import PLAIN_RUNNING, Running
+from archcalc.run.methods import SFT, Method
+from archcalc.run.offload import Offload
+from archcalc.run.optimizers import Optimizer
+from archcalc.run.pipeline import Stage
+from archcalc.run.precision_recipes import Recipe, recipe
+from archcalc.storage.format import Format
+
+if TYPE_CHECKING:
+    from archcalc.storage.weight_storage import WeightStorage
+
+
+@dataclass(frozen=True)
+class Run:
+    """Model × workload × number formats × kernels × code or engine × recipe × devices. Made by `archcalc.run.resolve`."""
+
+    mode: str
+    plan: Plan
+    format: WeightStorage
+    activations: str  # number format
+    attention: str
+    recipe: Recipe | None = None
+    optimizer: Optimizer | None = None
+    accumulate: int = 1
+    recompute: str = "none"
+    loss_chunks: int = 1
+    compile: str = "none"
+    reshard: str = "always"  # after the forward pass: always, but the last block, never
+    code: Code = OWN
+    allocator: str = "plain"
+    method: Method = SFT
+    stage: Stage | None = None  # of a pipeline
+    offload: Offload = field(default_factory=Offload)
+    freeze: tuple[str, ...] = ()
+    lora: int | None = None
+    lora_targets: tuple[str, ...] = ()
+    kv_format: Format | None = None
+    kv_rule: str = "window"
+    state_format: Format | None = None
+    prefill: int | None = None
+    shared_prefix: int = 0
+    overhead: int | None = None
+    engine: Running = PLAIN_RUNNING
+    choices: tuple[Choice, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()  # besides those of the choices
+    estimates: tuple[str, ...] = ()
+    said: frozenset[str] = frozenset()  # the options that were given, and not filled in
+
+    @property
+    def trains(self) -> bool:
+        return self.mode == "train"
+
+    @property
+    def adapters(self) -> Recipe | None:
+        """Number formats of low-rank adapters: those of all else, unless the training code keeps them in fp32."""
+        is_plain = self.recipe is None or self.recipe.master or self.recipe.copies
+        return self.recipe if is_plain or self.code.habits.adapters != "fp32" else recipe("fp32")
+
+    def choice(self, name: str) -> Choice | None:
+        """The value of one option, with its reason."""
+        return next((each for each in self.choices if each.name == name), None)
