@@ -28,7 +28,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Choice:
-    """`words` stand in the first line of an answer (nothing where the line has no need of them), `text` in its notes."""
+    """`words` stand in the first line of an answer, where they are of use there, and `text` in its notes."""
 
     name: str  # of the option that sets it
     value: str | int | None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from archcalc.run.option_words import ATTENTION, BYTES, CAUSAL, FLOPS, MODES, TRAIN
+from archcalc.run.option_words import ATTENTION, BYTES, CAUSAL, FLOPS, MODES, ONE_DEVICE, TRAIN
 from archcalc.spec.option import option
-from archcalc.spec.option_checks import memory_size, size, word
+from archcalc.spec.option_checks import memory_size, size, text, word
 from archcalc.spec.option_checks import precision as precision_name
 from archcalc.spec.sizes import Sizes
 
@@ -53,6 +53,12 @@ class CommonOptions:
         modes=TRAIN,
         commands=FLOPS,
         also=("train_tokens",),
+    )
+    gpu: str | None = option(
+        "The device it runs on, such as rtx-4090 or 2xh100: what people run there is then assumed.",
+        text,
+        metavar="NAME",
+        commands=ONE_DEVICE,
     )
     overhead: int | None = option(
         "Runtime overhead (CUDA context, libraries), such as 1GiB; 0 for none.",

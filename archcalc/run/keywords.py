@@ -36,15 +36,21 @@ class SharedKeywords(TypedDict, total=False):
     cp: Size
 
 
-class FlopsKeywords(SharedKeywords, total=False):
-    """Keywords of `model.flops`."""
+class WorkKeywords(SharedKeywords, total=False):
+    """Keywords about what is computed."""
 
     causal: str | None
     tokens: Size
 
 
-class MemoryKeywords(SharedKeywords, total=False):
-    """Keywords of `model.memory`, and of `archcalc.fit` too."""
+class FlopsKeywords(WorkKeywords, total=False):
+    """Keywords of `model.flops`."""
+
+    gpu: str | None
+
+
+class BytesKeywords(SharedKeywords, total=False):
+    """Keywords about what is held in memory."""
 
     optimizer: str | None
     accumulate: Size
@@ -76,7 +82,13 @@ class MemoryKeywords(SharedKeywords, total=False):
     n_cpu_moe: Size
 
 
-class PlotKeywords(MemoryKeywords, FlopsKeywords, total=False):
+class MemoryKeywords(BytesKeywords, total=False):
+    """Keywords of `model.memory`."""
+
+    gpu: str | None
+
+
+class PlotKeywords(BytesKeywords, WorkKeywords, total=False):
     """Keywords of `archcalc.plot`."""
 
 
@@ -90,7 +102,7 @@ class ChartKeywords(PlotKeywords, total=False):
     linear: Names
 
 
-class FitKeywords(MemoryKeywords, total=False):
+class FitKeywords(BytesKeywords, total=False):
     """Keywords of `archcalc.fit`, and of `model.report` too."""
 
     gpu_memory_utilization: float | str | None

@@ -7,6 +7,7 @@ from typing import Any
 MODES = ("train", "infer", "prefill", "decode")
 TRAIN, INFERENCE = ("train",), ("infer", "prefill", "decode")
 FLOPS, FIT, BYTES = ("flops", "plot"), ("fit", "report"), ("memory", "fit", "report", "plot")
+ONE_DEVICE = ("memory", "flops")  # other commands take several of them
 OF_TRAINING: dict[str, Any] = {"modes": TRAIN, "commands": BYTES}
 ATTENTION = ("eager", "flash")
 CAUSAL = ("full", "half")

@@ -40,7 +40,8 @@ class Options(
 ):
     """The options as given; None if not given. Help lists them in the order of the bases, from the last one on."""
 
-    device: DeviceFacts | None = None  # on which an engine runs, where `fit` asks for one
+    device: DeviceFacts | None = None  # on which it runs, where one is named
+    is_planned: bool = False  # whether the plan was chosen for that device, and not given
 
     @classmethod
     def of(cls, command: str, given: Mapping[str, Any], besides: Iterable[str] = ()) -> Options:

@@ -7,9 +7,12 @@ Every command asks here, so that the same question has the same run everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from archcalc.core.assumptions import Topic
+from archcalc.run.choice import Choice, Reason
 from archcalc.run.offload import Offload
 from archcalc.run.options import Options
 from archcalc.run.resolve_inference import inference_run
@@ -21,9 +24,20 @@ if TYPE_CHECKING:
 
 
 def resolve(model: Model, asked: Options) -> Run:
-    """Options that are not given get the defaults of the code or engine that runs, as the model and the device allow."""
+    """Options that are not given get the defaults of the code or engine that runs, as model and device allow."""
+    cards = asked.device.cards if asked.device else ""
     filled = training_run(model, asked) if asked.trains else inference_run(model, asked)
     offload = Offload.of(asked)
     if "embedding" in filled.engine.rules.host:
         offload = replace(offload, embedding=True)
-    return replace(filled, said=frozenset(asked.given), offload=offload)
+    choices = (*_plan(asked), *filled.choices)
+    return replace(filled, choices=choices, cards=cards, said=frozenset(asked.given), offload=offload)
+
+
+def _plan(asked: Options) -> Iterator[Choice]:
+    """How the model is divided over GPUs, where it is."""
+    words = " · ".join(asked.plan.words())
+    if asked.is_planned:
+        yield Choice("plan", words, words, Reason.ARCHCALC, f"{words}: no plan was given", Topic.PARALLELISM)
+    elif words:
+        yield Choice("plan", words, words, Reason.ASKED)

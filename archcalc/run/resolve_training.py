@@ -1,4 +1,4 @@
-"""How a training run is filled in: code, precision, kernel, checkpointing and optimizer, as the code runs by default."""
+"""How a training run is filled in: code, precision, kernel, checkpointing, optimizer, as the code has them."""
 
 from __future__ import annotations
 

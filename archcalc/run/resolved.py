@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """Model × workload × number formats × kernels × code or engine × recipe × devices. Made by `archcalc.run.resolve`."""
+    """Number formats, kernels, code or engine, recipe, plan and devices. Made by `archcalc.run.resolve`."""
 
     mode: str
     plan: Plan
@@ -52,6 +52,7 @@ class Run:
     shared_prefix: int = 0
     overhead: int | None = None
     engine: Running = PLAIN_RUNNING
+    cards: str = field(default="", compare=False)  # that it runs on, where they were named
     choices: tuple[Choice, ...] = ()
     assumptions: tuple[Assumption, ...] = ()  # besides those of the choices
     estimates: tuple[str, ...] = ()

@@ -21,3 +21,9 @@ def shown_sizes(batch: int, lengths: dict[str, int], context: int, *, decodes: b
     """By the names of their options."""
     sizes = {"batch": batch, **lengths}
     return {**dict(list(sizes.items())[:-1]), "context": context} if decodes else sizes
+
+
+def with_sizes(choices: tuple[Choice, ...], work: Workload) -> tuple[Choice, ...]:
+    """The choices with the sizes of another workload in the place of theirs."""
+    sizes = {each.name: each for each in size_choices(work)}
+    return tuple(sizes.get(each.name, each) for each in choices)

@@ -18,7 +18,6 @@ from archcalc.analyze.fit.remedies import remedies
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.rows import Row, judged, row
 from archcalc.analyze.fit.search import Remedy
-from archcalc.analyze.fit.training_defaults import with_usual_precision
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.run.device import group, remarks, usual
 from archcalc.run.keywords import FitKeywords
@@ -42,8 +41,7 @@ def fitted(
     groups = list({one.name: one for one in map(group, gpus or usual())}.values())
     if not gpus:
         groups.sort(key=lambda one: one.first.capacity)
-    options, assumed = with_usual_precision(model, options, groups if gpus else ())
-    placing = Placing(model, options)
+    placing = Placing(model, options, is_named=bool(gpus))
     placed = [placing.on(one) for one in groups]
     rows, helps = (tuple(map(judged, placed)), ()) if verdicts_alone else _solved(placed)
     said = all_on(Topic.DEVICE, dict.fromkeys(sentence for one in gpus or usual() for sentence in remarks(one)))
@@ -51,7 +49,6 @@ def fitted(
         model=model.name,
         assumptions=(
             *_asked(placed).report.assumptions,
-            *assumed,
             *said,
             *notes(placed),
             *(() if verdicts_alone else notes_on_columns(placed, rows)),

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.option_checks import check_decodes
+from archcalc.analyze.placement import ALONE, shares_layers
 from archcalc.core.errors import InputError
 from archcalc.run.device import Device
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
 
-ALONE = ("unified", "embedded")  # kinds of devices that are whole computers: two share layers only over a link
 NOTABLE = 16  # quantised weights help where weights are more than a sixteenth of what training needs
 
 
@@ -64,10 +64,6 @@ def _has_host(question: Question, devices: list[Device]) -> bool:
 def has_bf16(device: Device) -> bool:
     """A device of which no peak is known may have it."""
     return device.peak.bf16 is not None or not any(value for _, value in device.peak)
-
-
-def shares_layers(device: Device) -> bool:
-    return device.kind not in ALONE or device.link is not None
 
 
 def _decodes(question: Question) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.fit.polynomial import Bytes
 from archcalc.analyze.fit.solve import UNBOUNDED, Curve, fewest
 from archcalc.analyze.fit.verdict import Room
-from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.answer import MODES, Memory
 from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.core.errors import InputError
@@ -19,6 +19,9 @@ from archcalc.core.mesh import Plan
 from archcalc.run.accuracy import Band, band, inference_band
 from archcalc.run.device import Device
 from archcalc.run.options import Options
+from archcalc.run.resolve import resolve
+from archcalc.run.resolved import Run
+from archcalc.run.size_choices import with_sizes
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ class Question:
     model: Model
     sizes: Sizes  # with the batch, and the length where the spec has one
     options: Options
+    given: Sizes = field(default_factory=Sizes)  # as they were asked for
     split: LayerSplit | None = None  # layers among devices, where tensor parallelism is not used
     memories: dict[Options, Memory] = field(default_factory=dict)  # by their options, shared by changed questions
     reserve: list[Fraction] = field(default_factory=list)  # what is reserved for a byte of tensors, likewise
@@ -54,7 +58,7 @@ class Question:
             *_, last = model.resolved.lengths
             sizes = replace(sizes, context=None, **{last: sizes.context})
         sizes = replace(sizes, batch=sizes.batch or spec.batch or 1, seq=sizes.seq or spec.seq)
-        return cls(model, sizes, replace(options, sizes=Sizes()), split)
+        return cls(model, sizes, replace(options, sizes=Sizes()), options.sizes, split)
 
     @property
     def batch(self) -> int:
@@ -100,6 +104,11 @@ class Question:
         return self.report.band or band(self.whole.case.code.name)
 
     @cached_property
+    def run(self) -> Run:
+        """How the model is run, every value filled in."""
+        return resolve(self.model, self.options)
+
+    @cached_property
     def whole(self) -> Memory:
         """The memory of the model in one piece."""
         return self._with()
@@ -117,7 +126,9 @@ class Question:
 
     @cached_property
     def report(self) -> MemoryReport:
-        return self.memory.report(self.sizes)
+        found = self.memory.report(self.sizes)
+        asked = self.model.workload(**self.given.given(), mode=MODES[self.options.mode])
+        return replace(found, choices=with_sizes(found.choices, asked))
 
     @cached_property
     def required(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from archcalc.analyze.fit.pool_words import pool_line, pool_tables
@@ -68,8 +68,8 @@ class FitReport(Report):
         return all(row.verdict is Verdict.FITS for row in self.rows)
 
     def title(self) -> str:
-        """The same question as that of `archcalc memory`."""
-        return self.memory.title()
+        """The run in one line, as `archcalc memory` has it; of several devices the rows name each."""
+        return self.memory.title() if len(self.rows) == 1 else replace(self.memory, cards="").title()
 
     def answer(self) -> str:
         """The verdict, the memory needed, and what would help."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from archcalc.analyze.fit.facts import shares_layers
 from archcalc.analyze.fit.kv_pool import KvPool, kv_pool
 from archcalc.analyze.fit.layer_split import SplitMemory
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.solve import UNBOUNDED
 from archcalc.analyze.fit.verdict import Room, Verdict
 from archcalc.analyze.memory.report import MemoryReport
+from archcalc.analyze.placement import shares_layers
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.placing import Placed

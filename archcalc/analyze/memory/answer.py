@@ -290,4 +290,6 @@ class Memory:
 
 def memory(model: Model, options: Options, *, depth: int = USUAL_DEPTH, timeline: bool = False) -> MemoryReport:
     """One answer; `Memory` is for many."""
-    return Memory(model, options).at(**options.sizes.given(), depth=depth, timeline=timeline)
+    from archcalc.analyze.placement import on_named_device
+
+    return Memory(model, on_named_device(model, options)).at(**options.sizes.given(), depth=depth, timeline=timeline)

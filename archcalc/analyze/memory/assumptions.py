@@ -30,9 +30,7 @@ STATES = (
 )
 
 
-def assumptions(
-    case: Case, root: Module, cache: Iterable[Cached], *, of_file: bool
-) -> Iterator[Assumption]:
+def assumptions(case: Case, root: Module, cache: Iterable[Cached], *, of_file: bool) -> Iterator[Assumption]:
     """In the order in which a report has them. `of_file`: the model is a list of weights."""
     yield from (Assumption(Topic.ESTIMATE, f"estimate: {reason}") for reason in case.estimates)
     chosen = notes_of(each for each in case.choices if applies(each, root))

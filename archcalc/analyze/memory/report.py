@@ -18,6 +18,7 @@ from archcalc.report.picture import Skyline, Stretch
 from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
 from archcalc.run.choice import Choice, run_line, run_record
+from archcalc.run.size_choices import shown_sizes
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
 PARTS = {
@@ -105,6 +106,11 @@ class MemoryReport(Report):
         """The run in one line: what was asked for, then what was assumed."""
         asked = {"train": "training", "infer": "inference"}.get(self.mode, self.mode)
         return run_line((self.model, asked), self.choices, self.cards)
+
+    def at(self) -> tuple[str, ...]:
+        """The sizes and the plan: `batch 1`, `seq 2,048`, `tp 2`."""
+        names = (*shown_sizes(self.batch, self.lengths, self.context, decodes=self.mode == "decode"), "plan")
+        return tuple(each.words for each in self.choices if each.name in names)
 
     def answer(self) -> str:
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"

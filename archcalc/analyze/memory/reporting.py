@@ -68,6 +68,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         undivided=whole,
         padding=sum(one.padding for one in memory.parameters.held),
         choices=shown_choices(case, work, root),
+        cards=case.cards,
         rows=(*rows(root, memory.parameters, step.schedule, step.cache), *(one.row for one in beside if one.held)),
         elsewhere={one.title: one.elsewhere for one in beside if one.elsewhere},
         estimates=case.estimates,

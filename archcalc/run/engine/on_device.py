@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.run.device import Device
+from archcalc.run.device import DeviceGroup
 from archcalc.run.engine.rules import EngineRules, Step
 
 USUAL_MEMORY = 80 * 2**30  # of a device that is not named
@@ -18,10 +18,12 @@ class DeviceFacts:
     memory: int
     generation: str = ""
     maker: str = ""
+    cards: str = ""  # how many of it, by the name that people give it: `2 × h100`
 
     @classmethod
-    def of(cls, device: Device) -> DeviceFacts:
-        return cls(device.name, device.capacity, device.generation or "", device.maker or "")
+    def of(cls, devices: DeviceGroup) -> DeviceFacts:
+        first, words = devices.first, devices.words if devices.count > 1 else f"1 × {devices.words}"
+        return cls(first.name, first.capacity, first.generation or "", first.maker or "", words)
 
 
 @dataclass(frozen=True)

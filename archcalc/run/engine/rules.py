@@ -86,5 +86,10 @@ class EngineRules(Node):
     families: list[str] = Field(default_factory=list)  # of specs that it runs; empty: any
     tensor_parallel: bool = True
 
+    @property
+    def chooses_by_device(self) -> bool:
+        """Whether anything that it allocates depends on the device that it runs on."""
+        return bool(self.layouts) or self.pool != "none" or len(self.steps) > 1
+
 
 RULES = tuple(EngineRules.model_fields)

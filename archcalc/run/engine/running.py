@@ -97,7 +97,7 @@ def running(asked: Options, family: str) -> Running:
     if rules.families and family not in rules.families:
         fact = f"{rules.name} runs models of the family {rules.families[0]}, and this is one of {family}"
         raise InputError(fact, "leave --engine out, or choose transformers", field="--engine")
-    device = asked.device or UNKNOWN
+    device = asked.device if asked.device and rules.chooses_by_device else UNKNOWN
     step, size = step_on(rules, device), None
     if step:
         tokens, requests = asked.prefill or step.tokens, asked.max_num_seqs or step.requests

@@ -1,0 +1,86 @@
+"""A model on the devices of one `--gpu`: the plan that was given, or the one that is chosen and said.
+
+placed(model, options, group("2xh100"))         the options with the device, and with a plan over both
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.option_checks import check_plan
+from archcalc.core.errors import InputError
+from archcalc.run.device import Device, DeviceGroup, group
+from archcalc.run.engine.on_device import DeviceFacts
+from archcalc.run.options import Options
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+PLANS = ("tp", "dp", "cp", "pp", "ep")
+ALONE = ("unified", "embedded")  # kinds of devices that are whole computers: two share layers only over a link
+
+
+def on_named_device(model: Model, options: Options) -> Options:
+    """With what `--gpu` means, where it is given."""
+    if not options.gpu:
+        return options
+    devices = group(options.gpu)
+    found = placed(model, replace(options, gpu=None), devices)
+    if found is None:
+        hint = "`archcalc fit` splits layers between them by memory"
+        raise InputError(f"the model cannot be divided equally over {devices.words}", hint, field="--gpu")
+    return found
+
+
+def placed(model: Model, options: Options, devices: DeviceGroup) -> Options | None:
+    """On these devices; None where their layers have to be split by memory."""
+    on_card = replace(options, device=DeviceFacts.of(devices))
+    if devices.count == 1:
+        return on_card
+    given = [name for name in PLANS if name in options.given]
+    if not devices.is_uniform:
+        _check_unequal(devices, given, trains=options.trains)
+        return None
+    if given:
+        return _checked(on_card, devices)
+    if options.trains:
+        return on_card.changed(dp=devices.count, zero=options.zero or 3, is_planned=True)
+    return _tensor_parallel(model, on_card, devices)
+
+
+def shares_layers(device: Device) -> bool:
+    """Whether tensor parallelism between two such devices is of use."""
+    return device.kind not in ALONE or device.link is not None
+
+
+def _checked(options: Options, devices: DeviceGroup) -> Options:
+    """The plan that was given, if it is for so many."""
+    number = options.plan.gpus
+    if number != devices.count:
+        words = " ".join(options.plan.words()) or "one GPU"
+        fact = f"{devices.words} are {devices.count} GPUs, and the plan ({words}) is for {number}"
+        hint = f"make their product {devices.count}, or leave the plan out and one is chosen"
+        raise InputError(fact, hint, field="--gpu")
+    return options
+
+
+def _check_unequal(devices: DeviceGroup, given: list[str], *, trains: bool) -> None:
+    if given:
+        fact = f"{devices.words} are unequal, and --{given[0]} divides a model into equal parts"
+        raise InputError(fact, f"leave --{given[0]} out: layers are split by memory", field="--gpu")
+    if trains:
+        fact = f"{devices.words} are unequal: archcalc has no plan for training on them"
+        raise InputError(fact, "name devices of one kind, such as 2xrtx-3090", field="--gpu")
+
+
+def _tensor_parallel(model: Model, options: Options, devices: DeviceGroup) -> Options | None:
+    """None where the model's heads cannot be divided so, or where the engine splits layers instead."""
+    if not shares_layers(devices.first):
+        return None
+    chosen = options.changed(tp=devices.count, is_planned=True)
+    try:
+        check_plan(model.build(model.workload(mode="prefill", attention="flash")), chosen)
+    except InputError:
+        return None
+    return chosen
