@@ -20,7 +20,6 @@ from archcalc.core.errors import InputError
 from archcalc.loading import from_file
 from archcalc.model import Model
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
-from archcalc.run.accuracy import inference_band
 from archcalc.run.device import DeviceGroup, group
 from archcalc.run.ladders import ladder
 from archcalc.run.options import Options
@@ -170,5 +169,4 @@ def _notes(length: int) -> Iterator[Assumption]:
     yield Assumption(Topic.SEQ, f"context of at least {length:,} tokens, or all that a model has", length, "--seq")
     yield Assumption(Topic.WEIGHTS, "weights: the widest format that fits; 16 bits where a model was published in 32")
     yield Assumption(Topic.TABLE, "context: the longest that fits with the error band to spare, up to the model's own")
-    yield inference_band().assumption()
     yield CAPACITY

@@ -1,65 +1,115 @@
-"""Error bands of peaks: what measured runs were within, from presets/accuracy."""
+"""Error bands: how far answers were from what people measured, for the class of runs that was measured.
+
+A class is code or engine × kind of device × way of sharding, with at least eight compared runs; presets/accuracy has
+them, as benchmarks/accuracy.py prints them from the answers to real cases. A run of no such class has no band.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.mesh import Plan
 from archcalc.spec import paths
 
 if TYPE_CHECKING:
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
 
-ANY = "any"
+FEWEST = 8  # compared runs of which a band can be told
+WIDER = 2  # times the band, on a kind of device of which no run was measured
+OFFLOADED = ("offload", "ngl", "cpu_moe", "n_cpu_moe")  # none of the measured runs keeps anything in host RAM
+SHARDING = {
+    "one": "on one GPU",
+    "tensor": "under tensor parallelism",
+    "fsdp": "under ZeRO-3 or FSDP",
+    "zero": "under ZeRO-1 or 2",
+    "pipeline": "under pipeline or expert parallelism",
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A class of measured runs: the error, in percent, that four of five of them stay within."""
+
+    runner: str  # the training code or the engine
+    devices: str  # their kind
+    sharding: str
+    band: int
+    runs: int
+    sources: int
 
 
 @dataclass(frozen=True)
 class Band:
-    """Four of five of so many measured runs were within `percent`; of which code, or of any."""
+    """The stated error of an answer, in percent, and what earned it."""
 
     percent: int
     runs: int
-    code: str
-    of: str = "training runs"
+    of: str
 
     @property
     def fraction(self) -> float:
         return self.percent / 100
 
     def assumption(self) -> Assumption:
-        text = f"± {self.percent} %: four of five of {self.runs} measured {self.of}{self._whose} are within it"
+        text = f"± {self.percent} % ({self.runs} measured runs of this class: {self.of})"
         return Assumption(Topic.ESTIMATE, text, self.percent)
 
-    @property
-    def _whose(self) -> str:
-        """The code that ran; what was measured of inference says that itself."""
-        if self.of != Band.of:
-            return ""
-        return " of all codes" if self.code == ANY else f" of {self.code}"
+
+def band(run: Run) -> Band | None:
+    """The band of a run on its kind of device; None where no such runs were measured."""
+    if run.method.reads_tokens or not run.said.isdisjoint(OFFLOADED):
+        return None
+    runner, sharding = runner_of(run), sharding_of(run.plan)
+    alike = [each for each in measured(run.trains) if each.runner == runner and each.sharding == sharding]
+    here = [each for each in alike if each.devices == run.devices]
+    if here or not run.devices:
+        return _widest(here or alike, runner)
+    return _widest(alike, runner, times=WIDER)
 
 
-def band(code: str) -> Band:
-    """The band of a code, or of all of them together if none of its runs were measured."""
-    found = _bands("training")
-    name = code if code in found else ANY
-    return Band(found[name]["band"], found[name]["runs"], name)
+def not_compared(run: Run) -> Assumption:
+    """What stands in the place of a band."""
+    where = f" on {run.devices} devices" if run.devices else ""
+    text = f"not compared with measurements: fewer than {FEWEST} runs of {runner_of(run)}{where}"
+    return Assumption(Topic.ESTIMATE, f"{text} {SHARDING[sharding_of(run.plan)]} are known")
 
 
-def measured_bands(case: Case) -> list[Band]:
-    """The band of a case, if runs of its kind were measured: supervised ones were."""
-    return [] if case.method.reads_tokens else [band(case.code.name)]
+def runner_of(run: Run) -> str:
+    """Whose memory it is: of a training code, or of an engine."""
+    return run.code.name if run.trains else run.engine.rules.name.lower()
 
 
-def inference_band() -> Band:
-    """The band of inference, of any model."""
-    found = _bands("inference")[ANY]
-    return Band(found["band"], found["runs"], ANY, found["of"])
+def sharding_of(plan: Plan) -> str:
+    """What of a plan decides how a GPU's share is worked out, the most intricate first."""
+    if plan.pp > 1 or plan.ep > 1:
+        return "pipeline"
+    if plan.tp > 1 or plan.cp > 1:
+        return "tensor"
+    if plan.zero and plan.shards > 1:
+        return "fsdp" if plan.zero == 3 else "zero"
+    return "one"
+
+
+def _widest(found: Iterable[Measured], runner: str, times: int = 1) -> Band | None:
+    """Of the classes that the run may belong to."""
+    enough = [each for each in found if each.runs >= FEWEST]
+    if not enough:
+        return None
+    most = max(enough, key=lambda each: each.band)
+    outside = "" if times == 1 else f"; {times} times as wide, since this kind of device is not among them"
+    words = f"{runner} {SHARDING[most.sharding]}, {most.devices} devices{outside}"
+    return Band(times * most.band, most.runs, words)
 
 
 @cache
-def _bands(kind: str) -> dict[str, dict[str, Any]]:
+def measured(trains: bool) -> tuple[Measured, ...]:
+    """Every class, as its file has it."""
     from archcalc.spec.yaml_reader import read
 
-    return read(paths.presets("accuracy")[kind].read_bytes(), f"accuracy {kind}").data
+    name = "training" if trains else "inference"
+    data = read(paths.presets("accuracy")[name].read_bytes(), f"accuracy {name}").data
+    return tuple(Measured(**each) for each in data["classes"])

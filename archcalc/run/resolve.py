@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 def resolve(model: Model, asked: Options) -> Run:
     """Options that are not given get the defaults of the code or engine that runs, as model and device allow."""
-    cards = asked.device.cards if asked.device else ""
     filled = training_run(model, asked) if asked.trains else inference_run(model, asked)
     offload = Offload.of(asked)
     if "embedding" in filled.engine.rules.host:
         offload = replace(offload, embedding=True)
     choices = (*_plan(asked), *filled.choices)
-    return replace(filled, choices=choices, cards=cards, said=frozenset(asked.given), offload=offload)
+    made = replace(filled, choices=choices, said=frozenset(asked.given), offload=offload)
+    return replace(made, cards=asked.device.cards, devices=asked.device.kind) if asked.device else made
 
 
 def _plan(asked: Options) -> Iterator[Choice]:

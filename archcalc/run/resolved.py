@@ -53,6 +53,7 @@ class Run:
     overhead: int | None = None
     engine: Running = PLAIN_RUNNING
     cards: str = field(default="", compare=False)  # that it runs on, where they were named
+    devices: str = ""  # their kind
     choices: tuple[Choice, ...] = ()
     assumptions: tuple[Assumption, ...] = ()  # besides those of the choices
     estimates: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.core.errors import InputError
 from archcalc.core.mesh import Plan
-from archcalc.run.accuracy import Band, band, inference_band
+from archcalc.run.accuracy import Band, band
 from archcalc.run.device import Device
 from archcalc.run.options import Options
 from archcalc.run.resolve import resolve
@@ -97,11 +97,9 @@ class Question:
         return Room(device.capacity, self.band.percent, device.memory.working_set is not None)
 
     @cached_property
-    def band(self) -> Band:
-        """The error of what is said to be needed."""
-        if not self.trains:
-            return inference_band()
-        return self.report.band or band(self.whole.case.code.name)
+    def band(self) -> Band | None:
+        """The error of what is said to be needed; None where no such runs were measured."""
+        return band(self.run)
 
     @cached_property
     def run(self) -> Run:

@@ -1,4 +1,4 @@
-"""How reserved memory was found, and how far off it may be."""
+"""How reserved memory was found."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.run.accuracy import Band
 from archcalc.run.case import Case
 
 
-def allocator_notes(case: Case, device: OnDevice | None, error: Band | None) -> Iterator[Assumption]:
+def allocator_notes(case: Case, device: OnDevice | None) -> Iterator[Assumption]:
     """Of a training step; `device` is None where PyTorch's allocator was not simulated, or decides nothing."""
     if device:
         segments = "expandable segments" if case.allocator == "expandable" else "its default segments"
@@ -21,5 +20,3 @@ def allocator_notes(case: Case, device: OnDevice | None, error: Band | None) -> 
     elif case.trains:
         text = "reserved memory is not simulated: the step has too many ops, and only its tensors are counted"
         yield Assumption(Topic.ALLOCATOR, text)
-    if error:
-        yield error.assumption()

@@ -222,6 +222,7 @@ class MemoryReport(Report):
             "weights_format": self.weights,
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
+            "band": self.band.fraction if self.band else None,
             **self._device_record(),
             **self._host_record(),
             "parts": self.parts,
@@ -247,7 +248,6 @@ class MemoryReport(Report):
         return {
             "allocated_bytes": found.allocated,
             "reserved_bytes": found.reserved,
-            "band": self.band.fraction if self.band else None,
             "rounding_bytes": found.rounding,
             "unused_bytes": {stream.name.lower(): size for stream, size in found.unused.items()},
         }

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.memory import inference
 from archcalc.analyze.memory.allocator_notes import allocator_notes
 from archcalc.analyze.memory.assumptions import assumptions
-from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
@@ -19,7 +18,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
-from archcalc.run.accuracy import Band, measured_bands
+from archcalc.run.accuracy import band, not_compared
 from archcalc.run.case import Case
 from archcalc.run.code.support import unmeasured_ops
 from archcalc.run.shown import shown_choices
@@ -40,13 +39,14 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
     levels = Levels(dict(step.start)).play(step.changes)
     whole = undivided(memory.parameters, step.schedule.saved(), step.cache)
     beside, device = memory.residents(work), memory.on_device(work, step)
-    band = _band(case, device)
+    error = band(case)
     layers = [Assumption(Topic.TABLE, LAYERS[case.trains])] if depth and not timeline else []
     return MemoryReport(
         model=memory.model.name,
         assumptions=(
             *_assumed(memory, root, step),
-            *allocator_notes(case, device, band),
+            *allocator_notes(case, device),
+            error.assumption() if error else not_compared(case),
             *memory.offloading.notes(inference.prompt_of(work, case)),
             *_notes(root),
             *unmeasured_ops(root, case.code),
@@ -76,7 +76,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         depth=depth or USUAL_DEPTH,
         timeline=timeline,
         device=device,
-        band=band,
+        band=error,
         host=_host(memory, work, step),
         simulated=step,
     )
@@ -84,12 +84,6 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
 
 def _assumed(memory: Memory, root: Module, step: Simulated) -> Iterator[Assumption]:
     return assumptions(memory.case, root, step.cache, of_file=memory.model.spec.family == "weights")
-
-
-def _band(case: Case, device: OnDevice | None) -> Band | None:
-    """The error of measured runs, none of which offloads anything."""
-    known = measured_bands(case) if device and not case.offload else []
-    return next(iter(known), None)
 
 
 def _host(memory: Memory, work: Workload, step: Simulated) -> Host | None:

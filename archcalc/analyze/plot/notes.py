@@ -11,7 +11,6 @@ from archcalc.analyze.plot.report import PlotReport
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.report.base import Report
-from archcalc.run.accuracy import inference_band
 from archcalc.run.device import remarks
 
 LENGTHS = (Topic.SEQ, Topic.SRC_SEQ, Topic.TGT_SEQ, Topic.CONTEXT)
@@ -95,9 +94,7 @@ def _crossed(report: PlotReport) -> Iterator[Assumption]:
 def _devices(report: PlotReport, gpus: Sequence[str]) -> Iterator[Assumption]:
     if not gpus:
         return
-    trains = report.families[0].subject.mode("memory") == "train"
-    band = "" if trains else f" (± {inference_band().percent} %)"
-    text = f"fits: needs no more than the device has; `archcalc fit` keeps the error band{band} to spare"
+    text = "fits: needs no more than the device has; `archcalc fit` keeps the error band to spare"
     yield Assumption(Topic.DEVICE, text)
     yield from (Assumption(Topic.DEVICE, each) for name in dict.fromkeys(gpus) for each in remarks(name))
 

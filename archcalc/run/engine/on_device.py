@@ -18,12 +18,13 @@ class DeviceFacts:
     memory: int
     generation: str = ""
     maker: str = ""
+    kind: str = ""
     cards: str = ""  # how many of it, by the name that people give it: `2 × h100`
 
     @classmethod
     def of(cls, devices: DeviceGroup) -> DeviceFacts:
         first, words = devices.first, devices.words if devices.count > 1 else f"1 × {devices.words}"
-        return cls(first.name, first.capacity, first.generation or "", first.maker or "", words)
+        return cls(first.name, first.capacity, first.generation or "", first.maker or "", first.kind or "", words)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,50 @@
+"""The run of every preset in every mode, without a device and on some: `python tools/runs.py > tests/golden/runs.txt`.
+
+A line for each, as the first line of an answer has it. The same line heads flops, memory, fit and report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from archcalc.analyze.memory.answer import MODES
+from archcalc.analyze.placement import on_named_device
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module
+from archcalc.loading import from_file
+from archcalc.model import Model
+from archcalc.run.choice import run_line
+from archcalc.run.options import Options
+from archcalc.run.resolve import resolve
+from archcalc.run.shown import shown_choices
+from archcalc.spec import paths
+
+ASKED = {  # modes, and the devices that each is asked for on
+    "train": ("", "h100", "v100-32gb"),
+    "infer": ("", "h100", "rtx-4090", "gtx-1080-ti", "m4-max-64gb", "mi300x"),
+    "decode": ("",),
+}
+
+
+def runs() -> Iterator[str]:
+    """Preset by preset."""
+    for name, file in sorted(paths.presets().items()):
+        model = from_file(file)
+        root = model.build()
+        for mode, devices in ASKED.items():
+            yield from (f"{name} | {mode} | {device or '–'} | {_line(model, mode, device, root)}" for device in devices)
+
+
+def _line(model: Model, mode: str, device: str, root: Module) -> str:
+    """Or why there is none."""
+    given = {"mode": mode, **({"gpu": device} if device else {})}
+    try:
+        options = on_named_device(model, Options.of("memory", given))
+        run, work = resolve(model, options), model.workload(mode=MODES[mode])
+        return run_line((), shown_choices(run, work, root), run.cards)
+    except InputError as refused:
+        return f"refused: {refused.fact}"
+
+
+if __name__ == "__main__":
+    print("\n".join(runs()))
