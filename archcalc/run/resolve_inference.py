@@ -103,15 +103,15 @@ def _weights(
     """As asked for, as the model's files store them, or unquantised; kernels may want a layout of their own."""
     if stored is None:
         found = named_formats.weight_format(asked.weights or computed)
-        asked_for = Choice("weights", found.name, f"{asked.weights} weights", Reason.ASKED)
+        asked_for = Choice("weights", found.name, f"weights in {asked.weights}", Reason.ASKED)
         return found, (asked_for,) if asked.weights else ()
     _check_known(stored)
     layout = used.layout(stored)
     if layout:
         text = f"weights: {layout}, as the kernels of {used.device.name} want them"
-        chosen = Choice("weights", layout, f"{layout} weights", Reason.DEVICE, text)
+        chosen = Choice("weights", layout, f"weights in {layout}", Reason.DEVICE, text)
         return replace(named_formats.weight_format(layout), rest=activations), (chosen,)
-    words = f"{stored.name} weights" if stored.is_quantised else ""
+    words = f"weights in {stored.name}" if stored.is_quantised else ""
     chosen = Choice("weights", stored.name, words, Reason.MODEL, f"weights: {stored.name}, from {stored.source}")
     return replace(stored, rest=activations), (chosen,)
 

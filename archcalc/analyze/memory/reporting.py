@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.memory import inference
 from archcalc.analyze.memory.allocator_notes import allocator_notes
 from archcalc.analyze.memory.assumptions import assumptions
+from archcalc.analyze.memory.history import history_notes
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
@@ -47,6 +48,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
             *_assumed(memory, root, step),
             *allocator_notes(case, device),
             error.assumption() if error else not_compared(case),
+            *history_notes(memory, work, levels.peak.bytes, error),
             *memory.offloading.notes(inference.prompt_of(work, case)),
             *_notes(root),
             *unmeasured_ops(root, case.code),

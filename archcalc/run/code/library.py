@@ -36,6 +36,7 @@ class Code:
     architectures: tuple[str, ...] = ()  # the families of architectures that it has; empty: any
     measured_kinds: tuple[str, ...] = ()  # kinds of op in the runs that it was compared with; empty: no such list
     release: str = ""  # of the library, as it was read
+    changed: tuple[str, ...] = ()  # days on which it changed, the first one first
     missing: str = ""  # the family that the library's file does not have, where its own layers stand in
 
     def number(self, name: str) -> int:
@@ -44,6 +45,10 @@ class Code:
     @property
     def is_plain(self) -> bool:
         return self.name == PLAIN
+
+    def ends_of_years(self) -> list[str]:
+        """Of the years in which it changed or was there before: `2024-12`."""
+        return [f"{year}-12" for year in dict.fromkeys(int(day[:4]) - 1 for day in self.changed)]
 
     def with_habits(self, choices: tuple[str, ...]) -> Code:
         """The same with other choices, written as `loss=fp32`."""
@@ -102,6 +107,7 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
         architectures=tuple(data.get("architectures", ())),
         measured_kinds=tuple(data.get("measured_kinds", ())),
         release=str(data.get("release", "")),
+        changed=tuple(sorted(str(one["before"]) for part in (data, family) for one in part.get(EARLIER, ()))),
     )
 
 
