@@ -11,7 +11,7 @@ from archcalc.spec.workload import Workload
 
 def shown_choices(run: Run, work: Workload, root: Module) -> tuple[Choice, ...]:
     """In the order of the first line."""
-    return (*size_choices(work), *(each for each in run.choices if applies(each, root)))
+    return (*size_choices(work, run.said), *(each for each in run.choices if applies(each, root)))
 
 
 def applies(choice: Choice, root: Module) -> bool:

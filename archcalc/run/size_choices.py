@@ -1,29 +1,37 @@
-"""Batch and lengths as choices of a run: asked for, from the spec, or assumed."""
+"""Batch and lengths as choices of a run: asked for, from the model's files, or assumed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from archcalc.run.choice import Choice, Reason
 from archcalc.spec.workload import Workload
 
 
-def size_choices(work: Workload) -> Iterator[Choice]:
-    """`batch 1`, `seq 2,048`; of a decode step the context in the place of the one token that is computed."""
+def size_choices(work: Workload, given: Collection[str]) -> Iterator[Choice]:
+    """`batch 1`, `seq 2,048`; `given` are the options that were."""
     assumed = {str(note.topic) for note in work.assumptions if note.option}
-    for name, size in shown_sizes(work.batch, work.lengths, work.context, decodes=work.decodes).items():
-        is_assumed = name in assumed or (name == "context" and not assumed.isdisjoint(work.lengths))
-        reason = Reason.ARCHCALC if is_assumed else Reason.ASKED
-        yield Choice(name, size, f"{name} {size:,}", reason)
+    sizes = shown_sizes(work.batch, work.lengths, work.context, decodes=work.decodes)
+    last = next(reversed(work.lengths), "")  # whose length is the context of a decode step
+    for name, size in sizes.items():
+        names = {name, last} if name == "context" else {name}
+        yield Choice(name, size, f"{name} {size:,}", _reason(names, assumed, given))
+
+
+def _reason(names: set[str], assumed: Collection[str], given: Collection[str]) -> Reason:
+    if names.intersection(assumed):
+        return Reason.ARCHCALC
+    lengths = {"seq", "context"} if "batch" not in names else set()
+    return Reason.ASKED if (names | lengths).intersection(given) else Reason.MODEL
 
 
 def shown_sizes(batch: int, lengths: dict[str, int], context: int, *, decodes: bool) -> dict[str, int]:
-    """By the names of their options."""
+    """By the names of their options; of a decode step the context in the place of the one token that is computed."""
     sizes = {"batch": batch, **lengths}
     return {**dict(list(sizes.items())[:-1]), "context": context} if decodes else sizes
 
 
-def with_sizes(choices: tuple[Choice, ...], work: Workload) -> tuple[Choice, ...]:
+def with_sizes(choices: tuple[Choice, ...], work: Workload, given: Collection[str]) -> tuple[Choice, ...]:
     """The choices with the sizes of another workload in the place of theirs."""
-    sizes = {each.name: each for each in size_choices(work)}
+    sizes = {each.name: each for each in size_choices(work, given)}
     return tuple(sizes.get(each.name, each) for each in choices)

@@ -126,7 +126,7 @@ class Question:
     def report(self) -> MemoryReport:
         found = self.memory.report(self.sizes)
         asked = self.model.workload(**self.given.given(), mode=MODES[self.options.mode])
-        return replace(found, choices=with_sizes(found.choices, asked))
+        return replace(found, choices=with_sizes(found.choices, asked, self.given.given()))
 
     @cached_property
     def required(self) -> int:

@@ -73,7 +73,7 @@ class Code:
         return f"{self.name} of {self.version}" if self.version else f"{self.name} {self.release}".strip()
 
 
-OWN = Code(PLAIN, "archcalc's own layers", Habits())
+OWN = Code(PLAIN, "its own modules, as its documentation uses them", Habits())
 
 
 def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = None) -> Code:
