@@ -30,7 +30,7 @@ def runs() -> Iterator[str]:
     """Preset by preset."""
     for name, file in sorted(paths.presets().items()):
         model = from_file(file)
-        root = model.build()
+        root = model.build(model.workload(attention="flash"))
         for mode, devices in ASKED.items():
             yield from (f"{name} | {mode} | {device or '–'} | {_line(model, mode, device, root)}" for device in devices)
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from archcalc.core.ir import Module, Region, walk
-from archcalc.run.choice import Choice
+from archcalc.run.choice import Choice, Reason
+from archcalc.run.kernels import EAGER
 from archcalc.run.resolved import Run
 from archcalc.run.size_choices import size_choices
 from archcalc.spec.workload import Workload
 
+NOT_FUSED = "eager attention: no fused kernel computes this model's scores, so they are stored"
+
 
 def shown_choices(run: Run, work: Workload, root: Module) -> tuple[Choice, ...]:
     """In the order of the first line."""
-    return (*size_choices(work, run.said), *(each for each in run.choices if applies(each, root)))
+    return (*size_choices(work, run.said), *of_model(run, root))
 
 
-def applies(choice: Choice, root: Module) -> bool:
-    """An attention kernel is chosen where there is attention."""
-    return choice.name != "attention" or any(module.region == Region.CORE for module, _ in walk(root))
+def of_model(run: Run, root: Module) -> Iterator[Choice]:
+    """Attention is computed by a kernel where there is attention, and where a kernel can compute it."""
+    cores = [module for module, _ in walk(root) if module.region == Region.CORE]
+    has_kernel = any(op.traits.attention_kernel for core in cores for op in core.ops)
+    for each in run.choices:
+        if each.name != "attention" or (cores and (has_kernel or each.words == EAGER)):
+            yield each
+        elif cores:
+            yield Choice(each.name, "eager", EAGER, Reason.MODEL, NOT_FUSED)

@@ -76,5 +76,7 @@ def test_the_runs_of_all_presets_are_those_of_the_golden_file() -> None:
 def test_values_from_the_models_files_are_not_assumed(run: Run) -> None:
     """The textbook's spec names batch, lengths and precision."""
     record: dict[str, Any] = run("memory", "textbook", "--format", "json").json["run"]
-    assert record["line"].startswith("textbook Transformer · inference · batch 32 · src_seq 2,048 · tgt_seq 2,048 · fp32")
+    assert record["line"].startswith(
+        "textbook Transformer · inference · batch 32 · src_seq 2,048 · tgt_seq 2,048 · fp32"
+    )
     assert record["choices"]["precision"]["reason"] == "model"

@@ -12,7 +12,7 @@ from archcalc.core.ir import Module, Region, Tensor, walk
 from archcalc.core.precision import BYTES
 from archcalc.run.choice import notes_of
 from archcalc.run.option_words import KV_RULES
-from archcalc.run.shown import applies
+from archcalc.run.shown import of_model
 from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.places import Place
 
@@ -33,7 +33,7 @@ STATES = (
 def assumptions(case: Case, root: Module, cache: Iterable[Cached], *, of_file: bool) -> Iterator[Assumption]:
     """In the order in which a report has them. `of_file`: the model is a list of weights."""
     yield from (Assumption(Topic.ESTIMATE, f"estimate: {reason}") for reason in case.estimates)
-    chosen = notes_of(each for each in case.choices if applies(each, root))
+    chosen = notes_of(of_model(case, root))
     if of_file:
         yield from without((*chosen, *case.assumptions), Topic.PRECISION)  # nothing is computed in it
         left_out = "activations are not counted" if root.body else "neither a cache nor activations"

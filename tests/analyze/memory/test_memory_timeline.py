@@ -139,8 +139,8 @@ def after_forward(changes: Iterable[Happening]) -> int:
 def test_every_preset_plays_to_what_it_saves(name: str) -> None:
     """Mixed stacks, experts, states that steps hand over, layers that share weights."""
     model = load(name)
-    ask = Memory(model, mode="train", precision="fp32", attention=None, code="plain")
-    root = model.build(model.workload(batch=2))
+    ask = Memory(model, mode="train", precision="fp32", code="plain")
+    root = model.build(model.workload(batch=2, attention="flash"))
     assert after_forward(ask.simulated(Sizes(2)).changes) == saved_activations(root, "fp32").bytes
 
 
