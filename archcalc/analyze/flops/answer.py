@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.flops.cost import Piece, Work, work
 from archcalc.analyze.flops.movement import Movement
+from archcalc.analyze.flops.number_formats import NumberFormats
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.flops.share import Share
 from archcalc.analyze.memory.decode_cache import grows
@@ -47,14 +48,14 @@ CHOSEN = Assumption(
     "weights read and FLOP/B: of the experts that are expected to be chosen, if every token chooses independently and "
     "all experts are equally likely",
 )
-OF_BYTES = (Topic.PRECISION, Topic.WEIGHTS)  # what a run takes for granted about the bytes that are moved
 
 
 def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False, names: bool = False) -> FlopsReport:
     """Options are those of `archcalc flops`."""
     load, share = _shared(model, asked)
     root, done, used = share.root, _work(share.root, asked, share), case(model, asked)
-    moved = Movement(share, used, keeping_of(model, root, used), load.decodes)
+    formats = NumberFormats(share, used, keeping_of(model, root, used))
+    moved = Movement(share, formats, used.attention, load.decodes)
     return FlopsReport(
         model=model.name,
         assumptions=(*_assumptions(asked, load, root, share), *_of_bytes(used)),
@@ -64,7 +65,7 @@ def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False
         lengths=load.lengths,
         context=load.context,
         plan=share.plan,
-        weights=moved.weights_format,
+        weights=formats.weights,
         traffic=moved.traffic(),
         amounts=_amounts(done),
         kinds={kind: _amounts(_of_kind(done, kind)) for kind in KINDS_OF_WORK if _of_kind(done, kind).pieces},
@@ -153,8 +154,9 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
 
 
 def _of_bytes(used: Case) -> Iterator[Assumption]:
-    """The formats that were not given."""
-    return (one for one in used.assumptions if one.topic in OF_BYTES)
+    """The formats that were not given; those of training change no figure but FLOP/B, unless weights are quantised."""
+    topics = (Topic.WEIGHTS,) if used.trains else (Topic.PRECISION, Topic.WEIGHTS)
+    return (one for one in used.assumptions if one.topic in topics)
 
 
 def _of_share(share: Share) -> Iterator[Assumption]:
