@@ -3,11 +3,14 @@
 Forward code records what a kernel does as a section of the unit `kernel`, op by op: that is where its FLOPs come from.
 In memory there are only the kernel's inputs and its output; its backward pass recomputes what the
 gradients need (`archcalc.core.execution`).
+
+What a kernel reads is moved once for all of its ops: `launches` says which ops those are.
 """
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from collections.abc import Container, Iterator
+from typing import NamedTuple, TypeGuard
 
 from archcalc.core.ir import Module, Op, Region
 from archcalc.core.tree import ops_in, read_from_outside
@@ -22,3 +25,29 @@ def as_op(kernel: Module) -> Op:
     """A kernel as one op: the inputs made outside of it, and its last output."""
     *_, last = (op for op in ops_in(kernel) if op.output.role != "cache")
     return Op("kernel", tuple(read_from_outside(kernel)), last.output)
+
+
+class Launch(NamedTuple):
+    """The ops of one kernel, and how often it runs."""
+
+    ops: tuple[Op, ...]
+    times: int
+
+
+def launches(module: Module, fused: Container[Region | None], times: int = 1) -> Iterator[Launch]:
+    """The kernels of a forward pass, in order: a region of the kinds in `fused` is one, any other op another."""
+    times *= int(module.runs)
+    if times and module.region in fused:
+        yield Launch(tuple(_running(module)), times)
+    elif times:
+        for item in module.body:
+            yield from launches(item, fused, times) if isinstance(item, Module) else [Launch((item,), times)]
+
+
+def _running(module: Module) -> Iterator[Op]:
+    """Its ops and those below, without modules that an earlier step has computed."""
+    for item in module.body if module.runs else ():
+        if isinstance(item, Module):
+            yield from _running(item)
+        else:
+            yield item

@@ -149,7 +149,7 @@ class LatentAttention:
         up = self._weight_up(m, latent.dims[2])
         scores = self._scores_on_latent(core.m, up, q, latent, shared_key)
         if core.mask:
-            scores = core.m.record("mask", scores, core.mask)
+            scores = core.m.record("mask", scores, core.mask, sees=self.indexer.top if self.indexer else None)
         return self._values_of_latent(core.m, up, core.weights(scores), latent)
 
     def _scores_on_latent(self, m: Module, up: Param, q: Tensor, latent: Tensor, shared_key: Tensor) -> Tensor:

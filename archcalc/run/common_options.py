@@ -29,7 +29,7 @@ class CommonOptions:
         also=("dtype", "torch_dtype"),
     )
     weights: str | None = option(
-        "Weight format: bf16, fp8, int8, int4, nf4, q4_k_m, … Default: as stored; in flops as --precision.",
+        "Weight format: bf16, fp8, int8, int4, nf4, q4_k_m, … Default: as stored.",
         word,
         metavar="FORMAT",
         also=("quantization", "weight_dtype"),

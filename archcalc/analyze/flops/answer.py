@@ -11,27 +11,28 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.flops.cost import Piece, Work, work
+from archcalc.analyze.flops.movement import Movement
+from archcalc.analyze.flops.number_formats import NumberFormats
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
-from archcalc.analyze.flops.share import Formats, Share
+from archcalc.analyze.flops.share import Share
 from archcalc.analyze.memory.decode_cache import grows
+from archcalc.analyze.memory.keeping import keeping_of
 from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
 from archcalc.analyze.params import params
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, total
-from archcalc.core.errors import InputError, did_you_mean
+from archcalc.core.errors import InputError
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, ModuleGroup, Param, Region, walk
 from archcalc.core.notes import notes_of, work_notes_of
-from archcalc.core.precision import BYTES
 from archcalc.core.roles import FEED_FORWARD
 from archcalc.core.tree import ops_in
 from archcalc.run import lora, sequence_parallel
+from archcalc.run.case import Case, case
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
-from archcalc.run.precision_recipes import recipe
 from archcalc.run.traces import Change
 from archcalc.spec.workload import Workload
-from archcalc.storage import named_formats
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -42,30 +43,36 @@ INFER = Assumption(
 PRODUCTS = Assumption(
     Topic.COST, "matrix products, two FLOPs per multiply-add; elementwise ops apart, by archcalc's convention"
 )
-CHOSEN = Assumption(Topic.COST, "weights read: of as many experts as the tokens can select, at most all")
+CHOSEN = Assumption(
+    Topic.COST,
+    "weights read and FLOP/B: of the experts that are expected to be chosen, if every token chooses independently and "
+    "all experts are equally likely",
+)
 
 
 def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False, names: bool = False) -> FlopsReport:
     """Options are those of `archcalc flops`."""
     load, share = _shared(model, asked)
-    root, done = share.root, _work(share.root, asked, share)
+    root, done, used = share.root, _work(share.root, asked, share), case(model, asked)
+    formats = NumberFormats(share, used, keeping_of(model, root, used))
+    moved = Movement(share, formats, used.attention, load.decodes)
     return FlopsReport(
         model=model.name,
-        assumptions=(*_assumptions(asked, load, root, share), *_unlike_stored(model, asked, share)),
+        assumptions=(*_assumptions(asked, load, root, share), *_of_bytes(used)),
         scope=model.scope,
         mode=load.mode,
         batch=load.batch,
         lengths=load.lengths,
         context=load.context,
         plan=share.plan,
-        weights=share.formats.weights.name if share.formats.weights else "",
-        traffic=share.traffic(done),
+        weights=formats.weights,
+        traffic=moved.traffic(),
         amounts=_amounts(done),
         kinds={kind: _amounts(_of_kind(done, kind)) for kind in KINDS_OF_WORK if _of_kind(done, kind).pieces},
         tokens=tokens_of(load),
         corpus=asked.tokens,
         parameters=int(params(root, model="", precision=None).active),
-        rows=tuple(_rows(root, done, share)),
+        rows=tuple(_rows(root, done, moved)),
         depth=depth,
         explain=explain,
         names=names,
@@ -87,7 +94,7 @@ def _shared(model: Model, asked: Options) -> tuple[Workload, Share]:
     if model.spec.family == "weights":
         hint = "give the model's config.json or a spec"
         raise InputError("a weights file does not describe the computation", hint)
-    return load, _share(model, asked, model.build(load, _changes(asked)), load)
+    return load, _share(asked, model.build(load, _changes(asked)), load)
 
 
 def _changes(asked: Options) -> tuple[Change, ...]:
@@ -97,32 +104,13 @@ def _changes(asked: Options) -> tuple[Change, ...]:
     return (*adapters, *cut)
 
 
-def _share(model: Model, asked: Options, root: Module, load: Workload) -> Share:
+def _share(asked: Options, root: Module, load: Workload) -> Share:
     """One GPU's share under the given plan, which the model must support."""
     check_plan(root, asked)
     check_sense(root, asked)
     check_sizes(load, asked)
     check_cache({grows(op.output) for op in ops_in(root) if op.output.role == "cache"}, asked)
-    fused = getattr(model.spec, "fused_qkv", False)  # of transformers alone
-    return Share(root, asked.plan, _formats(model, asked), load.decodes, fused)
-
-
-def _formats(model: Model, asked: Options) -> Formats:
-    activations = _activations(asked) or model.spec.precision or "fp32"
-    weights = named_formats.weight_format(asked.weights) if asked.weights else None
-    keys = named_formats.uniform_format(asked.kv_dtype, "--kv-dtype") if asked.kv_dtype else None
-    states = named_formats.uniform_format(asked.state_dtype, "--state-dtype") if asked.state_dtype else None
-    return Formats(activations, weights, keys, states)
-
-
-def _activations(asked: Options) -> str | None:
-    """A number format, or in training a recipe by its name."""
-    if asked.precision is None or asked.precision in BYTES:
-        return asked.precision
-    if asked.trains:
-        return recipe(asked.precision).activations
-    fact = f"no number format called {asked.precision}"
-    raise InputError(fact, did_you_mean(asked.precision, BYTES), field="--precision")
+    return Share(root, asked.plan)
 
 
 def _work(root: Module, asked: Options, share: Share) -> Work:
@@ -165,12 +153,10 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
     yield from load.assumptions
 
 
-def _unlike_stored(model: Model, asked: Options, share: Share) -> Iterator[Assumption]:
-    """A checkpoint may be quantised; bytes are counted in its format where that is asked for."""
-    if model.stored and model.stored.is_quantised and not (asked.weights or asked.trains):
-        used = share.formats.activations
-        text = f"bytes of weights in {used}, not as they are stored ({model.stored.name})"
-        yield Assumption(Topic.WEIGHTS, text, used, "--weights")
+def _of_bytes(used: Case) -> Iterator[Assumption]:
+    """The formats that were not given; those of training change no figure but FLOP/B, unless weights are quantised."""
+    topics = (Topic.WEIGHTS,) if used.trains else (Topic.PRECISION, Topic.WEIGHTS)
+    return (one for one in used.assumptions if one.topic in topics)
 
 
 def _of_share(share: Share) -> Iterator[Assumption]:
@@ -179,7 +165,7 @@ def _of_share(share: Share) -> Iterator[Assumption]:
     if plan.gpus > 1:
         text = f"FLOPs and bytes of one GPU of {plan.gpus:,}, the one with the most; replicated work counts fully"
         yield Assumption(Topic.PARALLELISM, text, plan.gpus)
-    if any(op.select and not op.traits.reads_rows for op in ops_in(share.root)):
+    if any(param.active is not None for module, _ in walk(share.root) for param in module.params.values()):
         yield CHOSEN
     if plan.cp > 1:
         text = "context parallelism: queries of one GPU over keys and values of the whole sequence"
@@ -231,7 +217,7 @@ def _amounts(done: Work) -> Amounts:
     return Amounts(done.forward, done.backward, done.recompute, done.elementwise, done.elementwise_backward)
 
 
-def _rows(module: Module, done: Work, gpu: Share) -> Iterator[Row]:
+def _rows(module: Module, done: Work, moved: Movement) -> Iterator[Row]:
     """A module, then its children, then its own matrix products that belong to no child."""
     share = done.of(module)
     if not share.pieces or module.is_section:
@@ -242,24 +228,24 @@ def _rows(module: Module, done: Work, gpu: Share) -> Iterator[Row]:
         times=module.runs,
         repeat=_repeat(module),
         amounts=replace(_amounts(share), forward=_worked(module, share)),
-        bytes=gpu.moved(share.pieces),
+        bytes=moved.of_products(share.pieces),
         term=module.term,
     )
     for child in module.children:
-        yield from _rows(child, done, gpu)
+        yield from _rows(child, done, moved)
     holding = _holding(module, share)
     if holding and (own := _own(share, holding)).forward:
-        yield _own_row(module, own, gpu)
+        yield _own_row(module, own, moved)
 
 
-def _own_row(module: Module, own: Work, gpu: Share) -> Row:
+def _own_row(module: Module, own: Work, moved: Movement) -> Row:
     """Attention's scores and what they look up, states along a sequence: what no layer below has weights for."""
     kinds = {kind_of(piece) for piece in own.pieces if piece.matrix}
     taken = {child.name for child in module.children}
     name = next((kind.split()[-1] for kind in ("attention scores", "states") if kinds == {kind}), "itself")
     name = "itself" if name in taken else name
     path = f"{module.path}.{name}" if module.path else name
-    return Row(path, name, Count(1), _repeat(module), _amounts(own), gpu.moved(own.pieces), term=name)
+    return Row(path, name, Count(1), _repeat(module), _amounts(own), moved.of_products(own.pieces), term=name)
 
 
 def _repeat(module: Module) -> int:

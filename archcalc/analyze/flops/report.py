@@ -60,9 +60,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Bytes that a forward pass reads of weights, and reads and writes of caches, on one GPU."""
+    """Bytes that a forward pass reads of weights, and reads and writes of caches, on one GPU.
+
+    `weights` is what is expected where tokens choose experts, rounded to a byte, between `weights_least` and
+    `weights_largest`."""
 
     weights: int
+    weights_least: int
+    weights_largest: int
     kv_cache: int
     state: int
 
@@ -79,7 +84,7 @@ class FlopsReport(Report):
     lengths: dict[str, int]
     context: int
     plan: Plan
-    weights: str  # their format, where one was asked for
+    weights: str  # the format that they are read in
     traffic: Traffic
     amounts: Amounts
     kinds: dict[str, Amounts]
@@ -158,9 +163,22 @@ class FlopsReport(Report):
 
     def _moved(self) -> list[Figure]:
         """In inference, where reading weights and the cache may take longer than the FLOPs."""
-        names = {"weights": "weights read", "kv_cache": "KV cache moved", "state": "state moved"}
-        sums = {} if self.mode == "train" else self.traffic.record()
-        return [Figure(names[name], number, "bytes") for name, number in sums.items() if number]
+        moved = self.traffic
+        if self.mode == "train":
+            return []
+        caches = (("KV cache moved", moved.kv_cache), ("state moved", moved.state))
+        return [*self._read(), *(Figure(name, number, "bytes") for name, number in caches if number)]
+
+    def _read(self) -> list[Figure]:
+        """A range where it depends on the experts that tokens choose."""
+        moved = self.traffic
+        if moved.weights_least == moved.weights_largest:
+            return [Figure("weights read", moved.weights, "bytes")]
+        return [
+            Figure("weights read", moved.weights, "bytes", note="expected"),
+            Figure("weights read at least", moved.weights_least, "bytes", note="all tokens choose the same experts"),
+            Figure("weights read at most", moved.weights_largest, "bytes", note="as many experts as tokens can choose"),
+        ]
 
     def _of(self) -> str:
         return f"{self.total:,} over {self.tokens:,}" if self.total % self.tokens else ""

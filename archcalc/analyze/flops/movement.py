@@ -1,0 +1,143 @@
+"""The bytes that the kernels of a forward pass read and write on one GPU.
+
+A kernel moves what it needs of a weight or of a cache once, however many of its ops read it: a latent cache whose
+vectors are keys and values is read once by an attention kernel, and twice by eager attention, which has a kernel for
+each product.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+from archcalc.analyze.flops.cost import Piece
+from archcalc.analyze.flops.number_formats import NumberFormats
+from archcalc.analyze.flops.report import Traffic
+from archcalc.analyze.flops.routing import shares_read
+from archcalc.analyze.flops.share import Share
+from archcalc.analyze.memory.decode_cache import grows
+from archcalc.core.ir import Op, Param, Region, Tensor
+from archcalc.core.kernels import Launch, launches
+from archcalc.core.positions import GROWING
+from archcalc.core.tree import computed_earlier
+
+FUSED = (Region.KERNEL, Region.CORE)  # what one kernel computes; eager attention's core is several
+
+
+class Met(NamedTuple):
+    """So many elements of a storage that a kernel reads or writes, and the op that does."""
+
+    storage: Tensor
+    elements: int
+    op: Op  # with its sizes on one GPU
+    tensor: Tensor  # the storage as the op sees it
+
+
+@dataclass(frozen=True)
+class Movement:
+    """What one GPU moves in a run; `attention` is its kernel."""
+
+    share: Share
+    formats: NumberFormats
+    attention: str
+    decodes: bool
+
+    def traffic(self) -> Traffic:
+        """What a forward pass moves besides activations."""
+        sums: dict[str, Fraction] = defaultdict(Fraction)
+        for launch in self._launches:
+            for name, number in (*self._weights_and_keys(launch.ops), *self._states(launch.ops)):
+                sums[name] += launch.times * number
+        return Traffic(**{field.name: round(sums[field.name]) for field in fields(Traffic)})
+
+    def of_products(self, pieces: Iterable[Piece]) -> int:
+        """Bytes of every factor and result of the forward products among `pieces`."""
+        wanted = {piece.op for piece in pieces}
+        return round(sum((number for op, number in self._products.items() if op in wanted), Fraction(0)))
+
+    @cached_property
+    def _launches(self) -> list[Launch]:
+        fused = (Region.KERNEL,) if self.attention == "eager" else FUSED
+        return list(launches(self.share.root, fused))
+
+    @cached_property
+    def _products(self) -> dict[Op, Fraction]:
+        """The bytes of every kernel with products, by the first of them."""
+        found: dict[Op, Fraction] = {}
+        for launch in self._launches:
+            products = [op for op in launch.ops if op.traits.matrix]
+            if products:
+                moved = sum((self._bytes(met) for met in self._met(products)), Fraction(0))
+                found[products[0]] = launch.times * moved
+        return found
+
+    def _weights_and_keys(self, ops: Sequence[Op]) -> Iterator[tuple[str, Fraction]]:
+        for met in self._met([op for op in ops if not self._was_written(op)]):
+            if isinstance(met.storage, Param):
+                yield from self._of_experts(met, met.storage)
+            elif self._is_kept(met.storage) and grows(met.storage):
+                yield "kv_cache", self._bytes(met)
+
+    def _of_experts(self, met: Met, param: Param) -> Iterator[tuple[str, Fraction]]:
+        """A weight, with the least and the most that is read of it where tokens choose."""
+        whole, shares = self.formats.of_weight(param, met.elements, met.op), shares_read(met.op, met.tensor, param)
+        yield "weights", whole * shares.expected
+        yield "weights_least", whole * shares.least
+        yield "weights_largest", whole * shares.largest
+
+    def _states(self, ops: Sequence[Op]) -> Iterator[tuple[str, Fraction]]:
+        """A state is written whole, unless it is an earlier step's, and read once before that in a decode step, however
+        many ops record the reading."""
+        for op in ops:
+            if op.output.role == "cache" and not grows(op.output):
+                moved = self.decodes + (not self._was_written(op))
+                yield "state", moved * self.formats.of_cache(op.output, self.share.elements(op.output))
+
+    def _was_written(self, op: Op) -> bool:
+        """Whether an earlier step put into the cache what the op would."""
+        return op.output.role == "cache" and any(tensor.storage in self._earlier for tensor in op.inputs)
+
+    def _met(self, ops: Sequence[Op]) -> Iterator[Met]:
+        """Weights and caches once for the kernel, which cannot need more of them than there is; all else op by op."""
+        kept: dict[Tensor, list[Met]] = defaultdict(list)
+        for met in (met for op in ops for met in self._met_by(op)):
+            if self._is_kept(met.storage):
+                kept[met.storage].append(met)
+            else:
+                yield met
+        for storage, several in kept.items():
+            needed = min(sum(met.elements for met in several), self.share.elements(storage))
+            yield several[0]._replace(elements=self._seen(storage, needed, ops))
+
+    def _met_by(self, op: Op) -> Iterator[Met]:
+        here = self.share.op(op)
+        whole = dict(zip((*here.inputs, here.output), (*op.inputs, op.output), strict=True))
+        for tensor, elements in (*op.traits.reads(here), *op.traits.writes(here)):
+            yield Met(whole[tensor].storage, int(elements), here, tensor)
+
+    def _seen(self, storage: Tensor, elements: int, ops: Sequence[Op]) -> int:
+        """Of a cache, the positions that the one query of a decode step sees, where its kernel skips the others."""
+        seen = next((op.sees for op in ops if op.sees), None)
+        past = next((int(dim.size) for dim in storage.dims if dim.positions in GROWING), 0)
+        return elements // past * seen if self.decodes and seen and seen < past else elements
+
+    def _is_kept(self, storage: Tensor) -> bool:
+        """From one step to the next."""
+        return isinstance(storage, Param) or storage.role == "cache" or storage in self._earlier
+
+    @cached_property
+    def _earlier(self) -> frozenset[Tensor]:
+        return computed_earlier(self.share.root)
+
+    def _bytes(self, met: Met) -> Fraction:
+        """Of experts, what is expected to be read."""
+        storage, elements = met.storage, met.elements
+        if isinstance(storage, Param):
+            return dict(self._of_experts(met, storage))["weights"]
+        if self._is_kept(storage):
+            return self.formats.of_cache(storage, elements)
+        return self.formats.of_role(met.tensor.role, elements)
