@@ -40,7 +40,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
     levels = Levels(dict(step.start)).play(step.changes)
     whole = undivided(memory.parameters, step.schedule.saved(), step.cache)
     beside, device = memory.residents(work), memory.on_device(work, step)
-    band = _band(case, device)
+    band = band_of(case, device)
     layers = [Assumption(Topic.TABLE, LAYERS[case.trains])] if depth and not timeline else []
     return MemoryReport(
         model=memory.model.name,
@@ -75,7 +75,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         timeline=timeline,
         device=device,
         band=band,
-        host=_host(memory, work, step),
+        host=host_of(memory, work, step),
         simulated=step,
     )
 
@@ -103,13 +103,13 @@ def _attention_matters(memory: Memory, work: Workload, peak: Instant) -> bool:
         return False
 
 
-def _band(case: Case, device: OnDevice | None) -> Band | None:
+def band_of(case: Case, device: OnDevice | None) -> Band | None:
     """The error of measured runs, none of which offloads anything."""
     known = measured_bands(case) if device and not case.offload else []
     return next(iter(known), None)
 
 
-def _host(memory: Memory, work: Workload, step: Simulated) -> Host | None:
+def host_of(memory: Memory, work: Workload, step: Simulated) -> Host | None:
     prompt, whole = inference.prompt_of(work, memory.case), replace(memory.case, plan=Plan())
     cache = memory.cached_at(work, whole) if memory.case.offload.gpu_layers is not None else []
     return memory.offloading.host(memory.build(prompt), prompt, step, cache)
