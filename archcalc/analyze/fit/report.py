@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from archcalc.analyze.fit import remedy_words
@@ -12,6 +12,7 @@ from archcalc.analyze.fit.pool_words import pool_line, pool_tables
 from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Verdict
+from archcalc.analyze.memory.marginals import Marginals
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.report.base import Column, Figure, Line, Report, Table
 from archcalc.run.accuracy import Band
@@ -106,7 +107,16 @@ class FitReport(Report):
         """Combinations of changes, each in one piece, as a user types it."""
         (first, *others) = self.rows
         pool = [pool_line(first.pool)] if first.pool and not others else []
-        return [*pool, *self._ways(first, others)]
+        marginals = [self.marginals.line()] if self.marginals else []
+        return [*pool, *marginals, *self._ways(first, others)]
+
+    @property
+    def marginals(self) -> Marginals | None:
+        """What a little more takes, and on a single device what ends the growth there."""
+        found, (first, *others) = self.memory.marginals, self.rows
+        if not found or others or not self.is_solved:
+            return found
+        return replace(found, limits=first.limits if first.is_enough else ())
 
     def _ways(self, first: Row, others: Sequence[Row]) -> Sequence[str]:
         if others or first.is_enough or not first.fits_host or not self.is_solved:
@@ -177,6 +187,7 @@ class FitReport(Report):
             **{key: asked[key] for key in ("schema_version", "model", "mode", "batch", *self.memory.lengths, *ASKED)},
             **self.scope.record(),
             **(self.memory.host.record() if self.memory.host else {}),
+            "marginals": self.marginals.record() if self.marginals else None,
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
             "band": self.band.fraction if self.band else None,

@@ -12,6 +12,7 @@ from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.solve import UNBOUNDED
 from archcalc.analyze.fit.spread import Spread
 from archcalc.analyze.fit.verdict import Room, Verdict
+from archcalc.analyze.memory.marginals import Limit
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.spec.units import binary_bytes
 
@@ -85,6 +86,15 @@ class Row:
         """Whether every device surely holds all that is counted, which may be a part of the model."""
         found = [(one.required_bytes, one.room) for one in self.parts] or [(self.required_bytes, self.room)]
         return all(required <= room.safe for required, room in found)
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """What ends the growth of the batch, and that of the context, each with the other unchanged."""
+        if self.pool:
+            return self.pool.limits
+        batch = [] if self.max_batch is None else [Limit("batch", "memory", self.max_batch)]
+        context = [Limit("context", self.limited_by, self.max_seq)] if self.limited_by and self.max_seq else []
+        return (*batch, *context)
 
     @property
     def why(self) -> str:

@@ -11,6 +11,7 @@ from archcalc.analyze.memory.allocator_notes import allocator_notes
 from archcalc.analyze.memory.assumptions import assumptions, attends
 from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.analyze.memory.host import Host
+from archcalc.analyze.memory.marginals import Growth
 from archcalc.analyze.memory.profile import Instant, Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
@@ -77,6 +78,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         band=band,
         host=host_of(memory, work, step),
         simulated=step,
+        growth=Growth(memory, work, levels.peak.bytes) if memory.model.is_computed else None,
     )
 
 
