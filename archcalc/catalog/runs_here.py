@@ -14,13 +14,12 @@ from archcalc.analyze.fit.facts import facts
 from archcalc.analyze.fit.notes import CAPACITY
 from archcalc.analyze.fit.placing import Placed, Placing
 from archcalc.analyze.fit.question import Question
-from archcalc.analyze.fit.verdict import Room
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.loading import from_file
 from archcalc.model import Model
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
-from archcalc.run.device import DeviceGroup, group
+from archcalc.run.device import Device, DeviceGroup, group
 from archcalc.run.ladders import ladder
 from archcalc.run.options import Options
 from archcalc.spec import paths
@@ -39,6 +38,7 @@ class Runs:
     required_bytes: int
     left_bytes: int
     max_seq: int | None
+    not_counted: str = ""  # parts of the model
 
     def record(self) -> dict[str, Any]:
         return vars(self)
@@ -57,9 +57,11 @@ class RunsReport(Report):
         return f"language models on {self.model}"
 
     def answer(self) -> str:
-        every = len(self.rows) + len(self.too_large)
+        every, whole = len(self.rows) + len(self.too_large), sum(not row.not_counted for row in self.rows)
+        parts = len(self.rows) - whole
+        unsure = f", of {parts} only a part is counted" if parts else ""
         rest = f"; {len(self.too_large)} do not even at 2 bits" if self.too_large else ""
-        return f"{len(self.rows)} of {every} presets fit with {self.length:,} tokens or all that they have{rest}"
+        return f"{whole} of {every} presets fit with {self.length:,} tokens or all that they have{unsure}{rest}"
 
     def table(self) -> Table:
         columns = (
@@ -69,6 +71,7 @@ class RunsReport(Report):
             Column("needed", "binary"),
             Column("left", "room"),
             Column("context", "bound"),
+            Column("not counted", "text", spare=True),
         )
         return Table(columns, tuple(Line(tuple(row.record().values())) for row in self.rows))
 
@@ -145,24 +148,26 @@ def _placed(model: Model, devices: DeviceGroup, options: Options, length: int) -
 
 def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
     """The first that fits, from wide to narrow; without a format where none does."""
-    question, room = placed.question, placed.question.room(placed.group.first)
+    question, device = placed.question, placed.group.first
     elements = sum(one.copies * one.elements for one in question.whole.parameters.held)
     now = question.whole.case.format.name.lower()
-    if question.required <= room.safe:
-        return _run(name, question, now, elements, room)
+    if question.fits(device):
+        return _run(name, question, now, elements, device)
     beside = question.required - question.whole.parameters.weights
     for rung in formats:
         narrower = question.with_weights(rung)
-        if narrower.whole.parameters.weights + beside > room.safe and not question.split:
+        if narrower.whole.parameters.weights + beside > device.capacity and not question.split:
             continue
-        if narrower.required <= room.safe:
-            return _run(name, narrower, rung, elements, room)
+        if narrower.fits(device):
+            return _run(name, narrower, rung, elements, device)
     return Runs(name, elements, "", 0, 0, 0)
 
 
-def _run(name: str, question: Question, format: str, elements: int, room: Room) -> Runs:
+def _run(name: str, question: Question, format: str, elements: int, device: Device) -> Runs:
+    room = question.room(device)
     longest, _ = question.longest_in(room.safe)
-    return Runs(name, elements, format, question.required, room.capacity - question.required, longest)
+    left = room.capacity - question.required
+    return Runs(name, elements, format, question.required, left, longest, room.missing)
 
 
 def _notes(length: int) -> Iterator[Assumption]:

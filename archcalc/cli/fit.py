@@ -12,7 +12,7 @@ from archcalc.cli.options import Format, Set, Trace, completed_preset, loaded, s
 from archcalc.core.errors import InputError
 from archcalc.run.options import Options
 
-UNSURE = 1  # the exit code of --check
+EXIT = {"fits": 0, "tight": 1, "does not fit": 1, "cannot say": 3}  # of --check; 2 is a wrong question
 
 Model = Annotated[
     str | None,
@@ -48,7 +48,11 @@ Presets = Annotated[
 ]
 Check = Annotated[
     bool,
-    typer.Option("--check", help="Exit code 1 unless it fits on every device, with the error band to spare."),
+    typer.Option(
+        "--check",
+        help="Exit code 0 if it fits on every device with the error band to spare, 1 if it is tight or does not fit on "
+        "one, 3 if archcalc cannot say.",
+    ),
 ]
 
 
@@ -67,8 +71,9 @@ def fit(
 ) -> None:
     """Will it fit? What a model needs against what devices have, how far it can grow there, and what would help.
 
-    The verdict is fits, tight (what is left is less than the error of measured runs) or does not fit. Takes the options
-    of `archcalc memory`. What is listed as making it fit does so when it is tried.
+    The verdict is fits, tight (within the error of measured runs, on either side), does not fit, or cannot say (only a
+    part of the model is counted, or no such runs were measured and the limit is near). Takes the options of `archcalc
+    memory`. What is listed as making it fit does so when it is tried.
     """
     if check and (table or models):
         raise InputError("has no effect with a table", "leave it out, or ask about one case", field="--check")
@@ -93,8 +98,8 @@ def _answer(
 
     report = fitted(model, gpu, options)
     show(report, format)
-    if check and not report.ok:
-        raise typer.Exit(UNSURE)
+    if check:
+        raise typer.Exit(EXIT[report.verdict.value])
 
 
 def _list(pattern: str | None, gpu: list[str] | None, options: Options, format: str) -> None:

@@ -25,7 +25,7 @@ FLAGS: dict[Flag, tuple[str, str]] = {  # what stands before and behind a name
 }
 
 
-VERDICTS = {"FITS": "✓", "TIGHT": "≈", "NOT": "✗"}
+VERDICTS = {"FITS": "✓", "TIGHT": "≈", "CANNOT_SAY": "?", "NOT": "✗"}
 
 
 def cell(value: Any, unit: Unit) -> str:

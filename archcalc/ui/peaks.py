@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from archcalc.analyze.fit.answer import fitted
-from archcalc.analyze.fit.verdict import Verdict
 from archcalc.analyze.memory.answer import memory
-from archcalc.report.base import Tone
 from archcalc.ui.charts import chart
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.records import with_records
 from archcalc.ui.settings import options
 from archcalc.ui.sources import model_of
 from archcalc.ui.tables import numbered, shown
-
-TONES: dict[Verdict, Tone] = {Verdict.FITS: "good", Verdict.TIGHT: "fair", Verdict.NOT: "bad"}
 
 
 def memory_answer(question: Question) -> Answer:
@@ -34,7 +30,7 @@ def fit_answer(question: Question) -> Answer:
     report = fitted(model, question.texts("gpus") or None, asked, verdicts_alone=not question.flag("helps", True))
     head, (devices, *more) = shown(report)
     for line, row in zip(devices["rows"], report.rows, strict=True):
-        line["tone"] = TONES[row.verdict]
+        line["tone"] = row.verdict.tone
     helps = [one for one in report.remedies if one.changes == 1]  # which stand in the last table
     for line, remedy in zip(more[-1]["rows"] if helps else [], helps, strict=True):
         line["settings"] = remedy.change.settings()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from archcalc.run.ladders import Rung, ladder
+from archcalc.run.offload_options import PARTS as OFFLOADED
 from archcalc.spec.option import flag_of
 
 if TYPE_CHECKING:
@@ -20,14 +21,17 @@ if TYPE_CHECKING:
 
 CHUNK = 512  # tokens of a prompt that are read at a time: llama.cpp's ubatch
 SHORTER = (2, 4)  # parts of the length that was asked for, where changes are combined
+QUARTERS = 4  # of the layers may stay on the GPU, where changes are combined
+LAYERS_COST, LAYERS_SLOPE = 14, 40  # of any layer that the CPU computes, and of all of them
 
 
 @dataclass(frozen=True)
 class Change:
     """The options and sizes that it sets, how a user writes them, and its price in words.
 
-    `cost` says how dear it is to the user: combinations are looked for in the order of their sums. An `exact` change
-    costs time or devices, and changes nothing about the results. `needs` is the property of `Facts` that allows it."""
+    `cost` says how dear it is to the user: combinations are looked for in the order of their sums. One that `cuts` does
+    less than was asked for, and comes after all that do not. An `exact` change costs time or devices, and changes
+    nothing about the results. `needs` is the property of `Facts` that allows it."""
 
     name: str
     option: str
@@ -39,6 +43,17 @@ class Change:
     exact: bool = False
     needs: str = ""
     length_option: str = "seq"  # by which the length is written
+    cuts: bool = False
+
+    @property
+    def price_order(self) -> tuple[bool, int]:
+        """By which changes are compared."""
+        return self.cuts, self.cost
+
+    @property
+    def gpu_layers(self) -> int | None:
+        """How many layers it leaves on the GPU."""
+        return self.options.get("ngl")
 
     def settings(self) -> dict[str, str]:
         """What it sets, by the names of options."""
@@ -67,20 +82,22 @@ def _value(value: Any) -> str:
     return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
-def change(name: str, cost: int, price: str, *, exact: bool = False, needs: str = "", **options: Any) -> Change:
-    return setting(name, cost, price, options, exact=exact, needs=needs)
-
-
-def setting(
-    name: str, cost: int, price: str, options: dict[str, Any], *, exact: bool = False, needs: str = ""
+def change(
+    name: str, cost: int, price: str, *, exact: bool = False, needs: str = "", cuts: bool = False, **options: Any
 ) -> Change:
+    return Change(name, written(options), price, options, cost, exact=exact, needs=needs, cuts=cuts)
+
+
+def setting(name: str, cost: int, price: str, options: dict[str, Any], *, exact: bool = False) -> Change:
     """A change that sets these options."""
-    return Change(name, written(options), price, options, cost, exact=exact, needs=needs)
+    return Change(name, written(options), price, options, cost, exact=exact)
 
 
 FLASH = (change("flash attention", 0, "none: same results, faster", exact=True, attention="flash"),)
 PARTS = (Change("smaller micro-batch", "--batch 1", "more accumulation steps", {}, 2, batch=1, exact=True),)
-FEWER = (Change("fewer sequences at a time", "--batch 1", "fewer tokens a second", {}, 6, batch=1, exact=True),)
+FEWER = (
+    Change("fewer sequences at a time", "--batch 1", "fewer tokens a second", {}, 6, batch=1, exact=True, cuts=True),
+)
 
 TRAINING: tuple[Axis, ...] = (
     FLASH,
@@ -103,11 +120,12 @@ TRAINING: tuple[Axis, ...] = (
         ),
         change("weights in host RAM", 18, "weights cross the bus", exact=True, needs="has_host", offload=("params",)),
     ),
-    (
-        change("LoRA", 24, "trains only adapters", lora=16),
-        change("QLoRA", 30, "adapters over 4-bit weights", needs="is_wide_decoder", lora=16, weights="nf4"),
-    ),
 )
+ADAPTERS = (
+    change("LoRA", 24, "trains only adapters", cuts=True, lora=16),
+    change("QLoRA", 30, "adapters over 4-bit weights", needs="is_wide_decoder", cuts=True, lora=16, weights="nf4"),
+)
+FROZEN = (change("QLoRA", 10, "frozen weights in 4 bits", needs="is_wide_decoder", weights="nf4"),)
 
 INFERENCE: tuple[Axis, ...] = (
     FLASH,
@@ -116,25 +134,70 @@ INFERENCE: tuple[Axis, ...] = (
         change("16-bit numbers", 2, "rounding to fp16", precision="fp16"),
     ),
     (change("prompt in chunks", 1, "a little time", exact=True, prefill=CHUNK),),
-    FEWER,
     (change("experts in host RAM", 18, "experts are read by the CPU", exact=True, needs="has_host", cpu_moe=True),),
 )
 
 
 def axes(question: Question, facts: Facts) -> list[Axis]:
-    """Those that this model on these devices may take."""
-    listed = [*(TRAINING if question.trains else (*INFERENCE, *_formats(question, facts))), *_shorter(question)]
-    found = [tuple(_possible(question, facts, axis)) for axis in listed]
+    """Those that this model on these devices may take: first what keeps the request, then what cuts it."""
+    keeping = _training(question) if question.trains else _inference(question, facts)
+    cutting = (*(() if question.trains else (FEWER,)), *_adapters(question), *_shorter(question))
+    found = [tuple(_possible(question, facts, axis)) for axis in (*keeping, *cutting)]
     return [axis for axis in found if axis]
+
+
+def _training(question: Question) -> tuple[Axis, ...]:
+    """Of adapters, what they are added to is frozen, and may be narrower."""
+    return (*TRAINING, FROZEN) if question.options.lora else TRAINING
+
+
+def _inference(question: Question, facts: Facts) -> tuple[Axis, ...]:
+    return (*INFERENCE, *_formats(question, facts), *_on_gpu(question, facts))
+
+
+def _adapters(question: Question) -> Iterator[Axis]:
+    if question.trains and not question.options.lora:
+        yield ADAPTERS
 
 
 def _possible(question: Question, facts: Facts, axis: Axis) -> Iterator[Change]:
     """Without what was asked for already, and what has no effect."""
-    for one in axis:
+    for one in (_beside(question, one) for one in axis):
         is_new = any(question.options.given.get(name) != value for name, value in one.options.items())
         fewer = one.batch is not None and question.batch > 1
         if (is_new or fewer or one.length) and (not one.needs or getattr(facts, one.needs)):
             yield in_parts(question, one, 1) if fewer else one
+
+
+def _beside(question: Question, one: Change) -> Change:
+    """With what is offloaded already, which stays so."""
+    given, further = question.options.offload or (), one.options.get("offload", ())
+    if not given or not further:
+        return one
+    options = {**one.options, "offload": tuple(part for part in OFFLOADED if part in (*given, *further))}
+    return replace(one, option=written(options), options=options)
+
+
+def _on_gpu(question: Question, facts: Facts) -> Iterator[Axis]:
+    """Fewer layers on the GPU, where layers are dealt out."""
+    most = most_layers(question) if facts.deals_out_layers else 0
+    parts = [most * part // QUARTERS for part in range(QUARTERS - 1, 0, -1)]
+    if all(parts):
+        yield tuple(with_layers(question, part) for part in parts)
+
+
+def most_layers(question: Question) -> int:
+    """How many layers may be on the GPU at most, such that there are fewer than now."""
+    every = question.whole.offloading.residence.layers + 1  # llama.cpp counts the output layer
+    return min(every, every if question.options.ngl is None else question.options.ngl) - 1
+
+
+def with_layers(question: Question, number: int) -> Change:
+    """So many layers on the GPU: the fewer, the more the CPU computes."""
+    every = question.whole.offloading.residence.layers + 1
+    price = f"the CPU computes {every - number} of {every} layers"
+    cost = LAYERS_COST + LAYERS_SLOPE * (every - number) // every
+    return setting("layers in host RAM", cost, price, {"ngl": number}, exact=True)
 
 
 def _formats(question: Question, facts: Facts) -> Iterator[Axis]:
@@ -158,7 +221,7 @@ def _shorter(question: Question) -> Iterator[Axis]:
 def shortened(question: Question, length: int, cost: int = 10) -> Change:
     option = "context" if question.options.mode == "decode" else "seq"
     name, price = "shorter context", f"{length:,} tokens instead of {question.length:,}"
-    return Change(name, f"--{option} {length}", price, {}, cost, length=length, length_option=option)
+    return Change(name, f"--{option} {length}", price, {}, cost, length=length, length_option=option, cuts=True)
 
 
 def in_parts(question: Question, one: Change, batch: int) -> Change:
@@ -177,7 +240,7 @@ def joined(chosen: list[Change]) -> Change:
     text, price = " ".join(one.option for one in chosen), "; ".join(one.price for one in chosen)
     name = " and ".join(one.name for one in chosen)
     cost, exact = sum(one.cost for one in chosen), all(one.exact for one in chosen)
-    return Change(name, text, price, options, cost, batch, length, exact)
+    return Change(name, text, price, options, cost, batch, length, exact, cuts=any(one.cuts for one in chosen))
 
 
 def _sizes(chosen: list[Change]) -> tuple[list[int | None], list[int | None]]:

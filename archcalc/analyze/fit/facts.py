@@ -31,6 +31,7 @@ class Facts:
     bits: int  # of a weight as it is stored
     cache_bits: int
     has_host: bool  # whether the host's memory is another than the device's, and the engine uses it
+    deals_out_layers: bool  # whether the engine computes some layers on the CPU
 
     @property
     def is_wide_decoder(self) -> bool:
@@ -52,6 +53,7 @@ def facts(question: Question, devices: Iterable[Device]) -> Facts:
         bits=_bits(question),
         cache_bits=_cache_bits(question),
         has_host=_has_host(question, devices),
+        deals_out_layers=_has_host(question, devices) and _deals_out(question) and _decodes(question),
     )
 
 
@@ -59,6 +61,12 @@ def _has_host(question: Question, devices: list[Device]) -> bool:
     """Serving engines keep all weights on their devices."""
     serves = question.whole.case.engine.fills_device
     return not serves and not question.split and all(each.kind not in ALONE for each in devices)
+
+
+def _deals_out(question: Question) -> bool:
+    """llama.cpp does, and what is built on it."""
+    reads = question.whole.case.engine.rules.weight_files
+    return not question.trains and (not question.options.engine or reads == "gguf")
 
 
 def has_bf16(device: Device) -> bool:

@@ -5,12 +5,13 @@ kv_pool(memory, sizes, capacity)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.fit.solve import UNBOUNDED, Curve
 from archcalc.analyze.memory.engine_pool import cache_bytes, required_by_engine, room_of
+from archcalc.analyze.memory.marginals import Limit
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class KvPool:
     tokens: int
     max_requests: int
     max_context: int | None
+    limits: tuple[Limit, ...] = ()  # what ends the growth of the number of requests, and that of the context
 
     def record(self) -> dict[str, Any]:
         """As programs read it."""
@@ -50,4 +52,16 @@ def kv_pool(
     context, there = None if found == UNBOUNDED else found, max(room, 0)
     if not each:
         return KvPool(room, 0, 0.0, 0, 0, context)
-    return KvPool(room, each, each / length, there * length // each, there // each, context)
+    limits = (_of_requests(memory, there // each), *_of_context(context, most))
+    return KvPool(room, each, each / length, there * length // each, there // each, context, limits)
+
+
+def _of_requests(memory: Memory, held: int) -> Limit:
+    """An engine computes no more at once than it was told, whatever its pool holds."""
+    at_once = memory.case.engine.requests
+    return Limit("batch", "requests", at_once) if 1 < at_once < held else Limit("batch", "memory", held)
+
+
+def _of_context(longest: int | None, most: int | None) -> Iterator[Limit]:
+    if longest:
+        yield Limit("context", "positions" if longest == most else "memory", longest)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.fit.facts import Facts, facts
 from archcalc.analyze.fit.matrix_report import Cell, MatrixReport
-from archcalc.analyze.fit.notes import CAPACITY
+from archcalc.analyze.fit.notes import CAPACITY, band_note
 from archcalc.analyze.fit.placing import Placed, Placing
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST = 2048, 131_072  # contexts, where the model has as many positions and where it has no limit
 COLUMNS = 7
 BATCHES = tuple(2**power for power in range(COLUMNS))
-MARKS = Assumption(Topic.TABLE, "cells: GiB needed; ✓ fits, ≈ fits by less than the error band, ✗ does not fit", "GiB")
+MARKS = Assumption(Topic.TABLE, "cells: GiB needed; ✓ fits, ≈ tight, ? cannot say, ✗ does not fit", "GiB")
 Row = tuple[str | int, tuple[Cell | None, ...]]
 
 
@@ -136,7 +136,7 @@ def _axes(text: str) -> tuple[Values, Values]:
 
 def _notes(placed: Placed) -> Iterator[Assumption]:
     yield MARKS
-    yield placed.question.band.assumption()
+    yield band_note(placed.question.band)
     yield CAPACITY
     yield from placed.notes
 

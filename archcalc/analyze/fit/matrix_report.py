@@ -41,9 +41,10 @@ class MatrixReport(Report):
     def answer(self) -> str:
         found = Counter(cell.verdict for _, cells in self.rows for cell in cells if cell)
         tight = f", {found[Verdict.TIGHT]} are tight" if found[Verdict.TIGHT] else ""
+        unknown = f", of {found[Verdict.CANNOT_SAY]} archcalc cannot say" if found[Verdict.CANNOT_SAY] else ""
         kinds = " × ".join(axis.replace("_", " ") for axis in self.axes)
         size = binary_bytes(self.capacity)
-        return f"{kinds} on {self.gpu} ({size}): {found[Verdict.FITS]} of {found.total()} fit{tight}"
+        return f"{kinds} on {self.gpu} ({size}): {found[Verdict.FITS]} of {found.total()} fit{tight}{unknown}"
 
     def table(self) -> Table:
         heads = tuple(Column(f"{value:,}" if isinstance(value, int) else value, "fitting") for value in self.columns)

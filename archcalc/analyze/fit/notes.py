@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from archcalc.analyze.fit.verdict import FAR, UNMEASURED, missing
 from archcalc.analyze.memory.replicated import left_whole
 from archcalc.core.assumptions import Assumption, Topic
 
@@ -12,11 +13,13 @@ if TYPE_CHECKING:
     from archcalc.analyze.fit.placing import Placed
     from archcalc.analyze.fit.question import Question
     from archcalc.analyze.fit.rows import Row
+    from archcalc.run.accuracy import Band
 
 CAPACITY = Assumption(
     Topic.DEVICE, "memory: as the driver reports it where a source gives that, else nameplate; no headroom is reserved"
 )
 NOTABLE = 100  # what is left whole is named from 1 % of a GPU's bytes on: every model has norms
+LARGEST_PART = Assumption(Topic.TABLE, "batch, context, GPUs: of what is counted, which is not the whole model")
 LARGEST = Assumption(
     Topic.TABLE, "batch, context: the largest that fit with the error band to spare, each with the other unchanged"
 )
@@ -30,9 +33,16 @@ def notes(placed: Sequence[Placed]) -> Iterator[Assumption]:
     """On verdicts."""
     question = placed[0].question
     if not question.report.band:
-        yield question.band.assumption()
+        yield band_note(question.band)
     yield CAPACITY
     yield from dict.fromkeys(note for one in placed for note in one.notes)
+
+
+def band_note(band: Band | None) -> Assumption:
+    if band:
+        return band.assumption()
+    text = f"{UNMEASURED}: a verdict needs a distance of {FAR} % from the memory of a device"
+    return Assumption(Topic.ESTIMATE, text)
 
 
 def notes_on_columns(placed: Sequence[Placed], rows: Sequence[Row]) -> Iterator[Assumption]:
@@ -40,6 +50,8 @@ def notes_on_columns(placed: Sequence[Placed], rows: Sequence[Row]) -> Iterator[
     question = placed[0].question
     if question.has_length:
         yield LARGEST
+    if missing(question.model):
+        yield LARGEST_PART
     if question.trains:
         yield SCALED
     yield from _capped(question, rows)
@@ -58,9 +70,10 @@ def _capped(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
 def _left_whole(question: Question, rows: Sequence[Row]) -> list[Assumption]:
     """What the tensor parallelism of the column `GPUs` replicates, if --tp was not given."""
     numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
-    if question.trains or question.split or question.report.plan.tp > 1 or not numbers:
+    shares_layers = question.whole.case.engine.rules.tensor_parallel and not question.trains
+    if not shares_layers or question.split or question.report.plan.tp > 1 or not numbers:
         return []
-    spread = question.over(min(numbers))
+    spread = question.over(tp=min(numbers), dp=1, cp=1).report
     whole = sum(one.bytes for one in spread.undivided)
     return left_whole(spread.undivided) if whole * NOTABLE > spread.total_bytes else []
 
@@ -69,7 +82,9 @@ def _gpus(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
     if question.split:
         return
     how = "ZeRO-3" if question.trains else "tensor parallelism"
-    text = f"GPUs: the smallest number that fits with these options, by {how}"
+    if not question.trains and not question.whole.case.engine.rules.tensor_parallel:
+        how = "layers, some on each"
+    text = f"GPUs: the smallest number that fits with these options, by {how}, of those that machines have"
     if all(row.gpus_needed for row in rows):
         yield Assumption(Topic.PARALLELISM, text, how)
         return

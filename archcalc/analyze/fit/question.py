@@ -1,4 +1,4 @@
-"""The model and options of `archcalc fit`: memory at any batch, any length, and over any number of GPUs."""
+"""The model and options of `archcalc fit`: memory at any batch and any length."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.fit.polynomial import Bytes
-from archcalc.analyze.fit.solve import UNBOUNDED, Curve, fewest
-from archcalc.analyze.fit.verdict import Room
+from archcalc.analyze.fit.solve import UNBOUNDED, Curve
+from archcalc.analyze.fit.verdict import Room, missing
 from archcalc.analyze.memory.answer import MODES, Memory
 from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.core.errors import InputError
-from archcalc.core.mesh import Plan
 from archcalc.run.accuracy import Band, band
 from archcalc.run.device import Device
 from archcalc.run.options import Options
@@ -29,10 +28,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.fit.layer_split import LayerSplit, SplitMemory
     from archcalc.model import Model
 
-MOST_GPUS = 4096
 FEW_SEQUENCES, FEW_POSITIONS = 2, 16  # from which on steps differ by their sizes alone: a loop's ends are its own steps
-TOO_MUCH = UNBOUNDED**2
-SPLITS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 96, 128)  # of tensor parallelism
 
 
 @dataclass(frozen=True)
@@ -83,18 +79,24 @@ class Question:
         """The same question about weights in another format."""
         return replace(self, options=self.options.changed(weights=format))
 
-    def needed_with(self, change: Change, most: int = TOO_MUCH) -> int | None:
-        """The memory needed with the change; None if the model or the options do not allow it. Where the tensors alone
-        are more than `most`, what the allocator adds to them is left out."""
+    def tried(self, change: Change) -> Question | None:
+        """The same, if the model and the options allow the change."""
         try:
             changed = self.changed(change)
-            tensors = changed.memory.peak_bytes(changed.sizes)
-            return tensors if tensors > most else changed.memory.required_bytes(changed.sizes)
+            _ = changed.tensors
+            return changed
         except InputError:
             return None
 
+    def fits(self, device: Device) -> bool:
+        """Whether what is counted surely fits: with the error band to spare, and in the host RAM that was given."""
+        if self.trains and (self.tensors > device.capacity or self.tensors > self.room(device).safe):
+            return False  # whatever the allocator adds, which takes long to work out
+        host = self.options.host
+        return self.required <= self.room(device).safe and (host is None or self.host_bytes <= host)
+
     def room(self, device: Device) -> Room:
-        return Room(device.capacity, self.band.percent, device.memory.working_set is not None)
+        return Room(device.capacity, self.band.percent if self.band else None, missing(self.model))
 
     @cached_property
     def band(self) -> Band | None:
@@ -132,6 +134,16 @@ class Question:
     def required(self) -> int:
         """What a device must have; of split layers the first, if all were as full as the fullest."""
         return self.memory.required_bytes(self.sizes)
+
+    @property
+    def tensors(self) -> int:
+        """The same without what the allocator adds."""
+        return self.memory.peak_bytes(self.sizes)
+
+    @cached_property
+    def host_bytes(self) -> int:
+        """Host RAM of what is offloaded, of all GPUs together."""
+        return self.whole.host_bytes(self.sizes)
 
     def reserved(self, tensors: int) -> int:
         """What a device must have for so many bytes of tensors and overhead: as much more as it is at the sizes that
@@ -248,53 +260,8 @@ class Question:
         lengths = self.model.resolved.lengths
         return bool(lengths) and not all(limit.fixed for limit in lengths.values())
 
-    def on(self, tp: int, dp: int, cp: int, capacity: int = TOO_MUCH) -> int:
-        """Bytes on each of `tp` × `dp` × `cp` GPUs, training with ZeRO-3; infinite if it cannot be split so. Where the
-        tensors alone are more than `capacity`, what the allocator adds to them need not be known."""
-        try:
-            memory = self._over(tp, dp, cp)
-            tensors = memory.peak_bytes(self.sizes)
-            return tensors if tensors > capacity else memory.required_bytes(self.sizes)
-        except InputError:
-            return TOO_MUCH
-
-    def _over(self, tp: int, dp: int, cp: int) -> Memory:
+    def over(self, *, tp: int, dp: int, cp: int) -> Question:
+        """The same over so many GPUs; training with ZeRO-3."""
         mesh = {name: number if number > 1 else None for name, number in (("tp", tp), ("dp", dp), ("cp", cp))}
-        sp = self.options.sp if tp > 1 else None
-        return self._with(**mesh, sp=sp, zero=3 if self.trains and dp * cp > 1 else None)
-
-    def over(self, tp: int) -> MemoryReport:
-        """The same over so many tensor-parallel GPUs."""
-        return self._with(tp=tp).report(self.sizes)
-
-    def fewest(self, capacity: int) -> int | None:
-        """The smallest number of such devices, whatever number was given; None if no number is enough.
-
-        Sequences and layers stay divided as they were asked to be where fewer are enough so."""
-        plan = self.report.plan
-        found = [plan.gpus] if self.required <= capacity else []
-        for cp in {1, plan.cp}:
-            if self.trains:
-                numbers = ((tp, self._groups(capacity, tp, 1, cp)) for tp in {1, plan.tp})
-                found += [tp * dp * cp for tp, dp in numbers if dp]
-            else:
-                found += [split * cp for split in (self._split(capacity, 1, 1, cp),) if split]
-        return min(found, default=None)
-
-    def more(self, capacity: int) -> Plan | None:
-        """The given plan, extended to as many devices as are needed."""
-        plan = self.report.plan
-        if self.trains:
-            dp = self._groups(capacity, plan.tp, plan.dp, plan.cp)
-            return replace(plan, dp=dp, zero=3) if dp and dp > plan.dp else None
-        tp = self._split(capacity, plan.tp + 1, plan.dp, plan.cp)
-        return replace(plan, tp=tp) if tp else None
-
-    def _groups(self, capacity: int, tp: int, least: int, cp: int) -> int | None:
-        def tensors(dp: int) -> int:
-            return self.on(tp, dp, cp, capacity=0)
-
-        return fewest(tensors, lambda dp: self.on(tp, dp, cp), capacity, MOST_GPUS, least)
-
-    def _split(self, capacity: int, least: int, dp: int, cp: int) -> int | None:
-        return next((tp for tp in SPLITS if tp >= least and self.on(tp, dp, cp, capacity) <= capacity), None)
+        zero = 3 if self.trains and dp * cp > 1 else None
+        return replace(self, options=self.options.changed(**mesh, sp=self.options.sp if tp > 1 else None, zero=zero))

@@ -10,19 +10,20 @@ from archcalc.analyze.fit.changes import Axis, axes
 from archcalc.analyze.fit.facts import facts
 from archcalc.analyze.fit.layer_split import SplitMemory
 from archcalc.analyze.fit.more_devices import DEAR, on_more
-from archcalc.analyze.fit.search import Remedy, alone, combined
+from archcalc.analyze.fit.search import Foretold, Remedy, alone, combined, remedy
 from archcalc.analyze.fit.solve import UNBOUNDED
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.placing import Placed
     from archcalc.analyze.fit.question import Question
+    from archcalc.run.device import Device
 
 Found = tuple[tuple[Remedy, ...], list[Remedy | None]]
 
 
 def remedies(placed: Sequence[Placed]) -> Found:
     """Those to list, and the cheapest for each device; None where it fits already, or where nothing helps."""
-    short = [one for one in placed if _needed(one) > _safe(one)]
+    short = [one for one in placed if not one.question.fits(one.group.first)]
     if not short or any(map(_lacks_host, placed)):  # nothing here is known to take less of the host's memory
         return (), [None] * len(placed)
     if len(placed) == 1:
@@ -32,27 +33,35 @@ def remedies(placed: Sequence[Placed]) -> Found:
     return tuple(listed), [_cheapest(one, listed) if one in short else None for one in placed]
 
 
-def _in_all(question: Question, remedy: Remedy) -> Remedy:
+def _in_all(question: Question, found: Remedy) -> Remedy:
     """Of split layers, what all devices hold together."""
-    changed = question.changed(remedy.change)
+    changed = question.changed(found.change)
     if not isinstance(changed.memory, SplitMemory):
-        return remedy
-    return replace(remedy, required=sum(one.required for one in changed.memory.shares(changed.sizes)))
+        return found
+    return replace(found, required=sum(one.required for one in changed.memory.shares(changed.sizes)))
 
 
 def _of_one(placed: Placed) -> Iterator[Remedy]:
-    """Single changes, a combination where those are dear, and at last more devices."""
-    question, safe = placed.question, _safe(placed)
+    """What keeps the request: single changes, a combination where those are dear, more devices; then what cuts it."""
+    question, device = placed.question, placed.group.first
     known = facts(question, [one for _, one in placed.group.each])
     listed = axes(question, known)
-    found = sorted(alone(question, listed, safe), key=lambda one: one.change.cost)
+    keeping, cutting = _keeping(listed)
+    found = sorted(alone(question, keeping, device), key=lambda one: one.change.cost)
     least = found[0].change.cost if found else UNBOUNDED
-    together = combined(question, listed, safe, least) if least >= DEAR else None
-    if together:
-        yield together
-    yield from found
+    foretold = Foretold(question, device) if least >= DEAR else None
+    together = combined(foretold, keeping, least) if foretold else None
+    yield from (*([together] if together else []), *found)
     if known.shares_layers and placed.group.count == 1:
-        yield from on_more(question, listed if least >= DEAR else [], safe)
+        yield from on_more(question, keeping if foretold else [], device, placed.group.name)
+    less = sorted(alone(question, cutting, device), key=lambda one: one.change.cost)
+    together = combined(foretold, listed, UNBOUNDED) if foretold and not less else None
+    yield from [together] if together and together.change.cuts else less
+
+
+def _keeping(listed: Sequence[Axis]) -> tuple[list[Axis], list[Axis]]:
+    """Axes apart by whether they keep the request."""
+    return [axis for axis in listed if not axis[0].cuts], [axis for axis in listed if axis[0].cuts]
 
 
 def _of_several(short: Sequence[Placed]) -> list[Remedy]:
@@ -62,39 +71,31 @@ def _of_several(short: Sequence[Placed]) -> list[Remedy]:
         return []
     (question,) = questions.values()
     known = facts(question, [device for one in short for _, device in one.group.each])
-    rooms = sorted({_safe(one) for one in short}, reverse=True)
-    found = [one for axis in axes(question, known) for one in _enough_for_some(question, axis, rooms)]
-    return sorted(found, key=lambda one: one.change.cost)
+    devices = sorted((one.group.first for one in short), key=lambda device: -device.capacity)
+    found = [one for axis in axes(question, known) for one in _enough_for_some(question, axis, devices)]
+    return sorted(found, key=lambda one: one.change.price_order)
 
 
-def _enough_for_some(question: Question, axis: Axis, rooms: list[int]) -> Iterator[Remedy]:
+def _enough_for_some(question: Question, axis: Axis, devices: list[Device]) -> Iterator[Remedy]:
     """Those of one axis that make it fit on smaller devices than the changes before them."""
-    least = rooms[0] + 1
+    least = devices[0].capacity + 1
     for change in axis:
-        needed = question.needed_with(change, rooms[0])
-        enough = [room for room in rooms if needed is not None and needed <= room]
-        if needed is not None and enough and min(enough) < least:
+        changed = question.tried(change)
+        enough = [device.capacity for device in devices if changed and changed.fits(device)]
+        if changed and enough and min(enough) < least:
             least = min(enough)
-            yield Remedy(change, needed, question.report.plan.gpus)
+            yield remedy(changed, change)
 
 
 def _cheapest(placed: Placed, listed: Sequence[Remedy]) -> Remedy | None:
-    """Of the list, else more devices."""
-    safe = _safe(placed)
-    first = next((one for one in listed if one.required <= safe), None)
-    if first or not facts(placed.question, [placed.group.first]).shares_layers:
+    """Of the list, or more devices before what does less than was asked for."""
+    question, device = placed.question, placed.group.first
+    first = next((one for one in listed if one.is_enough_for(question.room(device))), None)
+    if (first and not first.change.cuts) or not facts(question, [device]).shares_layers:
         return first
-    return next(on_more(placed.question, [], safe), None)
+    return next(on_more(question, [], device, placed.group.name), first)
 
 
 def _lacks_host(placed: Placed) -> bool:
     there = placed.question.options.host
-    return there is not None and placed.question.report.host_bytes > there
-
-
-def _needed(placed: Placed) -> int:
-    return placed.question.required
-
-
-def _safe(placed: Placed) -> int:
-    return placed.question.room(placed.group.first).safe
+    return there is not None and placed.question.host_bytes > there

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from archcalc.analyze.fit import remedy_words
 from archcalc.analyze.fit.pool_words import pool_line, pool_tables
 from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Verdict
+from archcalc.analyze.memory.marginals import Marginals
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.report.base import Column, Figure, Line, Report, Table
 from archcalc.run.accuracy import Band
@@ -35,7 +38,14 @@ ASKED = (
     "not_divided",
 )  # as `archcalc memory` says them
 
-WORDS = {Verdict.FITS: "yes", Verdict.TIGHT: "tight", Verdict.NOT: "no"}  # in a narrow column
+
+HEADS = {  # how the answer begins
+    Verdict.FITS: "fits",
+    Verdict.TIGHT: "tight on",
+    Verdict.CANNOT_SAY: "cannot say for",
+    Verdict.NOT: "does not fit",
+}
+WORST_FIRST = (Verdict.NOT, Verdict.TIGHT, Verdict.CANNOT_SAY)
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ class FitReport(Report):
     command: ClassVar[str] = "fit"
     chart: ClassVar[str] = "devices"
     memory: MemoryReport  # of the first row
-    band: Band  # the error of what is needed
+    band: Band | None  # the error of what is needed
     rows: tuple[Row, ...]
     remedies: tuple[Remedy, ...]
     is_solved: bool = True  # for batch, context, number of devices, and what would help
@@ -63,9 +73,10 @@ class FitReport(Report):
         return "outside its share" if row.pool else "not in use"
 
     @property
-    def ok(self) -> bool:
-        """Whether it surely fits everywhere."""
-        return all(row.verdict is Verdict.FITS for row in self.rows)
+    def verdict(self) -> Verdict:
+        """The worst over all devices; tight and a certain no come before what nobody can say."""
+        found = {row.verdict for row in self.rows}
+        return next((one for one in WORST_FIRST if one in found), Verdict.FITS)
 
     def title(self) -> str:
         """The run in one line, as `archcalc memory` has it; of several devices the rows name each."""
@@ -76,23 +87,7 @@ class FitReport(Report):
         if len(self.rows) > 1:
             return self._of_several()
         (row,) = self.rows
-        alone = row.remedy and row.remedy.changes == 1
-        helps = f"; {row.remedy.change.option} makes it fit" if row.remedy and alone else ""
-        left = binary_bytes(abs(row.left_bytes))
-        if row.verdict is Verdict.FITS:
-            return f"fits {row.gpu}: {self._needs(row)}, {left} left"
-        if row.verdict is Verdict.TIGHT:
-            where = "left" if row.left_bytes >= 0 else "above the recommended limit"
-            error = f"with an error of ± {self.band.percent} %"
-            return f"tight on {row.gpu}: {self._needs(row)}, {left} {where} {error}{helps}"
-        return f"does not fit {row.gpu}: {self._needs(row)}, {self._lacks(row)}{helps}"
-
-    def _lacks(self, row: Row) -> str:
-        if row.host_capacity is not None and not row.fits_host:
-            return f"and {binary_bytes(row.memory.host_bytes - row.host_capacity)} of host RAM are missing"
-        if row.left_bytes >= 0:
-            return "one of them has too little"
-        return f"{binary_bytes(-row.left_bytes)} more than there is"
+        return f"{HEADS[row.verdict]} {row.gpu}: {self._needs(row)}, {row.why}{remedy_words.headline(row)}"
 
     def _needs(self, row: Row) -> str:
         where = " on each GPU" if row.memory.plan.gpus > 1 else ""
@@ -100,10 +95,10 @@ class FitReport(Report):
         return f"needs {binary_bytes(row.required_bytes)}{' in all' if row.parts else where}{host}"
 
     def _of_several(self) -> str:
-        tight = sum(row.verdict is Verdict.TIGHT for row in self.rows)
-        fitting = sum(row.verdict is Verdict.FITS for row in self.rows)
-        also = f", tight on {tight}" if tight else ""
-        said = f"fits {fitting} of {len(self.rows)} devices{also}"
+        found = Counter(row.verdict for row in self.rows)
+        unsure = (Verdict.TIGHT, Verdict.CANNOT_SAY)
+        also = "".join(f", {HEADS[one]} {found[one]}" for one in unsure if found[one])
+        said = f"fits {found[Verdict.FITS]} of {len(self.rows)} devices{also}"
         if len({row.required_bytes for row in self.rows}) > 1:
             return said
         return f"{said}: {self._needs(self.rows[0])}"
@@ -112,25 +107,21 @@ class FitReport(Report):
         """Combinations of changes, each in one piece, as a user types it."""
         (first, *others) = self.rows
         pool = [pool_line(first.pool)] if first.pool and not others else []
-        return [*pool, *self._ways(first, others)]
-
-    def _ways(self, first: Row, others: Sequence[Row]) -> Sequence[str]:
-        if others or first.verdict is Verdict.FITS:
-            return []
-        lines = [f"  {binary_bytes(one.required)}{self._on(one)}: {one.change.option}" for one in self._combined]
-        if not (first.fits_host and self.is_solved):
-            return []
-        if not self.remedies:
-            return ["no change makes it fit, nor do all together"]
-        return ["what makes it fit:", *lines] if lines else []
+        marginals = [self.marginals.line()] if self.marginals else []
+        return [*pool, *marginals, *self._ways(first, others)]
 
     @property
-    def _combined(self) -> list[Remedy]:
-        return [one for one in self.remedies if one.changes > 1]
+    def marginals(self) -> Marginals | None:
+        """What a little more takes, and on a single device what ends the growth there."""
+        found, (first, *others) = self.memory.marginals, self.rows
+        if not found or others or not self.is_solved:
+            return found
+        return replace(found, limits=first.limits if first.is_enough else ())
 
-    def _on(self, remedy: Remedy) -> str:
-        (row,) = self.rows
-        return f" on {remedy.gpus} × {row.gpu}" if remedy.gpus > row.devices else ""
+    def _ways(self, first: Row, others: Sequence[Row]) -> Sequence[str]:
+        if others or first.is_enough or not first.fits_host or not self.is_solved:
+            return []
+        return [*remedy_words.ways(first, self.remedies)]
 
     def figures(self) -> Sequence[Figure]:
         """The parts, in their order in the bars."""
@@ -159,7 +150,7 @@ class FitReport(Report):
         number = [row.gpus_needed] if self.is_solved else []
         host = [row.memory.host_bytes] if self.memory.host else []
         room = (row.capacity_bytes, bar, row.left_bytes)
-        return Line((row.gpu, WORDS[row.verdict], *room, *host, *sizes, *number))
+        return Line((row.gpu, row.verdict.word, *room, *host, *sizes, *number))
 
     @property
     def _has_sizes(self) -> bool:
@@ -183,31 +174,12 @@ class FitReport(Report):
     def _share(self, part: Part) -> Line:
         first, last = part.layers
         sizes = (part.room.capacity, part.required_bytes, part.room.capacity - part.required_bytes)
-        return Line((part.gpu, f"{first + 1} to {last}", WORDS[part.verdict], *sizes))
+        return Line((part.gpu, f"{first + 1} to {last}", part.verdict.word, *sizes))
 
     def more(self) -> Sequence[Table]:
         """What each device holds of split layers, and what would help, cheapest first."""
-        listed = [one for one in self.remedies if one.changes == 1]
-        return (*self._shares(), *pool_tables(self.rows), *([self._helps(listed)] if listed else []))
-
-    def _helps(self, listed: Sequence[Remedy]) -> Table:
-        several = len(self.rows) > 1
-        columns = (
-            Column("what makes it fit", "name"),
-            Column("needed", "binary"),
-            *([Column("fits from", "text")] if several else []),
-            Column("price", "text"),
-        )
-        return Table(columns, tuple(map(self._remedy_line, listed)))
-
-    def _remedy_line(self, remedy: Remedy) -> Line:
-        smallest = [self._enough_for(remedy)[0]] if len(self.rows) > 1 else []
-        return Line((remedy.change.option, remedy.required, *smallest, remedy.change.price))
-
-    def _enough_for(self, remedy: Remedy) -> list[str]:
-        """The devices on which it makes the model fit, the smallest first."""
-        enough = [row for row in self.rows if remedy.required <= row.room.safe]
-        return [row.gpu for row in sorted(enough, key=lambda row: row.capacity_bytes)]
+        helps = remedy_words.single_changes(self.rows, self.remedies)
+        return (*self._shares(), *pool_tables(self.rows), *helps)
 
     def record(self) -> dict[str, Any]:
         asked = self.memory.record()
@@ -215,21 +187,11 @@ class FitReport(Report):
             **{key: asked[key] for key in ("schema_version", "model", "mode", "batch", *self.memory.lengths, *ASKED)},
             **self.scope.record(),
             **(self.memory.host.record() if self.memory.host else {}),
+            "marginals": self.marginals.record() if self.marginals else None,
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
-            "band": self.band.fraction,
+            "band": self.band.fraction if self.band else None,
             "assumptions": self.assumed(),
-            "remedies": [self._remedy_record(remedy) for remedy in self.remedies],
+            "remedies": [remedy_words.record(self.rows, remedy) for remedy in self.remedies],
             "rows": [row.record() for row in self.rows],
-        }
-
-    def _remedy_record(self, remedy: Remedy) -> dict[str, Any]:
-        change = remedy.change
-        return {
-            "change": change.name,
-            "option": change.option,
-            "price": change.price,
-            "required_bytes": remedy.required,
-            "gpus": remedy.gpus,
-            "enough_for": self._enough_for(remedy),
         }

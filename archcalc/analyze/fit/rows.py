@@ -9,9 +9,12 @@ from archcalc.analyze.fit.kv_pool import KvPool, kv_pool
 from archcalc.analyze.fit.layer_split import SplitMemory
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.solve import UNBOUNDED
+from archcalc.analyze.fit.spread import Spread
 from archcalc.analyze.fit.verdict import Room, Verdict
+from archcalc.analyze.memory.marginals import Limit
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.placement import shares_layers
+from archcalc.spec.units import binary_bytes
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.placing import Placed
@@ -79,9 +82,34 @@ class Row:
         return max(found, key=order.index) if self.fits_host else Verdict.NOT
 
     @property
-    def fits(self) -> bool:
-        """Surely or within the error band."""
-        return self.verdict is not Verdict.NOT
+    def is_enough(self) -> bool:
+        """Whether every device surely holds all that is counted, which may be a part of the model."""
+        found = [(one.required_bytes, one.room) for one in self.parts] or [(self.required_bytes, self.room)]
+        return all(required <= room.safe for required, room in found)
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """What ends the growth of the batch, and that of the context, each with the other unchanged."""
+        if self.pool:
+            return self.pool.limits
+        batch = [] if self.max_batch is None else [Limit("batch", "memory", self.max_batch)]
+        context = [Limit("context", self.limited_by, self.max_seq)] if self.limited_by and self.max_seq else []
+        return (*batch, *context)
+
+    @property
+    def why(self) -> str:
+        """The reason of the verdict, in words that stand after what is needed."""
+        if self.host_capacity is not None and not self.fits_host:
+            return f"and {binary_bytes(self.memory.host_bytes - self.host_capacity)} of host RAM are missing"
+        fullest = [one for one in self.parts if one.verdict is self.verdict]
+        if fullest and self.verdict is not self.room.verdict(self.required_bytes):
+            return f"on {fullest[0].gpu} {fullest[0].room.why(fullest[0].required_bytes)}"
+        return self.room.why(self.required_bytes)
+
+    @property
+    def fits(self) -> bool | None:
+        """None where nobody can tell: within the error, or where the verdict has too little to rest on."""
+        return {Verdict.FITS: True, Verdict.NOT: False}.get(self.verdict)
 
     def record(self) -> dict[str, Any]:
         """As programs read it."""
@@ -96,10 +124,11 @@ class Row:
             "gpus_needed": self.gpus_needed,
             "remedy": self.remedy.change.option if self.remedy else None,
             "verdict": self.verdict.value,
+            "why": self.why,
             "left_bytes": self.left_bytes,
+            "host_bytes": self.memory.host_bytes,
         }
         found |= {"parts": [one.record() for one in self.parts]} if self.parts else {}
-        found |= {"host_bytes": self.memory.host_bytes} if self.memory.host else {}
         found |= {} if self.host_capacity is None else {"host_capacity_bytes": self.host_capacity}
         return {**found, **self.pool.record()} if self.pool else found
 
@@ -113,7 +142,7 @@ def row(placed: Placed, remedy: Remedy | None) -> Row:
         max_batch=_bounded(question.by_batch.largest(safe)),
         max_seq=max_seq,
         limited_by=limited_by,
-        gpus_needed=_fewest(placed, safe),
+        gpus_needed=_fewest(placed),
         remedy=remedy,
     )
 
@@ -159,11 +188,9 @@ def _parts(placed: Placed) -> list[Part]:
     return [Part(name, (share.first, share.last), question.room(one), share.required) for (name, one), share in pairs]
 
 
-def _fewest(placed: Placed, safe: int) -> int | None:
+def _fewest(placed: Placed) -> int | None:
     """Devices that are whole computers are not joined: one of them is enough, or none."""
-    question = placed.question
-    if question.split:
-        return placed.group.count if question.required <= safe else None
-    if not shares_layers(placed.group.first):
-        return 1 if question.required <= safe else None
-    return question.fewest(safe)
+    question, device = placed.question, placed.group.first
+    if question.split or not shares_layers(device):
+        return placed.group.count if question.fits(device) else None
+    return Spread.of(question, device).fewest()

@@ -1,4 +1,5 @@
-"""Changes that make a model fit: each alone, then the cheapest combination of several.
+"""Changes that make a model fit: each alone, then the cheapest combination of several, first of those that do all that
+was asked for.
 
 What a combination needs is foretold from what each change does alone, part by part and phase by phase, so that many
 can be compared; those that may be enough are then simulated in the order of their cost, and only what truly fits is
@@ -8,17 +9,19 @@ answered. Nothing is kept in a combination that it fits without.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.fit.changes import Axis, Change, in_parts, joined, shortened
+from archcalc.analyze.fit.changes import Axis, Change, in_parts, joined, most_layers, shortened, with_layers
+from archcalc.analyze.fit.solve import Curve
+from archcalc.analyze.fit.verdict import Room
 from archcalc.analyze.memory.profile import Instant, Levels
-from archcalc.core.errors import InputError
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
+    from archcalc.run.device import Device
 
 TRIED = 10  # combinations that are simulated, of those that may be enough
 USEFUL = 4  # a shorter context is of use from a fourth of what was asked for
@@ -28,61 +31,90 @@ Phases = dict[str, dict[str, int]]  # bytes by phase of the step and by part
 
 @dataclass(frozen=True)
 class Remedy:
-    """A change, the memory needed with it on each device, and how many devices there are then."""
+    """A change, the memory needed with it on each device and in host RAM, and how many devices there are then."""
 
     change: Change
     required: int
     gpus: int = 1
     changes: int = 1  # of how many it is made
+    host: int = 0
+    percent: int | None = None  # the error band of that
+
+    def is_enough_for(self, room: Room) -> bool:
+        """Whether it makes the model fit on devices of this memory."""
+        return self.required <= replace(room, percent=self.percent).safe
 
 
-def alone(question: Question, axes: Sequence[Axis], safe: int) -> Iterator[Remedy]:
+def remedy(changed: Question, change: Change, changes: int = 1) -> Remedy:
+    """What the question needs once the change is made."""
+    percent = changed.band.percent if changed.band else None
+    return Remedy(change, changed.required, changed.options.plan.gpus, changes, changed.host_bytes, percent)
+
+
+def alone(question: Question, axes: Sequence[Axis], device: Device) -> Iterator[Remedy]:
     """Of each axis the cheapest change that is enough by itself."""
     for axis in axes:
-        if axis[0].length:
-            yield from _longest(question, safe)
-        elif axis[0].batch:
-            yield from _most(question, axis[0], safe)
-        else:
-            yield from _first(question, axis, safe)
+        yield from _first(question, _sized(question, axis, device), device)
 
 
-def _first(question: Question, axis: Axis, safe: int) -> Iterator[Remedy]:
+def _sized(question: Question, axis: Axis, device: Device) -> Axis:
+    """Of sizes, the largest that may be enough."""
+    safe = question.room(device).safe
+    if axis[0].length:
+        return _longest(question, safe)
+    if axis[0].batch:
+        return _most(question, axis[0], safe)
+    return _deepest(question, axis[0], device) if axis[0].gpu_layers else axis
+
+
+def _first(question: Question, axis: Axis, device: Device) -> Iterator[Remedy]:
     for change in axis:
-        needed = question.needed_with(change, safe)
-        if needed is not None and needed <= safe:
-            yield Remedy(change, needed, question.report.plan.gpus)
+        changed = question.tried(change)
+        if changed and changed.fits(device):
+            yield remedy(changed, change)
             return
 
 
-def _most(question: Question, change: Change, safe: int) -> Iterator[Remedy]:
+def _most(question: Question, change: Change, safe: int) -> Axis:
     """As many sequences at a time as fit; in training, such that they add up to the batch."""
     most = question.by_part.largest(safe, question.batch)
     sizes = [size for size in range(most, 0, -1) if not question.trains or question.batch % size == 0]
-    yield from _first(question, tuple(in_parts(question, change, size) for size in sizes[:USEFUL]), safe)
+    return tuple(in_parts(question, change, size) for size in sizes[:USEFUL])
 
 
-def _longest(question: Question, safe: int) -> Iterator[Remedy]:
+def _longest(question: Question, safe: int) -> Axis:
     """The longest that fits, where that is of use; a little less where the allocator takes a larger share."""
     asked = question.length or 0
     most = min(question.by_length.largest(safe, asked), asked - 1)
     sizes = [size for size in (most, most * 15 // 16, most * 3 // 4) if size * USEFUL >= asked and size]
-    yield from _first(question, tuple(shortened(question, size) for size in sizes), safe)
+    return tuple(shortened(question, size) for size in sizes)
 
 
-def combined(question: Question, axes: Sequence[Axis], safe: int, most: int) -> Remedy | None:
+def _deepest(question: Question, change: Change, device: Device, beside: Sequence[Change] = ()) -> Axis:
+    """As many layers on the GPU as fit, with further changes made besides."""
+    tried = question.tried(joined([*beside, change]))
+    if tried is None:
+        return ()
+
+    def needed(layers: int) -> int:
+        return question.changed(joined([*beside, with_layers(question, layers)])).required
+
+    most = Curve(needed).largest(tried.room(device).safe, most_layers(question))
+    return (with_layers(question, most),) if most else ()
+
+
+def combined(foretold: Foretold, axes: Sequence[Axis], most: int) -> Remedy | None:
     """The cheapest combination that is enough and costs less than `most`; None if there is none."""
-    foretold = _Foretold(question)
+    question, device = foretold.question, foretold.device
     known = [[one for one in axis if foretold.knows(one)] for axis in axes]
     sets = [[one for one in chosen if one] for chosen in product(*([None, *axis] for axis in known))]
     cheap = [one for one in sets if len(one) > 1 and _cost(one) < most]
-    enough = [one for one in cheap if foretold.needed(one) <= safe]
+    enough = [one for one in cheap if foretold.is_enough(one)]
     enough.sort(key=lambda one: (_cost(one), len(one)))
     deepest = [axis[-1] for axis in known if axis]
     for chosen in (*enough[:TRIED], *([deepest] if _cost(deepest) < most else [])):
-        needed = question.needed_with(joined(chosen), safe)
-        if needed is not None and needed <= safe:
-            return without_idle(question, chosen, safe)
+        if _is_enough(question, chosen, device):
+            return without_idle(question, chosen, device)
     return None
 
 
@@ -90,19 +122,32 @@ def _cost(chosen: Sequence[Change]) -> int:
     return sum(one.cost for one in chosen)
 
 
-def without_idle(question: Question, chosen: list[Change], safe: int) -> Remedy:
-    """Without changes that are not needed, the dearest first."""
-    for change in sorted(chosen, key=lambda one: -one.cost):
+def _is_enough(question: Question, chosen: list[Change], device: Device) -> bool:
+    changed = question.tried(joined(chosen))
+    return changed is not None and changed.fits(device)
+
+
+def without_idle(question: Question, chosen: list[Change], device: Device) -> Remedy:
+    """Without changes that are not needed, the dearest first; sizes as large as they may be beside the others."""
+    for change in sorted(chosen, key=lambda one: one.price_order, reverse=True):
         fewer = [other for other in chosen if other is not change]
-        needed = question.needed_with(joined(fewer), safe)
-        if needed is not None and needed <= safe:
+        if _is_enough(question, fewer, device):
             chosen = fewer
-    chosen = _enlarged(question, chosen, safe)
-    needed = question.needed_with(joined(chosen)) or 0
-    return Remedy(joined(chosen), needed, question.report.plan.gpus, len(chosen))
+    chosen = _enlarged(question, _deepened(question, chosen, device), device)
+    return remedy(question.changed(joined(chosen)), joined(chosen), len(chosen))
 
 
-def _enlarged(question: Question, chosen: list[Change], safe: int) -> list[Change]:
+def _deepened(question: Question, chosen: list[Change], device: Device) -> list[Change]:
+    """With as many layers on the GPU as fit beside the other changes."""
+    place = next((place for place, one in enumerate(chosen) if one.gpu_layers), None)
+    if place is None:
+        return chosen
+    others = [*chosen[:place], *chosen[place + 1 :]]
+    deeper = [*others, *_deepest(question, chosen[place], device, others)]
+    return deeper if _is_enough(question, deeper, device) else chosen
+
+
+def _enlarged(question: Question, chosen: list[Change], device: Device) -> list[Change]:
     """With as many sequences at a time as fit beside the other changes, by doubling from one."""
     place = next((place for place, one in enumerate(chosen) if one.batch), None)
     if place is None:
@@ -110,32 +155,34 @@ def _enlarged(question: Question, chosen: list[Change], safe: int) -> list[Chang
     best, size = chosen, 2
     while size < question.batch:
         larger = [*chosen[:place], in_parts(question, chosen[place], size), *chosen[place + 1 :]]
-        needed = question.needed_with(joined(larger), safe)
-        if needed is None or needed > safe or (question.trains and question.batch % size):
+        if (question.trains and question.batch % size) or not _is_enough(question, larger, device):
             break
         best, size = larger, size * 2
     return best
 
 
-class _Foretold:
+class Foretold:
     """What changes need together, by what each does to every part in every phase."""
 
-    def __init__(self, question: Question) -> None:
-        self.question = question
+    def __init__(self, question: Question, device: Device) -> None:
+        self.question, self.device = question, device
         self.base = _phases(question)
         self.by_change: dict[int, Phases | None] = {}
+        self.safe: dict[int, int] = {}  # what may be needed: a change may lead where nothing was measured
         self.reserve = question.required / (question.report.total_bytes or 1)
 
     def knows(self, change: Change) -> bool:
         """Whether the model and its other options allow the change at all."""
         if id(change) not in self.by_change:
-            try:
-                self.by_change[id(change)] = _phases(self.question.changed(change))
-            except InputError:
-                self.by_change[id(change)] = None
+            changed = self.question.tried(change)
+            self.by_change[id(change)] = _phases(changed) if changed else None
+            self.safe[id(change)] = changed.room(self.device).safe if changed else 0
         return self.by_change[id(change)] is not None
 
-    def needed(self, chosen: Sequence[Change]) -> float:
+    def is_enough(self, chosen: Sequence[Change]) -> bool:
+        return self._needed(chosen) <= min(self.safe[id(one)] for one in chosen)
+
+    def _needed(self, chosen: Sequence[Change]) -> float:
         found = [phases for one in chosen if (phases := self.by_change[id(one)])]
         return self.reserve * max(sum(self._parts(phase, found)) for phase in self.base)
 

@@ -10,16 +10,14 @@ the function, each answer is proven by its two neighbours: n fits, n + 1 does no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import count
-from math import floor, isqrt
+from math import isqrt
 
 UNBOUNDED = 10**12  # a size that no machine reaches: what fits there has no bound
 GUESSES = 6
-SCANNED = 8  # numbers that are tried one by one
-MANY = 8  # times as many GPUs hold next to nothing of what is divided among them,
-LITTLE = Fraction(15, 16)  # so that even more of them need hardly less
+FEW = 5  # sizes that are tried one by one
 
 
 class Curve:
@@ -76,47 +74,32 @@ class Curve:
         return Fraction(self.at(right) - self.at(left), right - left)
 
 
-def smallest(needed: Callable[[int], int], available: int, most: int, least: int = 1) -> int | None:
-    """The smallest n from least to most with needed(n) <= available; None if there is none.
+def smallest(
+    sizes: Sequence[int], enough: Callable[[int], bool], hopeless: Callable[[int], bool] = lambda size: False
+) -> int | None:
+    """The smallest of ascending sizes that is enough; None if there is none, or where one is found to be `hopeless`.
 
     More need not need less: of GPUs, each holds less of the weights, but tensors of few rows are padded. So rungs are
-    tried from below. What is assumed: no number between two rungs that are too few is enough, and where rungs are
-    further apart than `SCANNED`, those below one that is too few are too few as well."""
-    low = least - 1
-    for high in _rungs(least, most):
-        if needed(high) <= available:
-            return _first(needed, available, low, high)
+    tried from below. What is assumed: if two neighbouring rungs are too few, so are all sizes between them."""
+    low = -1
+    for high in _rungs(len(sizes)):
+        if enough(sizes[high]):
+            return sizes[_first(sizes, enough, low, high)]
+        if hopeless(sizes[high]):
+            return None
         low = high
     return None
 
 
-def fewest(
-    tensors: Callable[[int], int], required: Callable[[int], int], available: int, most: int, least: int = 1
-) -> int | None:
-    """The smallest number of GPUs that is enough, where what they must have is dear to work out: never less than the
-    bytes of tensors, and mostly by a share more that differs little from one number to the next.
-
-    What is answered is enough, and one less is not."""
-    found = smallest(tensors, available, most, least)
-    while found is not None and required(found) > available:
-        share = Fraction(required(found), tensors(found) or 1)
-        if tensors(min(MANY * found, most)) * share * LITTLE > available:
-            return None
-        found = smallest(tensors, floor(available / share), most, found + 1)
-    while found is not None and found > least and tensors(found - 1) <= available >= required(found - 1):
-        found -= 1
-    return found
+def _rungs(number: int) -> list[int]:
+    """Places among so many: the first few one by one, then by doubling, and the last."""
+    doubled = (FEW * 2**power for power in range(number.bit_length()))
+    return sorted({place for place in (*range(FEW), *doubled, number - 1) if 0 <= place < number})
 
 
-def _rungs(least: int, most: int) -> list[int]:
-    """Every number to 8, then two in each octave: 12, 16, 24, 32, …"""
-    octaves = (size for power in range(3, most.bit_length()) for size in (3 * 2 ** (power - 1), 2 ** (power + 1)))
-    return sorted({size for size in (least, *range(1, 9), *octaves, most) if least <= size <= most})
-
-
-def _first(needed: Callable[[int], int], available: int, low: int, high: int) -> int:
-    """The first that is enough above one that is not: halved until few are left, and those one by one."""
-    while high - low > SCANNED:
+def _first(sizes: Sequence[int], enough: Callable[[int], bool], low: int, high: int) -> int:
+    """The place of the first that is enough, above one that is not."""
+    while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if needed(middle) <= available else (middle, high)
-    return next((size for size in range(low + 1, high) if needed(size) <= available), high)
+        low, high = (low, middle) if enough(sizes[middle]) else (middle, high)
+    return high

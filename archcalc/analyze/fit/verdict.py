@@ -1,44 +1,96 @@
-"""Whether something fits: surely, within the error of the numbers, or not."""
+"""Whether something fits: surely, within the error of the numbers, not at all, or nobody can say.
+
+A verdict inherits what it rests on. A count of a part of a model (`missing`) never fits: what is not counted is needed
+too. Without a band of measured runs a verdict needs a distance of `FAR` percent.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from archcalc.report.base import Tone
+from archcalc.spec.units import binary_bytes
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+
+FAR = 20  # percent of the memory: what was compared with no measurement is believed from this distance on
+UNMEASURED = "runs like this one were not compared with measurements"
 
 
 class Verdict(Enum):
+    """From the best to the worst."""
+
     FITS = "fits"
     TIGHT = "tight"
+    CANNOT_SAY = "cannot say"
     NOT = "does not fit"
 
     @property
     def tone(self) -> Tone:
         tones: dict[Verdict, Tone] = {Verdict.FITS: "good", Verdict.TIGHT: "fair", Verdict.NOT: "bad"}
-        return tones[self]
+        return tones.get(self, "")
+
+    @property
+    def word(self) -> str:
+        """In a narrow column."""
+        return {Verdict.FITS: "yes", Verdict.TIGHT: "tight", Verdict.CANNOT_SAY: "?", Verdict.NOT: "no"}[self]
 
 
 @dataclass(frozen=True)
 class Room:
-    """The memory of a device, and the error band, in percent, of what is put there. A limit that the system recommends
-    and does not enforce may be passed by no more than the band."""
+    """The memory of a device, the error band, in percent, of what is put there (None: no such runs were measured), and
+    the parts of the model that are not counted."""
 
     capacity: int
-    percent: int
-    is_recommended: bool = False
+    percent: int | None
+    missing: str = ""
 
     @property
     def safe(self) -> int:
         """What may be needed at most, such that it fits though it be more by the whole band."""
+        if self.percent is None:
+            return self.capacity * (100 - FAR) // 100
         return self.capacity * 100 // (100 + self.percent)
 
     @property
     def limit(self) -> int:
         """What surely does not fit is more than this."""
-        return self.capacity * (100 + self.percent) // 100 if self.is_recommended else self.capacity
+        if self.percent is None:
+            return (self.capacity * (100 + FAR) - 1) // 100
+        return self.capacity * (100 + self.percent) // 100
 
     def verdict(self, required: int) -> Verdict:
+        if self.missing:
+            return Verdict.NOT if required > self.capacity else Verdict.CANNOT_SAY
+        if required <= self.safe:
+            return Verdict.FITS
         if required > self.limit:
             return Verdict.NOT
-        return Verdict.FITS if required <= self.safe else Verdict.TIGHT
+        return Verdict.CANNOT_SAY if self.percent is None else Verdict.TIGHT
+
+    def why(self, required: int) -> str:
+        """The reason of the verdict, in words that stand after what is needed."""
+        found = self.verdict(required)
+        if self.missing and found is Verdict.CANNOT_SAY:
+            return f"{self.distance(required)}; not counted: {self.missing}"
+        if found in (Verdict.FITS, Verdict.NOT):
+            return self.distance(required) if self.percent is not None else f"{self.distance(required)}; {UNMEASURED}"
+        if self.percent is None:
+            return f"{self.distance(required)}, less than {FAR} % of the memory; {UNMEASURED}"
+        return f"{self.distance(required)} with an error of ± {self.percent} %"
+
+    def distance(self, required: int) -> str:
+        """`6.38 GiB left`, `1.32 GiB more than there is`."""
+        apart = binary_bytes(abs(self.capacity - required))
+        return f"{apart} left" if required <= self.capacity else f"{apart} more than there is"
+
+
+def missing(model: Model) -> str:
+    """The parts of a model that are needed and not counted; nothing for a whole model."""
+    found = [model.scope.without()] if model.scope.is_partial else []
+    if not model.is_computed:
+        found.append("activations and KV cache, since a list of tensors does not describe the computation")
+    return " and ".join(found)

@@ -21,9 +21,9 @@ from archcalc.analyze.memory.extras import all_residents
 from archcalc.analyze.memory.keeping import keeping_of
 from archcalc.analyze.memory.offloading import Offloading
 from archcalc.analyze.memory.overhead import overhead
-from archcalc.analyze.memory.profile import Happening, Instant, Levels, Simulated
+from archcalc.analyze.memory.profile import Happening, Instant, Simulated, peak_of
 from archcalc.analyze.memory.report import PARTS, USUAL_DEPTH, MemoryReport
-from archcalc.analyze.memory.reporting import reported
+from archcalc.analyze.memory.reporting import host_of, reported
 from archcalc.analyze.memory.residents import Resident, joined, passing
 from archcalc.analyze.memory.rollout import needs_more
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, parameter_memory
@@ -90,7 +90,8 @@ class Memory:
         if self.case.trains and not self.options.code:
             self._try_usual_code()
         self._totals: dict[Sizes, int] = {}
-        self._required: dict[Sizes, int] = {}
+        self._devices: dict[Sizes, OnDevice | None] = {}
+        self._simulated: dict[Sizes, Simulated] = {}
         self.beside: dict[Sizes, int] = {}  # what a serving engine needs beside its cache
 
     def _try_usual_code(self) -> None:
@@ -142,7 +143,7 @@ class Memory:
         """The same, remembered."""
         if sizes not in self._totals:
             worst = self._worst_stage(sizes) if self._stages else self
-            self._totals[sizes] = worst.peak(self._workload(sizes)).bytes
+            self._totals[sizes] = peak_of(worst.simulated(sizes)).bytes
         return self._totals[sizes]
 
     @cached_property
@@ -163,12 +164,23 @@ class Memory:
             return self._worst_stage(sizes).required_bytes(sizes)
         if self.case.engine.fills_device:
             return required_by_engine(self, sizes)
-        if sizes not in self._required:
-            work = self._workload(sizes)
-            device = self.on_device(work, self.simulated_at(work)) if self.case.trains else None
-            beside = device.memory.reserved - device.memory.tensors if device else 0
-            self._required[sizes] = self.peak_bytes(sizes) + beside
-        return self._required[sizes]
+        device = self.on_device_at(sizes)
+        beside = device.memory.reserved - device.memory.tensors if device else 0
+        return self.peak_bytes(sizes) + beside
+
+    def on_device_at(self, sizes: Sizes) -> OnDevice | None:
+        """A training step with PyTorch's allocator, remembered; None where that is not simulated."""
+        if sizes not in self._devices:
+            found = self.on_device(self._workload(sizes), self.simulated(sizes)) if self.case.trains else None
+            self._devices[sizes] = found
+        return self._devices[sizes]
+
+    def host_bytes(self, sizes: Sizes) -> int:
+        """Host RAM of what is offloaded, of all GPUs together."""
+        if not self.case.offload:
+            return 0
+        found = host_of(self, self._workload(sizes), self.simulated(sizes))
+        return found.bytes if found else 0
 
     def peak_at(self, sizes: Sizes) -> Instant:
         """The peak of a report, without all else that a report tells."""
@@ -190,8 +202,10 @@ class Memory:
         return tuple(tree_changes(self.case))
 
     def simulated(self, sizes: Sizes) -> Simulated:
-        """The simulated step, for callers that need many sizes."""
-        return self.simulated_at(self._workload(sizes))
+        """The simulated step, for callers that need many sizes; the last one is remembered."""
+        if sizes not in self._simulated:
+            self._simulated = {sizes: self.simulated_at(self._workload(sizes))}
+        return self._simulated[sizes]
 
     def traced(self, sizes: Sizes) -> Module:
         """The model as it is simulated at these sizes."""
@@ -244,8 +258,7 @@ class Memory:
         return None if needs_more(self.case, step, found) else found
 
     def peak(self, work: Workload) -> Instant:
-        step = self.simulated_at(work)
-        return Levels(dict(step.start)).play(step.changes).peak
+        return peak_of(self.simulated_at(work))
 
     def cached(self, sizes: Sizes) -> list[Cached]:
         """The KV cache and recurrent states of all sequences, as far as they are on the GPU."""

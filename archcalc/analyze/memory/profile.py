@@ -130,6 +130,11 @@ class Levels:
         return max(self.instants, key=lambda instant: instant.bytes, default=still)
 
 
+def peak_of(step: Simulated) -> Instant:
+    """When a step has the most."""
+    return Levels(dict(step.start)).play(step.changes).peak
+
+
 def stretch(module: Module) -> Module:
     """The module under which an instant is recorded: a block, or a top-level module."""
     parents = ((above, above.parent) for above in ancestors(module))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from archcalc.analyze.memory.course import course
 from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.analyze.memory.host import Host
+from archcalc.analyze.memory.marginals import Growth, Marginals
 from archcalc.analyze.memory.profile import Instant, Simulated
 from archcalc.analyze.memory.replicated import Undivided, records
 from archcalc.analyze.memory.rows import Row
@@ -71,6 +72,7 @@ class MemoryReport(Report):
     band: Band | None = None  # the error of measured runs
     host: Host | None = None  # what is offloaded
     simulated: Simulated | None = field(default=None, compare=False, repr=False)  # what the instants were read from
+    growth: Growth | None = field(default=None, compare=False, repr=False)
 
     @property
     def parts(self) -> dict[str, int]:
@@ -120,6 +122,14 @@ class MemoryReport(Report):
         within = f" · ± {self.band.percent} %" if self.band else ""
         host = f" · {decimal_bytes(self.host_bytes)} of host RAM" if self.host else ""
         return f"{about}{decimal_bytes(size)} {where} · {exact}{within}{host}"
+
+    @property
+    def marginals(self) -> Marginals | None:
+        """What a little more takes; None for a list of tensors, of which it is not known what they compute."""
+        return self.growth.marginals if self.growth else None
+
+    def beneath(self) -> Sequence[str]:
+        return [self.marginals.line()] if self.marginals else []
 
     def figures(self) -> list[Figure]:
         """Bytes of weights, gradients and optimizer states over the whole step."""
@@ -225,6 +235,7 @@ class MemoryReport(Report):
             "band": self.band.fraction if self.band else None,
             **self._device_record(),
             **self._host_record(),
+            "marginals": self.marginals.record() if self.marginals else None,
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.module.path or "model"},
             "states": self.states,

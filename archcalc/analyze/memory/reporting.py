@@ -11,6 +11,7 @@ from archcalc.analyze.memory.allocator_notes import allocator_notes
 from archcalc.analyze.memory.assumptions import assumptions
 from archcalc.analyze.memory.history import history_notes
 from archcalc.analyze.memory.host import Host
+from archcalc.analyze.memory.marginals import Growth
 from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
@@ -79,8 +80,9 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         timeline=timeline,
         device=device,
         band=error,
-        host=_host(memory, work, step),
+        host=host_of(memory, work, step),
         simulated=step,
+        growth=Growth(memory, work, levels.peak.bytes) if memory.model.is_computed else None,
     )
 
 
@@ -88,7 +90,7 @@ def _assumed(memory: Memory, root: Module, step: Simulated) -> Iterator[Assumpti
     return assumptions(memory.case, root, step.cache, of_file=memory.model.spec.family == "weights")
 
 
-def _host(memory: Memory, work: Workload, step: Simulated) -> Host | None:
+def host_of(memory: Memory, work: Workload, step: Simulated) -> Host | None:
     prompt, whole = inference.prompt_of(work, memory.case), replace(memory.case, plan=Plan())
     cache = memory.cached_at(work, whole) if memory.case.offload.gpu_layers is not None else []
     return memory.offloading.host(memory.build(prompt), prompt, step, cache)

@@ -23,7 +23,7 @@ NARROW = 560.0  # below it a name stands above its bar
 BAR = 16.0
 SIZE, SMALL = 12.0, 11.0
 GIB = 2**30
-_VERDICTS = {Verdict.FITS: GOOD, Verdict.TIGHT: FAIR, Verdict.NOT: BAD}
+_VERDICTS = {Verdict.FITS: GOOD, Verdict.TIGHT: FAIR, Verdict.CANNOT_SAY: MUTED, Verdict.NOT: BAD}
 _BESIDES = SERIES[-2]  # what is needed besides the tensors
 
 
@@ -61,7 +61,8 @@ def devices(report: FitReport, wide: float = WIDTH) -> Drawing:
     for place, row in enumerate(report.rows):
         _row(drawing, report, row, layout, scale, 4 + layout.row * place)
     legend.draw(drawing, keys)
-    _whisker(drawing, keys[-1].x, keys[-1].x + legend.KEY, keys[-1].y)
+    if report.band:
+        _whisker(drawing, keys[-1].x, keys[-1].x + legend.KEY, keys[-1].y)
     return drawing
 
 
@@ -88,8 +89,8 @@ def _verdict(row: Row) -> str:
 
 
 def _with_band(row: Row) -> tuple[int, int]:
-    """What is needed, less and more by the error of measured runs."""
-    error = row.required_bytes * row.room.percent // 100
+    """What is needed, less and more by the error of measured runs, where there are such."""
+    error = row.required_bytes * (row.room.percent or 0) // 100
     return row.required_bytes - error, row.required_bytes + error
 
 
@@ -102,7 +103,8 @@ def _entries(report: FitReport) -> Iterator[Entry]:
     for name, size in used.items():
         yield Entry(segment_ink(name), f"{name} {binary_bytes(size)}" if same else name)
     yield Entry(PANEL, "memory of the device", MUTED)
-    yield Entry(None, f"± {report.band.percent} %, the error of measured runs")
+    if report.band:
+        yield Entry(None, f"± {report.band.percent} %, the error of measured runs")
 
 
 def _grid(drawing: Drawing, scale: Linear, ground: float) -> None:
@@ -137,7 +139,8 @@ def _bar(drawing: Drawing, report: FitReport, row: Row, scale: Linear, middle: f
             drawing.rectangle(x, middle - BAR / 2 + 3, wide, BAR - 6, segment_ink(name), marks={"data-part": name})
         below += size
     low, high = _with_band(row)
-    _whisker(drawing, scale.place(low), scale.place(high), middle)
+    if row.room.percent is not None:
+        _whisker(drawing, scale.place(low), scale.place(high), middle)
     drawing.line([(end, middle - BAR / 2 - 2), (end, middle + BAR / 2 + 2)], INK, width=2.5)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from archcalc.analyze.fit.report import FitReport
+from archcalc.analyze.fit.report import HEADS, FitReport
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.analyze.overview import Overview
 from archcalc.core.visible import visible
@@ -69,8 +69,8 @@ def _devices(name: str, fit: FitReport) -> Card:
     if len(fit.rows) == 1:
         return _one(name, fit)
     surely = sum(row.verdict is Verdict.FITS for row in fit.rows)
-    tight = sum(row.verdict is Verdict.TIGHT for row in fit.rows)
-    also = (f"tight on {tight}",) if tight else ()
+    unsure = {one: sum(row.verdict is one for row in fit.rows) for one in (Verdict.TIGHT, Verdict.CANNOT_SAY)}
+    also = tuple(f"{HEADS[one]} {number}" for one, number in unsure.items() if number)
     return Card(f"Fits, {name}", f"{surely} of {len(fit.rows)}", ("devices", *also))
 
 

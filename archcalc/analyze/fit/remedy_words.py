@@ -1,0 +1,86 @@
+"""What makes a model fit, in words, as a table and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from archcalc.report.base import Column, Line, Table
+from archcalc.spec.units import binary_bytes
+
+if TYPE_CHECKING:
+    from archcalc.analyze.fit.rows import Row
+    from archcalc.analyze.fit.search import Remedy
+
+WHOLE, PART = "what makes it fit", "what makes the counted part fit"
+
+
+def title(rows: Sequence[Row]) -> str:
+    """Of a part of a model, nothing is known to make the whole fit."""
+    return PART if any(row.room.missing for row in rows) else WHOLE
+
+
+def headline(row: Row) -> str:
+    """The first remedy, where it is a single change: `; --weights q8_0 makes it fit, with 14.2 GiB of host RAM`."""
+    if not row.remedy or row.remedy.changes > 1:
+        return ""
+    host = f", with {binary_bytes(row.remedy.host)} of host RAM" if row.remedy.host else ""
+    what = "the counted part" if row.room.missing else "it"
+    return f"; {row.remedy.change.option} makes {what} fit{host}"
+
+
+def ways(row: Row, remedies: Sequence[Remedy]) -> Iterator[str]:
+    """Combinations of changes, each in one piece, as a user types it."""
+    combined = [one for one in remedies if one.changes > 1]
+    if not remedies:
+        yield "no change makes it fit, nor do all together"
+    if combined:
+        yield f"{title([row])}:"
+    for one in combined:
+        yield f"  {_needs(one)}{_on(row, one)}: {one.change.option}"
+
+
+def _needs(remedy: Remedy) -> str:
+    host = f" and {binary_bytes(remedy.host)} of host RAM" if remedy.host else ""
+    return f"{binary_bytes(remedy.required)}{host}"
+
+
+def _on(row: Row, remedy: Remedy) -> str:
+    return f" on {remedy.gpus} × {row.gpu}" if remedy.gpus > row.devices else ""
+
+
+def single_changes(rows: Sequence[Row], remedies: Sequence[Remedy]) -> list[Table]:
+    """One table, if there are any; with the smallest device that each is enough for where several were asked about."""
+    listed = [one for one in remedies if one.changes == 1]
+    host = [Column("host RAM", "binary")] if any(one.host for one in listed) else []
+    several = [Column("fits from", "text")] if len(rows) > 1 else []
+    columns = (Column(title(rows), "name"), Column("needed", "binary"), *host, *several, Column("price", "text"))
+    lines = [_line(rows, one, has_host=bool(host)) for one in listed]
+    return [Table(columns, tuple(lines))] if lines else []
+
+
+def _line(rows: Sequence[Row], remedy: Remedy, *, has_host: bool) -> Line:
+    host = [remedy.host or None] if has_host else []
+    smallest = [enough_for(rows, remedy)[0]] if len(rows) > 1 else []
+    return Line((remedy.change.option, remedy.required, *host, *smallest, remedy.change.price))
+
+
+def enough_for(rows: Sequence[Row], remedy: Remedy) -> list[str]:
+    """The devices on which it makes the model fit, the smallest first."""
+    enough = [row for row in rows if remedy.is_enough_for(row.room)]
+    return [row.gpu for row in sorted(enough, key=lambda row: row.capacity_bytes)]
+
+
+def record(rows: Sequence[Row], remedy: Remedy) -> dict[str, Any]:
+    """As programs read it."""
+    change = remedy.change
+    return {
+        "change": change.name,
+        "option": change.option,
+        "price": change.price,
+        "keeps_request": not change.cuts,
+        "required_bytes": remedy.required,
+        "host_bytes": remedy.host,
+        "gpus": remedy.gpus,
+        "enough_for": enough_for(rows, remedy),
+    }
