@@ -62,6 +62,7 @@ class Device(Node):
     maker: str | None = None
     kind: Kind | None = None
     generation: str | None = None  # of the architecture: what engines choose kernels by
+    compute: str | None = None  # CUDA's compute capability or ROCm's target, where a generation has several
     aliases: list[str] = Field(default_factory=list)
     year: Amount | None = None
     memory: Memory
