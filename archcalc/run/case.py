@@ -27,6 +27,7 @@ from archcalc.run.pipeline import Stage
 from archcalc.run.precision_recipes import Recipe, recipe
 from archcalc.storage import named_formats
 from archcalc.storage.format import Format
+from archcalc.storage.weight_kinds import kinds_of_config
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -215,7 +216,8 @@ def _inference(model: Model, asked: Options) -> Case:
         assumptions.append(Assumption(Topic.PRECISION, text, computed, "--precision"))
     activations = "bf16" if computed == "fp8" else computed
     kv = asked.kv_dtype or activations
-    used = running(asked, model.spec.family)
+    stored = kinds_of_config(model.spec.quantization) if kept and kept.is_quantised else ()
+    used = running(asked, model.spec.family, stored)
     layout = used.layout(kept) if kept else None
     assumptions += [*_unmixed(asked.weights), *_stored(kept, asked.tp or 1), *used.assumptions(layout)]
     if layout:

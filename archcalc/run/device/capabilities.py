@@ -82,15 +82,22 @@ class Capabilities:
             return f"compute capability {self.compute}"
         return self.compute or self.generation or ""
 
+    @property
+    def words(self) -> str:
+        """The device with its target."""
+        return f"{self.device} ({self.target})" if self.target else self.device
+
     def _fact(self, name: str) -> str:
-        value = getattr(self, name)
-        shown = f"{self.device} ({self.target})" if self.target else self.device
+        value, shown = getattr(self, name), self.words
         if value is None:
             return f"of {shown}, {name} is not known"
         if name == "flash":
             return f"FlashAttention {value} runs on {shown}" if value else f"no FlashAttention runs on {shown}"
         what = "attention that stores no scores" if name == "fused_attention" else name
         return f"{shown} has {what}" if value else f"{shown} has no {what}"
+
+
+NOTHING_KNOWN = Capabilities()
 
 
 def capabilities(device: Device) -> Capabilities:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from archcalc.run.device import Device
+from archcalc.run.device import NOTHING_KNOWN, Capabilities, Device, capabilities
 from archcalc.run.engine.rules import EngineRules, Step
 
 USUAL_MEMORY = 80 * 2**30  # of a device that is not named
@@ -18,10 +18,18 @@ class DeviceFacts:
     memory: int
     generation: str = ""
     maker: str = ""
+    kind: str = ""
+    capabilities: Capabilities = NOTHING_KNOWN
 
     @classmethod
     def of(cls, device: Device) -> DeviceFacts:
-        return cls(device.name, device.capacity, device.generation or "", device.maker or "")
+        known = capabilities(device)
+        return cls(device.name, device.capacity, device.generation or "", device.maker or "", device.kind or "", known)
+
+    @property
+    def words(self) -> str:
+        """The name, with the target that kernels are built for: `NVIDIA T4 16GB (compute capability 7.5)`."""
+        return self.capabilities.words or self.name
 
 
 @dataclass(frozen=True)
