@@ -66,6 +66,7 @@ class FileWeights:
     dequantised_copies = 0
     estimate = ""
     layout = ""
+    file_kind = "gguf"
 
     @property
     def note(self) -> str:

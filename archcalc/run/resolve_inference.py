@@ -10,8 +10,11 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.precision import BYTES
 from archcalc.run.choice import Choice, Reason
+from archcalc.run.choose_engine import chosen_engine
 from archcalc.run.engine.catalog import PLAIN
-from archcalc.run.engine.running import Running, running
+from archcalc.run.engine.instead import replacement
+from archcalc.run.engine.on_device import UNKNOWN
+from archcalc.run.engine.running import Running
 from archcalc.run.kernels import KERNELS, kernel_words
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run
@@ -21,16 +24,12 @@ if TYPE_CHECKING:
     from archcalc.model import Model
     from archcalc.storage.weight_storage import StoredWeights, WeightStorage
 
-NO_ENGINE = "no engine: one forward pass in PyTorch, and nothing is set aside"
-
 
 def inference_run(model: Model, asked: Options) -> Run:
     """The options of reading a prompt or of decoding, with defaults filled in."""
-    name, why = _engine(model, asked)
-    asked = replace(asked, engine=name)
-    used = running(asked, model.spec.family)
     stored = None if asked.weights else _kept(model, asked)
-    precision = _precision(model, asked, stored)
+    used, of_engine = chosen_engine(model, asked, stored)
+    precision = _on_device(_precision(model, asked, stored), model, asked, used)
     computed = str(precision.value)
     activations = "bf16" if computed == "fp8" else computed
     weights, of_weights = _weights(asked, stored, used, computed, activations)
@@ -50,22 +49,7 @@ def inference_run(model: Model, asked: Options) -> Run:
         assumptions=(*_unmixed(asked.weights), *_shared(stored, asked.tp or 1), *used.assumptions(), *_copies(weights)),
     )
     shown = replace(precision, words="") if weights.is_quantised and not asked.precision else precision
-    return replace(made, choices=(shown, *of_weights, *_cache(asked), _attention(asked, made), why))
-
-
-# The engine
-
-
-def _engine(model: Model, asked: Options) -> tuple[str, Choice]:
-    """The one that was asked for; on a device the one that people run there; else none."""
-    if asked.engine:
-        used = running(asked, model.spec.family)
-        return asked.engine, _of_engine(used, Reason.ASKED, "")
-    return PLAIN, Choice("engine", PLAIN, "plain PyTorch", Reason.ARCHCALC, NO_ENGINE)
-
-
-def _of_engine(used: Running, reason: Reason, why: str) -> Choice:
-    return Choice("engine", used.rules.name, used.words, reason, f"engine: {used.words}{why}")
+    return replace(made, choices=(shown, *of_weights, *_cache(asked), _attention(asked, made), of_engine))
 
 
 # Number formats
@@ -87,6 +71,17 @@ def _precision(model: Model, asked: Options, stored: StoredWeights | None) -> Ch
     usual = "fp16" if stored else "fp32"
     text = f"{usual}: the model's files name no number format"
     return Choice("precision", usual, usual, Reason.ARCHCALC, text)
+
+
+def _on_device(found: Choice, model: Model, asked: Options, used: Running) -> Choice:
+    """Engines load fp32 checkpoints in 16 bits, and fp16 where a device has no bf16."""
+    if found.reason is Reason.ASKED:
+        return found
+    other = replacement(used.rules, asked.device or UNKNOWN, str(found.value), model.model_type)
+    if other is None:
+        return found
+    reason = Reason.CODE if found.value == "fp32" else Reason.DEVICE
+    return Choice("precision", other.value, other.value, reason, other.why)
 
 
 def _check_precision(asked: str, weights: str | None) -> None:

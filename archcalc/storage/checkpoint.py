@@ -53,6 +53,7 @@ class Checkpoint:
 
     is_quantised = True
     has_buffers = False
+    file_kind = ""
     estimate = ""  # how a GPU's share is worked out, where that is an assumption
 
     @property

@@ -95,6 +95,11 @@ def files() -> tuple[str, ...]:
     return tuple(paths.presets("files"))
 
 
+def format_file(name: str) -> Path | None:
+    """The file that describes a format; None for a plain number format."""
+    return paths.presets("formats").get(_spelled(name))
+
+
 def is_file(name: str) -> bool:
     return _spelled(name) in files()
 

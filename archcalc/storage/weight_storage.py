@@ -40,4 +40,6 @@ class StoredWeights(WeightStorage, Protocol):
     @property
     def estimate(self) -> str: ...  # how one GPU's share is worked out, where that is an assumption
     @property
+    def file_kind(self) -> str: ...  # gguf, where that is the kind of its file; else the config says how it is stored
+    @property
     def layout(self) -> str: ...  # the named format that kernels of engines may lay out anew; empty: none

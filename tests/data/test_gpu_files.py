@@ -18,10 +18,23 @@ GPUS = Path(__file__).parents[2] / "presets" / "gpus"
 FILES = sorted(GPUS.glob("*.yaml"))
 
 KEYS = [
-    *("name", "maker", "kind", "generation", "aliases", "year", "memory", "bandwidth", "peak", "link", "power"),
+    *(
+        "name",
+        "maker",
+        "kind",
+        "generation",
+        "compute",
+        "aliases",
+        "year",
+        "memory",
+        "bandwidth",
+        "peak",
+        "link",
+        "power",
+    ),
     *("sources", "note"),
 ]
-OPTIONAL = {"generation", "link", "power", "note"}
+OPTIONAL = {"generation", "compute", "link", "power", "note"}
 MEMORY = ["nameplate", "bytes", "reported", "working_set", "source"]
 LINK = ["kind", "bytes_per_second", "note"]
 DTYPES = ["fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]

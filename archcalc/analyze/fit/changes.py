@@ -93,7 +93,11 @@ def setting(name: str, cost: int, price: str, options: dict[str, Any], *, exact:
     return Change(name, written(options), price, options, cost, exact=exact)
 
 
-FLASH = (change("flash attention", 0, "none: same results, faster", exact=True, attention="flash"),)
+FLASH = (
+    change(
+        "flash attention", 0, "none: same results, faster", exact=True, needs="has_fused_attention", attention="flash"
+    ),
+)
 PARTS = (Change("smaller micro-batch", "--batch 1", "more accumulation steps", {}, 2, batch=1, exact=True),)
 FEWER = (
     Change("fewer sequences at a time", "--batch 1", "fewer tokens a second", {}, 6, batch=1, exact=True, cuts=True),
@@ -113,7 +117,7 @@ TRAINING: tuple[Axis, ...] = (
         change("16-bit training", 6, "rounding to bf16", needs="has_bf16", precision="mixed"),
         change("16-bit states", 9, "no fp32 copy of the weights", needs="has_bf16", precision="bf16"),
     ),
-    (change("8-bit Adam", 7, "optimizer states in 8 bits", optimizer="adam8bit"),),
+    (change("8-bit Adam", 7, "optimizer states in 8 bits", needs="has_bitsandbytes", optimizer="adam8bit"),),
     (
         change(
             "optimizer in host RAM", 14, "the CPU updates weights", exact=True, needs="has_host", offload=("optimizer",)

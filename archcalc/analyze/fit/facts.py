@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.option_checks import check_decodes
 from archcalc.analyze.placement import ALONE, shares_layers
 from archcalc.core.errors import InputError
-from archcalc.run.device import Device
+from archcalc.run.device import Device, capabilities
+from archcalc.run.engine.catalog import PLAIN, engine
+from archcalc.run.engine.on_device import DeviceFacts
+from archcalc.run.engine.supports import refusal
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
@@ -24,6 +27,8 @@ class Facts:
     engine: str | None
     kind: str | None  # of all devices, where they are of one
     has_bf16: bool
+    has_fused_attention: bool  # a kernel that stores no scores
+    has_bitsandbytes: bool  # whose 4-bit weights and 8-bit optimizers need kernels of their own
     shares_layers: bool  # whether tensor parallelism between two such devices is of use
     divides: bool  # whether ZeRO has several GPUs to divide among
     decodes: bool
@@ -36,16 +41,18 @@ class Facts:
     @property
     def is_wide_decoder(self) -> bool:
         """QLoRA is a method for decoders whose weights are what does not fit."""
-        return self.decodes and self.weighs
+        return self.decodes and self.weighs and self.has_bitsandbytes
 
 
 def facts(question: Question, devices: Iterable[Device]) -> Facts:
     devices = list(devices)
     kinds = {each.kind for each in devices}
     return Facts(
-        engine=(question.options.engine or "").partition("@")[0] or None,
+        engine=_engine(question),
         kind=kinds.pop() if len(kinds) == 1 else None,
         has_bf16=all(map(has_bf16, devices)),
+        has_fused_attention=_has_own_attention(question) or all(map(has_fused_attention, devices)),
+        has_bitsandbytes=all(map(has_bitsandbytes, devices)),
         shares_layers=all(map(shares_layers, devices)),
         divides=question.options.plan.shards > 1,
         decodes=_decodes(question),
@@ -57,6 +64,12 @@ def facts(question: Question, devices: Iterable[Device]) -> Facts:
     )
 
 
+def _engine(question: Question) -> str | None:
+    """The one that runs; None where none does, so that any may be taken."""
+    name = question.whole.case.engine.rules.name.lower()
+    return None if name == PLAIN else name
+
+
 def _has_host(question: Question, devices: list[Device]) -> bool:
     """Serving engines keep all weights on their devices."""
     serves = question.whole.case.engine.fills_device
@@ -65,13 +78,26 @@ def _has_host(question: Question, devices: list[Device]) -> bool:
 
 def _deals_out(question: Question) -> bool:
     """llama.cpp does, and what is built on it."""
-    reads = question.whole.case.engine.rules.weight_files
-    return not question.trains and (not question.options.engine or reads == "gguf")
+    rules = question.whole.case.engine.rules
+    return not question.trains and (rules.name == PLAIN or rules.weight_files == "gguf")
 
 
 def has_bf16(device: Device) -> bool:
-    """A device of which no peak is known may have it."""
-    return device.peak.bf16 is not None or not any(value for _, value in device.peak)
+    """A device of which that is not known may have it."""
+    return capabilities(device).bf16 is not False
+
+
+def has_fused_attention(device: Device) -> bool:
+    return capabilities(device).fused_attention is not False
+
+
+def has_bitsandbytes(device: Device) -> bool:
+    return refusal(engine("transformers"), DeviceFacts.of(device), weights=("nf4",)) is None
+
+
+def _has_own_attention(question: Question) -> bool:
+    """Engines with kernels of their own have them for every device that they run on."""
+    return not question.trains and not question.whole.case.engine.rules.torch_attention
 
 
 def _decodes(question: Question) -> bool:

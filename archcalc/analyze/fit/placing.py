@@ -46,7 +46,7 @@ class Placing:
 
     def _split(self, group: DeviceGroup) -> Placed:
         split = LayerSplit(tuple(one.capacity for _, one in group.each))
-        options = replace(self.options, device=DeviceFacts.of(group))
+        options = replace(self.options, device=DeviceFacts.of_group(group))
         return Placed(group, self._question(options, split), (split.note(group.count),))
 
     def _question(self, options: Options, split: LayerSplit | None) -> Question:

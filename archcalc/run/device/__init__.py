@@ -6,6 +6,7 @@ The catalog is data (`presets/gpus`, then the user's own folders): one file a de
 of which nothing else is known.
 """
 
+from archcalc.run.device.capabilities import NOTHING_KNOWN, Capabilities, capabilities
 from archcalc.run.device.files import catalog, makers, names, unreadable, usual
 from archcalc.run.device.groups import DeviceGroup, Member, device, group
 from archcalc.run.device.remarks import remarks
@@ -14,12 +15,15 @@ from archcalc.run.device.spec import KINDS, Device, Link, Memory, Peak
 
 __all__ = [
     "KINDS",
+    "NOTHING_KNOWN",
+    "Capabilities",
     "Device",
     "DeviceGroup",
     "Link",
     "Member",
     "Memory",
     "Peak",
+    "capabilities",
     "catalog",
     "device",
     "group",

@@ -11,6 +11,7 @@ from archcalc.run.device.working_set import rule
 from archcalc.spec.node import Node
 
 Amount = Annotated[int, Field(gt=0)]
+Target = Annotated[str, Field(pattern=r"^(\d+\.\d+|[a-z][a-z0-9]*)$")]  # 8.6, gfx1100
 Kind = Literal["datacenter", "workstation", "consumer", "embedded", "tpu", "unified"]
 KINDS: tuple[str, ...] = Kind.__args__  # type: ignore[attr-defined]
 
@@ -62,6 +63,7 @@ class Device(Node):
     maker: str | None = None
     kind: Kind | None = None
     generation: str | None = None  # of the architecture: what engines choose kernels by
+    compute: Target | None = None  # CUDA's compute capability or ROCm's target, where a generation has several
     aliases: list[str] = Field(default_factory=list)
     year: Amount | None = None
     memory: Memory

@@ -2,7 +2,8 @@
 
     engine("vllm"), engine("vllm@0.11")
 
-A file in presets/engines has the rules of the newest version that was read; `earlier` has what held before a change.
+A file in presets/engines has the rules of the newest version that was read; `earlier` has what held before a change:
+a whole rule, or single entries of a table.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from archcalc.spec.yaml_reader import Document, read
 PLAIN = "plain"
 EARLIER = "earlier"
 VERSION = re.compile(r"\d+(\.\d+)*")
+LETTERS = "vb"  # before a version: v0.11, and b10586 of llama.cpp
+TABLES = ("devices", "weights", "kv")
 ALIASES = {"llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "trt-llm": "tensorrt-llm", "trtllm": "tensorrt-llm"}
 ALIASES |= {"hf": "transformers", "huggingface": "transformers", "mlx-lm": "mlx"}
 
@@ -30,7 +33,7 @@ def engine(written: str) -> EngineRules:
     """The rules of an engine, perhaps of a version: `vllm@0.11`."""
     name, _, version = written.lower().partition("@")
     document = _document(ALIASES.get(name, name))
-    if version and not VERSION.fullmatch(version.removeprefix("v")):
+    if version and not VERSION.fullmatch(version.lstrip(LETTERS)):
         raise InputError(f"{version} is no version", f"write it as {name}@0.11", field="--engine")
     return _checked(document, _of_version(document.data, version.removeprefix("v")))
 
@@ -54,13 +57,20 @@ def _of_version(data: dict[str, Any], version: str) -> dict[str, Any]:
         return rules
     for change in sorted(data.get(EARLIER, []), key=lambda one: _ordered(one["before"]), reverse=True):
         if _ordered(version) < _ordered(change["before"]):
-            rules |= {key: value for key, value in change.items() if key not in ("before", "source")}
+            rules |= {
+                key: _before(rules, key, value) for key, value in change.items() if key not in ("before", "source")
+            }
     return rules | {"version": version}
+
+
+def _before(rules: dict[str, Any], key: str, value: Any) -> Any:
+    """The rule before a change; of a table, entries that did not change stay."""
+    return {**rules.get(key, {}), **value} if key in TABLES else value
 
 
 def _ordered(version: object) -> tuple[int, ...]:
     """0.9 is before 0.20."""
-    return tuple(int(part) for part in str(version).split("."))
+    return tuple(int(part) for part in str(version).lstrip(LETTERS).split("."))
 
 
 def _checked(document: Document, rules: dict[str, Any]) -> EngineRules:

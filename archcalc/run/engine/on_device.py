@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from archcalc.run.device import DeviceGroup
+from archcalc.run.device import NOTHING_KNOWN, Capabilities, Device, DeviceGroup, capabilities
 from archcalc.run.engine.rules import EngineRules, Step
 
 USUAL_MEMORY = 80 * 2**30  # of a device that is not named
@@ -20,11 +20,30 @@ class DeviceFacts:
     maker: str = ""
     kind: str = ""
     cards: str = ""  # how many of it, by the name that people give it: `2 × h100`
+    is_mixed: bool = False  # whether devices of other kinds are among them
+    capabilities: Capabilities = NOTHING_KNOWN
 
     @classmethod
-    def of(cls, devices: DeviceGroup) -> DeviceFacts:
-        first, words = devices.first, devices.words if devices.count > 1 else f"1 × {devices.words}"
-        return cls(first.name, first.capacity, first.generation or "", first.maker or "", first.kind or "", words)
+    def of(cls, device: Device) -> DeviceFacts:
+        return cls(
+            name=device.name,
+            memory=device.capacity,
+            generation=device.generation or "",
+            maker=device.maker or "",
+            kind=device.kind or "",
+            capabilities=capabilities(device),
+        )
+
+    @classmethod
+    def of_group(cls, devices: DeviceGroup) -> DeviceFacts:
+        """Of the first one, with how many there are."""
+        words = devices.words if devices.count > 1 else f"1 × {devices.words}"
+        return replace(cls.of(devices.first), cards=words, is_mixed=not devices.is_uniform)
+
+    @property
+    def words(self) -> str:
+        """The name, with the target that kernels are built for: `NVIDIA T4 16GB (compute capability 7.5)`."""
+        return self.capabilities.words or self.name
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from archcalc.run.device.sizes import Bytes
+from archcalc.run.engine.requirements import ByMaker
 from archcalc.spec.node import Node, Size
 
 Pool = Literal["none", "share", "static", "free"]
@@ -82,7 +83,13 @@ class EngineRules(Node):
     kv_formats: list[str] = Field(default_factory=list)
     weight_files: Files = "any"  # the files that it loads weights from
     layouts: dict[str, dict[str, str]] = Field(default_factory=dict)  # of a format, by the generation of the device
-    devices: list[str] = Field(default_factory=list)  # makers whose devices it runs on; empty: any
+    devices: ByMaker = Field(default_factory=dict)  # on which it runs, by maker; empty: any
+    weights: dict[str, ByMaker] = Field(default_factory=dict)  # kinds of weight formats; one that is not listed: any
+    kv: dict[str, ByMaker] = Field(default_factory=dict)  # formats of the KV cache, likewise
+    converts: list[str] = Field(default_factory=list)  # number formats that it takes on devices without them too
+    narrows: Literal["bf16", "fp16"] | None = None  # what it loads fp32 checkpoints in, if not as they are
+    no_fp16: list[str] = Field(default_factory=list)  # model types that it refuses to run in fp16
+    torch_attention: bool = False  # whether attention is PyTorch's
     families: list[str] = Field(default_factory=list)  # of specs that it runs; empty: any
     tensor_parallel: bool = True
 
@@ -91,5 +98,7 @@ class EngineRules(Node):
         """Whether anything that it allocates depends on the device that it runs on."""
         return bool(self.layouts) or self.pool != "none" or len(self.steps) > 1
 
-
-RULES = tuple(EngineRules.model_fields)
+    @property
+    def title(self) -> str:
+        """`vLLM 0.28`."""
+        return f"{self.name} {self.version}" if self.version else self.name

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.run.engine.catalog import PLAIN, engine
+from archcalc.run.engine.instead import remarks
 from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts, StepSize, layout_on, step_on
 from archcalc.run.engine.rules import EngineRules
+from archcalc.run.engine.supports import refusal
 from archcalc.spec.units import binary_bytes
 from archcalc.storage.named_formats import of_gguf, weight_format
+from archcalc.storage.weight_kinds import GGUF, kind_of_format
 
 if TYPE_CHECKING:
     from archcalc.run.options import Options
@@ -29,6 +32,7 @@ class Running:
     share: float
     has_graphs: bool
     chosen: frozenset[str] = frozenset()  # the options that were given
+    weights: tuple[str, ...] = ()  # kinds of their formats
 
     @property
     def tokens(self) -> int | None:
@@ -62,10 +66,11 @@ class Running:
     @property
     def words(self) -> str:
         """`vLLM 0.28`."""
-        return f"{self.rules.name} {self.rules.version}" if self.rules.version else self.rules.name
+        return self.rules.title
 
     def assumptions(self) -> Iterator[Assumption]:
         """What the engine chooses, and the options that change it."""
+        yield from all_on(Topic.WEIGHTS, remarks(self.rules, self.device, self.weights))
         if self.step and "prefill" not in self.chosen:
             yield self._step_assumption()
         if self.fills_device and self.share < 1 and "gpu_memory_utilization" not in self.chosen and self.device.name:
@@ -90,10 +95,12 @@ class Running:
 PLAIN_RUNNING = Running(EngineRules(name=PLAIN, source=PLAIN), UNKNOWN, None, 1.0, has_graphs=False)
 
 
-def running(asked: Options, family: str) -> Running:
-    """The engine that was asked for, or none; refuses what it does not have."""
+def running(asked: Options, family: str, stored: tuple[str, ...] = ()) -> Running:
+    """The engine that was asked for, or none; refuses what it does not have, and what the device does not run. `stored`
+    are the kinds of formats that the model's files have, where no other is asked for."""
     rules = engine(asked.engine or PLAIN)
-    _check(rules, asked)
+    weights = _kinds(asked, stored)
+    _check(rules, asked, weights)
     if rules.families and family not in rules.families:
         fact = f"{rules.name} runs models of the family {rules.families[0]}, and this is one of {family}"
         raise InputError(fact, "leave --engine out, or choose transformers", field="--engine")
@@ -103,7 +110,14 @@ def running(asked: Options, family: str) -> Running:
         tokens, requests = asked.prefill or step.tokens, asked.max_num_seqs or step.requests
         size = StepSize(tokens, min(requests, tokens or requests))
     share = asked.gpu_memory_utilization or rules.share
-    return Running(rules, device, size, share, not asked.enforce_eager, frozenset(asked.given))
+    return Running(rules, device, size, share, not asked.enforce_eager, frozenset(asked.given), weights)
+
+
+def _kinds(asked: Options, stored: tuple[str, ...]) -> tuple[str, ...]:
+    """In inference a precision of fp8 is a weight format."""
+    named = asked.weights or ("fp8" if asked.precision == "fp8" else "")
+    kind = kind_of_format(named) if named else ""
+    return ((kind,) if kind else ()) if named else stored
 
 
 OWN_OPTIONS = {  # options that say something of an engine that serves
@@ -113,7 +127,7 @@ OWN_OPTIONS = {  # options that say something of an engine that serves
 }
 
 
-def _check(rules: EngineRules, asked: Options) -> None:
+def _check(rules: EngineRules, asked: Options, weights: tuple[str, ...]) -> None:
     for name, what in OWN_OPTIONS.items():
         if name in asked.given and rules.pool == "none":
             flag = f"--{name.replace('_', '-')}"
@@ -123,22 +137,27 @@ def _check(rules: EngineRules, asked: Options) -> None:
     if formats and asked.kv_dtype and asked.kv_dtype.lower() not in formats:
         fact = f"{rules.name} has no KV cache in {asked.kv_dtype}"
         raise InputError(fact, f"choose one of {', '.join(formats)}", field="--kv-dtype")
-    _check_files(rules, asked.weights)
-    maker = asked.device.maker if asked.device else ""
-    if rules.devices and maker and maker not in rules.devices:
-        fact = f"{rules.name} runs on devices of {', '.join(rules.devices)}, not on those of {maker}"
-        raise InputError(fact, "choose another engine, such as llama.cpp", field="--engine")
+    _check_files(rules, asked.weights, weights)
+    _check_device(rules, asked, weights)
     if not rules.tensor_parallel and (asked.tp or 1) > 1:
         fact = f"{rules.name} splits layers between devices, and no matrices"
         raise InputError(fact, "leave --tp out, and name the devices together: --gpu 2xrtx-3090", field="--tp")
 
 
-def _check_files(rules: EngineRules, weights: str | None) -> None:
-    if not weights or not weight_format(weights).is_quantised:
-        return
-    if rules.weight_files == "gguf" and not of_gguf(weights):
-        fact = f"{rules.name} reads GGUF files, which hold no {weights}"
+def _check_device(rules: EngineRules, asked: Options, weights: tuple[str, ...]) -> None:
+    kv, precision, attention = (word or "" for word in (asked.kv_dtype, asked.precision, asked.attention))
+    device = asked.device or UNKNOWN
+    found = refusal(rules, device, weights=weights, kv=kv.lower(), precision=precision, attention=attention)
+    if found:
+        raise found
+
+
+def _check_files(rules: EngineRules, named: str | None, weights: tuple[str, ...]) -> None:
+    quantised = named is not None and weight_format(named).is_quantised
+    if named and quantised and rules.weight_files == "gguf" and not of_gguf(named):
+        fact = f"{rules.name} reads GGUF files, which hold no {named}"
         raise InputError(fact, "choose a type that they have, such as q8_0, q6_k or q4_k_m", field="--weights")
-    if rules.weight_files == "safetensors" and of_gguf(weights):
-        fact = f"{rules.name} reads no GGUF files, and {weights} is a type of theirs"
-        raise InputError(fact, "choose another format, such as int8 or int4", field="--weights")
+    if rules.weight_files == "safetensors" and GGUF in weights:
+        which = f", and {named} is a type of theirs" if named else ", and these weights are in one"
+        hint = "choose another format, such as int8 or int4"
+        raise InputError(f"{rules.name} reads no GGUF files{which}", hint, field="--weights")

@@ -6,7 +6,7 @@ zeros, indices. For a method with an unknown layout the name is reported and no 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -46,7 +46,7 @@ def quantised(config: Any, field: str = "quantization_config") -> Checkpoint | N
     if not isinstance(config, dict):
         hint = 'write an object, such as {"quant_method": "awq", "bits": 4}, or leave it out'
         raise InputError(f"expected an object, found {config!r:.60}", hint, fields=[(field,)])
-    method = str(config.get("quant_method") or _unnamed(config)).lower().replace("_", "-")
+    method = method_of(config)
     reader = METHODS.get(method)
     if reader is None:
         return Checkpoint(method, unknown=f"archcalc does not know how {method} stores weights")
@@ -57,7 +57,12 @@ def quantised(config: Any, field: str = "quantization_config") -> Checkpoint | N
         raise InputError(f"a value has the wrong type for {method} ({reason})", hint, fields=[(field,)]) from None
 
 
-def _unnamed(config: Fields) -> str:
+def method_of(config: Mapping[str, Any]) -> str:
+    """The method's name, spelled one way."""
+    return str(config.get("quant_method") or _unnamed(config)).lower().replace("_", "-")
+
+
+def _unnamed(config: Mapping[str, Any]) -> str:
     """The method by its fields: old files and files beside config.json name none, and MLX never does."""
     named = next((method for method, fields in _FIELDS.items() if fields & config.keys()), "an unnamed method")
     return "mlx" if is_mlx(config) else named

@@ -6,6 +6,7 @@ and a module may have settings of its own, or `false`, under its name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from archcalc.storage.checkpoint import Checkpoint, Group
@@ -20,7 +21,7 @@ _SCALES = {"affine": 32, "mxfp4": 8, "mxfp8": 8, "nvfp4": 8}  # bits beside each
 _WIDTHS = {"mxfp4": (4, 32), "mxfp8": (8, 32), "nvfp4": (4, 16)}  # bits and group where the mode fixes them
 
 
-def is_mlx(config: Fields) -> bool:
+def is_mlx(config: Mapping[str, Any]) -> bool:
     """Bits and a group for all, and beside them nothing but modules by their names."""
     own = {name: asked for name, asked in config.items() if name not in SETTINGS}
     return {"bits", "group_size"} <= config.keys() and all(

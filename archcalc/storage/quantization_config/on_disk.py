@@ -32,6 +32,7 @@ class OnDisk:
     unknown = ""
     estimate = "assumes that tensor parallelism splits the weight files in proportion to the config's parameters"
     layout = ""
+    file_kind = ""
 
     @property
     def is_quantised(self) -> bool:

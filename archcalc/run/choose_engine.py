@@ -1,0 +1,62 @@
+"""The engine of an inference run: the one that was asked for, on a device the one that people run there, else none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from archcalc.run.choice import Choice, Reason
+from archcalc.run.engine import usual
+from archcalc.run.engine.catalog import PLAIN
+from archcalc.run.engine.running import Running, running
+from archcalc.run.options import Options
+from archcalc.storage.weight_kinds import kind_of_format, kinds_of_config
+
+if TYPE_CHECKING:
+    from archcalc.model import Model
+    from archcalc.storage.weight_storage import StoredWeights
+
+NO_ENGINE = "no engine: one forward pass in PyTorch, and nothing is set aside"
+
+
+def chosen_engine(model: Model, asked: Options, stored: StoredWeights | None) -> tuple[Running, Choice]:
+    """With every choice of its own made, and why it runs."""
+    kinds = _kinds(model, stored)
+    if asked.engine:
+        used = running(asked, model.spec.family, kinds)
+        return used, _choice(used, Reason.ASKED)
+    if asked.device is None:
+        return running(asked, model.spec.family, kinds), Choice(
+            "engine", PLAIN, "plain PyTorch", Reason.ARCHCALC, NO_ENGINE
+        )
+    found = usual.usual_engine(_question(model, asked, kinds))
+    used = running(replace(asked, engine=found.name), model.spec.family, kinds)
+    return used, _choice(used, Reason.ARCHCALC, f": {found.why}")
+
+
+def _kinds(model: Model, stored: StoredWeights | None) -> tuple[str, ...]:
+    """In which the model's files store some layer."""
+    if stored and stored.file_kind:
+        return (stored.file_kind,)
+    return kinds_of_config(model.spec.quantization) if stored and stored.is_quantised else ()
+
+
+def _choice(used: Running, reason: Reason, why: str = "") -> Choice:
+    words = "plain PyTorch" if used.rules.name == PLAIN else used.words
+    return Choice("engine", used.rules.name, words, reason, f"engine: {words}{why}")
+
+
+def _question(model: Model, asked: Options, kinds: tuple[str, ...]) -> usual.Choice:
+    """What the choice depends on."""
+    assert asked.device
+    named = kind_of_format(asked.weights) if asked.weights else ""
+    return usual.Choice(
+        device=asked.device,
+        family=model.spec.family,
+        model_type=model.model_type,
+        weights=(named,) if named else kinds,
+        generates=model.generates,
+        encodes=len(model.resolved.lengths) > 1,
+        given=frozenset(asked.given),
+        unequal=asked.device.is_mixed,
+    )

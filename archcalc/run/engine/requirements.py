@@ -1,0 +1,58 @@
+"""What an engine needs of the devices of one maker, for itself, a weight format or a KV cache format."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from archcalc.run.device.capabilities import Capabilities
+from archcalc.spec.node import Node
+
+Version = tuple[int, ...]
+
+
+class Requirement(Node):
+    """Nothing said: any device of the maker. Facts that are not known of a device rule nothing out."""
+
+    least: str | None = None  # compute capability
+    targets: list[str] = Field(default_factory=list)  # compute capabilities or ROCm's targets, where only some do
+    generations: list[str] = Field(default_factory=list)  # likewise
+    without: list[str] = Field(default_factory=list)  # generations on which it does not run
+    native: str | None = None  # compute capability from which on products are computed in the format itself
+    otherwise: str = ""  # how they are computed on other devices
+    loaded_as: str = ""  # the format that weights are turned into on devices that do not meet the requirement
+    needs: str = ""  # what has to be installed
+    older: str = ""  # the last version of the engine that needed less
+
+    def is_met(self, device: Capabilities) -> bool:
+        """Whether nothing known of the device rules it out."""
+        unlisted = bool(self.targets) and device.compute is not None and device.compute not in self.targets
+        other = bool(self.generations) and device.generation is not None and device.generation not in self.generations
+        return not (_is_below(device, self.least) or unlisted or other or device.generation in self.without)
+
+    def is_native(self, device: Capabilities) -> bool:
+        return not _is_below(device, self.native)
+
+    def is_below(self, device: Capabilities) -> bool:
+        """Whether the device's compute capability is too low."""
+        return _is_below(device, self.least)
+
+
+def _by_maker(value: Any) -> Any:
+    """A list of makers stands for makers of which any device will do."""
+    return {name: {} for name in value} if isinstance(value, list) else value
+
+
+ByMaker = Annotated[dict[str, Requirement], BeforeValidator(_by_maker)]
+
+
+def _is_below(device: Capabilities, least: str | None) -> bool:
+    if least is None or device.compute is None or not device.compute[0].isdigit():
+        return False
+    return _ordered(device.compute) < _ordered(least)
+
+
+def _ordered(compute: str) -> Version:
+    """10.0 comes behind 9.0."""
+    return tuple(int(part) for part in compute.split("."))
