@@ -15,6 +15,8 @@ from typing import Any
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec.option import flag_of
 
+MODE_WORDS = {"train": "training", "infer": "inference"}  # as the first line names a mode
+
 
 class Reason(StrEnum):
     """Why a run has a value."""

@@ -1,20 +1,44 @@
-"""Attention kernels by the names that people know them by."""
+"""The attention kernel of a run, by the name that people know it by."""
 
 from __future__ import annotations
 
+from archcalc.core.errors import InputError
 from archcalc.core.precision import BYTES
+from archcalc.run.choice import Choice, Reason
+from archcalc.run.device.attention import kernel_on
+from archcalc.run.device.capabilities import Capabilities
 
 EAGER, FLASH, EFFICIENT = "eager attention", "flash attention", "memory-efficient attention"
 
 KERNELS = {  # PyTorch's choice: torch.nn.functional.scaled_dot_product_attention, aten's sdp_utils.cpp
     EAGER: "eager attention: scores and probabilities are stored",
     FLASH: "flash attention: no scores are stored",
-    EFFICIENT: "memory-efficient attention: PyTorch's fused kernel of fp32, which stores no scores either",
+    EFFICIENT: "memory-efficient attention: PyTorch's other fused kernel, which stores no scores either",
 }
 
 
-def kernel_words(attention: str, activations: str) -> str:
-    """FlashAttention computes in 16 bits alone; in fp32 PyTorch takes its memory-efficient kernel."""
-    if attention == "eager":
+def torch_kernel(asked: str | None, device: Capabilities, activations: str) -> Choice:
+    """What PyTorch's scaled_dot_product_attention takes on the device, unless scores are to be stored."""
+    if asked == "eager":
+        return Choice("attention", "eager", EAGER, Reason.ASKED)
+    found = kernel_on(device, activations)
+    if asked and found.name != asked:
+        raise InputError(found.why, "choose --attention eager, or leave it out", field="--attention")
+    words = _words(found.name, device, activations)
+    reason = Reason.ASKED if asked else Reason.CODE
+    why = f", since {found.why}" if found.why else ""
+    return Choice("attention", found.name, words, reason, f"{KERNELS[words]}{why}")
+
+
+def _words(kernel: str, device: Capabilities, activations: str) -> str:
+    """FlashAttention computes in 16 bits alone, and not on every device."""
+    if kernel == "eager":
         return EAGER
-    return FLASH if BYTES[activations] == 2 else EFFICIENT
+    return FLASH if BYTES[activations] == 2 and device.flash != 0 else EFFICIENT
+
+
+def engine_kernel(asked: str | None) -> Choice:
+    """Engines have kernels of their own, for every device that they run on."""
+    if asked == "eager":
+        return Choice("attention", "eager", EAGER, Reason.ASKED)
+    return Choice("attention", "flash", FLASH, Reason.ASKED if asked else Reason.CODE, KERNELS[FLASH])

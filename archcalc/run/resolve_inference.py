@@ -15,7 +15,7 @@ from archcalc.run.engine.catalog import PLAIN
 from archcalc.run.engine.instead import replacement
 from archcalc.run.engine.on_device import UNKNOWN
 from archcalc.run.engine.running import Running
-from archcalc.run.kernels import KERNELS, kernel_words
+from archcalc.run.kernels import engine_kernel, torch_kernel
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run
 from archcalc.storage import named_formats
@@ -33,12 +33,13 @@ def inference_run(model: Model, asked: Options) -> Run:
     computed = str(precision.value)
     activations = "bf16" if computed == "fp8" else computed
     weights, of_weights = _weights(asked, stored, used, computed, activations)
+    attention = _attention(asked, used, activations)
     made = Run(
         mode=asked.mode,
         plan=asked.plan,
         format=weights,
         activations=used.rules.activations or activations,
-        attention=asked.attention or "flash",
+        attention=str(attention.value),
         kv_format=named_formats.uniform_format(asked.kv_dtype or activations, "--kv-dtype"),
         kv_rule=asked.kv_rule or used.rules.kv_rule,
         state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
@@ -49,7 +50,7 @@ def inference_run(model: Model, asked: Options) -> Run:
         assumptions=(*_unmixed(asked.weights), *_shared(stored, asked.tp or 1), *used.assumptions(), *_copies(weights)),
     )
     shown = replace(precision, words="") if weights.is_quantised and not asked.precision else precision
-    return replace(made, choices=(shown, *of_weights, *_cache(asked), _attention(asked, made), of_engine))
+    return replace(made, choices=(shown, *of_weights, *_cache(asked), attention, of_engine))
 
 
 # Number formats
@@ -122,12 +123,10 @@ def _cache(asked: Options) -> Iterator[Choice]:
         yield Choice("kv_dtype", asked.kv_dtype, f"{asked.kv_dtype} KV cache", Reason.ASKED)
 
 
-def _attention(asked: Options, made: Run) -> Choice:
-    """Engines have kernels of their own; PyTorch chooses by number format."""
-    own = made.engine.rules.name not in (PLAIN, "transformers")
-    words = kernel_words(made.attention, "bf16" if own else made.activations)
-    reason = Reason.ASKED if asked.attention else Reason.CODE
-    return Choice("attention", made.attention, words, reason, KERNELS[words])
+def _attention(asked: Options, used: Running, activations: str) -> Choice:
+    if used.rules.torch_attention or used.rules.name == PLAIN:
+        return torch_kernel(asked.attention, (asked.device or UNKNOWN).capabilities, activations)
+    return engine_kernel(asked.attention)
 
 
 # Notes

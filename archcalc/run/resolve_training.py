@@ -12,7 +12,9 @@ from archcalc.core.mesh import Plan
 from archcalc.run import methods
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.code import OWN, Code, code, support, usual_code
-from archcalc.run.kernels import KERNELS, kernel_words
+from archcalc.run.device.capabilities import NOTHING_KNOWN, Capabilities
+from archcalc.run.device.training import training_refusal, training_replacement
+from archcalc.run.kernels import torch_kernel
 from archcalc.run.offload import Offload
 from archcalc.run.optimizers import Optimizer, optimizer
 from archcalc.run.option_words import RECOMPUTE
@@ -39,13 +41,17 @@ def training_run(model: Model, asked: Options) -> Run:
     sharded = asked.plan.zero == 3 and not asked.lora and not offload.optimizer
     precision = asked.precision or ("fp32" if model.spec.precision in WIDE else "mixed")
     kept = recipe(precision, sharded=sharded, main_gradients=main_gradients)
+    device = asked.device.capabilities if asked.device else NOTHING_KNOWN
+    if refused := training_refusal(device, kept):
+        raise refused
     chunks = asked.loss_chunks or used.habits.chunks
+    attention = torch_kernel(asked.attention, device, kept.activations)
     made = Run(
         mode="train",
         plan=_padded(asked.plan, used),
         format=named_formats.weight_format(asked.weights or kept.weights),
         activations=kept.activations,
-        attention=asked.attention or "flash",
+        attention=str(attention.value),
         recipe=kept,
         optimizer=optimizer(asked.optimizer or _usual_optimizer(used, asked)),
         accumulate=asked.accumulate or max(asked.plan.pp, used.habits.micro_batches),
@@ -63,7 +69,7 @@ def training_run(model: Model, asked: Options) -> Run:
         offload=offload,
     )
     estimates = (*_unverified(made), *support.unmeasured(asked, used, precision=kept.name, attention=made.attention))
-    choices = (*_choices(model, asked, made), why)
+    choices = (*_choices(model, asked, made, device, attention), why)
     return replace(made, choices=choices, assumptions=tuple(_notes(model, asked, made)), estimates=estimates)
 
 
@@ -101,12 +107,12 @@ def _usual_optimizer(used: Code, asked: Options) -> str:
 # Choices
 
 
-def _choices(model: Model, asked: Options, made: Run) -> Iterator[Choice]:
+def _choices(model: Model, asked: Options, made: Run, device: Capabilities, attention: Choice) -> Iterator[Choice]:
     """In the order of the first line."""
     assert made.recipe and made.optimizer
     yield from _method(asked)
-    yield _precision(model, asked, made.recipe)
-    yield _attention(asked, made)
+    yield _precision(model, asked, made.recipe, device)
+    yield attention
     yield _recompute(asked, made)
     yield _optimizer(asked, made.optimizer, made.code)
     yield from _set_by_code(asked, made)
@@ -121,7 +127,11 @@ def _method(asked: Options) -> Iterator[Choice]:
         yield Choice("lora", asked.lora, f"LoRA r{asked.lora}{over}", Reason.ASKED)
 
 
-def _precision(model: Model, asked: Options, used: Recipe) -> Choice:
+def _precision(model: Model, asked: Options, used: Recipe, device: Capabilities) -> Choice:
+    """fp16 stands for bf16 on devices that have none, and takes the same."""
+    instead = training_replacement(device, used)
+    if instead:
+        return Choice("precision", used.name, used.name.replace("bf16", "fp16"), Reason.DEVICE, instead)
     reason = Reason.ASKED if asked.precision else Reason.MODEL
     why = "" if asked.precision else f"; {_stored_in(model)}"
     return Choice("precision", used.name, used.name, reason, f"{used.name}: {used.about}{why}")
@@ -130,12 +140,6 @@ def _precision(model: Model, asked: Options, used: Recipe) -> Choice:
 def _stored_in(model: Model) -> str:
     stored = model.spec.precision
     return f"the model's files have {stored}" if stored else "the model's files name no number format"
-
-
-def _attention(asked: Options, made: Run) -> Choice:
-    kernel = kernel_words(made.attention, made.activations)
-    reason = Reason.ASKED if asked.attention else Reason.CODE
-    return Choice("attention", made.attention, kernel, reason, KERNELS[kernel])
 
 
 def _recompute(asked: Options, made: Run) -> Choice:

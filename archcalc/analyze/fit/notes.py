@@ -31,9 +31,6 @@ SCALED = Assumption(
 
 def notes(placed: Sequence[Placed]) -> Iterator[Assumption]:
     """On verdicts."""
-    question = placed[0].question
-    if not question.report.band:
-        yield band_note(question.band)
     yield CAPACITY
     yield from dict.fromkeys(note for one in placed for note in one.notes)
 

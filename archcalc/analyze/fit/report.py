@@ -16,6 +16,7 @@ from archcalc.analyze.memory.marginals import Marginals
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.report.base import Column, Figure, Line, Report, Table
 from archcalc.run.accuracy import Band
+from archcalc.run.choice import Choice, run_record
 from archcalc.spec.units import binary_bytes
 
 SEGMENTS = {
@@ -79,8 +80,20 @@ class FitReport(Report):
         return next((one for one in WORST_FIRST if one in found), Verdict.FITS)
 
     def title(self) -> str:
-        """The run in one line, as `archcalc memory` has it; of several devices the rows name each."""
-        return self.memory.title() if len(self.rows) == 1 else replace(self.memory, cards="").title()
+        """The run in one line, as `archcalc memory` has it; of several devices what their runs share."""
+        if len(self.rows) == 1:
+            return self.memory.title()
+        return replace(self.memory, cards="", choices=self._shared).title()
+
+    @property
+    def _shared(self) -> tuple[Choice, ...]:
+        """What is the same on all devices."""
+        every = [row.memory.choices for row in self.rows]
+        return tuple(each for each in self.memory.choices if all(each in choices for choices in every))
+
+    def _own(self, row: Row) -> str:
+        """What is not: `vLLM 0.28`."""
+        return ", ".join(each.words for each in row.memory.choices if each.words and each not in self._shared)
 
     def answer(self) -> str:
         """The verdict, the memory needed, and what would help."""
@@ -141,6 +154,7 @@ class FitReport(Report):
             *host,
             *sizes,
             *number,
+            *([Column("run", "text")] if any(map(self._own, self.rows)) else []),
         )
         return Table(columns, tuple(map(self._line, self.rows)))
 
@@ -149,8 +163,11 @@ class FitReport(Report):
         sizes = [row.max_batch, row.max_seq] if self._has_sizes else []
         number = [row.gpus_needed] if self.is_solved else []
         host = [row.memory.host_bytes] if self.memory.host else []
-        room = (row.capacity_bytes, bar, row.left_bytes)
-        return Line((row.gpu, row.verdict.word, *room, *host, *sizes, *number))
+        room, own = (
+            (row.capacity_bytes, bar, row.left_bytes),
+            [self._own(row)] if any(map(self._own, self.rows)) else [],
+        )
+        return Line((row.gpu, row.verdict.word, *room, *host, *sizes, *number, *own))
 
     @property
     def _has_sizes(self) -> bool:
@@ -185,6 +202,7 @@ class FitReport(Report):
         asked = self.memory.record()
         return {
             **{key: asked[key] for key in ("schema_version", "model", "mode", "batch", *self.memory.lengths, *ASKED)},
+            "run": run_record(self.title(), self._shared),
             **self.scope.record(),
             **(self.memory.host.record() if self.memory.host else {}),
             "marginals": self.marginals.record() if self.marginals else None,

@@ -19,6 +19,7 @@ from archcalc.analyze.memory.decode_cache import grows
 from archcalc.analyze.memory.keeping import keeping_of
 from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
 from archcalc.analyze.params import params
+from archcalc.analyze.placement import on_named_device
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, total
 from archcalc.core.errors import InputError
@@ -28,9 +29,12 @@ from archcalc.core.notes import notes_of, work_notes_of
 from archcalc.core.roles import FEED_FORWARD
 from archcalc.core.tree import ops_in
 from archcalc.run import lora, sequence_parallel
-from archcalc.run.case import Case, case
+from archcalc.run.choice import notes_of as choices_in_words
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
+from archcalc.run.resolve import resolve
+from archcalc.run.resolved import Run
+from archcalc.run.shown import of_model, shown_choices
 from archcalc.run.traces import Change
 from archcalc.spec.workload import Workload
 
@@ -43,6 +47,10 @@ INFER = Assumption(
 PRODUCTS = Assumption(
     Topic.COST, "matrix products, two FLOPs per multiply-add; elementwise ops apart, by archcalc's convention"
 )
+NOT_AGAIN = Assumption(
+    Topic.ATTENTION,
+    "scores that a fused kernel computes again in the backward pass are not counted; --attention flash counts them",
+)
 CHOSEN = Assumption(
     Topic.COST,
     "weights read and FLOP/B: of the experts that are expected to be chosen, if every token chooses independently and "
@@ -52,14 +60,19 @@ CHOSEN = Assumption(
 
 def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False, names: bool = False) -> FlopsReport:
     """Options are those of `archcalc flops`."""
+    asked = on_named_device(model, asked)
     load, share = _shared(model, asked)
-    root, done, used = share.root, _work(share.root, asked, share), case(model, asked)
+    root, done, used = share.root, _work(share.root, asked, share), resolve(model, asked)
+    as_run = model.build(replace(load, attention=used.attention))
     formats = NumberFormats(share, used, keeping_of(model, root, used))
     moved = Movement(share, formats, used.attention, load.decodes)
     return FlopsReport(
         model=model.name,
-        assumptions=(*_assumptions(asked, load, root, share), *_of_bytes(used)),
+        assumptions=(*_assumptions(asked, load, root, share), *_of_run(used, as_run)),
         scope=model.scope,
+        choices=shown_choices(used, load, as_run),
+        cards=used.cards,
+        asked_mode=asked.mode,
         mode=load.mode,
         batch=load.batch,
         lengths=load.lengths,
@@ -153,10 +166,12 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
     yield from load.assumptions
 
 
-def _of_bytes(used: Case) -> Iterator[Assumption]:
-    """The formats that were not given; those of training change no figure but FLOP/B, unless weights are quantised."""
-    topics = (Topic.WEIGHTS,) if used.trains else (Topic.PRECISION, Topic.WEIGHTS)
-    return (one for one in used.assumptions if one.topic in topics)
+def _of_run(used: Run, as_run: Module) -> Iterator[Assumption]:
+    """The number formats of bytes, and which FLOPs of the kernel are not counted."""
+    notes = (*choices_in_words(of_model(used, as_run)), *used.assumptions)
+    yield from (one for one in notes if one.topic in (Topic.PRECISION, Topic.WEIGHTS))
+    if used.trains and used.attention != "eager" and "attention" not in used.said:
+        yield NOT_AGAIN
 
 
 def _of_share(share: Share) -> Iterator[Assumption]:

@@ -12,6 +12,7 @@ from archcalc.core.count import Count
 from archcalc.core.mesh import Plan
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Working
 from archcalc.report.tree import outline
+from archcalc.run.choice import MODE_WORDS, Choice, run_line, run_record
 
 INTENSITY = Assumption(
     Topic.TABLE, "FLOP/B: forward matrix products per byte of their inputs and outputs, each read or written once"
@@ -79,7 +80,10 @@ class Traffic:
 class FlopsReport(Report):
     command: ClassVar[str] = "flops"
     chart: ClassVar[str] = "work"
-    mode: str
+    choices: tuple[Choice, ...]  # of the run, sizes and plan among them
+    cards: str  # that it runs on, where they were named
+    asked_mode: str
+    mode: str  # of the pass that is counted
     batch: int
     lengths: dict[str, int]
     context: int
@@ -133,12 +137,8 @@ class FlopsReport(Report):
         return 6 * self.parameters * self.corpus if self.corpus else None
 
     def title(self) -> str:
-        step = {"train": "training step", "prefill": "prefill", "decode": "decode"}[self.mode]
-        sizes = {"batch": self.batch, **self.lengths}
-        if self.mode == "decode":
-            sizes = {**dict(list(sizes.items())[:-1]), "context": self.context}
-        shown = (f"{name} {size:,}" for name, size in sizes.items())
-        return " · ".join((self.model, step, *shown, *self.plan.words()))
+        """The run in one line: what was asked for, then what was assumed."""
+        return run_line((self.model, MODE_WORDS.get(self.asked_mode, self.asked_mode)), self.choices, self.cards)
 
     def figures(self) -> Sequence[Figure]:
         unit = "token" if self.lengths else "sample"
@@ -239,6 +239,7 @@ class FlopsReport(Report):
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
+            "run": run_record(self.title(), self.choices),
             **self.scope.record(),
             "mode": self.mode,
             "batch": self.batch,

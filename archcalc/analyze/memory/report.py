@@ -18,7 +18,7 @@ from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, T
 from archcalc.report.picture import Skyline, Stretch
 from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
-from archcalc.run.choice import Choice, run_line, run_record
+from archcalc.run.choice import MODE_WORDS, Choice, run_line, run_record
 from archcalc.run.size_choices import shown_sizes
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
@@ -106,8 +106,7 @@ class MemoryReport(Report):
 
     def title(self) -> str:
         """The run in one line: what was asked for, then what was assumed."""
-        asked = {"train": "training", "infer": "inference"}.get(self.mode, self.mode)
-        return run_line((self.model, asked), self.choices, self.cards)
+        return run_line((self.model, MODE_WORDS.get(self.mode, self.mode)), self.choices, self.cards)
 
     def at(self) -> tuple[str, ...]:
         """The sizes and the plan: `batch 1`, `seq 2,048`, `tp 2`."""
