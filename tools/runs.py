@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from archcalc.analyze.memory.answer import MODES
 from archcalc.analyze.placement import on_named_device
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module
 from archcalc.loading import from_file
 from archcalc.model import Model
 from archcalc.run.choice import run_line
@@ -30,18 +29,17 @@ def runs() -> Iterator[str]:
     """Preset by preset."""
     for name, file in sorted(paths.presets().items()):
         model = from_file(file)
-        root = model.build(model.workload(attention="flash"))
         for mode, devices in ASKED.items():
-            yield from (f"{name} | {mode} | {device or '–'} | {_line(model, mode, device, root)}" for device in devices)
+            yield from (f"{name} | {mode} | {device or '–'} | {_line(model, mode, device)}" for device in devices)
 
 
-def _line(model: Model, mode: str, device: str, root: Module) -> str:
+def _line(model: Model, mode: str, device: str) -> str:
     """Or why there is none."""
     given = {"mode": mode, **({"gpu": device} if device else {})}
     try:
         options = on_named_device(model, Options.of("memory", given))
         run, work = resolve(model, options), model.workload(mode=MODES[mode])
-        return run_line((), shown_choices(run, work, root), run.cards)
+        return run_line((), shown_choices(run, work, model), run.cards)
     except InputError as refused:
         return f"refused: {refused.fact}"
 

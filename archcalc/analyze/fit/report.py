@@ -163,10 +163,8 @@ class FitReport(Report):
         sizes = [row.max_batch, row.max_seq] if self._has_sizes else []
         number = [row.gpus_needed] if self.is_solved else []
         host = [row.memory.host_bytes] if self.memory.host else []
-        room, own = (
-            (row.capacity_bytes, bar, row.left_bytes),
-            [self._own(row)] if any(map(self._own, self.rows)) else [],
-        )
+        room = (row.capacity_bytes, bar, row.left_bytes)
+        own = [self._own(row)] if any(map(self._own, self.rows)) else []
         return Line((row.gpu, row.verdict.word, *room, *host, *sizes, *number, *own))
 
     @property

@@ -63,14 +63,13 @@ def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False
     asked = on_named_device(model, asked)
     load, share = _shared(model, asked)
     root, done, used = share.root, _work(share.root, asked, share), resolve(model, asked)
-    as_run = model.build(replace(load, attention=used.attention))
     formats = NumberFormats(share, used, keeping_of(model, root, used))
     moved = Movement(share, formats, used.attention, load.decodes)
     return FlopsReport(
         model=model.name,
-        assumptions=(*_assumptions(asked, load, root, share), *_of_run(used, as_run)),
+        assumptions=(*_assumptions(asked, load, root, share), *_of_run(used, model)),
         scope=model.scope,
-        choices=shown_choices(used, load, as_run),
+        choices=shown_choices(used, load, model),
         cards=used.cards,
         asked_mode=asked.mode,
         mode=load.mode,
@@ -166,9 +165,9 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
     yield from load.assumptions
 
 
-def _of_run(used: Run, as_run: Module) -> Iterator[Assumption]:
+def _of_run(used: Run, model: Model) -> Iterator[Assumption]:
     """The number formats of bytes, and which FLOPs of the kernel are not counted."""
-    notes = (*choices_in_words(of_model(used, as_run)), *used.assumptions)
+    notes = (*choices_in_words(of_model(used, model)), *used.assumptions)
     yield from (one for one in notes if one.topic in (Topic.PRECISION, Topic.WEIGHTS))
     if used.trains and used.attention != "eager" and "attention" not in used.said:
         yield NOT_AGAIN

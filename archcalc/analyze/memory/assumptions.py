@@ -10,9 +10,7 @@ from archcalc.analyze.memory.decode_cache import Cached, grows, is_tail, window_
 from archcalc.core.assumptions import Assumption, Topic, without
 from archcalc.core.ir import Module, Region, Tensor, walk
 from archcalc.core.precision import BYTES
-from archcalc.run.choice import notes_of
 from archcalc.run.option_words import KV_RULES
-from archcalc.run.shown import of_model
 from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.places import Place
 
@@ -30,10 +28,12 @@ STATES = (
 )
 
 
-def assumptions(case: Case, root: Module, cache: Iterable[Cached], *, of_file: bool) -> Iterator[Assumption]:
-    """In the order in which a report has them. `of_file`: the model is a list of weights."""
+def assumptions(
+    case: Case, chosen: Iterable[Assumption], root: Module, cache: Iterable[Cached], *, of_file: bool
+) -> Iterator[Assumption]:
+    """In the order in which a report has them. `chosen` are those of the run's choices; `of_file`: the model is a list
+    of weights."""
     yield from (Assumption(Topic.ESTIMATE, f"estimate: {reason}") for reason in case.estimates)
-    chosen = notes_of(of_model(case, root))
     if of_file:
         yield from without((*chosen, *case.assumptions), Topic.PRECISION)  # nothing is computed in it
         left_out = "activations are not counted" if root.body else "neither a cache nor activations"

@@ -22,8 +22,9 @@ from archcalc.core.mesh import Plan
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
 from archcalc.run.accuracy import band, not_compared
 from archcalc.run.case import Case
+from archcalc.run.choice import notes_of as notes_of_choices
 from archcalc.run.code.support import unmeasured_ops
-from archcalc.run.shown import shown_choices
+from archcalc.run.shown import of_model, shown_choices
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.answer import Memory
@@ -70,7 +71,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         states=memory.parameters.states,
         undivided=whole,
         padding=sum(one.padding for one in memory.parameters.held),
-        choices=shown_choices(case, work, root),
+        choices=shown_choices(case, work, memory.model),
         cards=case.cards,
         rows=(*rows(root, memory.parameters, step.schedule, step.cache), *(one.row for one in beside if one.held)),
         elsewhere={one.title: one.elsewhere for one in beside if one.elsewhere},
@@ -87,7 +88,8 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
 
 
 def _assumed(memory: Memory, root: Module, step: Simulated) -> Iterator[Assumption]:
-    return assumptions(memory.case, root, step.cache, of_file=memory.model.spec.family == "weights")
+    chosen = notes_of_choices(of_model(memory.case, memory.model))
+    return assumptions(memory.case, chosen, root, step.cache, of_file=memory.model.spec.family == "weights")
 
 
 def host_of(memory: Memory, work: Workload, step: Simulated) -> Host | None:
