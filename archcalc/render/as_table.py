@@ -54,8 +54,8 @@ def _answer(shown: Page, width: int) -> list[str]:
 
 
 def _title(text: str, width: int) -> list[str]:
-    """Broken where a new size begins, never within one."""
-    whole = " · ".join(part.replace(" ", "\xa0") for part in text.split(" · "))
+    """Broken behind a separator or a comma, never within a value."""
+    whole = "\xa0· ".join(part.replace(" ", "\xa0").replace(",\xa0", ", ") for part in text.split(" · "))
     return [line.replace("\xa0", " ") for line in _headline(whole, width)]
 
 
