@@ -116,8 +116,9 @@ def running(asked: Options, family: str, stored: tuple[str, ...] = ()) -> Runnin
 def _kinds(asked: Options, stored: tuple[str, ...]) -> tuple[str, ...]:
     """In inference a precision of fp8 is a weight format."""
     named = asked.weights or ("fp8" if asked.precision == "fp8" else "")
-    kind = kind_of_format(named) if named else ""
-    return ((kind,) if kind else ()) if named else stored
+    if not named:
+        return stored
+    return tuple(kind for kind in (kind_of_format(named),) if kind)
 
 
 OWN_OPTIONS = {  # options that say something of an engine that serves
