@@ -16,7 +16,9 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.run import methods
-from archcalc.run.code import OWN, Code, code, not_compared, support, usual_code
+from archcalc.run.code import Code, code, not_compared, support, usual_code
+from archcalc.run.code.library import PLAIN
+from archcalc.run.code.recipes import Default, meant, recipe_defaults
 from archcalc.run.engine.running import PLAIN_RUNNING, Running, running
 from archcalc.run.methods import SFT, Method
 from archcalc.run.offload import Offload
@@ -24,7 +26,7 @@ from archcalc.run.optimizers import Optimizer, optimizer
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
 from archcalc.run.pipeline import Stage
-from archcalc.run.precision_recipes import Recipe, recipe
+from archcalc.run.precision_recipes import Recipe
 from archcalc.storage import named_formats
 from archcalc.storage.format import Format
 
@@ -49,7 +51,7 @@ class Case:
     loss_chunks: int = 1
     compile: str = "none"
     reshard: str = "always"  # after the forward pass: always, but the last block, never
-    code: Code = OWN
+    code: Code = field(default_factory=lambda: code(PLAIN))
     allocator: str = "plain"
     method: Method = SFT
     stage: Stage | None = None  # of a pipeline
@@ -72,12 +74,6 @@ class Case:
     def trains(self) -> bool:
         return self.mode == "train"
 
-    @property
-    def adapters(self) -> Recipe | None:
-        """Number formats of low-rank adapters: those of all else, unless the training code keeps them in fp32."""
-        is_plain = self.recipe is None or self.recipe.master or self.recipe.copies
-        return self.recipe if is_plain or self.code.habits.adapters != "fp32" else recipe("fp32")
-
 
 def case(model: Model, asked: Options) -> Case:
     """The options of a memory report, with defaults filled in."""
@@ -89,26 +85,25 @@ def case(model: Model, asked: Options) -> Case:
 
 
 def _training(model: Model, asked: Options) -> Case:
-    name = asked.precision or ("fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed")
     used = _code(model, asked).with_habits(asked.habit or ())
     support.check(asked, used, model.spec.family)
+    usual = recipe_defaults(used, asked)
     main_gradients = used.habits.gradients == "resident"
     offload = Offload.of(asked)
     offload.check_code(used.name, keeps_gradients=main_gradients)
-    sharded = asked.plan.zero == 3 and not asked.lora and not offload.optimizer
-    kept = recipe(name, sharded=sharded, main_gradients=main_gradients)
+    kept = meant(asked.precision or _usual_precision(model, usual), used, asked)
     chunks = asked.loss_chunks or used.habits.chunks
-    adam = optimizer(asked.optimizer or _usual_optimizer(used, asked))
+    again = asked.recompute or (usual["recompute"].value if "recompute" in usual else "none")
     made = Case(
         mode="train",
         plan=_padded(asked.plan, used),
-        format=named_formats.weight_format(asked.weights or kept.weights),
+        format=named_formats.weight_format(asked.weights or kept.of_frozen),
         activations=kept.activations,
         attention=_attention(asked, kept.activations),
         recipe=kept,
-        optimizer=adam,
+        optimizer=optimizer(asked.optimizer or usual["optimizer"].value),
         accumulate=asked.accumulate or max(asked.plan.pp, used.habits.micro_batches),
-        recompute=RECOMPUTE[asked.recompute or "none"],
+        recompute=RECOMPUTE[again],
         loss_chunks=chunks,
         compile=used.habits.compiles(chunks) if asked.compile == "code" else asked.compile or "none",
         reshard=asked.reshard_after_forward or used.habits.reshard,
@@ -141,21 +136,22 @@ def _code(model: Model, asked: Options) -> Code:
     return usual
 
 
-def _usual_optimizer(used: Code, asked: Options) -> str:
-    """That of the library, which may have another one beside quantised weights."""
-    beside = used.habits.quantised_optimizer
-    return beside if asked.weights and beside != "same" else used.habits.optimizer
+def _usual_precision(model: Model, usual: dict[str, Default]) -> str:
+    """That of the code's recipe, or mixed for a model whose files are in 16 bits."""
+    if "precision" in usual:
+        return str(usual["precision"].value)
+    return "fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed"
 
 
 def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumption]:
     assert made.recipe and made.optimizer
     used = made.recipe
     option = "" if asked.precision else "--precision"
-    yield Assumption(Topic.PRECISION, f"{used.name}: {used.about}", used.name, option)
+    yield Assumption(Topic.PRECISION, f"{used.word}: {used.about}", used.word, option)
     if not asked.optimizer:
         name = made.optimizer.name
         yield Assumption(Topic.OPTIMIZER, f"optimizer {name}", name, "--optimizer")
-    yield made.code.assumption(said=bool(asked.code), autocast=used.name == "autocast")
+    yield made.code.assumption(said=bool(asked.code), autocast=used.autocast)
     yield from support.assumed(asked, made.code)
     if made.plan.pp > 1 and not asked.accumulate:
         text = f"{made.accumulate} micro-batches a step, so that every pipeline stage has one to work on"
@@ -172,6 +168,10 @@ def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumptio
 def _set_by_code(asked: Options, made: Case) -> Iterator[Assumption]:
     """What its configs choose, where the question leaves it open."""
     name = made.code.name
+    again = recipe_defaults(made.code, asked).get("recompute")
+    if again and not asked.recompute:
+        text = f"activation checkpointing {again.value}: {again.why}"
+        yield Assumption(Topic.CODE, text, again.value, "--recompute")
     if made.loss_chunks > 1 and not asked.loss_chunks:
         text = f"loss in {made.loss_chunks} chunks, as {name} computes it"
         yield Assumption(Topic.CODE, text, made.loss_chunks, "--loss-chunks")

@@ -26,9 +26,9 @@ from archcalc.core.precision import BYTES
 from archcalc.core.roles import FEED_FORWARD
 from archcalc.core.tree import ops_in
 from archcalc.run import lora, sequence_parallel
+from archcalc.run.code.recipes import activations_of
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
-from archcalc.run.precision_recipes import recipe
 from archcalc.run.traces import Change
 from archcalc.spec.workload import Workload
 from archcalc.storage import named_formats
@@ -120,7 +120,7 @@ def _activations(asked: Options) -> str | None:
     if asked.precision is None or asked.precision in BYTES:
         return asked.precision
     if asked.trains:
-        return recipe(asked.precision).activations
+        return activations_of(asked.precision)
     fact = f"no number format called {asked.precision}"
     raise InputError(fact, did_you_mean(asked.precision, BYTES), field="--precision")
 

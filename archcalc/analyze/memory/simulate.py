@@ -42,6 +42,7 @@ class _Simulation(ForwardPass):
         if self.policy.copies_are_cached:
             self._leave_autocast(self.schedule.nodes)
         ones = self._gradient_of_loss()
+        bucket = self.ledger.allocate("temporary", self.policy.reduce_bucket)
         self._backward(self.schedule.nodes)
         self.ledger.free(ones)
         self._let_go_of_logits("backward")
@@ -50,6 +51,7 @@ class _Simulation(ForwardPass):
         if not (self.policy.accumulates or self.policy.offloads):
             self.trained.kept.append(self.ledger.allocate("gradients", self.policy.rounding))
         self.gathering.end()
+        self.ledger.free(bucket)
 
     def update(self) -> None:
         """The optimizer's step, which is an instant of its own even where it needs nothing besides."""

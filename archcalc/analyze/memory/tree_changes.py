@@ -35,7 +35,7 @@ def tree_changes(case: Case) -> Iterator[Change]:
 
 def _is_lowered(case: Case) -> bool:
     """Whether layers are the training code's; under autocast they are archcalc's own."""
-    return case.recipe is not None and not case.code.is_plain and case.recipe.name != "autocast"
+    return case.recipe is not None and not case.code.is_plain and not case.recipe.autocast
 
 
 def _of_loss(case: Case) -> Iterator[Change]:

@@ -104,10 +104,6 @@ class Habits:
         freed="products with 4-bit weights keep nothing of what they read (bitsandbytes since 0.43.2)",
         held="such products keep what they read as long as the graph lives (bitsandbytes until 0.43.1)",
     )
-    quantised_optimizer: str = habit(
-        same="the same optimizer beside quantised weights",
-        **{"adamw-paged": "paged AdamW beside quantised weights (bitsandbytes)"},
-    )
     embedding_scale: str = habit(
         plain="embeddings are used as they are",
         buffer="a table multiplies what it gives by a number that it keeps in a buffer",
