@@ -38,7 +38,7 @@ def _part(about: str) -> Kind:
 
 
 OF_LIBRARIES = {
-    "inverse_root": Kind("1 / √x", each(2), its_output, gradient_scratch=copies_of_output(2)),
+    "inverse_root": Kind("1 / √x", each(2), its_output, gradient_scratch=copies_of_output(2), autocast="fp32"),
     "seen": Kind(
         "another tensor, seen where it is stored", none, nothing, part=True, passes_gradient=True, writes=no_elements
     ),

@@ -13,7 +13,7 @@ from archcalc.analyze.memory.passes.bitsandbytes import hold_inputs
 from archcalc.analyze.memory.passes.checkpointing import checkpoint
 from archcalc.analyze.memory.passes.compiled import compile_blocks, compile_loss
 from archcalc.analyze.memory.passes.loss_chunks import in_chunks, mark_logits
-from archcalc.analyze.memory.passes.mixed_precision import autocast, fp8
+from archcalc.analyze.memory.passes.mixed_precision import fp8
 from archcalc.analyze.memory.passes.offloaded_activations import offload_activations
 from archcalc.analyze.memory.pipeline import in_flight
 from archcalc.analyze.memory.profile import Happening, Simulated
@@ -78,8 +78,6 @@ def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
     """The passes of all options, in order: quantised products, mixed precision, checkpointing, compilation."""
     if case.code.habits.quantised_inputs == "held":
         yield hold_inputs(keeping.quantised)
-    if case.recipe and case.recipe.autocast:
-        yield autocast()
     if case.recipe and case.recipe.products == "fp8":
         yield fp8(keeping.quantised)
     yield checkpoint(case.recompute)

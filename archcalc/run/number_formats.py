@@ -1,0 +1,134 @@
+"""Which tensors of a traced model are fp32, and which have 16 bits, where torch.autocast decides it op by op."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from archcalc.core.ir import Module, Op, Param, Tensor, walk
+from archcalc.core.precision import BYTES
+from archcalc.core.tree import ops_in
+from archcalc.run import lora
+from archcalc.run.precision_recipes import Recipe
+from archcalc.storage.places import Place
+from archcalc.storage.weight_storage import WeightStorage
+
+NARROW, WIDE = "act", "stat"  # roles of tensors in 16 bits, and of tensors in fp32
+CONVERTS = ("cast", "copy")  # kinds whose output may be in another format than what they read
+NORM = "rms_norm"
+OF_INPUT = ("upcast_weight", "narrow")  # norms in Python that give out the format of what they read
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How weights are kept: some of them trained, the others frozen and perhaps quantised."""
+
+    recipe: Recipe
+    format: WeightStorage
+    adapted: bool = False
+    frozen: tuple[str, ...] = ()
+
+    def trained(self, root: Module) -> Callable[[Param], bool]:
+        return lora.is_adapter if self.adapted else lora.all_but(root, self.frozen)
+
+
+def is_float(tensor: Tensor) -> bool:
+    return tensor.role in (NARROW, WIDE)
+
+
+class NumberFormats:
+    """Follows the ops in order, until what a layer hands to the next is of one format."""
+
+    def __init__(self, root: Module, weights: Weights, norm: str = "") -> None:
+        self.weights, self.norm, self.trained = weights, norm, weights.trained(root)
+        ops = list(ops_in(root))
+        self.made = {one.storage for op in ops for one in (op.output, *op.beside.values())}
+        self.products = {op.output for op in ops if op.traits.contraction}
+        self.readers: dict[Tensor, list[Op]] = {}
+        for op in ops:
+            for one in op.inputs:
+                self.readers.setdefault(one.storage, []).append(op)
+        self.wide: set[Tensor] = set()  # storages
+        self._follow(ops, [pair for module, _ in walk(root) for pair in module.carries])
+
+    def _follow(self, ops: list[Op], carries: list[tuple[Tensor, Tensor]]) -> None:
+        known = -1
+        while len(self.wide) > known:
+            known = len(self.wide)
+            for op in ops:
+                if self._gives_wide(op):
+                    results = (op.output, *op.beside.values())
+                    self.wide.update(one.storage for one in results if is_float(one))
+            self.wide.update(into.storage for into, out in carries if self.is_wide(out))
+
+    def is_wide(self, tensor: Tensor) -> bool:
+        """What nobody made enters as the weights are kept."""
+        place = tensor.storage
+        if isinstance(place, Param):
+            return self._is_kept_wide(place)
+        return place in self.wide or (place not in self.made and (tensor.role == WIDE or self._enters_wide))
+
+    @property
+    def _enters_wide(self) -> bool:
+        return BYTES[self.weights.recipe.of_frozen] == BYTES["fp32"]
+
+    def _is_kept_wide(self, param: Param) -> bool:
+        recipe = self.weights.recipe
+        kept = recipe.weights if self.trained(param) else recipe.of_frozen
+        return BYTES[recipe.gathered or kept] == BYTES["fp32"]
+
+    def _gives_wide(self, op: Op) -> bool:
+        kind, read = op.traits, self._read(op)
+        if _converts(op):
+            return op.output.role == WIDE
+        if self._quantised(op):
+            return self.is_wide(op.inputs[0])
+        if kind.autocast == "narrow":
+            return False
+        if kind.reads_rows and isinstance(op.inputs[-1], Param):
+            return self._is_kept_wide(op.inputs[-1])
+        if self.norm and op.kind == NORM:
+            return self.is_wide(op.inputs[0]) if self.norm in OF_INPUT else any(map(self.is_wide, read))
+        if kind.autocast == "fp32":
+            return True
+        return any(map(self.is_wide, read)) if read else self._is_made_wide(op)
+
+    def _read(self, op: Op) -> list[Tensor]:
+        """Numbers that decide; a bias is cast with the product that it is added to."""
+        is_bias = op.traits.joins_product and op.inputs[0] in self.products
+        return [one for one in op.inputs if is_float(one) or (isinstance(one.storage, Param) and not is_bias)]
+
+    def _is_made_wide(self, op: Op) -> bool:
+        """Of no number: an image is fp32; a mask or a table is as wide as embeddings, unless products alone read it."""
+        if op.output.role == WIDE or op.traits.enters:
+            return True
+        readers = self.readers.get(op.output.storage, [])
+        return self._enters_wide and not (readers and all(one.traits.autocast == "narrow" for one in readers))
+
+    def _quantised(self, op: Op) -> bool:
+        """Whether it multiplies with a quantised matrix."""
+        if not self.weights.format.is_quantised or not op.traits.contraction:
+            return False
+        weights = [one for one in op.inputs if isinstance(one, Param) and len(one.axes) > 1]
+        return any(not self.trained(one) and self.weights.format.holds(Place(one, 1)) for one in weights)
+
+    def is_idle(self, op: Op) -> bool:
+        """A conversion to what the tensor is in already."""
+        if op.kind != "cast" or not (is_float(op.inputs[0]) and is_float(op.output)):
+            return False
+        return self.is_wide(op.inputs[0]) == self.is_wide(op.output)
+
+    def cast_by(self, op: Op) -> Iterator[tuple[Tensor, str]]:
+        """What an op copies before it computes, and in which role."""
+        read = dict.fromkeys(one for one in op.inputs if is_float(one))
+        if op.traits.autocast == "narrow":
+            yield from ((one, NARROW) for one in read if self.is_wide(one))
+        elif op.traits.autocast == "fp32" and not op.traits.reads_rows:
+            yield from ((one, WIDE) for one in read if not self.is_wide(one))
+
+    def widens_back(self, op: Op) -> bool:
+        return self._quantised(op) and self.is_wide(op.inputs[0])
+
+
+def _converts(op: Op) -> bool:
+    return op.kind in CONVERTS and is_float(op.output) and op.inputs[0].role != op.output.role
