@@ -18,7 +18,8 @@ The rest are traits that other analyses ask for, so that none of them lists kind
     reads_rows        reads those rows of its last input that its other inputs name
     loss_of_logits    the tensor, made beside the output, that a loss over a vocabulary keeps of its logits
     reads_logits      a loss over a vocabulary, of logits or of their log-probabilities
-    autocast          what torch.autocast computes it in: narrow (16 bits), fp32, or "" for the widest of its inputs
+    autocast          what torch.autocast computes it in: narrow (16 bits), fp32, "" for the widest of its inputs, or
+                      weight for the number format of its weight, which autocast does not know of
     own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
     passes_gradient   the gradient of an input is that of the output, without a storage of its own
     divides_gradient  the gradients of its inputs are parts of that of the output, without storages of their own

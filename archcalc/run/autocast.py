@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from archcalc.core.ir import Module, Op, Param, Tensor, walk
+from archcalc.core.tree import ops_in
 from archcalc.run.number_formats import NARROW, WIDE, NumberFormats, Weights, is_float
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Autocast:
     def __call__(self, root: Module) -> None:
         formats = NumberFormats(root, self.weights, self.norm)
         written = _Rewriting(formats, self.casts)
+        for op in filter(formats.is_idle, ops_in(root)):
+            written.found[op.output] = written.tensor(op.inputs[0])
         for module, _ in walk(root):
             module.body[:] = [new for item in module.body for new in written.item(item)]
         for module, _ in walk(root):
@@ -49,9 +52,7 @@ class _Rewriting:
     def item(self, item: Op | Module) -> Iterator[Op | Module]:
         if isinstance(item, Module):
             yield item
-        elif self.formats.is_idle(item):  # a cast to what the tensor is in already
-            self.found[item.output] = self.tensor(item.inputs[0])
-        else:
+        elif not self.formats.is_idle(item):
             yield from self._op(item)
 
     def _op(self, op: Op) -> Iterator[Op]:

@@ -16,6 +16,7 @@ from archcalc.storage.weight_storage import WeightStorage
 NARROW, WIDE = "act", "stat"  # roles of tensors in 16 bits, and of tensors in fp32
 CONVERTS = ("cast", "copy")  # kinds whose output may be in another format than what they read
 NORM = "rms_norm"
+MADE = ("constant", "pad")  # kinds that make masks
 OF_INPUT = ("upcast_weight", "narrow")  # norms in Python that give out the format of what they read
 
 
@@ -56,10 +57,14 @@ class NumberFormats:
         while len(self.wide) > known:
             known = len(self.wide)
             for op in ops:
-                if self._gives_wide(op):
-                    results = (op.output, *op.beside.values())
-                    self.wide.update(one.storage for one in results if is_float(one))
+                self.wide.update(one.storage for one in self._wide_results(op))
             self.wide.update(into.storage for into, out in carries if self.is_wide(out))
+
+    def _wide_results(self, op: Op) -> list[Tensor]:
+        """Statistics beside the output are fp32 always."""
+        gives_wide = self._gives_wide(op)
+        statistics = [one for one in op.beside.values() if one.role == WIDE or (gives_wide and one.role == NARROW)]
+        return [op.output, *statistics] if gives_wide and is_float(op.output) else statistics
 
     def is_wide(self, tensor: Tensor) -> bool:
         """What nobody made enters as the weights are kept."""
@@ -85,8 +90,8 @@ class NumberFormats:
             return self.is_wide(op.inputs[0])
         if kind.autocast == "narrow":
             return False
-        if kind.reads_rows and isinstance(op.inputs[-1], Param):
-            return self._is_kept_wide(op.inputs[-1])
+        if kind.reads_rows or kind.autocast == "weight":
+            return self._weight_is_wide(op)
         if self.norm and op.kind == NORM:
             return self.is_wide(op.inputs[0]) if self.norm in OF_INPUT else any(map(self.is_wide, read))
         if kind.autocast == "fp32":
@@ -100,10 +105,22 @@ class NumberFormats:
 
     def _is_made_wide(self, op: Op) -> bool:
         """Of no number: an image is fp32; a mask or a table is as wide as embeddings, unless products alone read it."""
-        if op.output.role == WIDE or op.traits.enters:
+        if op.traits.enters:
             return True
-        readers = self.readers.get(op.output.storage, [])
-        return self._enters_wide and not (readers and all(one.traits.autocast == "narrow" for one in readers))
+        return not self._is_for_products(op.output) and (op.output.role == WIDE or self._enters_wide)
+
+    def _is_for_products(self, tensor: Tensor) -> bool:
+        """Whether only products read it, or what is made of it and of no other number."""
+        readers = [one for one in self.readers.get(tensor.storage, []) if one.traits.role != "none"]
+        return bool(readers) and all(
+            one.traits.autocast == "narrow" or (one.kind in MADE and self._is_for_products(one.output))
+            for one in readers
+        )
+
+    def _weight_is_wide(self, op: Op) -> bool:
+        """Of a table, or of matrices that are multiplied in their own number format."""
+        weights = [one for one in op.inputs if isinstance(one.storage, Param)] or op.inputs[-1:]
+        return any(map(self.is_wide, weights))
 
     def _quantised(self, op: Op) -> bool:
         """Whether it multiplies with a quantised matrix."""
@@ -121,10 +138,17 @@ class NumberFormats:
     def cast_by(self, op: Op) -> Iterator[tuple[Tensor, str]]:
         """What an op copies before it computes, and in which role."""
         read = dict.fromkeys(one for one in op.inputs if is_float(one))
-        if op.traits.autocast == "narrow":
-            yield from ((one, NARROW) for one in read if self.is_wide(one))
-        elif op.traits.autocast == "fp32" and not op.traits.reads_rows:
-            yield from ((one, WIDE) for one in read if not self.is_wide(one))
+        wanted = self._computed_in(op)
+        yield from ((one, wanted) for one in read if wanted and self.is_wide(one) != (wanted == WIDE))
+
+    def _computed_in(self, op: Op) -> str:
+        """The role that all it reads is cast to, if any."""
+        kind = op.traits
+        if kind.autocast == "weight":
+            return WIDE if self._weight_is_wide(op) else NARROW
+        if kind.reads_rows:
+            return ""
+        return {"narrow": NARROW, "fp32": WIDE}.get(kind.autocast, "")
 
     def widens_back(self, op: Op) -> bool:
         return self._quantised(op) and self.is_wide(op.inputs[0])

@@ -37,10 +37,10 @@ class _Simulation(ForwardPass):
     """The live tensors at one instant of a step."""
 
     def backward(self) -> None:
-        self.ledger.phase = "backward"
-        self._let_go_of_logits("loss")
         if self.policy.copies_are_cached:
             self._leave_autocast(self.schedule.nodes)
+        self.ledger.phase = "backward"
+        self._let_go_of_logits("loss")
         ones = self._gradient_of_loss()
         bucket = self.ledger.allocate("temporary", self.policy.reduce_bucket)
         self._backward(self.schedule.nodes)
@@ -197,6 +197,7 @@ class _Simulation(ForwardPass):
         wide = {one: self.gradients.computed_wide(step, one) for one in step.grads if isinstance(one, Cell)}
         later = [one for one in step.grads if self._is_finished_later(step, one, wide)]
         at_once = [one for one in step.grads if one not in later and not self._takes_part(step, one)]
+        at_once.sort(key=lambda one: isinstance(one, Cell) and wide[one] is not None)  # cast once all are computed
         adding = [self._gradient(step, wanted, wide) for wanted in at_once]
         if later:
             self._let_go_of_saved(step)
@@ -219,8 +220,17 @@ class _Simulation(ForwardPass):
             return partial(self.gradients.add, wanted, made)
         if self.policy.is_fused(step.op, wanted[0]):
             return partial(self.trained.skip, wanted)
+        narrow = self.policy.cast_gradient(wanted[0]) if step.op.traits.autocast == "narrow" else 0
+        if narrow:
+            return partial(self._cast_back, wanted, self.ledger.allocate("temporary", narrow))
         trained = self.trained.make(wanted)
         return partial(self.trained.add, wanted, trained, is_view=step.op.traits.contraction)
+
+    def _cast_back(self, wanted: Copy, narrow: Block) -> None:
+        """The gradient of a copy that autocast made, once the op has let go of all."""
+        trained = self.trained.make(wanted)
+        self.ledger.free(narrow)
+        self.trained.add(wanted, trained, is_view=False)
 
     def _takes_part(self, step: Step, wanted: Copy | Cell) -> bool:
         """Whether a parameter's gradient is a part of the arriving one, all of which is kept with it: where tensors

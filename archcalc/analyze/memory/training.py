@@ -103,6 +103,7 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
     return StepPolicy(
         gradient=lambda param: plan.size(param) * BYTES[recipe.gathered or recipe.gradients],
         is_fused=lambda op, param: case.code.habits.gradients == "resident" and is_fused(op, param),
+        cast_gradient=_cast_gradient(case, keeping),
         kept_gradient=lambda param: _share(plan, param) * width,
         summed=lambda param: _summed(plan, param) * BYTES[recipe.reduced or recipe.gradients],
         reduce_bucket=recipe.reduce_bucket * BYTES[recipe.gradients],
@@ -179,6 +180,13 @@ def copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
         return case.plan.size(param) * BYTES[recipe.copies] if recipe.copies and not is_narrow else 0
 
     return copy
+
+
+def _cast_gradient(case: Case, keeping: Keeping) -> Callable[[Param], int]:
+    """Under autocast, of the narrow copy that a product read."""
+    copy = copies(case, keeping)
+    assert case.recipe
+    return copy if case.recipe.autocast else lambda param: 0
 
 
 def groups(case: Case, root: Module, keeping: Keeping) -> ShardedGroups:
