@@ -16,7 +16,7 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.run import methods
-from archcalc.run.code import Code, code, not_compared, support, usual_code
+from archcalc.run.code import Code, code, support, usual_code
 from archcalc.run.code.library import PLAIN
 from archcalc.run.code.recipes import Default, meant, recipe_defaults
 from archcalc.run.engine.running import PLAIN_RUNNING, Running, running
@@ -128,12 +128,7 @@ def _code(model: Model, asked: Options) -> Code:
     """The training code that was asked for, or the one that people run."""
     if asked.code:
         return code(asked.code, model.model_type, model.config)
-    usual = usual_code(model.model_type, model.config)
-    try:
-        support.check(asked, usual, model.spec.family)
-    except InputError:
-        return not_compared(model.model_type)
-    return usual
+    return usual_code(model.model_type, model.config)
 
 
 def _usual_precision(model: Model, usual: dict[str, Default]) -> str:
@@ -151,7 +146,7 @@ def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumptio
     if not asked.optimizer:
         name = made.optimizer.name
         yield Assumption(Topic.OPTIMIZER, f"optimizer {name}", name, "--optimizer")
-    yield made.code.assumption(said=bool(asked.code), autocast=used.autocast)
+    yield made.code.assumption(said=bool(asked.code))
     yield from support.assumed(asked, made.code)
     if made.plan.pp > 1 and not asked.accumulate:
         text = f"{made.accumulate} micro-batches a step, so that every pipeline stage has one to work on"
@@ -190,7 +185,7 @@ def _unverified(made: Case) -> list[str]:
         found.append("context parallelism: keys and values are all-gathered for attention")
     if made.compile != "none":
         found.append("torch.compile: assumes elementwise ops are fused, and recomputed instead of saved")
-    if made.loss_chunks > 1 and made.code.habits.loss_chunks in ("freed", "backward"):
+    if made.loss_chunks > 1 and made.code.habits.loss_chunks in ("freed", "packed", "backward"):
         found.append("chunked cross-entropy: each chunk's logits are freed before the next")
     found.extend(made.offload.estimates())
     if made.format.is_quantised:

@@ -131,7 +131,9 @@ class NumberFormats:
 
     def is_idle(self, op: Op) -> bool:
         """A conversion to what the tensor is in already."""
-        if op.kind != "cast" or not (is_float(op.inputs[0]) and is_float(op.output)):
+        if op.kind != "cast" or not is_float(op.output):
+            return False
+        if not (is_float(op.inputs[0]) or isinstance(op.inputs[0], Param)):
             return False
         return self.is_wide(op.inputs[0]) == self.is_wide(op.output)
 

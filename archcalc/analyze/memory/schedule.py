@@ -64,6 +64,7 @@ class Schedule:
     entering: list[Cell] = field(default_factory=list)  # ids, images: what a training loop gives to the model
     seen: dict[Cell, int] = field(default_factory=dict)  # bytes of parts of other cells, which their gradients take
     logits: set[Cell] = field(default_factory=set)  # accounted as logits, not as activations
+    chunks: int = 1  # that they are made in, one after the other
     outliving: set[Cell] = field(default_factory=set)  # kept as long as the graph lives, and not the backward pass
     savers: dict[Cell, list[int]] = field(default_factory=dict)  # numbers of steps, or of a recomputed region's first
     offloaded: dict[Group, list[Cell]] = field(default_factory=dict)  # what of a block's leaves for host RAM

@@ -222,13 +222,20 @@ class _Simulation(ForwardPass):
             return partial(self.trained.skip, wanted)
         narrow = self.policy.cast_gradient(wanted[0]) if step.op.traits.autocast == "narrow" else 0
         if narrow:
-            return partial(self._cast_back, wanted, self.ledger.allocate("temporary", narrow))
-        trained = self.trained.make(wanted)
+            return partial(self._cast_back, step, wanted, self.ledger.allocate("temporary", narrow))
+        trained = self._of_chunks(step, wanted)
         return partial(self.trained.add, wanted, trained, is_view=step.op.traits.contraction)
 
-    def _cast_back(self, wanted: Copy, narrow: Block) -> None:
+    def _of_chunks(self, step: Step, wanted: Copy) -> Block:
+        """A parameter's gradient; that of a head in chunks is one chunk's beside the sum of those before."""
+        made = self.trained.make(wanted)
+        if self.schedule.chunks > 1 and step.output in self.schedule.logits:
+            self.ledger.for_a_moment("temporary", self.policy.gradient(wanted[0]))
+        return made
+
+    def _cast_back(self, step: Step, wanted: Copy, narrow: Block) -> None:
         """The gradient of a copy that autocast made, once the op has let go of all."""
-        trained = self.trained.make(wanted)
+        trained = self._of_chunks(step, wanted)
         self.ledger.free(narrow)
         self.trained.add(wanted, trained, is_view=False)
 

@@ -86,7 +86,7 @@ def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
     if case.compile == "all":
         yield compile_loss(Policy(case.activations))
     yield mark_logits
-    if case.loss_chunks > 1 and case.code.habits.loss_chunks in ("freed", "backward"):
+    if case.loss_chunks > 1 and case.code.habits.loss_chunks in ("freed", "packed", "backward"):
         yield in_chunks(case.loss_chunks)
     if case.offload.activations:
         yield offload_activations

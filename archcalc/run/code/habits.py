@@ -64,6 +64,7 @@ class Habits:
     loss_chunks: str = habit(
         freed="each chunk's logits are freed before the next",
         list="the head makes a list of chunks, which all stay; each is cast to fp32 by itself (torchtune)",
+        packed="rows with a label stand first; each chunk's logits are freed, and computed again going back (TRL)",
         backward="each chunk's loss goes back before the next chunk's logits are made (torchtitan since April 2026)",
         views="chunks of all logits, each cast to fp32 by itself (torchtitan's pull request 996)",
     )

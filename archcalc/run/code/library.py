@@ -63,12 +63,10 @@ class Code:
         habit, _, choice = written.partition("=")
         return habit, choice
 
-    def assumption(self, *, said: bool, autocast: bool) -> Assumption:
+    def assumption(self, *, said: bool) -> Assumption:
         """Which code was assumed, and how far."""
         of = f" as of {self.version}" if self.version else ""
         text = f"code: {self.about}{of}"
-        if autocast and not self.is_plain:
-            text = f"{text}; under autocast its optimizer, loop and allocator alone, with archcalc's own layers"
         if self.missing:
             text = f"{text}; how transformers computes {self.missing} so has not been compared"
         return Assumption(Topic.CODE, text, self.name, "" if said else "--code")
