@@ -9,16 +9,19 @@ from archcalc.core.op_costs import (
     fused_attention,
     input_and_row_statistics,
     input_and_statistics,
+    is_flattened,
     its_output,
     its_tensors,
     logits_and_targets,
     loss_and_targets,
     made_beside,
+    multiply_add,
     no_elements,
     none,
     normalisation,
     not_wanted,
     nothing,
+    other_factors,
     recomputes_scores,
 )
 from archcalc.core.op_kind import Kind
@@ -38,9 +41,18 @@ def _part(about: str) -> Kind:
 
 
 OF_LIBRARIES = {
-    "inverse_root": Kind("1 / √x", each(2), its_output, gradient_scratch=copies_of_output(2)),
+    "inverse_root": Kind("1 / √x", each(2), its_output, gradient_scratch=copies_of_output(2), autocast="fp32"),
     "seen": Kind(
         "another tensor, seen where it is stored", none, nothing, part=True, passes_gradient=True, writes=no_elements
+    ),
+    "argument": Kind(
+        "what a function of PyTorch's is given, which autocast casts before the function begins",
+        none,
+        nothing,
+        part=True,
+        passes_gradient=True,
+        autocast="narrow",
+        writes=no_elements,
     ),
     "asked": Kind(
         "what a gradient is asked of, though nothing before it may want one",
@@ -88,6 +100,17 @@ OF_LIBRARIES = {
     "leaf": Kind("numbers that want a gradient and are no parameter", none, nothing, leaf=True),
     "fused_rms_norm": Kind(
         "the same in one kernel", normalisation(3), input_and_row_statistics, beside=_RSTD, autocast="fp32"
+    ),
+    "grouped": Kind(
+        "a matrix product for each expert, of rows sorted by expert, in the number format of the matrices",
+        multiply_add,
+        other_factors,
+        matrix=True,
+        contraction=True,
+        autocast="weight",
+        own_kernel=True,
+        expensive=True,
+        gradient_is_view=is_flattened,
     ),
     "efficient": Kind(
         "attention in one kernel, with a bias on the scores",

@@ -207,7 +207,7 @@ def rms_steps(op: Op, wants: Wants, policy: Policy) -> Iterable[Tensor]:
     """nn.RMSNorm computes step by step, in fp32: narrower inputs are kept as an fp32 copy, the normalised ones too."""
     x, *weights = op.inputs
     if wants(x):
-        yield op.beside["upcast"] if policy.bytes_of("act") < policy.bytes_of("stat") else x
+        yield op.beside["upcast"] if policy.bytes_of(x.role) < policy.bytes_of("stat") else x
         yield op.beside["rstd"]
         yield from weights
     if any(map(wants, weights)):

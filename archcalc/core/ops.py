@@ -18,7 +18,8 @@ The rest are traits that other analyses ask for, so that none of them lists kind
     reads_rows        reads those rows of its last input that its other inputs name
     loss_of_logits    the tensor, made beside the output, that a loss over a vocabulary keeps of its logits
     reads_logits      a loss over a vocabulary, of logits or of their log-probabilities
-    autocast          what torch.autocast computes it in: narrow (16 bits), fp32, or "" for the widest of its inputs
+    autocast          what torch.autocast computes it in: narrow (16 bits), fp32, "" for the widest of its inputs, or
+                      weight for the number format of its weight, which autocast does not know of
     own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
     passes_gradient   the gradient of an input is that of the output, without a storage of its own
     divides_gradient  the gradients of its inputs are parts of that of the output, without storages of their own
@@ -100,7 +101,7 @@ _BATCH = (("mean", "stat", "channels"), ("rstd", "stat", "channels"))
 _GROUP = (("mean", "act", "groups"), ("rstd", "act", "groups"))
 _INSTANCE = (("mean", "stat", "groups"), ("rstd", "stat", "groups"))
 _SCALED_INSTANCE = (*_INSTANCE, ("weights", "act", "groups"))
-_RMS = (("upcast", "stat", "input"), ("rstd", "stat", "rows"), ("normalised", "stat", "input"))
+_RMS = (("upcast", "upcast", "input"), ("rstd", "stat", "rows"), ("normalised", "stat", "input"))
 _LOGSUMEXP = (("logsumexp", "stat", "rows"),)
 _FLASH = (*_LOGSUMEXP, ("seed", "seed", "two"), ("offset", "seed", "one"))
 _LOSS = (("log_probabilities", "act", "input"), ("total_weight", "act", "one"))
@@ -185,8 +186,8 @@ KINDS = BETWEEN_GPUS | {
     ),
     "divide": Kind("elementwise quotient", each(1), divisor),
     "scale": Kind("times a number", each(1), nothing),
-    "square": Kind("times itself", each(1), its_input, gradient_scratch=copies_of_output(2)),
-    "cube": Kind("to the power of three", each(2), its_input, gradient_scratch=copies_of_output(2)),
+    "square": Kind("times itself", each(1), its_input, gradient_scratch=copies_of_output(2), autocast="fp32"),
+    "cube": Kind("to the power of three", each(2), its_input, gradient_scratch=copies_of_output(2), autocast="fp32"),
     "layer_norm": Kind(
         "normalised to mean 0 and variance 1", normalisation(5), input_and_statistics, beside=_LAYER, autocast="fp32"
     ),
@@ -221,9 +222,9 @@ KINDS = BETWEEN_GPUS | {
     "silu": Kind("x · sigmoid(x)", each(4), its_input, gated_kernel="layers and experts"),
     "tanh": Kind("tanh(x)", each(1), its_output),
     "sigmoid": Kind("1 / (1 + e⁻ˣ)", each(3), its_output),
-    "softplus": Kind("log(1 + eˣ)", each(3), its_input),
+    "softplus": Kind("log(1 + eˣ)", each(3), its_input, autocast="fp32"),
     "erf": Kind("the error function", each(1), its_input, gradient_scratch=copies_of_output(3)),
-    "exp": Kind("eˣ", each(1), its_output),
+    "exp": Kind("eˣ", each(1), its_output, autocast="fp32"),
     "root": Kind("√x", each(1), its_output),
     **OF_LIBRARIES,
     "softmax": Kind("softmax over one dim", each(5), its_output, softmax="act", autocast="fp32"),

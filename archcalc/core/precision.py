@@ -18,8 +18,8 @@ SPELLINGS = {  # as PyTorch, GGUF and configs write them
 class Policy:
     """How many bytes an element of each role takes: activations and cache by choice, the rest as PyTorch has it.
 
-    Statistics are kept in fp32 or wider, whatever the activations are; indices are int64, masks a byte each. `upcast`
-    is an fp32 tensor that is made beside narrower activations, and not beside fp32 ones.
+    Statistics are kept in fp32 or wider, whatever the activations are; indices are int64, or int32, masks a byte each.
+    `upcast` is an fp32 tensor that is made beside narrower activations, and not beside fp32 ones.
     """
 
     act: str = "fp32"
@@ -34,6 +34,7 @@ class Policy:
             "upcast": upcast,
             "mask": 1,
             "index": 8,
+            "int32": 4,
             "seed": 8,
             "stat": max(4, act),
             "cache": BYTES[self.cache or self.act],

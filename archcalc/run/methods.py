@@ -62,9 +62,9 @@ def method(asked: Options) -> Method:
 
 
 def returns_fp32(recipe: Recipe) -> bool:
-    """Whether the model's logits are fp32: of fp32 weights accelerate casts them (convert_outputs_to_fp32), of 16-bit
-    ones DeepSpeed and plain training leave them as they are."""
-    return recipe.weights == "fp32"
+    """Whether the model's logits are fp32: under autocast accelerate casts them (convert_outputs_to_fp32), DeepSpeed,
+    FSDP2 and plain training leave them as they are."""
+    return recipe.autocast or recipe.activations == "fp32"
 
 
 def assumed(asked: Options, used: Method, recipe: Recipe) -> Iterator[Assumption]:

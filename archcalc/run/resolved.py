@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from archcalc.core.assumptions import Assumption
 from archcalc.core.mesh import Plan
 from archcalc.run.choice import Choice
-from archcalc.run.code import OWN, Code
+from archcalc.run.code import PLAIN, Code, code
 from archcalc.run.engine.running import PLAIN_RUNNING, Running
 from archcalc.run.methods import SFT, Method
 from archcalc.run.offload import Offload
 from archcalc.run.optimizers import Optimizer
 from archcalc.run.pipeline import Stage
-from archcalc.run.precision_recipes import Recipe, recipe
+from archcalc.run.precision_recipes import Recipe
 from archcalc.storage.format import Format
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Run:
     loss_chunks: int = 1
     compile: str = "none"
     reshard: str = "always"  # after the forward pass: always, but the last block, never
-    code: Code = OWN
+    code: Code = field(default_factory=lambda: code(PLAIN))
     allocator: str = "plain"
     method: Method = SFT
     stage: Stage | None = None  # of a pipeline
@@ -62,12 +62,6 @@ class Run:
     @property
     def trains(self) -> bool:
         return self.mode == "train"
-
-    @property
-    def adapters(self) -> Recipe | None:
-        """Number formats of low-rank adapters: those of all else, unless the training code keeps them in fp32."""
-        is_plain = self.recipe is None or self.recipe.master or self.recipe.copies
-        return self.recipe if is_plain or self.code.habits.adapters != "fp32" else recipe("fp32")
 
     def choice(self, name: str) -> Choice | None:
         """The value of one option, with its reason."""

@@ -15,10 +15,11 @@ from archcalc.render.chart.drawing import CLASS
 from archcalc.render.chart.icicle import inks as part_inks
 from archcalc.render.diagram.svg import style as diagram_style
 from archcalc.render.inks import BAD, FAIR, GOOD, INK, MUTED, PAGE, PANEL, RULE, SERIES, rules
+from archcalc.run.code.library import known
+from archcalc.run.code.recipes import words
 from archcalc.run.device import catalog, usual
 from archcalc.run.optimizers import OPTIMIZERS
 from archcalc.run.options import options_of
-from archcalc.run.precision_recipes import RECIPES, SHARDED
 from archcalc.spec import paths
 from archcalc.spec.option import Option, flag_of
 from archcalc.spec.option_checks import Check, flag, memory_size, number, size
@@ -38,10 +39,10 @@ KINDS: dict[Check, str] = {
 KNOWN: dict[str, Callable[[], Iterable[str]]] = {  # what may be typed where not only a few words are allowed
     "weights": formats,
     "kv_dtype": lambda: (*PLAIN, *sorted(paths.presets("formats"))),
-    "precision": lambda: dict.fromkeys((*RECIPES, *SHARDED, *PLAIN)),
+    "precision": lambda: dict.fromkeys((*words(), *PLAIN)),
     "optimizer": lambda: OPTIMIZERS,
     "engine": lambda: sorted(paths.presets("engines")),
-    "code": lambda: ("plain", *sorted(paths.presets("code"))),
+    "code": known,
     "zero": lambda: ("0", "1", "2", "3"),
 }
 INKS = (*SERIES, INK, MUTED, PAGE, PANEL, RULE, GOOD, FAIR, BAD, *(ink for kind in PartKind for ink in part_inks(kind)))

@@ -158,14 +158,14 @@ class ForwardPass:
                 self._free(cell)
 
     def _leave_autocast(self, nodes: list[Node], recomputed: bool = False) -> None:
-        """Behind the loss, copies live on where a product saved them: not inside of what is recomputed."""
+        """Behind the loss, copies live on where a product saved them: no biases, and none of what is recomputed."""
         for node in nodes:
             if isinstance(node, Loop):
                 self.ledger.repeated(partial(self._leave_autocast, node.body, recomputed), node.times)
             elif isinstance(node, Group):
                 self._leave_autocast(node.body, recomputed or node.recomputed)
-            elif recomputed:
-                self.copies.drop(node)
+            else:
+                self.copies.forget(node, () if recomputed else node.saved_weights)
 
     # cells
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 def keeping_of(model: Model, tree: Module, case: Case) -> Keeping:
     """`tree` is the model as it was traced for the case."""
-    rest = case.format.rest or (case.recipe.weights if case.recipe else case.activations)
+    rest = case.format.rest or (case.recipe.of_frozen if case.recipe else case.activations)
     fused = getattr(model.spec, "fused_qkv", False)  # of transformers alone
     known, as_stored = facts(tree, fused_qkv=fused), "weights" not in case.said
     recipes = case.recipe, case.optimizer
-    return Keeping(case.plan, case.format, rest, _trainable(tree, case), *recipes, known, as_stored, case.adapters)
+    return Keeping(case.plan, case.format, rest, _trainable(tree, case), *recipes, known, as_stored)
 
 
 def _trainable(tree: Module, case: Case) -> Trainable:

@@ -5,11 +5,10 @@ Each tensor is a cell of memory of its own; `archcalc.analyze.memory.schedule` m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from archcalc.core.ir import Module, Op, Param, Tensor
-from archcalc.core.precision import Policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +38,7 @@ class Step:
     saves: list[Cell]  # for the backward pass
     grads: list[tuple[Param, int] | Cell]  # a parameter with the number of its copy
     weights: list[Param]
-    saved_in: Callable[[Policy], list[Cell]]  # what its op saves where it computes in that precision
+    saved_weights: frozenset[Param] = frozenset()  # of those, what the backward pass needs
     packs: bool = False  # saves a tensor for the backward pass, be it a parameter
     scratch: list[int] = field(default_factory=list)  # bytes that exist only while it runs
     gradient_scratch: list[int] = field(default_factory=list)  # and only while its gradients are computed

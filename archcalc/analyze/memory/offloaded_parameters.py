@@ -89,11 +89,11 @@ def _in_host(parameters: ParameterMemory, keeping: Keeping, offload: Offload, ac
 
 def _trained_bytes(parameters: ParameterMemory, keeping: Keeping, *, is_master: bool) -> int:
     """All that this GPU updates, in the dtype of master weights or of weights."""
-    plan, total = keeping.plan, 0
+    plan, recipe, total = keeping.plan, keeping.recipe, 0
+    assert recipe
+    width = BYTES[(recipe.master if is_master else "") or recipe.weights]
     for one in parameters.held:
-        recipe = keeping.recipe_of(one.param)
-        if recipe and keeping.trained(one.param):
-            width = BYTES[(recipe.master if is_master else "") or recipe.weights]
+        if keeping.trained(one.param):
             total += one.copies * width * (plan.sharded(one.param) if plan.zero == 3 else one.elements)
     return flat(total, parameters.held, keeping, plan.shards) if plan.zero in FLAT else total
 

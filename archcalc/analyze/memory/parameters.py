@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from archcalc.analyze.memory.fsdp import Gathering
@@ -26,13 +27,23 @@ class WeightCopies:
 
     def make(self, step: Step) -> None:
         """Make the copies that a matrix product needs, unless they still exist."""
-        for param in step.weights if step.op.traits.matrix else ():
+        for param in step.weights if self._is_cast(step) else ():
             if (param, step.number) not in self.there:
                 self.there[param, step.number] = self.ledger.allocate(self._part(param), self.policy.copy(param))
+
+    def _is_cast(self, step: Step) -> bool:
+        """Not where autocast leaves a product in its weight's number format."""
+        return step.op.traits.matrix and not (self.policy.copies_are_cached and step.op.traits.autocast == "weight")
 
     def drop(self, step: Step, *, all_of_them: bool = True) -> None:
         for param in step.weights:
             if (param, step.number) in self.there and (all_of_them or not self.policy.copy_stays(param)):
+                self.ledger.free(self.there.pop((param, step.number)))
+
+    def forget(self, step: Step, saved: Container[Param]) -> None:
+        """All but what the step saved."""
+        for param in step.weights:
+            if param not in saved and (param, step.number) in self.there:
                 self.ledger.free(self.there.pop((param, step.number)))
 
     def _part(self, param: Param) -> str:

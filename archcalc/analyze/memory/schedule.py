@@ -64,6 +64,7 @@ class Schedule:
     entering: list[Cell] = field(default_factory=list)  # ids, images: what a training loop gives to the model
     seen: dict[Cell, int] = field(default_factory=dict)  # bytes of parts of other cells, which their gradients take
     logits: set[Cell] = field(default_factory=set)  # accounted as logits, not as activations
+    chunks: int = 1  # that they are made in, one after the other
     outliving: set[Cell] = field(default_factory=set)  # kept as long as the graph lives, and not the backward pass
     savers: dict[Cell, list[int]] = field(default_factory=dict)  # numbers of steps, or of a recomputed region's first
     offloaded: dict[Group, list[Cell]] = field(default_factory=dict)  # what of a block's leaves for host RAM
@@ -199,7 +200,8 @@ class Unrolling:
         made = partial(self._part, op.inputs[0]) if op.traits.part else self._made
         output = made(op.output, module)
         beside = {name: made(tensor, module) for name, tensor in op.beside.items()}
-        saved = self._saved(op)
+        kept = list(op.traits.saves(op, wants, self.policy))
+        saves = self._saved(op, kept)
         self.last_read.update(dict.fromkeys(reads, number))
         wanting = list(dict.fromkeys(tensor.within(self.cells) for tensor in op.inputs if wants(tensor)))
         grads: list[tuple[Param, int] | Cell] = []
@@ -207,26 +209,19 @@ class Unrolling:
             grads.extend([(tensor, self._copy(tensor))] if isinstance(tensor, Param) else self.cells[tensor])
         weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
         once = list(dict.fromkeys(reads))
-        step = Step(number, op, module, once, output, beside, saved(self.policy), grads, weights, saved)
-        step.packs = any(True for _ in op.traits.saves(op, wants, self.policy))
+        step = Step(number, op, module, once, output, beside, saves, grads, weights)
+        step.saved_weights = frozenset(one.storage for one in kept if isinstance(one.storage, Param))
+        step.packs = bool(kept)
         step.scratch = [self.size(tensor, module) for tensor in op.traits.scratch(op, wants)]
         step.gradient_scratch = [self.size(tensor, module) for tensor in op.traits.gradient_scratch(op, wants)]
         return step
 
-    def _saved(self, op: Op) -> Callable[[Policy], list[Cell]]:
-        """What the op saves, given the precision it computes in; cells and gradients are those of this run."""
-        tensors = (*op.inputs, op.output, *op.beside.values())
-        wanting = {tensor for tensor in tensors if self.gradients.wants(tensor)}
-        found = {tensor: tensor.within(self.cells) for tensor in tensors}
-        cells = {tensor: self.cells[place] for tensor, place in found.items() if place in self.cells}
-
-        def saved(policy: Policy) -> list[Cell]:
-            kept = list(op.traits.saves(op, wanting.__contains__, policy))
-            if not found.keys() >= set(kept):
-                raise ValueError(f"{op.kind} saves a tensor that it neither reads nor makes")
-            return list(dict.fromkeys(cell.place for tensor in kept for cell in cells.get(tensor, ())))
-
-        return saved
+    def _saved(self, op: Op, kept: list[Tensor]) -> list[Cell]:
+        """Where the tensors are stored that the op saves; parameters are there anyway."""
+        if not {*op.inputs, op.output, *op.beside.values()} >= set(kept):
+            raise ValueError(f"{op.kind} saves a tensor that it neither reads nor makes")
+        places = (tensor.within(self.cells) for tensor in kept)
+        return list(dict.fromkeys(cell.place for place in places for cell in self.cells.get(place, ())))
 
     def _copy(self, param: Param) -> int:
         """A number that tells apart the copies of a parameter in repeated modules."""

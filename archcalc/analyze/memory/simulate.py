@@ -37,11 +37,12 @@ class _Simulation(ForwardPass):
     """The live tensors at one instant of a step."""
 
     def backward(self) -> None:
-        self.ledger.phase = "backward"
-        self._let_go_of_logits("loss")
         if self.policy.copies_are_cached:
             self._leave_autocast(self.schedule.nodes)
+        self.ledger.phase = "backward"
+        self._let_go_of_logits("loss")
         ones = self._gradient_of_loss()
+        bucket = self.ledger.allocate("temporary", self.policy.reduce_bucket)
         self._backward(self.schedule.nodes)
         self.ledger.free(ones)
         self._let_go_of_logits("backward")
@@ -50,6 +51,7 @@ class _Simulation(ForwardPass):
         if not (self.policy.accumulates or self.policy.offloads):
             self.trained.kept.append(self.ledger.allocate("gradients", self.policy.rounding))
         self.gathering.end()
+        self.ledger.free(bucket)
 
     def update(self) -> None:
         """The optimizer's step, which is an instant of its own even where it needs nothing besides."""
@@ -195,6 +197,7 @@ class _Simulation(ForwardPass):
         wide = {one: self.gradients.computed_wide(step, one) for one in step.grads if isinstance(one, Cell)}
         later = [one for one in step.grads if self._is_finished_later(step, one, wide)]
         at_once = [one for one in step.grads if one not in later and not self._takes_part(step, one)]
+        at_once.sort(key=lambda one: isinstance(one, Cell) and wide[one] is not None)  # cast once all are computed
         adding = [self._gradient(step, wanted, wide) for wanted in at_once]
         if later:
             self._let_go_of_saved(step)
@@ -217,8 +220,24 @@ class _Simulation(ForwardPass):
             return partial(self.gradients.add, wanted, made)
         if self.policy.is_fused(step.op, wanted[0]):
             return partial(self.trained.skip, wanted)
-        trained = self.trained.make(wanted)
+        narrow = self.policy.cast_gradient(wanted[0]) if step.op.traits.autocast == "narrow" else 0
+        if narrow:
+            return partial(self._cast_back, step, wanted, self.ledger.allocate("temporary", narrow))
+        trained = self._of_chunks(step, wanted)
         return partial(self.trained.add, wanted, trained, is_view=step.op.traits.contraction)
+
+    def _of_chunks(self, step: Step, wanted: Copy) -> Block:
+        """A parameter's gradient; that of a head in chunks is one chunk's beside the sum of those before."""
+        made = self.trained.make(wanted)
+        if self.schedule.chunks > 1 and step.output in self.schedule.logits:
+            self.ledger.for_a_moment("temporary", self.policy.gradient(wanted[0]))
+        return made
+
+    def _cast_back(self, step: Step, wanted: Copy, narrow: Block) -> None:
+        """The gradient of a copy that autocast made, once the op has let go of all."""
+        trained = self._of_chunks(step, wanted)
+        self.ledger.free(narrow)
+        self.trained.add(wanted, trained, is_view=False)
 
     def _takes_part(self, step: Step, wanted: Copy | Cell) -> bool:
         """Whether a parameter's gradient is a part of the arriving one, all of which is kept with it: where tensors

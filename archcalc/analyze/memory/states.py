@@ -11,7 +11,6 @@ from archcalc.core.ir import Module, Param, walk
 from archcalc.core.mesh import ALIGNED, Plan
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.roles import Role
-from archcalc.run.lora import is_adapter
 from archcalc.run.optimizers import Optimizer
 from archcalc.run.precision_recipes import Recipe
 from archcalc.storage.places import Facts, Place
@@ -48,20 +47,15 @@ class Keeping:
     optimizer: Optimizer | None = None
     model: Facts = field(default_factory=Facts)
     as_stored: bool = False  # in the bytes that a file of weights says, where it says them
-    adapters: Recipe | None = None  # of low-rank adapters, where that is another than all else's
-
-    def recipe_of(self, param: Param) -> Recipe | None:
-        """The number formats of a parameter and of what belongs to it."""
-        return self.adapters if self.adapters and is_adapter(param) else self.recipe
 
     def weights(self, place: Place, elements: int) -> int:
-        """Bytes of all copies; what is trained beside quantised weights is not quantised itself."""
-        param, recipe = place.param, self.recipe_of(place.param)
-        if recipe and recipe is not self.recipe:
-            return place.copies * elements * BYTES[recipe.weights]
+        """Bytes of all copies; what is trained is in the recipe's number format, and never quantised."""
+        param = place.param
+        if self.recipe and self.trained(param):
+            return place.copies * elements * BYTES[self.recipe.weights]
         if self.as_stored and param.stored is not None:
             return place.copies * param.stored
-        if self.trained_beside(param) or not self.format.holds(place):
+        if not self.format.holds(place):
             return place.copies * elements * BYTES[self.rest]
         whole, size = self.format.total(place, self.model, self.plan), self.plan.size(param)
         return whole if elements == size else -(-whole * elements // size)
@@ -70,9 +64,11 @@ class Keeping:
         """Whether it is stored quantised, and dequantised for its matrix products."""
         return self.format.is_quantised and self.format.holds(Place(param, 1)) and not self.trained(param)
 
-    def trained_beside(self, param: Param) -> bool:
-        """Adapters beside quantised weights are not quantised themselves."""
-        return self.format.is_quantised and self.trained(param)
+    def is_wide(self, param: Param) -> bool:
+        """Whether products read it in fp32: as it is kept, or as it is gathered."""
+        assert self.recipe
+        kept = self.recipe.weights if self.trained(param) else self.recipe.of_frozen
+        return BYTES[self.recipe.gathered or kept] == BYTES["fp32"]
 
     def trained(self, param: Param) -> bool:
         """Not what nothing reads: it has no gradient, and so no optimizer states."""
@@ -90,7 +86,7 @@ class Keeping:
     def _bytes(self, place: Place, elements: int) -> dict[str, int]:
         param, copies = place.param, place.copies
         found = {"weights": self.weights(place, elements), "master": 0, "gradients": 0, "optimizer": 0}
-        recipe = self.recipe_of(param)
+        recipe = self.recipe
         if recipe and self.optimizer and self.trained(param):
             found["master"] = copies * elements * BYTES[recipe.master] if recipe.master else 0
             found["gradients"] = copies * elements * BYTES[recipe.gradients]

@@ -32,8 +32,10 @@ class StepPolicy:
 
     gradient: Callable[[Param], int] = _none  # of one copy, as the backward pass makes it
     is_fused: Callable[[Op, Param], bool] = lambda op, param: False  # the op adds it to what is there, without a copy
+    cast_gradient: Callable[[Param], int] = _none  # as a product makes it of a cast copy, before it is cast back
     kept_gradient: Callable[[Param], int] = _none  # of it, what stays
     summed: Callable[[Param], int] = _none  # what it is copied to, to be summed over GPUs
+    reduce_bucket: int = 0  # a buffer that gradients are summed over GPUs in, while the backward pass runs
     rounding: int = 0  # what a flat buffer of all gradients takes beyond the sum of shares
     copy: Callable[[Param], int] = _none  # cast for a product, or dequantised
     copy_stays: Callable[[Param], bool] = lambda param: False  # until the backward pass; else made for each product

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.buffers import buffers, is_fused
@@ -13,7 +13,7 @@ from archcalc.analyze.memory.passes.bitsandbytes import hold_inputs
 from archcalc.analyze.memory.passes.checkpointing import checkpoint
 from archcalc.analyze.memory.passes.compiled import compile_blocks, compile_loss
 from archcalc.analyze.memory.passes.loss_chunks import in_chunks, mark_logits
-from archcalc.analyze.memory.passes.mixed_precision import autocast, fp8
+from archcalc.analyze.memory.passes.mixed_precision import fp8
 from archcalc.analyze.memory.passes.offloaded_activations import offload_activations
 from archcalc.analyze.memory.pipeline import in_flight
 from archcalc.analyze.memory.profile import Happening, Simulated
@@ -78,8 +78,6 @@ def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
     """The passes of all options, in order: quantised products, mixed precision, checkpointing, compilation."""
     if case.code.habits.quantised_inputs == "held":
         yield hold_inputs(keeping.quantised)
-    if case.recipe and case.recipe.name == "autocast":
-        yield autocast()
     if case.recipe and case.recipe.products == "fp8":
         yield fp8(keeping.quantised)
     yield checkpoint(case.recompute)
@@ -88,7 +86,7 @@ def passes(case: Case, keeping: Keeping) -> Iterator[Pass]:
     if case.compile == "all":
         yield compile_loss(Policy(case.activations))
     yield mark_logits
-    if case.loss_chunks > 1 and case.code.habits.loss_chunks in ("freed", "backward"):
+    if case.loss_chunks > 1 and case.code.habits.loss_chunks in ("freed", "packed", "backward"):
         yield in_chunks(case.loss_chunks)
     if case.offload.activations:
         yield offload_activations
@@ -98,19 +96,21 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
     """What a step does with parameters, of all of which the gradients take so many bytes."""
     recipe, plan, optimizer = case.recipe, case.plan, case.optimizer
     assert recipe and optimizer
-    width = partial(_gradient_width, keeping)
+    width = BYTES[recipe.gradients]
     trained = [(one, copies) for one, copies in _params(root) if keeping.trained(one)]
-    shares = sum(number * _share(plan, param) * width(param) for param, number in trained)
+    shares = sum(number * _share(plan, param) * width for param, number in trained)
     rounding = gradients - shares if plan.zero == 2 and not case.offload.updates else 0
     return StepPolicy(
-        gradient=lambda param: plan.size(param) * width(param, is_made=True),
+        gradient=lambda param: plan.size(param) * BYTES[recipe.gathered or recipe.gradients],
         is_fused=lambda op, param: case.code.habits.gradients == "resident" and is_fused(op, param),
-        kept_gradient=lambda param: _share(plan, param) * width(param),
-        summed=lambda param: _summed(plan, param) * width(param),
+        cast_gradient=_cast_gradient(case, keeping),
+        kept_gradient=lambda param: _share(plan, param) * width,
+        summed=lambda param: _summed(plan, param) * BYTES[recipe.reduced or recipe.gradients],
+        reduce_bucket=recipe.reduce_bucket * BYTES[recipe.gradients],
         rounding=rounding,
         copy=copies(case, keeping),
         copy_stays=lambda param: bool(recipe.copies) and not keeping.quantised(param),
-        copies_are_cached=recipe.name == "autocast",
+        copies_are_cached=recipe.autocast,
         groups=groups(case, root, keeping),
         reshard=case.reshard,
         accumulates=_has_gradients(case) and not case.offload.updates,
@@ -146,13 +146,6 @@ def _workspaces(case: Case) -> Callable[[Op], list[int]]:
     return sizes
 
 
-def _gradient_width(keeping: Keeping, param: Param, *, is_made: bool = False) -> int:
-    """Bytes of a number of a gradient: as it is kept, or as the backward pass makes it of gathered weights."""
-    recipe = keeping.recipe_of(param)
-    assert recipe
-    return BYTES[(recipe.gathered if is_made else "") or recipe.gradients]
-
-
 def _params(root: Module) -> list[tuple[Param, int]]:
     return [(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
 
@@ -183,11 +176,17 @@ def copies(case: Case, keeping: Keeping) -> Callable[[Param], int]:
         """A quantised weight is dequantised for each of its products, whatever the recipe casts."""
         if keeping.quantised(param):
             return case.plan.size(param) * BYTES[case.activations] * max(1, case.format.dequantised_copies)
-        if recipe.copies and case.plan.zero < 3:
-            return case.plan.size(param) * BYTES[recipe.copies]
-        return 0
+        is_narrow = recipe.autocast and not keeping.is_wide(param)  # needs no copy
+        return case.plan.size(param) * BYTES[recipe.copies] if recipe.copies and not is_narrow else 0
 
     return copy
+
+
+def _cast_gradient(case: Case, keeping: Keeping) -> Callable[[Param], int]:
+    """Under autocast, of the narrow copy that a product read."""
+    copy = copies(case, keeping)
+    assert case.recipe
+    return copy if case.recipe.autocast else lambda param: 0
 
 
 def groups(case: Case, root: Module, keeping: Keeping) -> ShardedGroups:
@@ -196,7 +195,7 @@ def groups(case: Case, root: Module, keeping: Keeping) -> ShardedGroups:
     if case.plan.zero < 3:
         return UNSHARDED
     assert case.recipe
-    width = BYTES[case.recipe.gathered or case.recipe.copies or case.recipe.weights]
+    width = BYTES[case.recipe.gathered or case.recipe.of_frozen]
     narrow = BYTES[case.recipe.gathered_matrices] if case.recipe.gathered_matrices else width
     places = Places(root)
 

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from archcalc.core.precision import BYTES
 from archcalc.run import lora, sequence_parallel
+from archcalc.run.autocast import Autocast
 from archcalc.run.case import Case
 from archcalc.run.code.lowering import Lowering
 from archcalc.run.code.parameters import own_parameters
 from archcalc.run.code.shards import gather_again
 from archcalc.run.method_loss import TokenLogProbabilities
 from archcalc.run.methods import returns_fp32
+from archcalc.run.number_formats import Weights
 from archcalc.run.traces import Change
 
 
@@ -25,8 +27,7 @@ def tree_changes(case: Case) -> Iterator[Change]:
     if case.trains and case.lora:
         yield lora.Lora(case.lora, case.lora_targets)
     yield from _of_loss(case)
-    if _is_lowered(case):
-        yield _lowering(case)
+    yield from _of_code(case)
     if case.plan.sp:
         yield sequence_parallel.split_sequence
     if case.plan.sp and case.code.habits.gathered == "again":
@@ -34,8 +35,21 @@ def tree_changes(case: Case) -> Iterator[Change]:
 
 
 def _is_lowered(case: Case) -> bool:
-    """Whether layers are the training code's; under autocast they are archcalc's own."""
-    return case.recipe is not None and not case.code.is_plain and case.recipe.name != "autocast"
+    """Whether layers are the training code's."""
+    return case.recipe is not None and not case.code.is_plain
+
+
+def _of_code(case: Case) -> Iterator[Change]:
+    """Its layers; under autocast they ask for the number formats of what they read, and are cast op by op."""
+    lowering = [_lowering(case)] if _is_lowered(case) else []
+    if not case.recipe or not case.recipe.autocast:
+        yield from lowering
+        return
+    weights = Weights(case.recipe, case.format, adapted=bool(case.lora), frozen=case.freeze)
+    if lowering:
+        yield Autocast(weights, case.code.habits.rms_norm, casts=False)
+    yield from lowering
+    yield Autocast(weights)
 
 
 def _of_loss(case: Case) -> Iterator[Change]:

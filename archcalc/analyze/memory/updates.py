@@ -18,21 +18,21 @@ Turns = list[list[int]]  # blocks that exist at once, turn after turn
 
 def updates(case: Case, root: Module, keeping: Keeping, elements: Callable[[Param], int]) -> Turns:
     """`elements` of a parameter that this GPU updates. Master weights are updated by a fused kernel, which needs
-    nothing, and so are weights beside resident gradients; what is updated in host RAM needs nothing here."""
-    assert case.recipe and case.optimizer
-    is_fused = bool(case.recipe.master) or case.code.habits.gradients == "resident"
-    if is_fused or case.offload.updates or not case.optimizer.update:
+    nothing but gradients that are flat and wide, and so are weights beside resident gradients; what is updated in host
+    RAM needs nothing here."""
+    recipe, optimizer = case.recipe, case.optimizer
+    assert recipe and optimizer
+    is_fused = bool(recipe.master) or case.code.habits.gradients == "resident"
+    needs_nothing = not recipe.updates_flat if is_fused else not optimizer.update
+    if needs_nothing or case.offload.updates:
         return []
-    listed = in_order(root, ORDERS[case.code.habits.registered])
-    trained = [param for param in listed if keeping.trained(param)]
-    sizes = [elements(param) * case.optimizer.update * _width(keeping, param) for param in trained]
-    return _one_by_one(sizes) if case.optimizer.one_by_one else [sizes]
-
-
-def _width(keeping: Keeping, param: Param) -> int:
-    recipe = keeping.recipe_of(param)
-    assert recipe
-    return BYTES[recipe.states]
+    trained = [
+        elements(param) for param in in_order(root, ORDERS[case.code.habits.registered]) if keeping.trained(param)
+    ]
+    if is_fused:
+        return [[sum(trained) * BYTES[width] for width in (recipe.gradients, recipe.states)]]
+    sizes = [number * optimizer.update * BYTES[recipe.states] for number in trained]
+    return _one_by_one(sizes) if optimizer.one_by_one else [sizes]
 
 
 def _one_by_one(sizes: list[int]) -> Turns:

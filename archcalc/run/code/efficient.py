@@ -23,7 +23,7 @@ def lower_biased(core: Module, bias: Tensor, *, causal: bool, lies_by_head: bool
     lines = Lines(narrow=False)
     added = _bias_mask(lines, bias, causal=causal, lies_by_head=lies_by_head)
     lines.hold(added)
-    shown = _aligned(lines, added, query.dims[0])
+    shown = _aligned(lines, lines.do("argument", added), query.dims[0])
     lines.ops.append(Op("efficient", (query, key, value, shown), last.output, beside=_statistics(query)))
     core.body[:] = lines.scope()
     core.work_notes.clear()

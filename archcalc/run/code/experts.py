@@ -17,9 +17,12 @@ from archcalc.core.count import total
 from archcalc.core.ir import Axes, Dim, Module, Op, Param, Region, Tensor, axes, walk
 from archcalc.core.roles import Role
 from archcalc.run.code.routers import Routed, Routing, lower_router
-from archcalc.run.code.writing import WIDE, Lines, end_of_scope
+from archcalc.run.code.writing import Lines, end_of_scope
 
-PLACES, INT32 = "index", WIDE  # int32, as wide as statistics
+PLACES, INT32 = "index", "int32"
+GROUPED = (
+    "grouped"  # torch._grouped_mm, which autocast does not know: rows are cast to the matrices' format (_grouped_mm)
+)
 ASSUMED = Assumption(
     Topic.CODE,
     "experts: transformers' default, one grouped product (grouped_mm), whose memory does not depend on which experts "
@@ -89,7 +92,7 @@ class _Experts:
         joint.stands_for = tuple(module.name for module in gate_and_up)
         weight = _joined(joint, weights)
         made = Tensor((*rows.axes[:-1], weight.axes[1]), rows.role)
-        joint.body.append(replace(gate_product, inputs=(rows, weight, offsets), output=made))
+        joint.body.append(replace(gate_product, kind=GROUPED, inputs=(rows, weight, offsets), output=made))
         return [joint, Op("split", (made,), gate_product.output, beside={"up": up_product.output})]
 
     def _sum(self, lines: Lines, answers: Tensor, weights: Tensor, order: Tensor) -> None:
@@ -107,7 +110,7 @@ class _Experts:
 def _told(module: Module, offsets: Tensor) -> Module:
     """A product that is told which rows are whose."""
     (product,) = module.ops
-    module.body[:] = [replace(product, inputs=(*product.inputs, offsets))]
+    module.body[:] = [replace(product, kind=GROUPED, inputs=(*product.inputs, offsets))]
     return module
 
 

@@ -64,6 +64,7 @@ class Habits:
     loss_chunks: str = habit(
         freed="each chunk's logits are freed before the next",
         list="the head makes a list of chunks, which all stay; each is cast to fp32 by itself (torchtune)",
+        packed="rows with a label stand first; each chunk's logits are freed, and computed again going back (TRL)",
         backward="each chunk's loss goes back before the next chunk's logits are made (torchtitan since April 2026)",
         views="chunks of all logits, each cast to fp32 by itself (torchtitan's pull request 996)",
     )
@@ -103,10 +104,6 @@ class Habits:
     quantised_inputs: str = habit(
         freed="products with 4-bit weights keep nothing of what they read (bitsandbytes since 0.43.2)",
         held="such products keep what they read as long as the graph lives (bitsandbytes until 0.43.1)",
-    )
-    quantised_optimizer: str = habit(
-        same="the same optimizer beside quantised weights",
-        **{"adamw-paged": "paged AdamW beside quantised weights (bitsandbytes)"},
     )
     embedding_scale: str = habit(
         plain="embeddings are used as they are",

@@ -26,12 +26,15 @@ class Code:
     name: str
     about: str
     habits: Habits
+    source: str = ""
     version: str = ""
     facts: Facts = NOTHING_SAID
     numbers: tuple[tuple[str, int], ...] = ()  # sizes that it has chosen, by name
     assumed: tuple[Rule, ...] = ()  # what is said under a report
     unmeasured: tuple[Rule, ...] = ()  # what rests on its source alone
     refused: tuple[Rule, ...] = ()  # what it does not have
+    recipes: tuple[Rule, ...] = ()  # what it runs where a question leaves an option open
+    precisions: tuple[tuple[str, tuple[Rule, ...]], ...] = ()  # what the words of --precision mean by it
     choices: tuple[tuple[str, tuple[str, ...]], ...] = ()  # habits that people choose by its flags, and what from
     architectures: tuple[str, ...] = ()  # the families of architectures that it has; empty: any
     measured_kinds: tuple[str, ...] = ()  # kinds of op in the runs that it was compared with; empty: no such list
@@ -80,8 +83,6 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
     """A library by its name, perhaps of a month: `torchtitan@2024-12`. `model_type` is a family of transformers, and
     `config` what its config.json says."""
     name, _, version = written.lower().partition("@")
-    if name == PLAIN:
-        return OWN
     data = _library(name)
     if name == TRANSFORMERS and model_type not in data["families"]:
         raise _no_family(model_type)
@@ -97,12 +98,15 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
         name,
         data["about"],
         Habits.of(said, f"code {name}"),
+        data["source"],
         version,
         facts(data, model_type, config),
         tuple(data.get("numbers", {}).items()),
         assumed=_rules(data, "assumed"),
         unmeasured=_rules(data, "unmeasured"),
         refused=_rules(data, "refused"),
+        recipes=_rules(data, "recipes"),
+        precisions=_precisions(data),
         choices=tuple((habit, tuple(names)) for habit, names in data.get("choices", {}).items()),
         architectures=tuple(data.get("architectures", ())),
         measured_kinds=tuple(data.get("measured_kinds", ())),
@@ -115,10 +119,16 @@ def _rules(data: dict[str, Any], kind: str) -> tuple[Rule, ...]:
     return tuple(map(Rule.of, data.get(kind, ())))
 
 
+def _precisions(data: dict[str, Any]) -> tuple[tuple[str, tuple[Rule, ...]], ...]:
+    """Those of `plain`, where the library's file says nothing of a word."""
+    words = {**_library(PLAIN)["precisions"], **data.get("precisions", {})}
+    return tuple((word, tuple(map(Rule.of, rules))) for word, rules in words.items())
+
+
 def usual_code(model_type: str, config: Mapping[str, Any] | None = None) -> Code:
     """transformers for a model that it has, as far as its classes were compared; else archcalc's own layers."""
     if not model_type:
-        return OWN
+        return code(PLAIN)
     families = _library(TRANSFORMERS).get("families", {})
     return code(TRANSFORMERS, model_type, config) if model_type in families else not_compared(model_type)
 
@@ -130,7 +140,7 @@ def compared_families() -> tuple[str, ...]:
 
 def not_compared(model_type: str) -> Code:
     """archcalc's own layers, in the place of transformers' code."""
-    return replace(OWN, missing=model_type) if model_type else OWN
+    return replace(code(PLAIN), missing=model_type)
 
 
 def _no_family(model_type: str) -> InputError:
@@ -144,7 +154,7 @@ def _no_family(model_type: str) -> InputError:
 
 def known() -> tuple[str, ...]:
     """The names that `code` takes."""
-    return (*sorted(paths.presets("code")), PLAIN)
+    return tuple(sorted(paths.presets("code")))
 
 
 @cache

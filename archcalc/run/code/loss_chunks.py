@@ -39,6 +39,25 @@ def copy_hidden(root: Module, *, narrow: bool) -> None:
     head.body[:0] = [Op("seen", (hidden,), seen), Op("copy", (seen,), copied)]
 
 
+def pack_hidden(root: Module, *, narrow: bool) -> None:
+    """Rows with a label are copied to the front; each chunk of them is multiplied with an fp32 copy of the head.
+    Source: TRL of July 2026, _chunked_cross_entropy_loss and _chunk in trl/trainer/sft_trainer.py."""
+    found = head_and_loss(root)
+    if not found:
+        return
+    head, _ = found
+    product = next(op for op in ops_in(head) if op.traits.contraction)
+    hidden, weight, *_ = product.inputs
+    rows, packed, wide = Tensor(hidden.axes, hidden.role), Tensor(hidden.axes, hidden.role), Tensor(weight.axes, WIDE)
+    for module, _ in walk(head):
+        module.body[:] = [_reading(item, hidden, packed) for item in module.body]
+        if narrow:
+            module.body[:] = [_reading(item, weight, wide) for item in module.body]
+    order = Tensor(hidden.axes[:-1], "index")
+    lines = [Op("copy", (hidden,), rows), Op("constant", (), order), Op("gather", (rows, order), packed)]
+    head.body[:0] = [*lines, *([Op("cast", (weight,), wide)] if narrow else [])]
+
+
 def _reading(item: Op | Module, old: Tensor, new: Tensor) -> Op | Module:
     if isinstance(item, Module):
         return item

@@ -141,6 +141,8 @@ class Lowering:
             interleaved.copy_parts(root)
         if self.loss_chunks > 1 and habits.loss_chunks == "backward":
             loss_chunks.copy_hidden(root, narrow=self.narrow)
+        if self.loss_chunks > 1 and habits.loss_chunks == "packed":
+            loss_chunks.pack_hidden(root, narrow=self.narrow)
         if self.loss_chunks > 1 and habits.loss_chunks in ("list", "views"):
             by_head = habits.loss_chunks == "list"
             loss_chunks.chunk_loss(root, self.loss_chunks, by_head=by_head, is_compiled=self.compiles_loss)

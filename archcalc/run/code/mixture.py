@@ -48,7 +48,7 @@ class _Exchange:
         assert isinstance(gather, Op) and isinstance(gather_back, Op)
         assert isinstance(weighing, Op) and isinstance(adding, Op)
         x, routed, answers = gather.inputs[0], gather.output, gather_back.inputs[0]
-        rows = Tensor((*x.axes[:-1], (Dim.of("row_map", 2 * self._number + 1),)), WIDE)  # int32, as wide as statistics
+        rows = Tensor((*x.axes[:-1], (Dim.of("row_map", 2 * self._number + 1),)), "int32")
         read, given = (whole(tensor) if self.plan.sp else tensor for tensor in (routed, answers))
         there = _chain(("gather", *self._travels, *self._gathers, *self._sorts), (x, rows), (routed, read), read)
         sending = (*self._sorts, *self._scatters)

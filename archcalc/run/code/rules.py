@@ -1,6 +1,7 @@
 """Rules of a library's file: which options and habits they speak of, and what they say.
 
 refused: [{when: {zero: [2, 3]}, about: its distributed optimizer shards no gradients, hint: use --zero 1}]
+recipes: [{when: {lora: any, weights: any}, recompute: full, about: …, source: …}]
 """
 
 from __future__ import annotations
@@ -11,20 +12,28 @@ from typing import Any
 
 ANY = "any"  # whatever is given, but nothing that switches an option off
 OFF = (None, False, 0, 1, "none")
+WORDS = ("when", "about", "hint", "source")  # keys of a rule that are no values
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Holds where every option or habit that it names has one of some values."""
+    """Holds where every option or habit that it names has one of some values; without any, always.
+
+    `values` are what it says of other options, by their names."""
 
     when: tuple[tuple[str, tuple[Any, ...]], ...]
-    about: str
+    about: str = ""
     hint: str = ""
+    source: str = ""
+    values: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
     def of(cls, written: Mapping[str, Any]) -> Rule:
-        when = ((name, tuple(said) if isinstance(said, list) else (said,)) for name, said in written["when"].items())
-        return cls(tuple(when), written["about"], written.get("hint", ""))
+        said = written.get("when", {}).items()
+        when = ((name, tuple(one) if isinstance(one, list) else (one,)) for name, one in said)
+        words = {word: written[word] for word in WORDS[1:] if word in written}
+        values = tuple((name, value) for name, value in written.items() if name not in WORDS)
+        return cls(tuple(when), values=values, **words)
 
     @property
     def first(self) -> str:

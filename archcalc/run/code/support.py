@@ -11,6 +11,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.core.tree import ops_in
 from archcalc.spec.option import declared, flag_of
+from archcalc.storage.named_formats import weight_format
 
 if TYPE_CHECKING:
     from archcalc.run.code.library import Code
@@ -20,6 +21,7 @@ DIVIDES = {  # options that mean something only where a library's code says what
     "pp": ("pipeline", "how layers are divided among pipeline stages"),
     "ep": ("expert_parallel", "how experts are dealt out to GPUs"),
 }
+QUANTISED = "quantised"  # what rules call weights in a quantised format
 
 
 def check(asked: Options, used: Code, family: str) -> None:
@@ -32,7 +34,7 @@ def check(asked: Options, used: Code, family: str) -> None:
             fact = f"archcalc does not know {what} by {used.name} code"
             raise InputError(fact, f"add --code megatron, or leave {flag_of(option)} out", field=flag_of(option))
     for rule in used.refused:
-        if rule.holds(_said(asked, used)):
+        if rule.holds(said(asked, used)):
             raise InputError(rule.about, rule.hint or f"leave {flag_of(rule.first)} out", field=flag_of(rule.first))
 
 
@@ -40,14 +42,14 @@ def assumed(asked: Options, used: Code) -> Iterator[Assumption]:
     """The habits that people choose differently, unless they were given."""
     given = {one.partition("=")[0] for one in asked.habit or ()}
     for rule in used.assumed:
-        if rule.first not in given and rule.holds(_said(asked, used)):
+        if rule.first not in given and rule.holds(said(asked, used)):
             choice = getattr(used.habits, rule.first)
             yield Assumption(Topic.CODE, f"{used.name}: {rule.first}={choice}, {rule.about}", choice, "--habit")
 
 
 def unmeasured(asked: Options, used: Code, **filled: str) -> list[str]:
     """What no run is known to confirm, given the options and what was `filled` in for others."""
-    return [rule.about for rule in used.unmeasured if rule.holds(_said(asked, used) | filled)]
+    return [rule.about for rule in used.unmeasured if rule.holds(said(asked, used) | filled)]
 
 
 def unmeasured_ops(root: Module, used: Code) -> Iterator[Assumption]:
@@ -59,7 +61,9 @@ def unmeasured_ops(root: Module, used: Code) -> Iterator[Assumption]:
         yield Assumption(Topic.ESTIMATE, text)
 
 
-def _said(asked: Options, used: Code) -> dict[str, Any]:
-    """Options and habits in one table; of an option that is also a habit's name, the option."""
+def said(asked: Options, used: Code) -> dict[str, Any]:
+    """Options and habits in one table, of an option that is also a habit's name, the option; and whether the weights
+    are `quantised`."""
     options = {name for name, _ in declared(type(asked))}
-    return {name: choice for name, choice in asdict(used.habits).items() if name not in options} | asked.given
+    chosen = {name: choice for name, choice in asdict(used.habits).items() if name not in options}
+    return chosen | asked.given | {QUANTISED: asked.weights is not None and weight_format(asked.weights).is_quantised}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from archcalc import load
 from archcalc.analyze.memory import Memory, training
-from archcalc.analyze.memory.passes.mixed_precision import autocast
+from archcalc.core.ops import KINDS
 from archcalc.reference.measure import training_step
 from archcalc.reference.transformer import Transformer
 from archcalc.verify.plain import plain
@@ -26,10 +27,15 @@ MODELS = {
 }
 
 
+def _compute_softmax_in_16_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a CPU does: it is in none of PyTorch's lists for CPUs."""
+    monkeypatch.setitem(KINDS, "softmax", replace(KINDS["softmax"], autocast=""))
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_autocast_keeps_what_pytorch_keeps(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Activations of both widths, a copy for each product that reads a wide one, and 16-bit copies of the weights."""
-    monkeypatch.setattr(training, "autocast", lambda: autocast(but=frozenset({"softmax"})))
+    _compute_softmax_in_16_bits(monkeypatch)
     model = load(name, set=MODELS[name])
     net = Transformer(plain(model.resolved), {"attention": "eager", "recompute": "none"})
     ids = [torch.zeros(2, 16, dtype=torch.long) for _ in model.resolved.lengths]
@@ -40,7 +46,7 @@ def test_autocast_keeps_what_pytorch_keeps(name: str, monkeypatch: pytest.Monkey
         return cross_entropy(logits.float().flatten(0, 1), torch.zeros(32, dtype=torch.long))
 
     truth = training_step(net, loss).saved
-    ask = Memory(model, mode="train", precision="autocast", attention="eager")
+    ask = Memory(model, mode="train", precision="autocast", attention="eager", code="plain")
     root = ask.build(model.workload(batch=2, seq=16))
     report = ask.at(2, 16)
     at_loss = next(instant for instant in report.instants if instant.phase == "loss")
@@ -53,7 +59,7 @@ def test_a_gpu_keeps_softmax_in_fp32() -> None:
     model = load("gpt2", set=["dropout=0"])
     ask: dict[str, Any] = {"mode": "train", "code": "plain", "attention": "eager", "batch": 1}
     eager = model.memory(precision="autocast", **ask).rows[0].parts["activations"]
-    mixed = model.memory(precision="mixed", **ask).rows[0].parts["activations"]
+    mixed = model.memory(precision="master", **ask).rows[0].parts["activations"]
     scores = 12 * 12 * 1024 * 1024
     assert eager - mixed > (4 + 2 - 2) * scores
 
@@ -63,7 +69,7 @@ def test_copies_of_weights_end_with_autocast_where_blocks_are_recomputed(
     recompute: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """PyTorch frees the cached copies behind the loss, unless a product saved them, and casts again to recompute."""
-    monkeypatch.setattr(training, "autocast", lambda: autocast(but=frozenset({"softmax"})))
+    _compute_softmax_in_16_bits(monkeypatch)
     model = load(
         "llama-3-8b", set=["decoder=4", "vocab=1000", "d_model=256", "heads=4", "ffn.width=1024", "kv_heads=2"]
     )
@@ -77,6 +83,7 @@ def test_copies_of_weights_end_with_autocast_where_blocks_are_recomputed(
     ours = model.memory(
         mode="train",
         precision="autocast",
+        code="plain",
         attention="eager",
         recompute=said,
         optimizer="sgd",

@@ -17,6 +17,7 @@ def in_chunks(number: int) -> Pass:
     """Each chunk's logits are freed before the next."""
 
     def change(schedule: Schedule) -> None:
+        schedule.chunks = number
         for cell in schedule.logits:
             schedule.bytes[cell] = -(-schedule.bytes[cell] // number)
 
