@@ -104,7 +104,7 @@ def _training(model: Model, asked: Options) -> Case:
         plan=_padded(asked.plan, used),
         format=named_formats.weight_format(asked.weights or kept.weights),
         activations=kept.activations,
-        attention=_attention(asked, kept.activations),
+        attention=_attention(asked, used),
         recipe=kept,
         optimizer=adam,
         accumulate=asked.accumulate or max(asked.plan.pp, used.habits.micro_batches),
@@ -232,7 +232,7 @@ def _inference(model: Model, asked: Options) -> Case:
         plan=asked.plan,
         format=weights,
         activations=used.rules.activations or activations,
-        attention=_attention(asked, "bf16"),
+        attention=_attention(asked, OWN),
         kv_format=named_formats.uniform_format(kv, "--kv-dtype"),
         kv_rule=asked.kv_rule or used.rules.kv_rule,
         state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
@@ -278,8 +278,8 @@ def _stored(kept: StoredWeights | None, tp: int) -> Iterator[Assumption]:
         yield Assumption(Topic.PARALLELISM, kept.estimate, tp)
 
 
-def _attention(asked: Options, activations: str) -> str:
-    """Flash attention if the activations are 16-bit, as its kernel requires."""
-    if asked.attention:
-        return asked.attention
-    return "flash" if BYTES[activations] == 2 else "eager"
+def _attention(asked: Options, used: Code) -> str:
+    """A fused kernel, unless the training code calls none: flash attention in 16 bits, PyTorch's memory-efficient one in
+    fp32."""
+    usual = "eager" if used.habits.attention == "eager" else "flash"
+    return asked.attention or usual

@@ -55,10 +55,16 @@ def _of_attention(case: Case, root: Module, *, matters: bool) -> Iterator[Assump
     """Which attention kernel is assumed, if it matters, and the dtype of eager attention's softmax."""
     used = case.attention
     if matters:
-        yield Assumption(Topic.ATTENTION, f"{used} attention", used, "--attention")
+        yield Assumption(Topic.ATTENTION, _kernel(case), used, "--attention")
     stored = {op.traits.softmax for module, _ in walk(root) if module.region == Region.CORE for op in module.ops}
     if BYTES[case.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
         yield Assumption(Topic.ATTENTION, SOFTMAX["fp32" if "fp32" in stored else "act"], used)
+
+
+def _kernel(case: Case) -> str:
+    """FlashAttention has no fp32; PyTorch's scaled_dot_product_attention takes another kernel then."""
+    is_wide = case.trains and BYTES[case.activations] >= BYTES["fp32"]
+    return "memory-efficient attention" if is_wide and case.attention == "flash" else f"{case.attention} attention"
 
 
 def _of_format(case: Case, root: Module) -> Iterator[Assumption]:
