@@ -35,7 +35,7 @@ class CommonOptions:
         also=("quantization", "weight_dtype"),
     )
     attention: str | None = option(
-        "Attention kernel: scores stored in memory, or flash attention, which stores none.",
+        "Attention: eager stores scores; flash is a kernel that stores none (in fp32 PyTorch's memory-efficient one).",
         word,
         choices=ATTENTION,
         also=("attn_implementation", "attention_backend"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from archcalc.core.errors import InputError
 from archcalc.core.precision import BYTES
 from archcalc.run.choice import Choice, Reason
+from archcalc.run.code import Code
 from archcalc.run.device.attention import kernel_on
 from archcalc.run.device.capabilities import Capabilities
 
@@ -17,10 +18,15 @@ KERNELS = {  # PyTorch's choice: torch.nn.functional.scaled_dot_product_attentio
 }
 
 
-def torch_kernel(asked: str | None, device: Capabilities, activations: str) -> Choice:
-    """What PyTorch's scaled_dot_product_attention takes on the device, unless scores are to be stored."""
+def torch_kernel(asked: str | None, device: Capabilities, activations: str, by: Code) -> Choice:
+    """What PyTorch's scaled_dot_product_attention takes on the device, unless scores are to be stored, or the model's
+    class does not call it."""
     if asked == "eager":
         return Choice("attention", "eager", EAGER, Reason.ASKED)
+    if not asked and by.habits.attention == "eager":
+        return Choice(
+            "attention", "eager", EAGER, Reason.CODE, f"{KERNELS[EAGER]}, as this model's class in {by.words}"
+        )
     found = kernel_on(device, activations)
     if asked and found.name != asked:
         raise InputError(found.why, "choose --attention eager, or leave it out", field="--attention")

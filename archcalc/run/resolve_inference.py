@@ -11,6 +11,7 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.precision import BYTES
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.choose_engine import chosen_engine
+from archcalc.run.code import code, usual_code
 from archcalc.run.engine.catalog import PLAIN
 from archcalc.run.engine.instead import replacement
 from archcalc.run.engine.on_device import UNKNOWN
@@ -33,7 +34,7 @@ def inference_run(model: Model, asked: Options) -> Run:
     computed = str(precision.value)
     activations = "bf16" if computed == "fp8" else computed
     weights, of_weights = _weights(asked, stored, used, computed, activations)
-    attention = _attention(asked, used, activations)
+    attention = _attention(model, asked, used, activations)
     made = Run(
         mode=asked.mode,
         plan=asked.plan,
@@ -123,10 +124,12 @@ def _cache(asked: Options) -> Iterator[Choice]:
         yield Choice("kv_dtype", asked.kv_dtype, f"{asked.kv_dtype} KV cache", Reason.ASKED)
 
 
-def _attention(asked: Options, used: Running, activations: str) -> Choice:
-    if used.rules.torch_attention or used.rules.name == PLAIN:
-        return torch_kernel(asked.attention, (asked.device or UNKNOWN).capabilities, activations)
-    return engine_kernel(asked.attention)
+def _attention(model: Model, asked: Options, used: Running, activations: str) -> Choice:
+    """PyTorch's kernels, or the engine's own."""
+    if not used.rules.torch_attention and used.rules.name != PLAIN:
+        return engine_kernel(asked.attention)
+    by = code(PLAIN) if used.rules.name == PLAIN else usual_code(model.model_type, model.config)
+    return torch_kernel(asked.attention, (asked.device or UNKNOWN).capabilities, activations, by)
 
 
 # Notes

@@ -47,7 +47,7 @@ def training_run(model: Model, asked: Options) -> Run:
         raise refused
     offload = Offload.of(asked)
     offload.check_code(used.name, keeps_gradients=used.habits.gradients == "resident")
-    attention = torch_kernel(asked.attention, device, kept.activations)
+    attention = torch_kernel(asked.attention, device, kept.activations, used)
     chunks = asked.loss_chunks or used.habits.chunks
     made = Run(
         mode="train",

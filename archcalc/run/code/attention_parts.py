@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from archcalc.core.ir import Module, Op, Region, Tensor, walk
 from archcalc.core.tree import ops_in
 from archcalc.run.code import eager
+from archcalc.run.code.layouts import BY_HEAD
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,7 @@ def weights_of(attention: Module) -> list[Tensor]:
 
 def see_by_head(attention: Module, tensor: Tensor) -> None:
     """A projection seen with heads in front of positions: its gradient comes by head, and is copied back."""
-    _, head, seq, _ = tensor.dims
-    if tensor.of is None or min(int(head.size), int(seq.size)) == 1:
+    if tensor.of is None or len(tensor.dims) < BY_HEAD or min(int(dim.size) for dim in tensor.dims[1:3]) == 1:
         return
     place = next(place for place, item in enumerate(attention.body) if tensor.storage in made_by(item))
     attention.body.insert(place + 1, Op("transpose", (tensor.of,), tensor))

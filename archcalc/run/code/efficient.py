@@ -24,7 +24,7 @@ def lower_biased(core: Module, bias: Tensor, *, causal: bool, lies_by_head: bool
     added = _bias_mask(lines, bias, causal=causal, lies_by_head=lies_by_head)
     lines.hold(added)
     shown = _aligned(lines, lines.do("argument", added), query.dims[0])
-    lines.ops.append(Op("efficient", (query, key, value, shown), last.output, beside=_statistics(query)))
+    lines.ops.append(Op("efficient", (query, key, value, shown), last.output, beside=statistics(query)))
     core.body[:] = lines.scope()
     core.work_notes.clear()
 
@@ -42,7 +42,7 @@ def lower_masked(op: Op, mask: Tensor) -> list[Op]:
     if wide.size != past.size:
         bias = lines.do("pad", bias, to=axes(batch, seq, wide))
     lines.ops.extend(end_of_scope(zero))
-    lines.ops.append(Op("efficient", (query, key, value, bias), op.output, beside=_statistics(query)))
+    lines.ops.append(Op("efficient", (query, key, value, bias), op.output, beside=statistics(query)))
     return lines.ops
 
 
@@ -87,7 +87,7 @@ def _rounded_up(name: str, dim: Dim, multiple: int) -> Dim:
     return Dim.of(name, -(-int(dim.size) // multiple) * multiple)
 
 
-def _statistics(query: Tensor) -> dict[str, Tensor]:
+def statistics(query: Tensor) -> dict[str, Tensor]:
     batch, head, seq, _ = query.dims
     rows = _rounded_up("rows", seq, LOGSUMEXP_TO)
     kept = {"logsumexp": Tensor(axes(batch, head, rows), "stat")}

@@ -40,6 +40,14 @@ def group_experts(root: Module, routing: Routing, *, narrow: bool) -> None:
 
 
 @dataclass(frozen=True)
+class Told:
+    """The expert of every row, and where the rows of each expert end."""
+
+    ids: Tensor
+    offsets: Tensor
+
+
+@dataclass(frozen=True)
 class _Experts:
     """What only the chosen experts compute."""
 
@@ -51,9 +59,9 @@ class _Experts:
         _, gather, *inside, _, gather_back, _, adding = self.module.body
         assert isinstance(gather, Op) and isinstance(gather_back, Op) and isinstance(adding, Op)
         lines = Lines(narrow=self.narrow)
-        order, weights, offsets = self._sort(lines, gather)
+        order, weights, told = self._sort(lines, gather)
         sorting, lines.ops = lines.ops, []
-        products = self._multiply(inside, gather.output, offsets)
+        products = self._multiply(inside, gather.output, told)
         self._sum(lines, gather_back.inputs[0], weights, order)
         self.module.body[:] = [*sorting, *products, *lines.returned(adding)]
 
@@ -62,8 +70,8 @@ class _Experts:
         params = (param for child in self.module.children for param in child.params.values())
         return next(dim for param in params for dim in param.dims if dim.dealt)
 
-    def _sort(self, lines: Lines, gather: Op) -> tuple[Tensor, Tensor, Tensor]:
-        """Rows and weights by expert: in which order, the weights, and where the rows of each expert end."""
+    def _sort(self, lines: Lines, gather: Op) -> tuple[Tensor, Tensor, Told]:
+        """Rows and weights by expert: in which order, the weights, and which rows are whose."""
         rows = self.routed.indices.axes
         ids, order, tokens = (lines.do("constant", to=rows, role=PLACES) for _ in range(3))
         lines.do("gather", gather.inputs[0], tokens, into=gather.output)
@@ -72,28 +80,28 @@ class _Experts:
         counts = lines.do("constant", narrowed, to=axes(self._experts), role=INT32)
         offsets = lines.do("constant", counts, role=INT32)
         lines.hold(ids, order, gather.output, weights, narrowed, counts, offsets)
-        return order, weights, offsets
+        return order, weights, Told(ids, offsets)
 
-    def _multiply(self, inside: list[Op | Module], rows: Tensor, offsets: Tensor) -> list[Op | Module]:
+    def _multiply(self, inside: list[Op | Module], rows: Tensor, told: Told) -> list[Op | Module]:
         """Gate and up, or up alone, the activation, and down."""
         *first, down = (item for item in inside if isinstance(item, Module))
         between = [item for item in inside if isinstance(item, Op)]
-        up = self._join(first, rows, offsets) if len(first) > 1 else [_told(module, offsets) for module in first]
-        return [*up, *between, _told(down, offsets)]
+        up = self._join(first, rows, told) if len(first) > 1 else [_grouped(module, told) for module in first]
+        return [*up, *between, _grouped(down, told)]
 
-    def _join(self, gate_and_up: list[Module], rows: Tensor, offsets: Tensor) -> list[Op | Module]:
+    def _join(self, gate_and_up: list[Module], rows: Tensor, told: Told) -> list[Op | Module]:
         """One matrix in the place of two, and the parts of what it makes."""
         gate, up = (module.ops for module in gate_and_up)
-        (gate_product,), (up_product,) = gate, up
-        weights = [one for op in (gate_product, up_product) for one in op.inputs if isinstance(one, Param)]
+        params = [[one for op in ops for one in op.inputs if isinstance(one, Param)] for ops in (gate, up)]
         for module in gate_and_up:
             self.module.drop(module)
         joint = self.module.child("gate_up")
         joint.stands_for = tuple(module.name for module in gate_and_up)
-        weight = _joined(joint, weights)
+        weight, *biases = (_joined(joint, list(both)) for both in zip(*params, strict=True))
         made = Tensor((*rows.axes[:-1], weight.axes[1]), rows.role)
-        joint.body.append(replace(gate_product, kind=GROUPED, inputs=(rows, weight, offsets), output=made))
-        return [joint, Op("split", (made,), gate_product.output, beside={"up": up_product.output})]
+        joint.body.append(replace(gate[0], inputs=(rows, weight), output=made))
+        joint.body.extend(Op("add", (made, bias), made) for bias in biases)
+        return [_grouped(joint, told), Op("split", (made,), gate[-1].output, beside={"up": up[-1].output})]
 
     def _sum(self, lines: Lines, answers: Tensor, weights: Tensor, order: Tensor) -> None:
         """Weighed by the router, in the order of tokens again, and cast back if the weights are wide."""
@@ -107,16 +115,27 @@ class _Experts:
         lines.hold(answers, back, placed, added)
 
 
-def _told(module: Module, offsets: Tensor) -> Module:
-    """A product that is told which rows are whose."""
-    (product,) = module.ops
-    module.body[:] = [replace(product, kind=GROUPED, inputs=(*product.inputs, offsets))]
+def _grouped(module: Module, told: Told) -> Module:
+    """One product for all experts; rows of the bias are gathered, and added in place (`_grouped_linear`)."""
+    product, *biases = module.ops
+    grouped = replace(product, kind=GROUPED, inputs=(*product.inputs, told.offsets))
+    module.body[:] = [grouped, *(line for op in biases for line in _added_in_place(op, told))]
+    if biases:
+        module.body[0] = replace(grouped, output=Tensor(product.output.axes, product.output.role))
+        module.body[-1] = replace(module.ops[-1], inputs=(module.ops[0].output, module.ops[-1].inputs[1]))
     return module
 
 
-def _joined(module: Module, weights: list[Param]) -> Param:
+def _added_in_place(op: Op, told: Told) -> list[Op]:
+    product, bias = op.inputs
+    rows = Tensor(op.output.axes, op.output.role)
+    return [Op("gather", (bias, told.ids), rows), Op("seen", (product, rows), op.output)]
+
+
+def _joined(module: Module, params: list[Param]) -> Param:
     """Behind each other."""
-    experts, width, into = weights[0].dims
-    both: Axes = axes(experts, Dim.of("gate_up", len(weights) * int(width.size)), into)
-    active = total(one.active for one in weights if one.active is not None)
-    return module.param("weight", *both, active=active, role=Role.EXPERT_GATE_UP)
+    experts, width, *into = params[0].dims
+    both: Axes = axes(experts, Dim.of("gate_up", len(params) * int(width.size)), *into)
+    active = total(one.active for one in params if one.active is not None)
+    role = Role.EXPERT_GATE_UP if into else params[0].weight_role
+    return module.param(params[0].name, *both, active=active, role=role)

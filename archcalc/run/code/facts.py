@@ -32,7 +32,7 @@ NOTHING_SAID = Facts()
 
 def facts(data: dict[str, Any], model_type: str, config: Mapping[str, Any] | None) -> Facts:
     """By the keys that a library's file names; what a config leaves out has the default of its class."""
-    if not (data_root() / "hf" / f"{model_type}.json").exists():
+    if not is_described(model_type):
         return NOTHING_SAID
     said = _values(model_type, config or {})
     caps, divides = (any(said.get(key) for key in data.get(name, ())) for name in ("logits_cap", "divides_chosen"))
@@ -42,6 +42,11 @@ def facts(data: dict[str, Any], model_type: str, config: Mapping[str, Any] | Non
     keys = data.get("dropout", {}).get(model_type)
     rates = keys and tuple((place, float(said.get(key) or 0)) for place, key in keys.items())
     return Facts(next(names, ""), caps, divides, rates)
+
+
+def is_described(model_type: str) -> bool:
+    """Whether transformers has such a type, and archcalc its config class."""
+    return bool(model_type) and (data_root() / "hf" / f"{model_type}.json").exists()
 
 
 def _values(model_type: str, config: Mapping[str, Any]) -> dict[str, Any]:

@@ -41,9 +41,17 @@ class Habits:
         interleaved="one matrix makes them group by group of heads: views, or copies for every head (litgpt)",
         behind="one matrix makes them behind each other: views, each with adapters of its own (litgpt)",
     )
+    attention: str = habit(
+        fused="a kernel that stores no scores: flash attention in 16 bits, PyTorch's memory-efficient one in fp32",
+        eager="scores are stored: the library's class calls no kernel unless it is asked to",
+    )
     kv_heads: str = habit(
         view="attention kernels read keys and values of a group of heads where they are",
         copy="keys and values are copied for every head before attention",
+    )
+    fp32_kernel: str = habit(
+        flash="attention in fp32 keeps what it keeps in 16 bits",
+        efficient="attention in fp32 is PyTorch's memory-efficient kernel, with statistics for a multiple of 32 rows",
     )
     capped: str = habit(
         plain="attention with capped scores is a kernel that keeps a number for each row",

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from archcalc.core.ir import Dim, Module, Op, Tensor, axes
 from archcalc.run.code.attention_parts import core_of
+from archcalc.run.code.efficient import statistics
 from archcalc.run.code.layouts import Layouts
 
 
@@ -29,6 +30,16 @@ def _by_position(item: Op | Module, layouts: Layouts) -> list[Op | Module]:
         return [item]
     made = Tensor(item.output.axes, item.output.role)
     return [replace(item, output=made), Op("copy", (made,), item.output)]
+
+
+def memory_efficient(op: Op, *, narrow: bool) -> list[Op]:
+    """FlashAttention has no fp32: PyTorch takes its memory-efficient kernel, which keeps more statistics.
+
+    Source: PyTorch, aten/src/ATen/native/transformers/cuda/sdp_utils.cpp: check_flash_attention_datatype."""
+    query, key, *_ = op.inputs
+    if narrow or query.dims[1] != key.dims[1]:
+        return [op]
+    return [replace(op, kind="efficient", beside=statistics(query))]
 
 
 def with_random_state(op: Op, *, narrow: bool) -> list[Op]:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.run.code.facts import NOTHING_SAID, Facts, facts
+from archcalc.run.code.facts import NOTHING_SAID, Facts, facts, is_described
 from archcalc.run.code.habits import Habits
 from archcalc.run.code.rules import Rule
 from archcalc.spec import paths
@@ -84,7 +84,7 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
     `config` what its config.json says."""
     name, _, version = written.lower().partition("@")
     data = _library(name)
-    if name == TRANSFORMERS and model_type not in data["families"]:
+    if name == TRANSFORMERS and not is_described(model_type):
         raise _no_family(model_type)
     if version and not DATE.fullmatch(version):
         raise InputError(f"{version} is no month or day", f"write it as {name}@2025-01", field="--code")
@@ -126,16 +126,8 @@ def _precisions(data: dict[str, Any]) -> tuple[tuple[str, tuple[Rule, ...]], ...
 
 
 def usual_code(model_type: str, config: Mapping[str, Any] | None = None) -> Code:
-    """transformers for a model that it has, as far as its classes were compared; else archcalc's own layers."""
-    if not model_type:
-        return code(PLAIN)
-    families = _library(TRANSFORMERS).get("families", {})
-    return code(TRANSFORMERS, model_type, config) if model_type in families else not_compared(model_type)
-
-
-def compared_families() -> tuple[str, ...]:
-    """The model types of transformers whose code is known."""
-    return tuple(sorted(_library(TRANSFORMERS)["families"]))
+    """transformers for a model that it has, else archcalc's own layers."""
+    return code(TRANSFORMERS, model_type, config) if is_described(model_type) else not_compared(model_type)
 
 
 def not_compared(model_type: str) -> Code:

@@ -38,7 +38,7 @@ class _Masks:
     def read_by(self, item: Op | Module) -> list[Op | Module]:
         if isinstance(item, Module):
             return [item]
-        if item.traits.hides:
+        if item.traits.hides and self.batch not in item.inputs[1].dims:  # the same mask for every sequence
             scores, mask = item.inputs
             return [replace(item, kind="add", inputs=(scores, self._of(mask.dims, item.sees, scores.role)))]
         return [*self._by_kernel(item)]

@@ -76,10 +76,16 @@ class ModelFrame:
 
 
 def model_frames(root: Module, *, narrow: bool) -> list[ModelFrame]:
-    """Every stack with the embedding in front of it."""
-    embeddings = [child for child in root.children if child.group == ModuleGroup.EMBEDDING]
-    stacks = [child for child in root.children if child.group == ModuleGroup.BLOCKS]
-    return [ModelFrame(embedding, stack, narrow=narrow) for embedding, stack in zip(embeddings, stacks, strict=True)]
+    """Every stack of blocks with the embedding in front of it; a stack that has none is left as it is."""
+    found: list[ModelFrame] = []
+    embedding: Module | None = None
+    for child in root.children:
+        if child.group == ModuleGroup.EMBEDDING:
+            embedding = child
+        elif child.group == ModuleGroup.BLOCKS and embedding:
+            found.append(ModelFrame(embedding, child, narrow=narrow))
+            embedding = None
+    return [frame for frame in found if frame.blocks]
 
 
 def hold_hidden_states(root: Module) -> None:

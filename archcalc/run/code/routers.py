@@ -40,7 +40,7 @@ def keep_bare(root: Module) -> None:
 
 def lower_router(mixture: Module, routing: Routing, *, narrow: bool) -> Routed:
     router = _router_of(mixture)
-    product, softmax, choose = router.ops
+    *product, softmax, choose = router.ops
     (scores,), lines = softmax.inputs, Lines(narrow=narrow)
     shares = lines.do(softmax.kind, lines.cast(scores, WIDE))
     weights = Tensor(choose.output.axes, shares.role)
@@ -49,7 +49,7 @@ def lower_router(mixture: Module, routing: Routing, *, narrow: bool) -> Routed:
         weights = _divided(lines, weights)
     if routing.is_cast:
         weights = lines.cast(weights, scores.role)
-    router.body[:] = [product, *lines.ops]
+    router.body[:] = [*product, *lines.ops]
     return Routed(scores, weights, choose.beside["indices"])
 
 

@@ -97,10 +97,13 @@ def attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """The flash kernel, which shares keys among heads itself; the memory-efficient one with a mask, or for values of
-    another width than keys (`check_head_dim_size_flash` in ATen/native/transformers/cuda/sdp_utils.cpp)."""
-    if attn_mask is None and key.shape[-1] == value.shape[-1]:
-        return _flash(query, key, value, dropout_p, is_causal, scale)
+    """The flash kernel, which shares keys among heads itself; the memory-efficient one in fp32, with a mask, or for
+    values of another width than keys (`check_flash_attention_datatype`, `check_for_attn_mask` and
+    `check_head_dim_size_flash` in ATen/native/transformers/cuda/sdp_utils.cpp)."""
+    shares_keys = key.shape[1] != query.shape[1]
+    is_narrow = query.dtype is not torch.float32
+    if attn_mask is None and key.shape[-1] == value.shape[-1] and (is_narrow or shares_keys):
+        return _flash(query, key, value, dropout_p, is_causal, scale)  # in fp32 another kernel, of the same tensors
     bias = None if attn_mask is None else _bias(attn_mask, query, key)
     trains = torch.is_grad_enabled() and any(one.requires_grad for one in (query, key, value))
     kernel = aten._scaled_dot_product_efficient_attention

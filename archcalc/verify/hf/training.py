@@ -16,9 +16,10 @@ from archcalc.importers.hf._helpers.reading import described
 from archcalc.importers.meta import build
 from archcalc.importers.meta.cleaned import cleaned
 from archcalc.verify.hf.as_on_a_gpu import FUSED, as_on_a_gpu
+from archcalc.verify.hf.batch import WITHOUT_LABELS, Batch
 from archcalc.verify.hf.built import PLAIN, class_named, needed
+from archcalc.verify.hf.setting import TYPES, Setting
 
-TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "adamw": (torch.optim.AdamW, {}),
     "adam": (torch.optim.Adam, {}),
@@ -32,26 +33,8 @@ OPTIMIZERS = {
     for variant, chosen in VARIANTS.items()
     if made is not torch.optim.SGD or variant != "-fused"  # which the meta device does not know
 }
-FOR_EACH_TOKEN = ("causal", "masked", "token")  # tasks by where their labels stand
-FOR_THE_WHOLE = ("sequence", "image")
 STEPS = 2
 EVERY_LINEAR = "all-linear"  # peft's word for all but the head
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How a class is trained."""
-
-    batch: int
-    seq: int
-    target_seq: int = 0  # of a decoder behind an encoder; as long as `seq` if it is not said
-    precision: str = "bf16"
-    attention: str = "eager"
-    optimizer: str = "adamw-foreach"
-    recompute: bool = False
-    lora: int = 0  # the rank of peft's adapters
-    targets: tuple[str, ...] = ()  # the layers that get them, or peft's choice for the model type
-    keep_outputs: bool = False  # a loop with a name for all that the model gives out, not for the loss alone
 
 
 @dataclass(frozen=True)
@@ -93,11 +76,11 @@ class Training:
 
     def _attention(self) -> str:
         """By transformers' name: `as_on_a_gpu` says which kernels each calls."""
-        if self.setting.attention == "eager":
-            return "eager"
         made = getattr(needed("transformers"), class_named(self.config))
-        if made._supports_sdpa:
+        if made._supports_sdpa and self.setting.attention != "eager":
             return "sdpa"
+        if self.setting.attention in ("eager", "default"):
+            return "eager"
         if made._supports_attention_backend:
             return FUSED
         raise InputError(f"{made.__name__} calls no fused attention kernel that can be traced", "use eager attention")
@@ -129,29 +112,12 @@ class Training:
     def inputs(self) -> dict[str, Tensor]:
         """What the class reads first, and labels."""
         model = self.model.get_base_model() if self.setting.lora else self.model
-        name, config = str(model.main_input_name), model.config
-        if name != "pixel_values":
-            return {name: self._ids(self.setting.seq), **self._labels()}
-        size = config.image_size
-        height, width = size if isinstance(size, list | tuple) else (size, size)
-        shape = self.setting.batch, config.num_channels, height, width
-        return {name: torch.zeros(shape, dtype=TYPES[self.setting.precision], device=self.device), **self._labels()}
+        return Batch(model, self._task, self.setting, self.device).inputs()
 
-    def _labels(self) -> dict[str, Tensor]:
-        name = class_named(self.config)
-        task = described(self.config["model_type"])["classes"][name]
-        if task in FOR_THE_WHOLE:
-            return {"labels": self._ids()}
-        if task in FOR_EACH_TOKEN:
-            return {"labels": self._ids(self.setting.seq)}
-        if task == "seq2seq":
-            return {"labels": self._ids(self.setting.target_seq or self.setting.seq)}
-        if task == "answer":
-            return {"start_positions": self._ids(), "end_positions": self._ids()}
-        raise InputError(f"{name} computes no loss of its own", "name a class with a head in architectures")
-
-    def _ids(self, *length: int) -> Tensor:
-        return torch.zeros(self.setting.batch, *length, dtype=torch.long, device=self.device)
+    @property
+    def _task(self) -> str:
+        classes: dict[str, str] = described(self.config["model_type"])["classes"]
+        return classes[class_named(self.config)]
 
     def run(self, begin: Callable[[str, int], None]) -> None:
         """The steps; `begin` is told of every phase."""
@@ -168,6 +134,8 @@ class Training:
 
     def _forward(self) -> Any:
         outputs = self.model(**self.inputs)
+        if self._task in WITHOUT_LABELS:
+            return outputs[0].mean()
         return outputs if self.setting.keep_outputs else outputs.loss
 
 

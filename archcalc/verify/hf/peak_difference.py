@@ -1,0 +1,86 @@
+"""How far `archcalc memory --mode train --overhead 0` is from the tensors that a transformers class has alive at once.
+
+The class runs two steps on the meta device; the second one's peak is compared, which has optimizer states from its
+beginning. A CUDA context and the allocator's blocks are on neither side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from archcalc.analyze.memory.answer import Memory
+from archcalc.importers.hf._helpers import imported
+from archcalc.model import Model, from_document
+from archcalc.spec.sizes import Sizes
+from archcalc.verify.hf.lora_layers import adapted_elements, adapted_layers
+from archcalc.verify.hf.setting import Setting
+from archcalc.verify.hf.traced import trace_training
+from archcalc.verify.hf.training import Training
+
+SECOND = 1  # the step that is compared
+RANK = 4
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of training, as the options of `archcalc memory` name it."""
+
+    precision: str
+    recompute: bool = False
+    lora: bool = False
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Bytes of both peaks."""
+
+    ours: int
+    theirs: int
+
+    @property
+    def percent(self) -> float:
+        return 100 * (self.ours / self.theirs - 1)
+
+
+def difference(config: dict[str, Any], way: Way, batch: int, seq: int) -> Difference:
+    """Of the model that a config.json describes."""
+    model = from_document(imported.document(dict(config), "config.json"), "config.json", ())
+    memory = _memory(model, way)
+    sizes = _sizes(model, batch, seq)
+    training = Training(config, _setting(model, config, way, sizes), model.document.head_in_checkpoint)
+    if way.lora:
+        adapted_elements(memory, training)
+    trace = trace_training(training)
+    peaks = [peak.bytes for phase, peak in trace.peaks.items() if phase.step == SECOND]
+    return Difference(memory.peak_bytes(sizes), max(peaks))
+
+
+def _memory(model: Model, way: Way) -> Memory:
+    options: dict[str, Any] = {"recompute": "full"} if way.recompute else {}
+    if way.lora:
+        options["lora"] = RANK
+    return Memory(model, mode="train", overhead=0, precision=way.precision, **options)
+
+
+def _sizes(model: Model, batch: int, seq: int) -> Sizes:
+    """Every length that the model lets one choose."""
+    free = {name: seq for name, limit in model.resolved.lengths.items() if not limit.fixed}
+    return Sizes(batch, **free)
+
+
+def _setting(model: Model, config: dict[str, Any], way: Way, sizes: Sizes) -> Setting:
+    work = model.workload(**sizes.given(), mode="train")
+    first, *others = (*work.lengths.values(), 1)
+    return Setting(
+        work.batch,
+        first,
+        target_seq=others[0] if len(others) > 1 else 0,
+        precision=way.precision,
+        attention="default",
+        optimizer="adamw-fused",
+        recompute=way.recompute,
+        lora=RANK if way.lora else 0,
+        targets=adapted_layers(config) if way.lora else (),
+        shape=() if work.lengths else tuple(getattr(model.resolved, "input", ())),
+    )
