@@ -1,27 +1,44 @@
-"""The error bands of training peaks, by the code that ran, as presets/accuracy/training.yaml has them."""
+"""The files of bands, as archcalc reads them from presets/accuracy: one entry for each class of runs.
+
+    files(rows)    training.yaml and inference.yaml, as text
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
-from math import ceil
+from collections.abc import Iterable, Iterator
 
-from measured_codes import name_of
-from measured_figures import Figure
-from measured_peaks import TRAINING
+from measured_classes import COVERED, FEWEST, SOURCES, Runs, band, classes
+from measured_devices import UNNAMED
+from measured_rows import Row
 
-WITHIN = 0.8  # of all runs
-FEWEST = 10  # runs of which a band of their own can be told
+HEAD = """\
+# How far archcalc's answers, as typed, were from {what}, by class of runs: `runner` is the {runner}, `devices` the kind of
+# device, `sharding` one (GPU), tensor, fsdp (ZeRO-3), zero (ZeRO-1 or 2) or pipeline (or expert parallelism). `band` is the
+# error, in percent, that {covered:.0%} of the runs of a source that was left out stay within, by the others' errors. A class has
+# at least {fewest} compared runs of {sources} sources. Printed by benchmarks/accuracy.py --bands.
+classes:"""
+FILES = {
+    "training.yaml": ("train", "measured peaks of training", "code"),
+    "inference.yaml": ("infer", "measured memory of inference: KV pools, and peaks of engines without one", "engine"),
+}
 
 
-def bands(figures: list[Figure]) -> Iterator[str]:
-    """A line for each code of which enough runs were measured, and one for all of them."""
-    errors: dict[str, list[float]] = defaultdict(list)
-    for figure in figures:
-        if TRAINING in figure.of and figure.error is not None:
-            errors["any"].append(abs(figure.error))
-            errors[name_of(figure.case) or "any"].append(abs(figure.error))
-    for name, found in sorted(errors.items()):
-        if len(found) >= FEWEST:
-            within = sorted(found)[ceil(WITHIN * len(found)) - 1]
-            yield f"{name}: {{band: {ceil(100 * within)}, runs: {len(found)}}}"
+def files(rows: Iterable[Row]) -> dict[str, str]:
+    """By the name of the file."""
+    found = classes(rows)
+    return {name: _file(mode, what, runner, found) for name, (mode, what, runner) in FILES.items()}
+
+
+def _file(mode: str, what: str, runner: str, found: list[Runs]) -> str:
+    head = HEAD.format(what=what, runner=runner, covered=COVERED, fewest=FEWEST, sources=SOURCES)
+    return "\n".join((head, *sorted(_entries(runs for runs in found if runs.of[0] == mode))))
+
+
+def _entries(found: Iterable[Runs]) -> Iterator[str]:
+    for runs in found:
+        stated = band(runs.measured)
+        _, runner, devices, sharding = runs.of
+        if stated is None or devices == UNNAMED:
+            continue
+        numbers = f"band: {stated * 100:.0f}, runs: {len(runs.errors)}, sources: {len({row.source for row in runs.rows})}"
+        yield f"  - {{runner: {runner}, devices: {devices}, sharding: {sharding}, {numbers}}}"

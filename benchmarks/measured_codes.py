@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from measured_cases import Case
 
-Case = dict[str, Any]
+from archcalc.run.code.library import known
 
 FILE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("measured_codes.yaml").read_text("utf-8"))
 DATE = re.compile(r"(?<!\d)(20\d\d)-?(0[1-9]|1[0-2])(?:-?(\d\d))?(?!\d)")  # 202412, 2025-06 and 2024-12-26
@@ -26,11 +27,12 @@ def code_of(case: Case) -> str | None:
 
 
 def name_of(case: Case) -> str | None:
-    """By the repository that the source names, else by the engine that the case does."""
-    for said in (case.get("source"), case.get("engine"), (case.get("flags") or {}).get("code")):
-        for words, name in FILE["repositories"].items():
+    """By what the case says of its code, else by the repository of its source, else by its engine."""
+    flags = case.get("flags") or {}
+    for said in (flags.get("code"), case.get("source"), case.get("engine")):
+        for words, names in FILE["repositories"].items():
             if words in str(said).lower():
-                return str(name)
+                return next((name for name in names if name in known()), None)
     return None
 
 
@@ -38,7 +40,8 @@ def version_of(case: Case) -> str | None:
     """What is known of the source, else the date in it, else the month of its pull request."""
     if version := facts_of(case).get("version"):
         return str(version)
-    if date := DATE.search(str(case.get("source"))):
+    flags = case.get("flags") or {}
+    if date := DATE.search(str(case.get("source"))) or DATE.search(str(flags.get("code"))):
         return _month_end(*(int(part or 31) for part in date.groups()))
     request = REQUEST.search(str(case.get("source")))
     months = FILE["pull_requests"].get(name_of(case)) or {}
@@ -49,17 +52,6 @@ def version_of(case: Case) -> str | None:
 def facts_of(case: Case) -> dict[str, Any]:
     """What measured_codes.yaml says of the case's source."""
     return next((known for known in FILE["sources"] if _is_of(case, known)), {})
-
-
-def since(case: Case, name: str, version: str) -> bool:
-    """Whether a case is of that code, and of that month or a later one; a code without a version is today's."""
-    return name_of(case) == name and (version_of(case) or "9999-12") >= version
-
-
-def allocator_of(case: Case) -> str | None:
-    """`plain` or `expandable`, where the source shows another than its code sets."""
-    allocator: str | None = facts_of(case).get("allocator")
-    return allocator
 
 
 def _month_end(year: int, month: int, day: int) -> str:

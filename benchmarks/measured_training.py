@@ -1,138 +1,180 @@
-"""Measured training runs as questions: the options of `archcalc memory` that say what a case and its code say."""
+"""Measured training runs as options of `archcalc memory` and `archcalc fit`.
+
+`trained(case)` is what a user would type from what the case says; `facts(case)` is what is known of its source besides:
+the month of the code, the allocator that it was started with, ranks and layers of its configs.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from measured_asked import said_plan
-from measured_codes import Case, allocator_of, code_of, facts_of, name_of
+from measured_cases import Case
+from measured_codes import code_of, facts_of, name_of
+from measured_names import Typed
+from measured_plan import Plan, plan_of
 from measured_units import Inexpressible, number
-from measured_weights import quantised
+from measured_weights import weights_of
+from measured_words import every, option
 
-from archcalc.run.code.library import known
+Options = dict[str, Any]
 
-NARROW = ("float8", "fp8", "rowwise", "tensorwise", "mxfp8")
-OFFLOADED = ("act_offload", "activation_offload", "act_cpu_offload")
-OPTIMIZERS = ("adafactor", "lion", "muon", "momentum", "sgd")
-WORDS_OF_ALL = ("all", "every")
-
-
-def trained(case: Case) -> dict[str, Any]:
-    """Every option of one case."""
-    _refuse(case)
-    options: dict[str, Any] = {"mode": "train", "overhead": 0, "attention": attention(case), **spread(case)}
-    options |= {"precision": precision(case), "recompute": recomputed(case), **habits(case)}
-    if accumulated := number(case["flags"].get("grad_accum")):
-        options["accumulate"] = accumulated
-    if _chunked(case):
-        options["loss_chunks"] = 8  # torchtune's and torchtitan's number
-    if _is_adapted(case):
-        options |= adapters(case)
-    return options
+RANK = re.compile(r"\br(?:ank)? ?(\d+)\b", re.IGNORECASE)
+LAYERS = {"o": "out", "o_proj": "out", "q_proj": "q", "k_proj": "k", "v_proj": "v", "wo": "out"}
+ADAPTED = ("q", "k", "v", "out", "gate", "up", "down", "head")
+CHUNKS = 8  # torchtune's and torchtitan's number
+UNSAID: tuple[tuple[str, str], ...] = (  # flags that no option says
+    ("optim_in_bwd", "an optimizer that steps inside backward"),
+    ("optimizer_in_bwd", "an optimizer that steps inside backward"),
+    ("tiled_mlp", "feed-forward layers computed in tiles"),
+)
+HOSTED = ("act_offload", "activation_offload", "act_cpu_offload")
 
 
-def _refuse(case: Case) -> None:
+def trained(case: Case, typed: Typed) -> Options:
+    """Every option of one case, as typed."""
     flags = case["flags"]
-    if any(flags.get(flag) for flag in OFFLOADED):
-        raise Inexpressible("activations offloaded to the host")
-    if flags.get("optim_in_bwd") or flags.get("optimizer_in_bwd"):
-        raise Inexpressible("an optimizer that steps inside backward")
-    if "nvfp4" in _number_format(case):
+    for flag, words in UNSAID:
+        if _is_on(flags.get(flag)):
+            raise Inexpressible(words)
+    return {
+        "mode": "train",
+        "batch": _batch(case),
+        "seq": length(case),
+        "precision": _precision(case),
+        **_adapters(case, typed),
+        "recompute": _recomputed(case),
+        "optimizer": option("optimizer", flags.get("optimizer")),
+        "attention": option("attention", flags.get("attention") or flags.get("attn_implementation")),
+        "accumulate": number(flags.get("grad_accum") or flags.get("accumulate")) or None,
+        "loss-chunks": CHUNKS if _chunked(case) else None,
+        "compile": "code" if _is_on(flags.get("compile")) else None,
+        "offload": ",".join(_offloaded(case)),
+        "code": name_of(case),
+        **_spread(case).options,
+    }
+
+
+def facts(case: Case) -> Options:
+    """What only the case's source tells; options of these names replace what was typed."""
+    known = facts_of(case)
+    if not case["kind"].startswith("train"):
+        return {name: known[name] for name in ("seq", "weights") if name in known and not case.get(name)}
+    quantised = known.get("qlora") if case.get("quantisation") else None
+    adapted = _method(case) == "lora"
+    found = {
+        "code": code_of(case),
+        "allocator": known.get("allocator"),
+        "compile": known.get("compile") if _is_on(case["flags"].get("compile")) else "none",
+        "habit": tuple(known.get("habit", ())),
+        "precision": known.get("precision"),
+        "lora": (quantised or known.get("lora")) if adapted and not _rank(case) else None,
+        "lora-targets": ",".join(known.get("targets", ())) if adapted and not _targets(case) else None,
+        "sp": name_of(case) == "torchtitan" and plan_of(case).tp > 1,  # wherever it divides layers
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def sharding_of(case: Case) -> str:
+    return _spread(case).sharding
+
+
+def length(case: Case) -> int | None:
+    """Tokens; `<= 768 (longest batch)` is 768, and a size of images is none."""
+    said = str(case.get("seq") or "").replace(",", "")
+    if "px" in said or re.match(r"\d+x\d+", said):
+        return None
+    found = re.search(r"\d+(\.0*)?(?![\d.])", said)
+    if found is None:
+        raise Inexpressible("the case does not give the sequence length")
+    return number(found[0])
+
+
+def _batch(case: Case) -> int:
+    """Sequences that a GPU computes together."""
+    found = case.get("batch") or case["flags"].get("micro_batch")
+    if not found:
+        raise Inexpressible("the case does not give the batch size")
+    return number(found)
+
+
+def _precision(case: Case) -> str | None:
+    """Where the words leave no choice; of a bare `bf16` the code or the method decides what is in which format."""
+    narrow = option("float8", case["flags"].get("float8") or case["flags"].get("fp8") or _said_of_weights(case))
+    if narrow == "nvfp4":
         raise Inexpressible("training in NVFP4")
+    return narrow or option("precision", case.get("dtype"))
 
 
-def _number_format(case: Case) -> str:
-    said = case.get("quantisation") or case["flags"].get("float8")
-    return str(said or case.get("dtype") or "").lower()
+def _said_of_weights(case: Case) -> str:
+    """Of a run without adapters, which compute in 16 bits over whatever weights."""
+    return "" if _method(case) == "lora" else str(case.get("quantisation") or "")
 
 
-def habits(case: Case) -> dict[str, Any]:
-    """What the code decides and not the case, and where the case's source shows another choice."""
-    code = code_of(case) if name_of(case) in known() else None
-    return {"code": code, "allocator": allocator_of(case), "optimizer": optimizer(case), "compile": compiled(case)}
+def _spread(case: Case) -> Plan:
+    """With Megatron's distributed optimizer, which is ZeRO's stage 1."""
+    plan = plan_of(case)
+    distributed = "distributed" in str(case["flags"].get("optimizer")).lower()
+    return plan if plan.zero or not distributed else Plan(**{**plan.__dict__, "zero": 1})
 
 
-def optimizer(case: Case) -> str | None:
-    """Where the case names another than its code's AdamW."""
-    said = str(case["flags"].get("optimizer")).lower().replace("-", "")
-    if "8bit" in said:
-        return "adam8bit"
-    if "fused" in said:
-        return "adamw-fused"
-    return next((name for name in OPTIMIZERS if name in said), None)
-
-
-def compiled(case: Case) -> str:
-    """What the code compiles, unless its source shows another choice."""
-    if not case["flags"].get("compile"):
-        return "none"
-    return str(facts_of(case).get("compile") or "code")
-
-
-def attention(case: Case) -> str:
-    said = case["flags"].get("attention") or case["flags"].get("attn_implementation")
-    return "eager" if said == "eager" else "flash"
-
-
-def precision(case: Case) -> str:
-    """FSDP2 and Megatron keep weights, or a copy of them, in fp32; the others train in what the case names."""
-    if any(word in _number_format(case) for word in NARROW):
-        return "fp8-gathered" if "all-gather" in _number_format(case) else "fp8"
-    dtype = str(case.get("dtype") or "").lower()
-    if "fp32 params" in dtype or name_of(case) in ("torchtitan", "megatron"):
-        return "mixed"
-    if "amp" in dtype or "autocast" in dtype:
-        return "autocast"
-    return "fp32" if dtype in ("fp32", "float32", "32-true") else "bf16"
-
-
-def recomputed(case: Case) -> str:
-    """torchtitan's selective checkpointing chooses op by op, unless it is said to choose layers; so do its own configs
-    of Llama 3 8B, where a case of it does not say."""
-    usual = "selective" if name_of(case) == "torchtitan" else case["flags"].get("gradient_checkpointing")
-    said = str(case["flags"].get("recompute", usual)).lower()
-    if "layer" in said:
-        raise Inexpressible("every second layer recomputed")
-    if "selective" in said:
-        return "ops" if name_of(case) == "torchtitan" else "selective"
-    return "full" if "full" in said or said == "true" else "none"
+def _recomputed(case: Case) -> str | None:
+    """torchtitan's selective checkpointing chooses op by op, unless it is said to choose layers."""
+    flags = case["flags"]
+    said = flags.get("recompute", flags.get("gradient_checkpointing"))
+    found = option("recompute", said)
+    return "ops" if found == "selective" and name_of(case) == "torchtitan" else found
 
 
 def _chunked(case: Case) -> bool:
-    """As a case says; its code may have chunks where it does not."""
-    return "chunked" in str(case["flags"].get("loss") or "") or bool(case["flags"].get("chunked_ce"))
+    return "chunked" in str(case["flags"].get("loss") or "") or _is_on(case["flags"].get("chunked_ce"))
 
 
-def spread(case: Case) -> dict[str, Any]:
-    """Shards and replicas. torchtitan divides the sequence wherever it divides layers."""
-    said = said_plan(case)
-    tp, cp = (number(said.get(way), 1) for way in ("tp", "cp"))
-    found: dict[str, Any] = {"tp": tp} | ({"cp": cp} if cp > 1 else {})
-    if tp > 1 and (said.get("sp") or name_of(case) == "torchtitan"):
-        found["sp"] = True
-    whole_shards = said.get("fsdp") or said.get("sharding") == "FULL_SHARD"  # as FSDP1 calls it
-    replicas = number(said.get("fsdp") or said.get("dp")) or max(1, number(said.get("gpus")) // (tp * cp))
-    if replicas * cp > 1:
-        found |= {"dp": replicas, "zero": 3 if whole_shards else number(said.get("zero"))}
-    if said.get("reshard_after_forward") in ("never", False) and "zero" in found:
-        found["reshard_after_forward"] = "never"
-    if said.get("reshard_after_forward") == "always" and "zero" in found:
-        found["reshard_after_forward"] = "always"
-    return found
+def _offloaded(case: Case) -> list[str]:
+    flags = case["flags"]
+    hosted = ["activations"] if any(_is_on(flags.get(flag)) for flag in HOSTED) else []
+    return list(dict.fromkeys([*every("offload", flags.get("offload")), *hosted]))
 
 
-def _is_adapted(case: Case) -> bool:
-    return "lora" in str(case["flags"].get("method", "")).lower()
+# Adapters
 
 
-def adapters(case: Case) -> dict[str, Any]:
-    """LoRA's rank and layers as the case gives them, else as the configs of its source do."""
-    flags, facts = case["flags"], facts_of(case)
-    usual = facts.get("qlora") if case.get("quantisation") else None
-    rank = number(flags.get("rank") or flags.get("lora_rank") or usual or facts.get("lora"))
-    if not rank:
-        raise Inexpressible("the case does not give the rank of LoRA's adapters")
-    said = str(flags.get("layers") or "").lower()
-    targets = ("all",) if any(word in said for word in WORDS_OF_ALL) else tuple(facts.get("targets", ()))
-    named = {"lora_targets": targets} if targets and "only" not in said else {}
-    return {"lora": rank, **named} | ({"weights": quantised(case)} if case.get("quantisation") else {})
+def _method(case: Case) -> str | None:
+    """`lora`, or None of full training; refused where archcalc has no option for it."""
+    return option("method", case["flags"].get("method"))
+
+
+def _adapters(case: Case, typed: Typed) -> Options:
+    method = _method(case)
+    if method in ("dpo", "grpo"):
+        return {"method": method}
+    if method != "lora":
+        return {}
+    return {"lora": _rank(case), "lora-targets": _targets(case), "weights": _frozen(case, typed)}
+
+
+def _frozen(case: Case, typed: Typed) -> str | None:
+    """The format of frozen weights: as the case says, else NF4 where it says QLoRA."""
+    flags = case["flags"]
+    said = f"{case.get('quantisation') or ''} {case.get('dtype') or ''} {flags.get('method') or ''}"
+    found = weights_of({**case, "quantisation": said}, typed)
+    return found or ("nf4" if "qlora" in said.lower() else None)
+
+
+def _rank(case: Case) -> int | None:
+    flags = case["flags"]
+    said = RANK.search(str(flags.get("method") or ""))
+    return number(flags.get("rank") or flags.get("lora_rank") or (said[1] if said else None)) or None
+
+
+def _targets(case: Case) -> str | None:
+    """Layers as archcalc names them; None where the case names none."""
+    flags = case["flags"]
+    said = flags.get("lora_targets") or flags.get("targets") or flags.get("layers") or flags.get("method") or ""
+    text = ",".join(said) if isinstance(said, list) else str(said).lower()
+    words = [LAYERS.get(word, word) for word in re.findall(r"[a-z_]+", text)]
+    return option("targets", text) or ",".join(word for word in words if word in ADAPTED) or None
+
+
+def _is_on(said: Any) -> bool:
+    return str(said).lower() not in ("none", "", "false", "0", "off", "no")

@@ -1,0 +1,78 @@
+"""Figures out of the JSON that a command prints: one place that knows where each stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from measured_command import Record, Refused
+
+COMPUTED = ("activations", "logits", "temporary", "buffers")
+
+
+def figure(quantity: str, record: Record) -> float:
+    """In bytes, or as a count; refused where the record has no such figure."""
+    try:
+        found = READ[quantity](record)
+    except (KeyError, IndexError, TypeError, ZeroDivisionError):
+        found = None
+    if found is None:
+        raise Refused(f"the answer has no figure for {quantity}")
+    return float(found)
+
+
+def band(record: Record) -> float | None:
+    """The error that the answer states, as a fraction; None where it states none."""
+    stated = record.get("band")
+    return float(stated) if stated is not None else None
+
+
+def verdict(record: Record) -> str:
+    """fits, tight, does not fit, cannot say."""
+    return str(record["rows"][0]["verdict"])
+
+
+def runner(record: Record, typed: str | None) -> str:
+    """Whose memory the answer is: the code or engine that was resolved, else the one that was typed."""
+    choices = (record.get("run") or {}).get("choices") or {}
+    name = "code" if record.get("mode") == "train" else "engine"
+    chosen = choices.get(name, {}).get("value")
+    return str(chosen or typed or "plain").partition("@")[0].lower()
+
+
+def _row(record: Record) -> dict[str, Any]:
+    """The one device that was asked about."""
+    found: dict[str, Any] = record["rows"][0]
+    return found
+
+
+def _token(record: Record) -> float:
+    """Of a pool, its bytes by its tokens; without one, the cache of what was asked."""
+    row = record["rows"][0] if record["rows"] else {}
+    if row.get("kv_pool_tokens"):
+        return float(row["kv_pool_bytes"] / row["kv_pool_tokens"])
+    return float(record["parts"]["kv_cache"] / (record["batch"] * record["seq"]))
+
+
+def _file(record: Record) -> int:
+    """All weights, those in host RAM too."""
+    return int(record["parts"]["weights"] + (record.get("host_parts") or {}).get("weights", 0))
+
+
+READ: dict[str, Callable[[Record], Any]] = {
+    "allocated": lambda record: record["allocated_bytes"],
+    "reserved": lambda record: record["reserved_bytes"],
+    "device": lambda record: record["required_bytes"],
+    "host": lambda record: record["host_bytes"],
+    "inference": lambda record: record["total_bytes"] - record["parts"]["overhead"],
+    "weights": lambda record: record["parts"]["weights"],
+    "file": _file,
+    "pool": lambda record: _row(record)["kv_pool_bytes"],
+    "token": _token,
+    "cache": lambda record: record["parts"]["kv_cache"],
+    "state": lambda record: record["parts"]["state"],
+    "compute": lambda record: sum(record["parts"].get(part, 0) for part in COMPUTED),
+    "parameters": lambda record: record["total"],
+    "flops": lambda record: (record["forward"] + record["backward"]) / record["tokens"],
+    "rule": lambda record: record["rule"],
+}
