@@ -25,7 +25,6 @@ from archcalc.run.options import Options
 from archcalc.spec import paths
 
 USUAL = 8192  # tokens
-HALF = "bf16"
 
 
 @dataclass(frozen=True)
@@ -138,12 +137,10 @@ def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, lengt
 
 
 def _placed(model: Model, devices: DeviceGroup, options: Options, length: int) -> Placed:
-    """With the context asked for, or all that the model has; in 16 bits where it was published in 32."""
+    """With the context asked for, or all that the model has."""
     most = model.resolved.lengths["seq"].length
     sizes = replace(options.sizes, seq=min(length, most or length), context=None)
-    wide = model.spec.precision in (None, "fp32") and not options.precision and not model.stored
-    precision = HALF if wide else options.precision
-    return Placing(model, replace(options, sizes=sizes, precision=precision)).on(devices)
+    return Placing(model, replace(options, sizes=sizes)).on(devices)
 
 
 def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
@@ -172,6 +169,6 @@ def _run(name: str, question: Question, format: str, elements: int, device: Devi
 
 def _notes(length: int) -> Iterator[Assumption]:
     yield Assumption(Topic.SEQ, f"context of at least {length:,} tokens, or all that a model has", length, "--seq")
-    yield Assumption(Topic.WEIGHTS, "weights: the widest format that fits; 16 bits where a model was published in 32")
+    yield Assumption(Topic.WEIGHTS, "weights: the widest format that fits, by the engine that is usual for it")
     yield Assumption(Topic.TABLE, "context: the longest that fits with the error band to spare, up to the model's own")
     yield CAPACITY

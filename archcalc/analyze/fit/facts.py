@@ -10,7 +10,7 @@ from archcalc.analyze.option_checks import check_decodes
 from archcalc.analyze.placement import ALONE, shares_layers
 from archcalc.core.errors import InputError
 from archcalc.run.device import Device, capabilities
-from archcalc.run.engine.catalog import PLAIN, engine
+from archcalc.run.engine.catalog import engine
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.engine.supports import refusal
 
@@ -65,21 +65,20 @@ def facts(question: Question, devices: Iterable[Device]) -> Facts:
 
 
 def _engine(question: Question) -> str | None:
-    """The one that runs; None where none does, so that any may be taken."""
-    name = question.whole.case.engine.rules.name.lower()
-    return None if name == PLAIN else name
+    """The one that was asked for; None where a format may bring its own."""
+    return (question.options.engine or "").partition("@")[0] or None
 
 
 def _has_host(question: Question, devices: list[Device]) -> bool:
-    """Serving engines keep all weights on their devices."""
-    serves = question.whole.case.engine.fills_device
+    """Serving engines keep all weights on their devices; where none is asked for, another may run."""
+    serves = bool(question.options.engine) and question.whole.case.engine.fills_device
     return not serves and not question.split and all(each.kind not in ALONE for each in devices)
 
 
 def _deals_out(question: Question) -> bool:
     """llama.cpp does, and what is built on it."""
-    rules = question.whole.case.engine.rules
-    return not question.trains and (rules.name == PLAIN or rules.weight_files == "gguf")
+    reads = question.whole.case.engine.rules.weight_files
+    return not question.trains and (not question.options.engine or reads == "gguf")
 
 
 def has_bf16(device: Device) -> bool:
