@@ -116,7 +116,7 @@ def _training(model: Model, asked: Options) -> Case:
         overhead=asked.overhead,
         offload=offload,
     )
-    estimates = (*_unverified(made), *support.unmeasured(asked, used, precision=kept.name, attention=made.attention))
+    estimates = (*_unverified(made), *support.unmeasured(asked, used, precision=kept.word, attention=made.attention))
     return replace(made, assumptions=tuple(_of_training(model, asked, made)), estimates=estimates)
 
 
