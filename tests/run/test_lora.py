@@ -19,6 +19,7 @@ from archcalc.run.lora import add_lora, is_adapter
 from archcalc.verify.plain import plain
 
 RANK = 8
+BF16: dict[str, Any] = {"precision": "bf16"}
 SMALL = ["decoder=3", "vocab=100", "d_model=64", "heads=4", "ffn.width=128"]
 
 
@@ -75,14 +76,18 @@ def test_a_weight_that_is_used_twice_has_one_adapter() -> None:
 
 
 def test_qlora_keeps_the_base_in_four_bits() -> None:
-    """Linear layers of the blocks in NF4; table, head and norms as the recipe has them; adapters are widened."""
+    """Linear layers of the blocks in NF4; table, head and norms in fp32, to which prepare_model_for_kbit_training casts
+    them, or in bf16 where a trainer leaves that out; adapters in fp32 (autocast_adapter_dtype)."""
     model = load("llama-2-7b")
     linears = 32 * (4 * 4096 * 4096 + 3 * 4096 * 11008)
     rest = 6_738_415_616 - linears
     adapters = 32 * 2 * 16 * 2 * 4096
-    report = model.memory(mode="train", precision="bf16", weights="nf4", lora=16, batch=1, seq=64)
-    assert report.states["weights"] == linears * 9 // 16 + 2 * rest + 2 * adapters
-    assert any("quantised training" in words for words in report.estimates)
+    usual, narrow = (
+        model.memory(mode="train", weights="nf4", lora=16, batch=1, seq=64, **options) for options in ({}, BF16)
+    )
+    assert usual.states["weights"] == linears * 9 // 16 + 4 * rest + 4 * adapters
+    assert narrow.states["weights"] == linears * 9 // 16 + 2 * rest + 4 * adapters
+    assert any("quantised training" in words for words in usual.estimates)
 
 
 def test_older_bitsandbytes_keeps_what_frozen_layers_read() -> None:
@@ -108,7 +113,7 @@ def test_a_target_that_is_not_there_is_named() -> None:
 def test_frozen_layers_keep_neither_gradients_nor_states() -> None:
     """A classifier on a frozen encoder trains its head alone."""
     model = load("vit-b-16")
-    report = model.memory(mode="train", precision="fp32", freeze=("embedding", "encoder"), batch=2)
+    report = model.memory(mode="train", precision="fp32", freeze=("embedding", "encoder"), batch=2, code="plain")
     head = 768 * 1000 + 1000
     assert (report.states["gradients"], report.states["optimizer"]) == (4 * head, 8 * head)
     assert report.rows[0].parts["activations"] == 4 * 2 * 197 * 768

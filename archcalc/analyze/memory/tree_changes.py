@@ -67,10 +67,14 @@ def _of_loss(case: Case) -> Iterator[Change]:
 
 def _lowering(case: Case) -> Lowering:
     """The layers as the training code writes them, and its loss unless the method has its own."""
-    habits = replace(case.code.habits, loss="fp32") if case.method.reads_tokens else case.code.habits
+    narrow, habits = BYTES[case.activations] < BYTES["fp32"], case.code.habits
+    if case.method.reads_tokens:
+        habits = replace(habits, loss="fp32")
+    if habits.adapters == "fp32" and case.recipe and BYTES[case.recipe.weights] < BYTES["fp32"]:
+        habits = replace(habits, adapters="narrow")
     return Lowering(
         habits,
-        narrow=BYTES[case.activations] < BYTES["fp32"],
+        narrow=narrow,
         is_compiled=case.compile != "none",
         compiles_loss=case.compile == "all",
         loss_chunks=case.loss_chunks,

@@ -130,6 +130,7 @@ class Habits:
     adapters: str = habit(
         plain="low-rank adapters are in the number format of the weights",
         fp32="low-rank adapters are in fp32, on an fp32 copy of their input (peft, autocast_adapter_dtype)",
+        narrow="low-rank adapters stand beside a whole linear layer, in the number format of its input (peft)",
         dropped="dropout in front of adapters; those of queries, keys and values are one (litgpt)",
     )
     registered: str = habit(

@@ -151,8 +151,8 @@ class Lowering:
                 change(root, self.plan)
         if self.habits.experts == "grouped":
             experts.group_experts(root, self._routing, narrow=self.narrow)
-        if self.habits.adapters == "fp32":
-            adapters.lower_adapters(root, narrow=self.narrow)
+        if self.habits.adapters in ("fp32", "narrow"):
+            adapters.lower_adapters(root, narrow=self.narrow and self.habits.adapters == "fp32")
         self._lower_ends(root)
         if self.is_recomputed and self.habits.embeddings == "asked":
             checkpointing.ask_embeddings(root)

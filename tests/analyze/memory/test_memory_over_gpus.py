@@ -110,7 +110,8 @@ def test_sequence_parallel_blocks_keep_what_dtensor_keeps(recompute: str) -> Non
                     x = recomputed(block, names, None, x, *constants, op_by_op=recompute == "ops")
         apart = {tensor.untyped_storage()._cdata for tensor in (*own, first, x, *constants)}
         truth = sum(size for address, size in made.addresses().items() if address not in apart)
-    ask = Memory(model, mode="train", precision="fp32", attention="eager", tp=gpus, sp=True, recompute=recompute)
+    plan: dict[str, Any] = {"tp": gpus, "sp": True, "code": "plain"}
+    ask = Memory(model, mode="train", precision="fp32", attention="eager", recompute=recompute, **plan)
     root = ask.build(model.workload(batch=batch, seq=seq))
     ours = saved_by_blocks(ask, root)
     entering = 4 * batch * seq // gpus * 256 if recompute != "none" else 0
@@ -142,6 +143,6 @@ def test_a_loss_over_a_divided_vocabulary_holds_four_tensors() -> None:
             seen.peak = 0
             loss.backward()
     model = load("llama-3-8b", set=["vocab=8000", "decoder=1", "d_model=64", "ffn.width=64"])
-    report = model.memory(mode="train", precision="bf16", batch=1, seq=tokens, tp=gpus)
+    report = model.memory(mode="train", precision="bf16", code="plain", batch=1, seq=tokens, tp=gpus)
     assert report.peak.phase == "backward"
     assert report.parts["logits"] // (4 * tokens * vocabulary // gpus) == seen.peak == 4

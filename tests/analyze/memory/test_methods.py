@@ -43,7 +43,7 @@ def test_supervised_fine_tuning_is_the_usual_step() -> None:
 # The reference model
 
 
-@pytest.mark.parametrize(("precision", "width"), [("mixed", BF16), ("bf16", BF16), ("autocast", FP32), ("fp32", FP32)])
+@pytest.mark.parametrize(("precision", "width"), [("mixed", FP32), ("master", BF16), ("bf16", BF16), ("fp32", FP32)])
 def test_a_reference_model_has_the_policys_number_format(precision: str, width: int) -> None:
     assert memory("dpo", precision=precision).parts["reference"] == width * weights()
 
@@ -70,7 +70,7 @@ def test_without_a_reference_there_is_no_second_pass() -> None:
 def test_grpo_has_no_reference_unless_it_is_asked_for() -> None:
     """beta is 0 in TRL's GRPOConfig."""
     assert memory("grpo").parts["reference"] == 0
-    assert memory("grpo", reference="same").parts["reference"] == BF16 * weights()
+    assert memory("grpo", reference="same").parts["reference"] == FP32 * weights()
 
 
 # Sequences and logits
@@ -84,7 +84,7 @@ def test_a_batch_of_pairs_is_twice_as_many_sequences() -> None:
     assert saved == [row.parts["activations"] for row in sequences.rows if row.path.startswith("decoder")]
 
 
-@pytest.mark.parametrize(("precision", "width"), [("mixed", BF16), ("fp32", FP32), ("autocast", FP32)])
+@pytest.mark.parametrize(("precision", "width"), [("master", BF16), ("fp32", FP32), ("mixed", FP32)])
 def test_the_loss_keeps_one_tensor_of_logits(precision: str, width: int) -> None:
     """Logarithms in 16 bits, or the fp32 logits themselves with a sum for each token; an SFT step keeps fp32 ones."""
     report = memory("grpo", precision=precision, batch=3, code="plain")
