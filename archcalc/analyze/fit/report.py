@@ -100,7 +100,7 @@ class FitReport(Report):
         if len(self.rows) > 1:
             return self._of_several()
         (row,) = self.rows
-        return f"{HEADS[row.verdict]} {row.gpu}: {self._needs(row)}, {row.why}{remedy_words.headline(row)}"
+        return f"{HEADS[row.verdict]} {row.gpu}: {self._needs(row)}, {row.remark}{remedy_words.headline(row)}"
 
     def _needs(self, row: Row) -> str:
         where = " on each GPU" if row.memory.plan.gpus > 1 else ""

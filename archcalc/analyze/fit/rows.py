@@ -34,6 +34,18 @@ class Part:
     def verdict(self) -> Verdict:
         return self.room.verdict(self.required_bytes)
 
+    @property
+    def remark(self) -> str:
+        return f"{self._where}{self.room.remark(self.required_bytes)}"
+
+    @property
+    def why(self) -> str:
+        return f"{self._where}{self.room.why(self.required_bytes)}"
+
+    @property
+    def _where(self) -> str:
+        return f"on {self.gpu} " if self.gpu else ""
+
     def record(self) -> dict[str, Any]:
         return {
             "gpu": self.gpu,
@@ -98,14 +110,28 @@ class Row:
         return (*batch, *context)
 
     @property
+    def remark(self) -> str:
+        """What a headline says after what is needed."""
+        return self._host_lacks or self._deciding.remark
+
+    @property
     def why(self) -> str:
-        """The reason of the verdict, in words that stand after what is needed."""
-        if self.host_capacity is not None and not self.fits_host:
-            return f"and {binary_bytes(self.memory.host_bytes - self.host_capacity)} of host RAM are missing"
-        fullest = [one for one in self.parts if one.verdict is self.verdict]
-        if fullest and self.verdict is not self.room.verdict(self.required_bytes):
-            return f"on {fullest[0].gpu} {fullest[0].room.why(fullest[0].required_bytes)}"
-        return self.room.why(self.required_bytes)
+        """The reason of the verdict, in a sentence."""
+        needed, there = binary_bytes(self.required_bytes), binary_bytes(self.capacity_bytes)
+        return f"needs {needed} of {there}: {self._host_lacks or self._deciding.why}"
+
+    @property
+    def _host_lacks(self) -> str:
+        if self.host_capacity is None or self.fits_host:
+            return ""
+        return f"{binary_bytes(self.memory.host_bytes - self.host_capacity)} of host RAM are missing"
+
+    @property
+    def _deciding(self) -> Part:
+        """All devices together, or the one that decides, where together they have enough."""
+        together = Part("", (0, 0), self.room, self.required_bytes)
+        fullest = (one for one in self.parts if one.verdict is self.verdict)
+        return together if together.verdict is self.verdict else next(fullest, together)
 
     @property
     def fits(self) -> bool | None:

@@ -71,16 +71,24 @@ class Room:
             return Verdict.NOT
         return Verdict.CANNOT_SAY if self.percent is None else Verdict.TIGHT
 
+    def remark(self, required: int) -> str:
+        """What a headline says after what is needed: why, where the verdict is not certain."""
+        is_certain = self.verdict(required) in (Verdict.FITS, Verdict.NOT)
+        return self.distance(required) if is_certain else self.why(required)
+
     def why(self, required: int) -> str:
-        """The reason of the verdict, in words that stand after what is needed."""
+        """The reason of the verdict."""
         found = self.verdict(required)
-        if self.missing and found is Verdict.CANNOT_SAY:
-            return f"{self.distance(required)}; not counted: {self.missing}"
-        if found in (Verdict.FITS, Verdict.NOT):
-            return self.distance(required) if self.percent is not None else f"{self.distance(required)}; {UNMEASURED}"
+        is_certain = found in (Verdict.FITS, Verdict.NOT)
+        return f"{self.distance(required)}{self._rests_on(is_certain=is_certain)}"
+
+    def _rests_on(self, *, is_certain: bool) -> str:
+        if self.missing:
+            return ", and that is but a part of the model" if is_certain else f"; not counted: {self.missing}"
         if self.percent is None:
-            return f"{self.distance(required)}, less than {FAR} % of the memory; {UNMEASURED}"
-        return f"{self.distance(required)} with an error of ± {self.percent} %"
+            near = "" if is_certain else f", less than {FAR} % of the memory"
+            return f"{near}; {UNMEASURED}"
+        return f", {'more' if is_certain else 'less'} than the error of ± {self.percent} %"
 
     def distance(self, required: int) -> str:
         """`6.38 GiB left`, `1.32 GiB more than there is`."""

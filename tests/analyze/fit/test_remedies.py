@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import archcalc
+from archcalc.analyze.fit.node_numbers import NUMBERS
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.verdict import Verdict
 
@@ -58,10 +59,14 @@ def test_every_remedy_makes_it_fit_when_it_is_typed(seed: int, run: Run) -> None
     if answer.code:  # a model without a cache, or with fewer positions
         assert answer.code == 2
         return
+    is_part = bool(answer.json["left_out"])
     for remedy in answer.json["remedies"]:
-        tried = run("fit", model, "--gpu", gpu, *overriding(asked, remedy["option"]), "--check", "--format", "json")
-        assert tried.code == 0, (model, gpu, asked, remedy["option"], tried.err)
-        assert (tried.json["required_bytes"], tried.json["gpus"]) == (remedy["required_bytes"], remedy["gpus"])
+        tried = run("fit", model, *overriding({"gpu": gpu, **asked}, remedy["option"]), "--check", "--format", "json")
+        assert tried.code == (3 if is_part else 0), (model, gpu, asked, remedy["option"], tried.err)
+        (row,) = tried.json["rows"]
+        assert (row["host_bytes"], remedy["gpus"] in NUMBERS) == (remedy["host_bytes"], True)
+        needed = max((part["required_bytes"] for part in row.get("parts", ())), default=row["required_bytes"])
+        assert needed == remedy["required_bytes"]
 
 
 def options_of(report: FitReport) -> list[str]:
@@ -70,8 +75,8 @@ def options_of(report: FitReport) -> list[str]:
 
 def test_they_are_listed_cheapest_first() -> None:
     report = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["12GiB"], seq=8192, batch=4)
-    costs = [remedy.change.cost for remedy in report.remedies]
-    assert len(costs) > 1 and costs == sorted(costs)
+    prices = [remedy.change.price_order for remedy in report.remedies]
+    assert len(prices) > 1 and prices == sorted(prices)
     assert report.rows[0].remedy == report.remedies[0]
 
 
@@ -107,12 +112,13 @@ def test_a_device_without_bf16_is_not_told_to_use_it() -> None:
 
 
 def test_checkpointing_comes_before_more_gpus() -> None:
-    """Of 8B on cards of 24 GB no number holds all activations; with checkpointing a few do, with 8-bit Adam fewer."""
+    """Of 8B on cards of 24 GB no number holds all activations; with checkpointing 16 do, with 8-bit Adam 8."""
     report = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["rtx-4090"], mode="train")
     assert report.rows[0].gpus_needed is None
     first, second = (one for one in report.remedies if one.gpus > 1)
     assert "--recompute full" in first.change.option and "--optimizer" not in first.change.option
-    assert "--precision bf16 --optimizer adam8bit" in second.change.option and second.gpus < first.gpus
+    assert "--optimizer adam8bit" in second.change.option
+    assert (first.gpus, second.gpus) == (16, 8)
 
 
 @pytest.mark.wide
@@ -167,3 +173,99 @@ def test_each_device_has_its_own(run: Run) -> None:
     ]
     assert all(one.required <= 14 * GIB for one in report.remedies)
     assert report.rows[0].verdict is Verdict.FITS
+
+
+KEPT = [  # questions that no single cheap change answers
+    ("llama-3-70b", "rtx-3090", {"seq": 8192}),
+    ("llama-3-8b", "8GiB", {"seq": 8192, "batch": 16}),
+    ("qwen3-30b-a3b", "rtx-3060", {"seq": 32768, "batch": 2}),
+    ("llama-3-8b", "rtx-4090", {"mode": "train"}),
+    ("llama-3-8b", "rtx-3060", {"mode": "train", "lora": 64}),
+]
+
+
+@pytest.mark.wide(3)
+@pytest.mark.parametrize(("model", "gpu", "options"), KEPT)
+def test_the_request_is_kept_before_it_is_cut(model: str, gpu: str, options: dict[str, Any]) -> None:
+    """Formats, chunks, checkpointing and host RAM together come before a shorter context, a smaller batch and adapters;
+    as many GPUs as machines have come before them too."""
+    report = archcalc.fit(archcalc.load(model), gpus=[gpu], **options)
+    cuts = [one.change.cuts for one in report.remedies]
+    assert cuts == sorted(cuts) and not cuts[0]
+    for one in report.remedies:
+        settings = one.change.settings()
+        is_shorter = bool({"seq", "context"} & set(settings)) or ("lora" in settings and "lora" not in options)
+        is_smaller = "batch" in settings and "accumulate" not in settings
+        assert one.change.cuts is (is_shorter or is_smaller), one.change.option
+        assert one.gpus in NUMBERS
+
+
+def test_layers_in_host_ram_say_how_much_of_it_they_need() -> None:
+    """Weights and KV cache of a 70B in 4 bits are on the GPU or in host RAM; as many layers as fit are on it."""
+    report = archcalc.fit(archcalc.load("llama-3-70b"), gpus=["rtx-3090"], seq=8192)
+    first = report.remedies[0]
+    settings = first.change.settings()
+    assert first.changes > 1 and settings["weights"] == "q4_k_m" and 0 < int(settings["ngl"]) < 80
+    assert "GiB of host RAM: " in str(report)
+    whole = archcalc.load("llama-3-70b").memory(seq=8192, weights="q4_k_m", prefill=512)
+    held = whole.parts["weights"] + whole.parts["kv_cache"]
+    assert 0.97 * held < first.host + first.required < held + 3 * GIB
+    options: dict[str, Any] = {"seq": 8192, "weights": "q4_k_m", "prefill": 512}
+    one_more = archcalc.fit(archcalc.load("llama-3-70b"), gpus=["rtx-3090"], ngl=int(settings["ngl"]) + 1, **options)
+    assert one_more.rows[0].verdict is not Verdict.FITS
+
+
+@pytest.mark.wide
+def test_host_ram_of_a_70b_in_training_is_said() -> None:
+    """Masters and two states of 70.55 billion parameters in fp32, at the least."""
+    report = archcalc.fit(archcalc.load("llama-3-70b"), gpus=["h100"], mode="train")
+    offloads = [one for one in report.record()["remedies"] if "--offload" in one["option"]]
+    assert offloads and all(one["host_bytes"] > 70_553_706_496 * (4 + 2 * 4) for one in offloads)
+    assert "TiB of host RAM: " in str(report)
+
+
+def test_frozen_weights_are_divided_or_stored_in_four_bits() -> None:
+    """LoRA on 12 GB: QLoRA of the rank that was asked for, or ZeRO-3 over a machine's GPUs."""
+    report = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["rtx-3060"], mode="train", lora=64)
+    first = report.remedies[0]
+    assert first.change.settings()["weights"] == "nf4" and first.gpus == 1
+    assert not any("lora" in one.change.settings() for one in report.remedies)
+    several = {one.gpus: one.change.settings() for one in report.remedies if one.gpus > 1}
+    assert several and set(several) <= {2, 4, 8} and all(one["zero"] == "3" for one in several.values())
+
+
+def test_heads_bound_the_number_of_gpus() -> None:
+    """GPT-2 XL has 25 heads, which no machine's GPUs divide: tensor parallelism is not offered."""
+    report = archcalc.fit(archcalc.load("gpt2-xl"), gpus=["6GiB"], precision="fp32")
+    assert report.remedies and not any("tp" in one.change.settings() for one in report.remedies)
+    assert report.rows[0].gpus_needed is None
+
+
+def test_what_is_offloaded_already_stays_so() -> None:
+    asked: dict[str, Any] = {"mode": "train", "offload": "activations", "recompute": "full"}
+    report = archcalc.fit(archcalc.load("gpt2-xl"), gpus=["16GiB"], **asked)
+    offloads = [one.change.settings()["offload"] for one in report.remedies if "offload" in one.change.settings()]
+    assert offloads and all("activations" in one for one in offloads)
+
+
+def test_an_engine_without_tensor_parallelism_splits_layers(run: Run) -> None:
+    """llama.cpp over two cards: half of the layers on each, and `--gpu 2x…` is what a user types."""
+    asked = ("fit", "llama-3-70b", "--weights", "q4_k_m", "--engine", "llama.cpp", "--seq", "8192")
+    record = run(*asked, "--gpu", "rtx-4090", "--format", "json").json
+    options = [one["option"] for one in record["remedies"]]
+    assert "--gpu 2xrtx-4090" in options and not any("--tp" in one for one in options)
+    assert record["rows"][0]["gpus_needed"] == 2
+    assert run(*asked, "--gpu", "2xrtx-4090", "--check").code == 0
+
+
+def test_a_serving_engine_keeps_its_layers_on_the_gpu() -> None:
+    report = archcalc.fit(archcalc.load("llama-3-70b"), gpus=["h100"], engine="vllm")
+    assert report.remedies and not any({"ngl", "cpu-moe"} & set(one.change.settings()) for one in report.remedies)
+
+
+def test_host_ram_that_is_given_bounds_what_is_offered() -> None:
+    """A remedy fits in both memories."""
+    asked: dict[str, Any] = {"offload": "experts", "seq": 32768, "batch": 16}
+    for host in ("400GB", "64GB"):
+        report = archcalc.fit(archcalc.load("qwen3-30b-a3b"), gpus=["12GiB"], host=host, **asked)
+        assert all(one.host <= int(host[:-2]) * GIB for one in report.remedies)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from archcalc.analyze.fit.node_numbers import NUMBERS
 from archcalc.analyze.fit.solve import UNBOUNDED, Curve, smallest
 
 coefficients = st.tuples(st.integers(0, 10**9), st.integers(0, 10**6), st.integers(0, 1000))
@@ -53,8 +54,32 @@ def test_what_never_grows_has_no_bound() -> None:
 
 
 def test_the_smallest_that_is_enough() -> None:
-    """One fewer is not."""
-    assert smallest(lambda number: -(-1000 // number), 30, 4096) == 34
+    """The one before it is not."""
+    assert smallest(range(1, 4097), lambda number: -(-1000 // number) <= 30) == 34
     assert -(-1000 // 34) <= 30 < -(-1000 // 33)
-    assert smallest(lambda number: 40, 30, 4096) is None
-    assert smallest(lambda number: 20, 30, 4096) == 1
+    assert smallest(NUMBERS, lambda number: -(-1000 // number) <= 30) == 40
+    assert smallest(NUMBERS, lambda number: False) is None
+    assert smallest(NUMBERS, lambda number: True) == 1
+    assert smallest([], lambda number: True) is None
+
+
+@given(st.integers(1, 4096))
+def test_any_threshold_is_found(least: int) -> None:
+    assert smallest(NUMBERS, lambda number: number >= least) == min(one for one in NUMBERS if one >= least)
+
+
+def test_what_is_hopeless_ends_the_search() -> None:
+    asked: list[int] = []
+
+    def enough(number: int) -> bool:
+        asked.append(number)
+        return False
+
+    assert smallest(NUMBERS, enough, lambda number: number >= 4) is None
+    assert asked == [1, 2, 4]
+
+
+def test_numbers_of_gpus_are_those_of_machines() -> None:
+    """One, two, four or eight, then whole machines of eight."""
+    assert NUMBERS[:6] == (1, 2, 4, 8, 16, 24)
+    assert all(number % 8 == 0 for number in NUMBERS[3:]) and NUMBERS[-1] == 512 * 8
