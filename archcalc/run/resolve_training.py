@@ -78,7 +78,7 @@ def training_run(model: Model, asked: Options) -> Run:
         *recipe_choices(asked, made, usual),
         of_code,
     )
-    estimates = (*_unverified(made), *support.unmeasured(asked, used, precision=kept.name, attention=made.attention))
+    estimates = (*_unverified(made), *support.unmeasured(asked, used, precision=kept.word, attention=made.attention))
     return replace(made, choices=choices, assumptions=tuple(_notes(model, asked, made)), estimates=estimates)
 
 
