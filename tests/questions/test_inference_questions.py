@@ -67,7 +67,7 @@ def test_gpt_oss_120b_at_its_full_length_on_one_h100(run: Run) -> None:
     asked = ("gpt-oss-120b", "--engine", "vllm", "--gpu", "h100", "--seq", "131072")
     report = run("fit", *asked, "--format", "json").json
     assert report["parts"]["weights"] / GIB == pytest.approx(64.38, rel=0.01)
-    assert report["rows"][0]["verdict"] == "does not fit"
+    assert report["rows"][0]["verdict"] == "tight" and report["rows"][0]["left_bytes"] < 0
 
 
 def test_the_cache_of_qwen3_235b_over_four_h100(run: Run) -> None:
@@ -76,11 +76,12 @@ def test_the_cache_of_qwen3_235b_over_four_h100(run: Run) -> None:
     assert 178_880 * found["bytes_per_token"] / GIB == pytest.approx(8.11, rel=0.015)
 
 
-@pytest.mark.parametrize(("gpu", "fits"), [("h20", True), ("rtx-a6000", False)])
-def test_deepseek_v3_on_eight_gpus(run: Run, gpu: str, fits: bool) -> None:
-    """lmdeploy#2960 runs with 83 GB or more on each H20; DeepSeek-V3#855 runs out of memory on eight A6000."""
+@pytest.mark.parametrize(("gpu", "verdict"), [("h20", "cannot say"), ("rtx-a6000", "does not fit")])
+def test_deepseek_v3_on_eight_gpus(run: Run, gpu: str, verdict: str) -> None:
+    """lmdeploy#2960 runs with 83 GB or more on each H20; DeepSeek-V3#855 runs out of memory on eight A6000. The layer
+    that predicts further tokens is not counted, so that there is no certain yes."""
     found = row(run, "deepseek-v3", "--tp", "8", "--gpu", gpu)
-    assert found["fits"] is fits
+    assert found["verdict"] == verdict and (found["left_bytes"] > 0) is (gpu == "h20")
     assert found["required_bytes"] > 83 * 10**9
 
 
@@ -107,18 +108,18 @@ def test_why_a_small_model_takes_all_of_a_card(run: Run) -> None:
 
 
 def test_gemma_3_27b_at_20k_with_a_narrow_cache_on_a_4090(run: Run) -> None:
-    """ollama#9678: it runs, with a cache of full length of 4.7 GiB."""
+    """ollama#9678: it runs, with a cache of full length of 4.7 GiB; the vision tower is not counted."""
     asked = ("gemma-3-27b", "--weights", "q4_k_m", "--kv-dtype", "q8_0", "--kv-rule", "full", "--context", "20k")
     report = run("fit", *asked, "--engine", "ollama", "--gpu", "4090", "--format", "json").json
-    assert report["rows"][0]["fits"]
+    assert report["rows"][0]["verdict"] == "cannot say" and report["rows"][0]["left_bytes"] > 0
     assert report["parts"]["kv_cache"] / GIB == pytest.approx(4.9, rel=0.05)
 
 
-@pytest.mark.parametrize("model", ["qwen3-30b-a3b", "gemma-3-27b"])
-def test_four_bits_on_a_mac_of_24_gb(run: Run, model: str) -> None:
-    """llmfit#812: both run on the GPU of an M4 Pro, with a context of 4,096."""
+@pytest.mark.parametrize(("model", "verdict"), [("qwen3-30b-a3b", "tight"), ("gemma-3-27b", "cannot say")])
+def test_four_bits_on_a_mac_of_24_gb(run: Run, model: str, verdict: str) -> None:
+    """llmfit#812: both run on the GPU of an M4 Pro, with a context of 4,096; of Gemma the text model is counted."""
     asked = ("--weights", "q4_k_m", "--seq", "4096", "--engine", "llama.cpp", "--gpu", "m4 pro 24gb")
-    assert row(run, model, *asked)["fits"]
+    assert row(run, model, *asked)["verdict"] == verdict
 
 
 def test_which_format_of_70b_at_which_context_on_two_3090(run: Run) -> None:

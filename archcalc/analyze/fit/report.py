@@ -12,7 +12,7 @@ from archcalc.analyze.fit.pool_words import pool_line, pool_tables
 from archcalc.analyze.fit.rows import Part, Row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.analyze.fit.verdict import Verdict
-from archcalc.analyze.memory.marginals import Marginals
+from archcalc.analyze.memory.marginals import Marginals, recorded
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.report.base import Column, Figure, Line, Report, Table
 from archcalc.run.accuracy import Band
@@ -196,6 +196,10 @@ class FitReport(Report):
         helps = remedy_words.single_changes(self.rows, self.remedies)
         return (*self._shares(), *pool_tables(self.rows), *helps)
 
+    @property
+    def _band(self) -> float | None:
+        return self.band.fraction if self.band else None
+
     def record(self) -> dict[str, Any]:
         asked = self.memory.record()
         return {
@@ -203,10 +207,10 @@ class FitReport(Report):
             "run": run_record(self.title(), self._shared),
             **self.scope.record(),
             **(self.memory.host.record() if self.memory.host else {}),
-            "marginals": self.marginals.record() if self.marginals else None,
+            "marginals": recorded(self.marginals),
             "parts": self.memory.parts,
             "estimates": list(self.memory.estimates),
-            "band": self.band.fraction if self.band else None,
+            "band": self._band,
             "assumptions": self.assumed(),
             "remedies": [remedy_words.record(self.rows, remedy) for remedy in self.remedies],
             "rows": [row.record() for row in self.rows],

@@ -135,8 +135,8 @@ class Row:
 
     @property
     def fits(self) -> bool | None:
-        """None where nobody can tell: within the error, or where the verdict has too little to rest on."""
-        return {Verdict.FITS: True, Verdict.NOT: False}.get(self.verdict)
+        """Surely or within the error band; None where archcalc cannot say."""
+        return None if self.verdict is Verdict.CANNOT_SAY else self.verdict is not Verdict.NOT
 
     def record(self) -> dict[str, Any]:
         """As programs read it."""

