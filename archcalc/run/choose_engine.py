@@ -58,5 +58,5 @@ def _question(model: Model, asked: Options, kinds: tuple[str, ...]) -> usual.Cho
         generates=model.generates,
         encodes=len(model.resolved.lengths) > 1,
         given=frozenset(asked.given),
-        unequal=asked.device.is_mixed,
+        unequal=asked.device.group is not None and not asked.device.group.is_uniform,
     )

@@ -31,7 +31,7 @@ def resolve(model: Model, asked: Options) -> Run:
         offload = replace(offload, embedding=True)
     choices = (*_plan(asked), *filled.choices)
     made = replace(filled, choices=choices, said=frozenset(asked.given), offload=offload)
-    return replace(made, cards=asked.device.cards, devices=asked.device.kind) if asked.device else made
+    return replace(made, cards=asked.device.cards(asked.plan.gpus), devices=asked.device.kind) if asked.device else made
 
 
 def _plan(asked: Options) -> Iterator[Choice]:

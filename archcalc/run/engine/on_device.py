@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from archcalc.run.device import NOTHING_KNOWN, Capabilities, Device, DeviceGroup, capabilities
 from archcalc.run.engine.rules import EngineRules, Step
@@ -19,8 +19,7 @@ class DeviceFacts:
     generation: str = ""
     maker: str = ""
     kind: str = ""
-    cards: str = ""  # how many of it, by the name that people give it: `2 × h100`
-    is_mixed: bool = False  # whether devices of other kinds are among them
+    group: DeviceGroup | None = field(default=None, compare=False, repr=False)  # of which it is the first
     capabilities: Capabilities = NOTHING_KNOWN
 
     @classmethod
@@ -37,8 +36,13 @@ class DeviceFacts:
     @classmethod
     def of_group(cls, devices: DeviceGroup) -> DeviceFacts:
         """Of the first one, with how many there are."""
-        words = devices.words if devices.count > 1 else f"1 × {devices.words}"
-        return replace(cls.of(devices.first), cards=words, is_mixed=not devices.is_uniform)
+        return replace(cls.of(devices.first), group=devices)
+
+    def cards(self, gpus: int) -> str:
+        """How many of it run a plan of so many, by the name that people give it: `2 × h100`."""
+        if self.group is None or self.group.count > 1:
+            return self.group.words if self.group else ""
+        return f"{gpus} × {self.group.words}"
 
     @property
     def words(self) -> str:
