@@ -99,6 +99,9 @@ class SplitMemory:
 
     def _bounds(self, sizes: Sizes) -> list[int]:
         """By memory, then moved layer by layer while that relieves the fullest device."""
+        if self.layers < len(self.capacities):
+            fact = f"the model has {self.layers} layers, fewer than the {len(self.capacities)} devices"
+            raise InputError(fact, "name fewer devices", field="--gpu")
         total, so_far, bounds = sum(self.capacities), 0, [0]
         for place, capacity in enumerate(self.capacities):
             so_far += capacity

@@ -124,7 +124,10 @@ class Memory:
         check_sizes(work, self.options)
         if self._stages:
             return self._worst_stage(sizes).report(sizes, depth=depth, timeline=timeline)
-        return reported(self, work, depth=depth, timeline=timeline)
+        found = reported(self, work, depth=depth, timeline=timeline)
+        if not self.case.engine.fills_device:
+            return found
+        return replace(found, outside=max(required_by_engine(self, sizes) - found.total_bytes, 0))
 
     @checked()
     def total(

@@ -69,6 +69,7 @@ class MemoryReport(Report):
     depth: int = USUAL_DEPTH
     timeline: bool = False
     device: OnDevice | None = field(default=None, compare=False)
+    outside: int = 0  # of the device, beyond the share that an engine fills
     band: Band | None = None  # the error of measured runs
     host: Host | None = None  # what is offloaded
     simulated: Simulated | None = field(default=None, compare=False, repr=False)  # what the instants were read from
@@ -96,8 +97,9 @@ class MemoryReport(Report):
 
     @property
     def required_bytes(self) -> int:
-        """What a device must have: reserved memory and overhead in training, else the tensors and the overhead."""
-        return self.reserved_bytes + self.parts["overhead"] if self.device else self.total_bytes
+        """What a device must have: reserved memory and overhead in training, else the tensors and the overhead, and of
+        an engine that fills a share of the device what is outside of it."""
+        return self.reserved_bytes + self.parts["overhead"] if self.device else self.total_bytes + self.outside
 
     @property
     def host_bytes(self) -> int:
@@ -156,9 +158,9 @@ class MemoryReport(Report):
         return Table((Column(first, "name"), *SIZE, Column("share", "share")), tuple(lines))
 
     def _beside_tensors(self) -> dict[str, int]:
-        """What the allocator takes beyond the bytes of the tensors."""
+        """What the allocator takes beyond the bytes of the tensors, or an engine leaves of the device."""
         if not self.device:
-            return {}
+            return {"outside the engine's share": self.outside}
         found = self.device.memory
         unused = {f"not in use, {stream.words} stream": size for stream, size in found.unused.items()}
         return {"rounding": found.rounding, **unused}

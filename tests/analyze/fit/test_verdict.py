@@ -27,9 +27,8 @@ BANDS = {"infer": 5, "train": 3}  # percent
 @pytest.fixture(autouse=True)
 def bands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever was measured by now: of runs that offload nothing."""
-    infer, train = (Band(percent, 8, "any") for percent in BANDS.values())
-    monkeypatch.setattr(question, "inference_band", lambda: infer)
-    monkeypatch.setattr(question, "band_of", lambda case, device: None if case.offload else train)
+    bands = {mode: Band(percent, 8, "any") for mode, percent in BANDS.items()}
+    monkeypatch.setattr(question, "band", lambda run: None if run.offload else bands[run.mode])
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,7 @@ def test_the_band_is_that_of_the_run(mode: str, percent: int) -> None:
 
 def test_without_a_band_the_distance_decides(monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
     """Where such runs were compared with no measurement."""
-    monkeypatch.setattr(question, "inference_band", lambda: None)
+    monkeypatch.setattr(question, "band", lambda run: None)
     required = archcalc.load("gpt2").memory().required_bytes
     sizes = (required * 100 // 80 + 2, required * 100 // 81, required * 100 // 119, required * 100 // 120 - 1)
     rows = [asked(size).rows[0] for size in sizes]
