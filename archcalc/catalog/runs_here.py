@@ -76,8 +76,8 @@ class RunsReport(Report):
         )
         if not any(row.not_counted for row in self.rows):
             return Table(columns, tuple(Line(tuple(row.record().values())[:-1]) for row in self.rows))
-        columns = (*columns, Column("fits", "text"), Column("not counted", "text", spare=True))
-        return Table(columns, tuple(map(_with_verdict, self.rows)))
+        more = (Column("fits", "text"), Column("not counted", "text", spare=True))
+        return Table((*columns, *more), tuple(map(_with_verdict, self.rows)))
 
     def record(self) -> dict[str, Any]:
         return {
