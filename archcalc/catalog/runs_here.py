@@ -14,6 +14,7 @@ from archcalc.analyze.fit.facts import facts
 from archcalc.analyze.fit.notes import CAPACITY
 from archcalc.analyze.fit.placing import Placed, Placing
 from archcalc.analyze.fit.question import Question
+from archcalc.analyze.fit.verdict import Verdict
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.loading import from_file
@@ -70,9 +71,11 @@ class RunsReport(Report):
             Column("needed", "binary"),
             Column("left", "room"),
             Column("context", "bound"),
-            Column("not counted", "text", spare=True),
         )
-        return Table(columns, tuple(Line(tuple(row.record().values())) for row in self.rows))
+        if not any(row.not_counted for row in self.rows):
+            return Table(columns, tuple(Line(tuple(row.record().values())[:-1]) for row in self.rows))
+        more = (Column("fits", "text"), Column("not counted", "text", spare=True))
+        return Table((*columns, *more), tuple(map(_with_verdict, self.rows)))
 
     def record(self) -> dict[str, Any]:
         return {
@@ -84,6 +87,13 @@ class RunsReport(Report):
             "too_large": list(self.too_large),
             "rows": [row.record() for row in self.rows],
         }
+
+
+def _with_verdict(row: Runs) -> Line:
+    """Of a part of a model, nobody can say."""
+    *cells, not_counted = row.record().values()
+    verdict = Verdict.CANNOT_SAY if not_counted else Verdict.FITS
+    return Line((*cells, verdict.word, not_counted))
 
 
 def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:

@@ -75,6 +75,15 @@ def test_models_that_run_on_a_device(run: Run) -> None:
     assert run("fit", *asked).json["rows"][0]["verdict"] != "fits"  # in 16 bits
 
 
+def test_a_part_of_a_model_is_not_said_to_run(run: Run) -> None:
+    """Gemma 3's vision tower is not counted; Gemma 2 has none."""
+    asked = ("fit", "gemma-", "--models", "--gpu", "rtx-4090", "--seq", "4096")
+    lines = {line.split()[0]: line.split()[-1] for line in run(*asked).out.splitlines() if line.startswith("gemma-")}
+    assert (lines["gemma-3-4b"], lines["gemma-2-2b"]) == ("?", "yes")
+    rows = {row["model"]: row["not_counted"] for row in run(*asked, "--format", "json").json["rows"]}
+    assert "vision encoder" in rows["gemma-3-4b"] and rows["gemma-2-2b"] == ""
+
+
 @pytest.mark.wide
 def test_only_language_models_are_listed(run: Run) -> None:
     rows = run("fit", "e", "--models", "--gpu", "4GiB", "--seq", "512", "--format", "json").json["rows"]
