@@ -67,7 +67,7 @@ OF_LIBRARIES = {
     "negate": Kind("−x", each(1), nothing),
     "slice": _part("a part of a tensor, seen where it is stored"),
     "transpose": _part("axes in another order, seen where they are stored"),
-    "cast": Kind("the same values in another number format", none, nothing),
+    "cast": Kind("the same values in another number format", none, nothing, converts="only"),
     "mean": Kind("mean over named dims", each_input(1), nothing),
     "end_of_scope": Kind("a function returns: what its variables held is let go of", none, nothing, role="none"),
     "split": _part("parts of a tensor that lie side by side; going back their gradients are joined"),

@@ -44,6 +44,8 @@ class Kind:
     loss_of_logits: str = ""
     reads_logits: bool = False
     autocast: str = ""
+    converts: str = ""
+    by_mean_square: bool = False
     own_kernel: bool = False
     passes_gradient: bool = False
     divides_gradient: bool = False

@@ -20,6 +20,9 @@ The rest are traits that other analyses ask for, so that none of them lists kind
     reads_logits      a loss over a vocabulary, of logits or of their log-probabilities
     autocast          what torch.autocast computes it in: narrow (16 bits), fp32, "" for the widest of its inputs, or
                       weight for the number format of its weight, which autocast does not know of
+    converts          its output may be in another number format: `only` that, so that it is left out where there is
+                      nothing to convert, or that `too`
+    by_mean_square    a norm that libraries also write in Python
     own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
     passes_gradient   the gradient of an input is that of the output, without a storage of its own
     divides_gradient  the gradients of its inputs are parts of that of the output, without storages of their own
@@ -205,7 +208,14 @@ KINDS = BETWEEN_GPUS | {
         input_and_copies,
         beside=_SCALED_INSTANCE,
     ),
-    "rms_norm": Kind("normalised to mean square 1", normalisation(3), rms_steps, beside=_RMS, autocast="fp32"),
+    "rms_norm": Kind(
+        "normalised to mean square 1",
+        normalisation(3),
+        rms_steps,
+        beside=_RMS,
+        autocast="fp32",
+        by_mean_square=True,
+    ),
     "relu": Kind("max(x, 0)", each(1), its_output),
     "relu2": Kind("max(x, 0)²", each(2), made_beside, beside=_KEPT),
     "leaky_relu": Kind("x, or a little of it below 0", each(2), its_input),
@@ -318,7 +328,9 @@ KINDS = BETWEEN_GPUS | {
     "concat": Kind(
         "tensors joined along a dim: class tokens and patches", none, nothing, own_kernel=True, divides_gradient=True
     ),
-    "copy": Kind("the same values in another storage", none, nothing, own_kernel=True, passes_gradient=True),
+    "copy": Kind(
+        "the same values in another storage", none, nothing, own_kernel=True, passes_gradient=True, converts="too"
+    ),
     "unpack": Kind(
         "parts of a tensor, each copied to its own storage", none, nothing, own_kernel=True, gives_beside=True
     ),

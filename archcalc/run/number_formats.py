@@ -14,9 +14,6 @@ from archcalc.storage.places import Place
 from archcalc.storage.weight_storage import WeightStorage
 
 NARROW, WIDE = "act", "stat"  # roles of tensors in 16 bits, and of tensors in fp32
-CONVERTS = ("cast", "copy")  # kinds whose output may be in another format than what they read
-NORM = "rms_norm"
-MADE = ("constant", "pad")  # kinds that make masks
 OF_INPUT = ("upcast_weight", "narrow")  # norms in Python that give out the format of what they read
 
 
@@ -43,11 +40,12 @@ class NumberFormats:
     def __init__(self, root: Module, weights: Weights, norm: str = "") -> None:
         self.weights, self.norm, self.trained = weights, norm, weights.trained(root)
         ops = list(ops_in(root))
-        self.made = {one.storage for op in ops for one in (op.output, *op.beside.values())}
+        results = ((one, op) for op in ops for one in (op.output, *op.beside.values()))
+        self.makers = {one: op for one, op in results if one.base is None}  # of storages
         self.products = {op.output for op in ops if op.traits.contraction}
         self.readers: dict[Tensor, list[Op]] = {}
         for op in ops:
-            for one in op.inputs:
+            for one in (one for one in op.inputs if one.storage is not op.output.storage):
                 self.readers.setdefault(one.storage, []).append(op)
         self.wide: set[Tensor] = set()  # storages
         self._follow(ops, [pair for module, _ in walk(root) for pair in module.carries])
@@ -71,7 +69,7 @@ class NumberFormats:
         place = tensor.storage
         if isinstance(place, Param):
             return self._is_kept_wide(place)
-        return place in self.wide or (place not in self.made and (tensor.role == WIDE or self._enters_wide))
+        return place in self.wide or (place not in self.makers and (tensor.role == WIDE or self._enters_wide))
 
     @property
     def _enters_wide(self) -> bool:
@@ -92,7 +90,7 @@ class NumberFormats:
             return False
         if kind.reads_rows or kind.autocast == "weight":
             return self._weight_is_wide(op)
-        if self.norm and op.kind == NORM:
+        if self.norm and kind.by_mean_square:
             return self.is_wide(op.inputs[0]) if self.norm in OF_INPUT else any(map(self.is_wide, read))
         if kind.autocast == "fp32":
             return True
@@ -101,7 +99,10 @@ class NumberFormats:
     def _read(self, op: Op) -> list[Tensor]:
         """Numbers that decide; a bias is cast with the product that it is added to."""
         is_bias = op.traits.joins_product and op.inputs[0] in self.products
-        return [one for one in op.inputs if is_float(one) or (isinstance(one.storage, Param) and not is_bias)]
+        return [one for one in self._numbers(op) if is_float(one) or not is_bias]
+
+    def _numbers(self, op: Op) -> list[Tensor]:
+        return [one for one in op.inputs if is_float(one) or isinstance(one.storage, Param)]
 
     def _is_made_wide(self, op: Op) -> bool:
         """Of no number: an image is fp32; a mask or a table is as wide as embeddings, unless products alone read it."""
@@ -112,10 +113,14 @@ class NumberFormats:
     def _is_for_products(self, tensor: Tensor) -> bool:
         """Whether only products read it, or what is made of it and of no other number."""
         readers = [one for one in self.readers.get(tensor.storage, []) if one.traits.role != "none"]
-        return bool(readers) and all(
-            one.traits.autocast == "narrow" or (one.kind in MADE and self._is_for_products(one.output))
-            for one in readers
-        )
+        return bool(readers) and all(one.traits.autocast == "narrow" or self._hands_on(one) for one in readers)
+
+    def _hands_on(self, op: Op) -> bool:
+        return all(map(self._is_made_of_nothing, self._numbers(op))) and self._is_for_products(op.output)
+
+    def _is_made_of_nothing(self, tensor: Tensor) -> bool:
+        made = self.makers.get(tensor.storage)
+        return made is not None and all(map(self._is_made_of_nothing, self._numbers(made)))
 
     def _weight_is_wide(self, op: Op) -> bool:
         """Of a table, or of matrices that are multiplied in their own number format."""
@@ -131,9 +136,7 @@ class NumberFormats:
 
     def is_idle(self, op: Op) -> bool:
         """A conversion to what the tensor is in already."""
-        if op.kind != "cast" or not is_float(op.output):
-            return False
-        if not (is_float(op.inputs[0]) or isinstance(op.inputs[0], Param)):
+        if op.traits.converts != "only" or not is_float(op.output) or not self._numbers(op):
             return False
         return self.is_wide(op.inputs[0]) == self.is_wide(op.output)
 
@@ -157,4 +160,4 @@ class NumberFormats:
 
 
 def _converts(op: Op) -> bool:
-    return op.kind in CONVERTS and is_float(op.output) and op.inputs[0].role != op.output.role
+    return bool(op.traits.converts) and is_float(op.output) and op.inputs[0].role != op.output.role

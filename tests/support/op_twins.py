@@ -306,7 +306,19 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "elementwise_flops.txt"
 IN_INFERENCE = {"running_norm"}  # training normalises by the statistics of the batch
 IN_STEPS = {  # what libraries' code does; compared in whole training steps (tests/verify: test_peak, test_methods_peak)
     *("row_log_softmax", "row_logsumexp"),
-    *("asked", "cast", "end_of_scope", "expand", "fused_rms_norm", "inverse_root", "mean", "negate", "nll_loss"),
+    *(
+        "argument",
+        "asked",
+        "cast",
+        "grouped",
+        "end_of_scope",
+        "expand",
+        "fused_rms_norm",
+        "inverse_root",
+        "mean",
+        "negate",
+        "nll_loss",
+    ),
 }
 WITHOUT_TWIN = (  # most of them have no input
     COLLECTIVES
