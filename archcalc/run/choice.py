@@ -38,6 +38,7 @@ class Choice:
     reason: Reason
     text: str = ""
     topic: Topic | None = None  # of the note, where it is not called as the option
+    is_fixed: bool = False  # whether no option changes it
 
     @property
     def is_assumed(self) -> bool:
@@ -46,7 +47,7 @@ class Choice:
 
     def assumption(self) -> Assumption:
         """The note about it, with the option that changes it."""
-        option = "" if self.reason is Reason.ASKED else flag_of(self.name)
+        option = "" if self.is_fixed or self.reason is Reason.ASKED else flag_of(self.name)
         return Assumption(self.topic or Topic(self.name), self.text, self.value, option)
 
     def record(self) -> dict[str, Any]:

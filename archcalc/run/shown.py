@@ -32,4 +32,4 @@ def of_model(run: Run, model: Model) -> Iterator[Choice]:
         if each.name != "attention" or (cores and (has_kernel or each.words == EAGER)):
             yield each
         elif cores:
-            yield Choice(each.name, "eager", EAGER, Reason.MODEL, NOT_FUSED)
+            yield Choice(each.name, "eager", EAGER, Reason.MODEL, NOT_FUSED, is_fixed=True)

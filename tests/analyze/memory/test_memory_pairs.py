@@ -190,10 +190,10 @@ def test_an_option_alone_is_answered(table: str, option: str) -> None:
 
 
 def test_every_option_is_among_the_pairs() -> None:
-    """All but the mode and the sizes of the workload."""
+    """All but the mode, the device and the sizes of the workload."""
     given = {name for options, *_ in TABLES.values() for option in options.values() for name in option}
     sizes = {name for name, _ in declared(Sizes)}
-    assert {name for name, _ in options_of("memory")} - sizes - {"mode"} == given
+    assert {name for name, _ in options_of("memory")} - sizes - {"mode", "gpu"} == given
 
 
 @pytest.mark.parametrize("format", ["nf4", "nf4_lightning", "nf4_dq_lightning"])
