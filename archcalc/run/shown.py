@@ -29,7 +29,7 @@ def of_model(run: Run, model: Model) -> Iterator[Choice]:
     cores = [module for module, _ in walk(root) if module.region == Region.CORE]
     has_kernel = any(op.traits.attention_kernel for core in cores for op in core.ops)
     for each in run.choices:
-        if each.name != "attention" or (cores and (has_kernel or each.words == EAGER)):
+        if each.name != "attention" or has_kernel:
             yield each
         elif cores:
             yield Choice(each.name, "eager", EAGER, Reason.MODEL, NOT_FUSED, is_fixed=True)
