@@ -65,6 +65,7 @@ class Habits:
         fp32="logits are cast to fp32, log-probabilities are saved in fp32",
         model_fp32="the same, and the model itself returns fp32 logits",
         shifted="the same in a function that holds both logits, and a shifted copy of the labels (ForCausalLMLoss)",
+        shifted_logits="the same, with a shifted copy of the fp32 logits (ForCausalLMLoss of transformers until 4.48)",
         in_place="one kernel, which turns the logits into their gradient",
         in_place_fp32="logits are cast to fp32, and those turned into probabilities and then into their gradient",
         of_logits="log-probabilities in the number format of the logits, for labels as they are",

@@ -46,6 +46,24 @@ def _shifted(ops: tuple[Op, ...]) -> list[Op]:
     return [*lines, *log_likelihood(loss), *end_of_scope(*held, padded)]
 
 
+def _shifted_logits(ops: tuple[Op, ...]) -> list[Op]:
+    """Of fp32 logits all but the last are copied, and of labels all but the first; all of them are held.
+
+    Source: transformers until 4.48, ForCausalLMLoss (its pull request 35646)."""
+    *casts, loss = ops
+    logits, targets = loss.inputs
+    if len(targets.dims) < 2:
+        return _of_logits(ops)
+    batch, seq, vocabulary = logits.dims
+    shifted = Dim.of("next_tokens", max(1, int(seq.size) - 1))
+    seen, labels = logits.seen_as(batch, shifted, vocabulary), Tensor(axes(batch, shifted), "index")
+    copied = Tensor(seen.axes, logits.role)
+    lines = [Op("ids", (), targets), *casts, Op("slice", (logits,), seen), Op("copy", (seen,), copied)]
+    lines.append(Op("constant", (), labels))
+    held = [tensor for op in (*casts, loss) for tensor in op.inputs[:1]]
+    return [*lines, *log_likelihood(replace(loss, inputs=(copied, labels))), *end_of_scope(*held, copied, labels)]
+
+
 def log_likelihood(loss: Op) -> list[Op]:
     """Cross-entropy as PyTorch computes it: log_softmax, then nll_loss."""
     logits, targets = loss.inputs
@@ -65,4 +83,4 @@ def _of_logits(ops: tuple[Op, ...]) -> list[Op]:
     return [Op("ids", (), targets), *computed, *end_of_scope(logits)]
 
 
-WAYS = {"shifted": _shifted, "of_logits": _of_logits}  # the habit `loss`
+WAYS = {"shifted": _shifted, "shifted_logits": _shifted_logits, "of_logits": _of_logits}  # the habit `loss`
