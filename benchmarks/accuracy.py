@@ -1,20 +1,21 @@
 """How far archcalc is from what people measured: `python benchmarks/accuracy.py CASES.json [MORE.json | FOLDER …]`.
 
-A file is a list of cases, each with `id`, `kind`, `model`, `arch`, `measured`, `source` and `trust`: figures from start-up
-logs of engines, peaks that training codes report, verdicts, published counts and FLOPs. Every case becomes a command of
-archcalc, which is asked twice: with all that its source tells (the code and its month, its configs), and as a user would
-type it from what the case says.
+A file is a list of cases, each with `id`, `kind`, `model`, `arch`, `measured`, `source` and `trust`: figures from
+start-up logs of engines, peaks that training codes report, verdicts, published counts and FLOPs. Every case becomes a
+command of archcalc, which is asked twice: with all that its source tells (the code and its month, its configs), and as
+a user would type it from what the case says.
 
     --configs PATH  published configs (JSON lines, or a folder of them), for models that cases name
     --format json   every figure as a list: id, class, what, measured, predicted, error (predicted / measured - 1),
                     band, why_not, run (its class), source, and as_typed: command, predicted, error, band or refused
+    --dated         as typed with the month that a code ran in, where the source of the case has one
     --alone         without the second set of the same kinds (measured_more.yaml)
     --all           every figure as typed, the worst first
     --bands         the files of bands, as presets/accuracy has them, from errors as typed
     --processes N   that many at a time (2)
 
-Prints the errors of every class of figures, what the answers to each class of runs are worth, claims with their targets,
-the worst figures, and what is not compared, with the reason. Exit code 1 if a target is missed.
+Prints the errors of every class of figures, what the answers to each class of runs are worth, claims with their
+targets, the worst figures, and what is not compared, with the reason. Exit code 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ from typing import Any
 
 from measured_bands import files
 from measured_cases import Unreadable, cases, second_set
+from measured_claims import claims
 from measured_names import Configs
-from measured_report import claims, errors, missed, read_otherwise, refusals, runs, worst
-from measured_rows import Row, rows
+from measured_report import errors, missed, read_otherwise, refusals, runs, worst
+from measured_rows import Asking, Row, rows
 
 WORST = 20
 
@@ -57,6 +59,7 @@ def _parser() -> ArgumentParser:
     parser.add_argument("cases", metavar="CASES.json", nargs="+")
     parser.add_argument("--configs", metavar="PATH")
     parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--dated", action="store_true")
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--bands", action="store_true")
@@ -66,15 +69,15 @@ def _parser() -> ArgumentParser:
 
 def _rows(given: list[Any], asked: Namespace) -> list[Row]:
     """In the order of the cases."""
-    of_case = partial(_of_case, path=asked.configs)
+    of_case = partial(_of_case, path=asked.configs, dated=asked.dated)
     if asked.processes < 2 or len(given) < asked.processes:
         return [row for case in given for row in of_case(case)]
     with get_context("spawn").Pool(asked.processes) as pool:
         return [row for found in pool.map(of_case, given, chunksize=4) for row in found]
 
 
-def _of_case(case: Any, path: str | None) -> list[Row]:
-    return rows(case, _configs(path))
+def _of_case(case: Any, path: str | None, dated: bool) -> list[Row]:
+    return rows(case, Asking(_configs(path), dated))
 
 
 @cache

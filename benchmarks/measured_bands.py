@@ -1,6 +1,6 @@
 """The files of bands, as archcalc reads them from presets/accuracy: one entry for each class of runs.
 
-    files(rows)    training.yaml and inference.yaml, as text
+files(rows)    training.yaml and inference.yaml, as text
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from measured_devices import UNNAMED
 from measured_rows import Row
 
 HEAD = """\
-# How far archcalc's answers, as typed, were from {what}, by class of runs: `runner` is the {runner}, `devices` the kind of
-# device, `sharding` one (GPU), tensor, fsdp (ZeRO-3), zero (ZeRO-1 or 2) or pipeline (or expert parallelism). `band` is the
-# error, in percent, that {covered:.0%} of the runs of a source that was left out stay within, by the others' errors. A class has
-# at least {fewest} compared runs of {sources} sources. Printed by benchmarks/accuracy.py --bands.
+# How far archcalc's answers, as typed, were from {what}, by class of runs:
+# `runner` is the {runner}, `devices` the kind of device, `sharding` one (GPU), tensor, fsdp (ZeRO-3), zero (ZeRO-1
+# or 2) or pipeline (or expert parallelism). `band` is the error, in percent, that {covered:.0%} of the runs of a source
+# that was left out stay within, by the errors of the others; a class has at least {fewest} compared runs of {sources}
+# sources. Printed by benchmarks/accuracy.py --bands.
 classes:"""
 FILES = {
     "training.yaml": ("train", "measured peaks of training", "code"),
@@ -38,7 +39,7 @@ def _entries(found: Iterable[Runs]) -> Iterator[str]:
     for runs in found:
         stated = band(runs.measured)
         _, runner, devices, sharding = runs.of
-        if stated is None or devices == UNNAMED:
-            continue
-        numbers = f"band: {stated * 100:.0f}, runs: {len(runs.errors)}, sources: {len({row.source for row in runs.rows})}"
-        yield f"  - {{runner: {runner}, devices: {devices}, sharding: {sharding}, {numbers}}}"
+        if stated is not None and devices != UNNAMED:
+            sources = len({source for source, _ in runs.measured})
+            numbers = f"band: {stated * 100:.0f}, runs: {len(runs.errors)}, sources: {sources}"
+            yield f"  - {{runner: {runner}, devices: {devices}, sharding: {sharding}, {numbers}}}"

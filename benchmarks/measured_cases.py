@@ -72,7 +72,7 @@ def source_of(case: Case) -> str:
         return str(case["thread"])
     repository = REPOSITORY.search(case["source"])
     if repository is None:
-        return case["source"]
+        return str(case["source"])
     place = PLACE.search(case["source"], repository.end())
     return f"{repository[1]} {repository[2] or (place[0] if place else '')}".strip()
 

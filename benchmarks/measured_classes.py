@@ -16,7 +16,8 @@ from measured_rows import Row
 
 COVERED = 0.8  # of all runs
 FEWEST, SOURCES = 8, 2  # compared runs of a class, and sources that they come from, of which a band can be told
-STEP, WIDEST = 0.05, 5.0  # of the multiples that are tried
+STEPS, WIDEST = 20, 5  # multiples that are tried: of twentieths, up to five
+ALIKE = 1e-9  # what is less apart is equal
 
 Class = tuple[str, str, str, str]  # mode, runner, devices, sharding
 Measured = tuple[str, float]  # a source, and the size of an error
@@ -46,7 +47,7 @@ class Runs:
     def within(self) -> list[bool]:
         """Of answers with a band, whether what was measured is within it."""
         pairs = [(row.typed_error, row.typed.band) for row in self.rows]
-        return [abs(error) <= band for error, band in pairs if error is not None and band is not None]
+        return [abs(error) <= band + ALIKE for error, band in pairs if error is not None and band is not None]
 
 
 def classes(rows: Iterable[Row]) -> list[Runs]:
@@ -63,10 +64,9 @@ def band(measured: Sequence[Measured]) -> float | None:
     """As a fraction, in whole percents; None of fewer runs or sources than a band can be told of."""
     if len(measured) < FEWEST or len({source for source, _ in measured}) < SOURCES:
         return None
-    multiple = STEP
-    while multiple < WIDEST and _share(held_out(measured, multiple)) < COVERED:
-        multiple += STEP
-    return ceil(100 * multiple * _usual(measured)) / 100
+    tried = (step / STEPS for step in range(1, STEPS * WIDEST + 1))
+    multiple = next((each for each in tried if _share(held_out(measured, each)) >= COVERED), WIDEST)
+    return ceil(100 * multiple * _usual(measured) - ALIKE) / 100
 
 
 def held_out(measured: Sequence[Measured], multiple: float = 1) -> list[bool]:
@@ -75,7 +75,7 @@ def held_out(measured: Sequence[Measured], multiple: float = 1) -> list[bool]:
     for source, error in measured:
         others = [each for each in measured if each[0] != source]
         if others:
-            found.append(error <= multiple * _usual(others))
+            found.append(error <= multiple * _usual(others) + ALIKE)
     return found
 
 
@@ -96,7 +96,7 @@ def left_out(runs: Runs) -> list[bool]:
         others = [each for each in runs.measured if each[0] != source]
         stated = band(others)
         if stated is not None:
-            found.append(error <= stated)
+            found.append(error <= stated + ALIKE)
     return found
 
 

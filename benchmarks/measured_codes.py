@@ -26,6 +26,12 @@ def code_of(case: Case) -> str | None:
     return f"{name}@{version}" if name and version else name
 
 
+def said_code(case: Case) -> str | None:
+    """With a month only where the case says it of its code."""
+    name, date = name_of(case), DATE.search(str((case.get("flags") or {}).get("code")))
+    return f"{name}@{_month_end(date)}" if name and date else name
+
+
 def name_of(case: Case) -> str | None:
     """By what the case says of its code, else by the repository of its source, else by its engine."""
     flags = case.get("flags") or {}
@@ -42,7 +48,7 @@ def version_of(case: Case) -> str | None:
         return str(version)
     flags = case.get("flags") or {}
     if date := DATE.search(str(case.get("source"))) or DATE.search(str(flags.get("code"))):
-        return _month_end(*(int(part or 31) for part in date.groups()))
+        return _month_end(date)
     request = REQUEST.search(str(case.get("source")))
     months = FILE["pull_requests"].get(name_of(case)) or {}
     begun = [month for first, month in months.items() if request and first <= int(request[1])]
@@ -54,8 +60,9 @@ def facts_of(case: Case) -> dict[str, Any]:
     return next((known for known in FILE["sources"] if _is_of(case, known)), {})
 
 
-def _month_end(year: int, month: int, day: int) -> str:
+def _month_end(date: re.Match[str]) -> str:
     """The nearest: that of the month before, in the first half of one."""
+    year, month, day = (int(part or 31) for part in date.groups())
     months = 12 * year + month - 1 - (day < 15)
     return f"{months // 12}-{months % 12 + 1:02}"
 

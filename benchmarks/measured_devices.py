@@ -32,7 +32,7 @@ def device_of(case: Case) -> Named:
             name, found = device(spelling)
         except InputError:
             continue
-        return Named(spelling, UNNAMED if SIZE.fullmatch(name) else found.kind)
+        return Named(spelling, UNNAMED if SIZE.fullmatch(name) else found.kind or UNNAMED)
     return Named(None)
 
 

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -56,24 +56,27 @@ class Configs:
     @classmethod
     def of(cls, path: str | None) -> Configs:
         """Of a file, or of every such file in a folder; none where no path is given."""
-        found = [Path(path)] if path and Path(path).is_file() else sorted(Path(path or "/").glob("*.jsonl.gz"))
-        lines = [json.loads(line) for file in found if path for line in gzip.open(file, "rt", encoding="utf-8")]
-        return cls({entry["name"]: entry for entry in lines})
+        if path is None:
+            return cls({})
+        found = [Path(path)] if Path(path).is_file() else sorted(Path(path).glob("*.jsonl.gz"))
+        lines = [line for file in found for line in gzip.decompress(file.read_bytes()).splitlines()]
+        return cls({entry["name"]: entry for entry in map(json.loads, lines)})
 
     def found(self, name: str, *, stored: bool) -> dict[str, Any] | None:
         """By its name, but for the owner and words of training; without words of storage, too, unless `stored`."""
         if name in self.entries:
             return self.entries[name]
-        return self._spelled(stored).get(_letters(name if stored else unstored(name)))
+        return self._spelled.get(_letters(name)) if stored else self._unstored.get(_letters(unstored(name)))
 
-    @cache
-    def _spelled(self, stored: bool) -> dict[str, dict[str, Any]]:
-        """Of several by one name the first that is not quantised."""
+    @cached_property
+    def _spelled(self) -> dict[str, dict[str, Any]]:
+        return {_letters(name): entry for name, entry in self.entries.items()}
+
+    @cached_property
+    def _unstored(self) -> dict[str, dict[str, Any]]:
+        """Of several by one name one that is not quantised, where there is any."""
         ordered = sorted(self.entries.items(), key=lambda entry: not any(key in entry[1]["config"] for key in STORED))
-        return {_letters(name if stored else unstored(name)): entry for name, entry in ordered}
-
-    def __hash__(self) -> int:
-        return id(self)
+        return {_letters(unstored(name)): entry for name, entry in ordered}
 
 
 def model_of(case: Case, configs: Configs) -> Typed:

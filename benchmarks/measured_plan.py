@@ -60,7 +60,7 @@ class Plan:
 
     @property
     def sharding(self) -> str:
-        """The class of runs, the most intricate axis first, as archcalc's bands have it; replicas are as large as one."""
+        """The class of runs, the most intricate axis first, as archcalc's bands have it."""
         if self.pp > 1 or self.ep > 1:
             return "pipeline"
         if self.tp > 1 or self.cp > 1:

@@ -27,9 +27,9 @@ def band(record: Record) -> float | None:
     return float(stated) if stated is not None else None
 
 
-def verdict(record: Record) -> str:
-    """fits, tight, does not fit, cannot say."""
-    return str(record["rows"][0]["verdict"])
+def verdict(record: Record) -> str | None:
+    """fits, tight, does not fit, cannot say; None of a command that does not judge."""
+    return record["rows"][0].get("verdict") if record.get("rows") else None
 
 
 def runner(record: Record, typed: str | None) -> str:

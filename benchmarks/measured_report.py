@@ -1,4 +1,4 @@
-"""What accuracy.py prints: errors of every class of figures in two columns, classes of runs, and claims with targets."""
+"""What accuracy.py prints: errors of every class of figures in two columns, classes of runs, and claims."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from measured_cases import readings
-from measured_classes import Runs, classes, left_out, middle
+from measured_claims import percent, share
+from measured_classes import classes, middle
+from measured_quantities import QUANTITIES, TRAINING
 from measured_rows import NO_CLASS, Row
-from measured_wanted import QUANTITIES, TRAINING
 
 TRUSTED = "A"  # of which nothing is inferred: these are held against a promise
-SHOWN = 10
 
 
 def errors(rows: Sequence[Row]) -> Iterator[str]:
@@ -33,64 +33,22 @@ def missed(rows: Sequence[Row]) -> list[str]:
 
 def runs(rows: Sequence[Row]) -> Iterator[str]:
     """Every class of runs, as typed."""
-    yield "\n| mode | code or engine | devices | sharding | runs | answered | median error | with a band | median band | within it |"
-    yield "|:---|:---|:---|:---|---:|---:|---:|---:|---:|---:|"
+    heads = ("mode", "code or engine", "devices", "sharding", "runs", "answered", "median error", "with a band")
+    yield f"\n| {' | '.join(heads)} | median band | within it |"
+    yield f"|{':---|' * 4}{'---:|' * 6}"
     for found in classes(rows):
         answered, banded = len(found.errors), len(found.bands)
-        shares = f"{_share(banded, answered)} | {percent(middle(found.bands))} | {_share(sum(found.within), banded)}"
-        yield f"| {' | '.join(found.of)} | {len(found.rows)} | {answered} | {percent(middle(found.errors))} | {shares} |"
-
-
-def claims(rows: Sequence[Row]) -> Iterator[tuple[str, bool]]:
-    """What bands and verdicts are worth over all cases, and whether it is what they should be."""
-    found = classes(rows)
-    answered = sum(len(each.errors) for each in found)
-    banded = sum(len(each.bands) for each in found)
-    yield f"answers with a band: {_share(banded, answered)} of {answered} (at least 70 %)", banded >= 0.7 * answered
-    for mode, most, name in (("train", 0.05, "training"), ("infer", 0.1, "inference")):
-        stated = [band for each in found if each.of[0] == mode for band in each.bands]
-        width = middle(stated)
-        yield f"median band of {name}: {percent(width)} (at most {most:.0%})", width is not None and width <= most
-    yield from _coverage(found)
-    yield from _false_fits(rows)
-
-
-def _coverage(found: list[Runs]) -> Iterator[tuple[str, bool]]:
-    """Of bands as stated, and of bands made without the source that they are tried on."""
-    within = [held for each in found for held in each.within]
-    yield f"cases within their stated band: {_share(sum(within), len(within))} of {len(within)}", True
-    held = [one for each in found for one in left_out(each)]
-    share = sum(held) / len(held) if held else 0.0
-    text = f"cases of a source that was left out within the band: {_share(sum(held), len(held))} of {len(held)} (75 to 90 %)"
-    yield text, 0.75 <= share <= 0.9
-
-
-def _false_fits(rows: Sequence[Row]) -> Iterator[tuple[str, bool]]:
-    asked = [row for row in rows if row.quantity == "verdict" and row.typed.predicted]
-    wrong = [row for row in asked if is_false_fit(row)]
-    names = ", ".join(row.case["id"] for row in wrong[:SHOWN])
-    text = f"false fits: {_share(len(wrong), len(asked))} of {len(asked)} verdicts (less than 3 %){': ' if names else ''}{names}"
-    yield text, len(wrong) < 0.03 * len(asked) or not asked
-    ran = [row for row in asked if not _did_not_fit(row)]
-    alarms = [row for row in ran if row.typed.predicted == "does not fit"]
-    names = ", ".join(row.case["id"] for row in alarms[:SHOWN])
-    yield f"false alarms: {_share(len(alarms), len(ran))} of {len(ran)} runs that ran{': ' if names else ''}{names}", True
-
-
-def is_false_fit(row: Row) -> bool:
-    """Whether archcalc says that a run fits which did not."""
-    return _did_not_fit(row) and row.typed.predicted == "fits"
-
-
-def _did_not_fit(row: Row) -> bool:
-    return "run" not in str(row.measured).lower()
+        numbers = f"{len(found.rows)} | {answered} | {percent(middle(found.errors))}"
+        shares = f"{share(banded, answered)} | {percent(middle(found.bands))} | {share(sum(found.within), banded)}"
+        yield f"| {' | '.join(found.of)} | {numbers} | {shares} |"
 
 
 def worst(rows: Sequence[Row], number: int) -> Iterator[str]:
     """The figures that are furthest off, as typed."""
     found = [(abs(row.typed_error), row) for row in rows if row.typed_error is not None]
     for _, row in sorted(found, key=lambda pair: -pair[0])[:number]:
-        yield f"  {row.case['id']}: {row.of}, {row.measured:,.6g} measured, {row.typed.predicted:,.6g} here ({row.typed_error:+.1%})"
+        numbers = f"{row.measured:,.6g} measured, {row.typed.predicted:,.6g} here ({row.typed_error:+.1%})"
+        yield f"  {row.case['id']}: {row.of}, {numbers}"
         yield f"    {row.typed.command}"
 
 
@@ -137,15 +95,3 @@ def _target(found: list[Row]) -> str:
     if target is None:
         return "–"
     return f"{'exact' if target == 0 else f'{100 * target:g} %'} {'✓' if _is_met(found) else '✗'}"
-
-
-def percent(share: float | None) -> str:
-    if share is None:
-        return "–"
-    if share == 0:
-        return "0"
-    return f"{100 * share:.2f} %" if abs(share) < 0.1 else f"{100 * share:.0f} %"
-
-
-def _share(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else "–"

@@ -14,11 +14,12 @@ from measured_command import Command, Record, Refused
 from measured_devices import device_of
 from measured_names import Configs, Typed, model_of
 from measured_plan import plan_of
+from measured_quantities import BANDED, QUANTITIES, Wanted
 from measured_reading import band, figure, runner, verdict
 from measured_serving import served
-from measured_training import facts, sharding_of, trained
+from measured_training import facts, month, nothing, sharding_of, trained
 from measured_units import Inexpressible
-from measured_wanted import BANDED, QUANTITIES, Wanted, checked, mode_of, runner_of, wanted
+from measured_wanted import checked, mode_of, runner_of, wanted
 
 NO_CLASS = "no class"
 PRINTED = 0.006  # what llama.cpp's hundredths of a MiB may hide
@@ -32,6 +33,7 @@ class Answer:
     predicted: float | str | None = None
     band: float | None = None
     runner: str | None = None
+    verdict: str | None = None  # of a command that gives one
     refused: str | None = None
 
 
@@ -95,7 +97,15 @@ class Row:
         return 0.0 if alike else answer.predicted / self.measured - 1
 
 
-def rows(said: Any, configs: Configs) -> list[Row]:
+@dataclass(frozen=True)
+class Asking:
+    """What commands are made with: published configs, and whether a code is typed with the month that it ran in."""
+
+    configs: Configs
+    dated: bool = False
+
+
+def rows(said: Any, asking: Asking) -> list[Row]:
     """Every figure of one case."""
     case = read(said)
     try:
@@ -104,19 +114,16 @@ def rows(said: Any, configs: Configs) -> list[Row]:
         return [_unread(case, reason(why))]
     if not found:
         return [_unread(case, _nothing(case))]
-    return [_row(case, one, configs) for one in found]
+    return [_row(case, one, asking) for one in found]
 
 
-def _row(case: Case, one: Wanted, configs: Configs) -> Row:
+def _row(case: Case, one: Wanted, asking: Asking) -> Row:
     """Both columns; a figure that no command prints has none."""
     what = QUANTITIES[one.quantity]
     shown = one.measured if isinstance(one.measured, str) else one.measured / what.scale
-    answers = [_answer(case, one, configs, more) for more in (facts, _nothing_more)]
-    return Row(case, one.of(runner_of(case)), one.quantity, shown, *answers)
-
-
-def _nothing_more(_: Case) -> dict[str, Any]:
-    return {}
+    typed = _answer(case, one, asking.configs, month if asking.dated else nothing)
+    informed = typed if one.quantity == "verdict" else _answer(case, one, asking.configs, facts)
+    return Row(case, one.of(runner_of(case)), one.quantity, shown, informed, typed)
 
 
 def _answer(case: Case, one: Wanted, configs: Configs, more: Callable[[Case], dict[str, Any]]) -> Answer:
@@ -124,7 +131,7 @@ def _answer(case: Case, one: Wanted, configs: Configs, more: Callable[[Case], di
         if one.why_not:
             raise Inexpressible(one.why_not)
         command = asked(case, one, model_of(case, configs), more(case))
-    except Exception as why:
+    except Exception as why:  # a case may be laid out in any way
         return Answer(refused=reason(why))
     try:
         return _read(one, str(command), command.record(), dict(command.options))
@@ -133,12 +140,12 @@ def _answer(case: Case, one: Wanted, configs: Configs, more: Callable[[Case], di
 
 
 def _read(one: Wanted, command: str, record: Record, options: dict[str, Any]) -> Answer:
-    whose = runner(record, options.get("code") or options.get("engine"))
+    whose, judged = runner(record, options.get("code") or options.get("engine")), verdict(record)
     if one.quantity == "verdict":
-        return Answer(command, verdict(record), band(record), whose)
+        return Answer(command, judged, band(record), whose, judged)
     counted = "allocated" if one.quantity == "unsaid" else one.quantity
     predicted = one.part * figure(counted, record) / QUANTITIES[one.quantity].scale
-    return Answer(command, predicted, band(record) if one.quantity in BANDED else None, whose)
+    return Answer(command, predicted, band(record) if one.quantity in BANDED else None, whose, judged)
 
 
 def asked(case: Case, one: Wanted, typed: Typed, more: dict[str, Any]) -> Command:

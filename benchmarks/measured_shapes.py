@@ -63,7 +63,8 @@ def _number(value: Any) -> Any:
 def _config(model_type: str, shapes: Fields) -> Fields:
     """The fields that the type's config class declares; others of its fields have its defaults."""
     about = _described(model_type)
-    declared = {*about["defaults"], *about["aliases"], *TYPES["always"]}
+    own = {*about["defaults"], *about["aliases"]}
+    declared = {*own, *TYPES["always"]}
     found: Fields = {"model_type": model_type, "dtype": "bfloat16"}  # 16 bits, as everything that is published
     for field, names in TYPES["fields"].items():
         found |= {name: shapes[field] for name in names if name in declared and field in shapes}
@@ -73,8 +74,8 @@ def _config(model_type: str, shapes: Fields) -> Fields:
         raise Inexpressible("the case does not give the experts' width")
     if not any(found.get(name) for name in ("intermediate_size", "ffn_hidden_size", "moe_intermediate_size")):
         raise Inexpressible("the case does not give the width of the feed-forward layers")
-    if found.get("head_dim") == shapes["hidden"] // shapes["heads"]:
-        del found["head_dim"]  # what every class takes unasked, also one without such a field
+    if "head_dim" not in own and found.get("head_dim") == shapes["hidden"] // shapes["heads"]:
+        del found["head_dim"]  # what a class without such a field takes unasked
     return found
 
 

@@ -9,25 +9,26 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from measured_adapters import adapters, method_of, rank_of, targets_of
 from measured_cases import Case
-from measured_codes import code_of, facts_of, name_of
+from measured_codes import FILE, code_of, facts_of, name_of, said_code
 from measured_names import Typed
 from measured_plan import Plan, plan_of
 from measured_units import Inexpressible, number
-from measured_weights import weights_of
 from measured_words import every, option
 
 Options = dict[str, Any]
 
-RANK = re.compile(r"\br(?:ank)? ?(\d+)\b", re.IGNORECASE)
-LAYERS = {"o": "out", "o_proj": "out", "q_proj": "q", "k_proj": "k", "v_proj": "v", "wo": "out"}
-ADAPTED = ("q", "k", "v", "out", "gate", "up", "down", "head")
 CHUNKS = 8  # torchtune's and torchtitan's number
 UNSAID: tuple[tuple[str, str], ...] = (  # flags that no option says
     ("optim_in_bwd", "an optimizer that steps inside backward"),
     ("optimizer_in_bwd", "an optimizer that steps inside backward"),
     ("tiled_mlp", "feed-forward layers computed in tiles"),
+    ("liger", "a fused head and loss (Liger)"),
+    ("cut_cross_entropy", "a fused head and loss (cut cross-entropy)"),
 )
+TRUE = ("true", "1", "on", "yes")
+USUAL_CODE = "transformers"  # what is assumed of a model that it has, so that nobody types it
 HOSTED = ("act_offload", "activation_offload", "act_cpu_offload")
 
 
@@ -35,14 +36,14 @@ def trained(case: Case, typed: Typed) -> Options:
     """Every option of one case, as typed."""
     flags = case["flags"]
     for flag, words in UNSAID:
-        if _is_on(flags.get(flag)):
+        if str(flags.get(flag)).lower() in TRUE:
             raise Inexpressible(words)
     return {
         "mode": "train",
         "batch": _batch(case),
         "seq": length(case),
         "precision": _precision(case),
-        **_adapters(case, typed),
+        **adapters(case, typed),
         "recompute": _recomputed(case),
         "optimizer": option("optimizer", flags.get("optimizer")),
         "attention": option("attention", flags.get("attention") or flags.get("attn_implementation")),
@@ -50,7 +51,7 @@ def trained(case: Case, typed: Typed) -> Options:
         "loss-chunks": CHUNKS if _chunked(case) else None,
         "compile": "code" if _is_on(flags.get("compile")) else None,
         "offload": ",".join(_offloaded(case)),
-        "code": name_of(case),
+        "code": None if name_of(case) == USUAL_CODE else said_code(case),
         **_spread(case).options,
     }
 
@@ -58,21 +59,34 @@ def trained(case: Case, typed: Typed) -> Options:
 def facts(case: Case) -> Options:
     """What only the case's source tells; options of these names replace what was typed."""
     known = facts_of(case)
-    if not case["kind"].startswith("train"):
-        return {name: known[name] for name in ("seq", "weights") if name in known and not case.get(name)}
+    stored = FILE["formats"].get(name_of(case), {}).get(option("weights", case.get("quantisation")))
+    if not _trains(case):
+        unsaid = {"seq": known["seq"]} if known.get("seq") and not case.get("seq") else {}
+        return {**unsaid, **({"weights": stored} if stored else {})}
     quantised = known.get("qlora") if case.get("quantisation") else None
-    adapted = _method(case) == "lora"
+    adapted = method_of(case) == "lora"
     found = {
-        "code": code_of(case),
+        "code": None if code_of(case) == USUAL_CODE else code_of(case),
+        "weights": stored,
         "allocator": known.get("allocator"),
         "compile": known.get("compile") if _is_on(case["flags"].get("compile")) else "none",
         "habit": tuple(known.get("habit", ())),
         "precision": known.get("precision"),
-        "lora": (quantised or known.get("lora")) if adapted and not _rank(case) else None,
-        "lora-targets": ",".join(known.get("targets", ())) if adapted and not _targets(case) else None,
+        "lora": (quantised or known.get("lora")) if adapted and not rank_of(case) else None,
+        "lora-targets": ",".join(known.get("targets", ())) if adapted and not targets_of(case) else None,
         "sp": name_of(case) == "torchtitan" and plan_of(case).tp > 1,  # wherever it divides layers
     }
     return {name: value for name, value in found.items() if value}
+
+
+def month(case: Case) -> Options:
+    """The code with the month that it ran in, where the source has one and the code is typed at all."""
+    return {"code": code_of(case)} if name_of(case) not in (None, USUAL_CODE) and _trains(case) else {}
+
+
+def nothing(_: Case) -> Options:
+    """What is typed without any source."""
+    return {}
 
 
 def sharding_of(case: Case) -> str:
@@ -108,7 +122,7 @@ def _precision(case: Case) -> str | None:
 
 def _said_of_weights(case: Case) -> str:
     """Of a run without adapters, which compute in 16 bits over whatever weights."""
-    return "" if _method(case) == "lora" else str(case.get("quantisation") or "")
+    return "" if method_of(case) == "lora" else str(case.get("quantisation") or "")
 
 
 def _spread(case: Case) -> Plan:
@@ -133,47 +147,12 @@ def _chunked(case: Case) -> bool:
 def _offloaded(case: Case) -> list[str]:
     flags = case["flags"]
     hosted = ["activations"] if any(_is_on(flags.get(flag)) for flag in HOSTED) else []
-    return list(dict.fromkeys([*every("offload", flags.get("offload")), *hosted]))
+    stepped = every("offloaded_optimizer", flags.get("optimizer"))
+    return list(dict.fromkeys([*every("offload", flags.get("offload")), *stepped, *hosted]))
 
 
-# Adapters
-
-
-def _method(case: Case) -> str | None:
-    """`lora`, or None of full training; refused where archcalc has no option for it."""
-    return option("method", case["flags"].get("method"))
-
-
-def _adapters(case: Case, typed: Typed) -> Options:
-    method = _method(case)
-    if method in ("dpo", "grpo"):
-        return {"method": method}
-    if method != "lora":
-        return {}
-    return {"lora": _rank(case), "lora-targets": _targets(case), "weights": _frozen(case, typed)}
-
-
-def _frozen(case: Case, typed: Typed) -> str | None:
-    """The format of frozen weights: as the case says, else NF4 where it says QLoRA."""
-    flags = case["flags"]
-    said = f"{case.get('quantisation') or ''} {case.get('dtype') or ''} {flags.get('method') or ''}"
-    found = weights_of({**case, "quantisation": said}, typed)
-    return found or ("nf4" if "qlora" in said.lower() else None)
-
-
-def _rank(case: Case) -> int | None:
-    flags = case["flags"]
-    said = RANK.search(str(flags.get("method") or ""))
-    return number(flags.get("rank") or flags.get("lora_rank") or (said[1] if said else None)) or None
-
-
-def _targets(case: Case) -> str | None:
-    """Layers as archcalc names them; None where the case names none."""
-    flags = case["flags"]
-    said = flags.get("lora_targets") or flags.get("targets") or flags.get("layers") or flags.get("method") or ""
-    text = ",".join(said) if isinstance(said, list) else str(said).lower()
-    words = [LAYERS.get(word, word) for word in re.findall(r"[a-z_]+", text)]
-    return option("targets", text) or ",".join(word for word in words if word in ADAPTED) or None
+def _trains(case: Case) -> bool:
+    return str(case["kind"]).startswith("train")
 
 
 def _is_on(said: Any) -> bool:

@@ -25,7 +25,7 @@ def weights_of(case: Case, typed: Typed) -> str | None:
     said = str(case.get("quantisation") or "")
     packed = PACKED.search(case["model"]) if said == "gguf" else None
     found = packed[1] if packed else option("weights", f"{said} {case['model']}" if _says_little(said) else said)
-    if found is None or typed.whole and _is_stored_so(typed.model, found):
+    if found is None or (typed.whole and _is_stored_so(typed.model, found)):
         return None
     return found
 

@@ -14,7 +14,7 @@ WORDS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("measured_words.
 
 
 def option(kind: str, said: Any) -> str | None:
-    """The value of the first line whose pattern is in what was said; None where none is, or where it means no option."""
+    """The value of the first line whose pattern is in what was said; None where there is none, or no option for it."""
     found = _matching(kind, "" if said is None else str(said))
     if found is None:
         return None

@@ -1,0 +1,43 @@
+"""Which training code, of which month, a measured case comes from."""
+
+from __future__ import annotations
+
+import pytest
+from measured_codes import code_of, facts_of, said_code
+
+TITAN = "https://github.com/pytorch/torchtitan"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (f"{TITAN} benchmarks/llama3_h100_202412_torchtitan.md Table 1", "torchtitan@2024-12"),
+        (f"{TITAN} commit 5940ddeb5 (#822)", "torchtitan@2025-01"),  # of 6 February: the end of January is nearer
+        (f"{TITAN} commit 069bae286 (#808)", "torchtitan@2025-02"),
+        (f"{TITAN}/pull/985", "torchtitan@2025-03"),
+        (f"{TITAN} a log of 2025-07-10", "torchtitan@2025-06"),
+        (TITAN, "torchtitan"),
+        ("https://github.com/pytorch/torchtune bd2a0fc README.md Optimization flags", "torchtune@2024-11-18"),
+        ("https://github.com/Lightning-AI/litgpt 2685705 tutorials/resource-tables.md", "litgpt@2023-10"),
+        ("https://github.com/MooreThreads/SimuMax 4dcaae5 docs/b200", "megatron"),
+        ("https://github.com/huggingface/peft/issues/1", "transformers"),
+        ("https://example.org/a-log", None),
+    ],
+)
+def test_the_code_is_named_by_the_source(source: str, expected: str | None) -> None:
+    assert code_of({"source": source}) == expected
+
+
+def test_what_a_case_says_of_its_code_comes_before_its_source() -> None:
+    """A month is typed only where the case says it."""
+    case = {"source": "https://github.com/modelscope/ms-swift 3602360", "flags": {"code": "ms-swift Megatron-SWIFT"}}
+    assert said_code(case) == "megatron"
+    assert said_code({"source": f"{TITAN} (#822)", "flags": {"code": "torchtitan 2025-02"}}) == "torchtitan@2025-02"
+    assert said_code({"source": f"{TITAN} (#822)"}) == "torchtitan"
+
+
+def test_a_run_that_sets_no_allocator_says_so() -> None:
+    """torchtitan's script sets expandable segments; some sources start torchrun themselves."""
+    source = f"{TITAN} benchmarks/llama3-8b_h200_202506_trainy-whitefiber.md"
+    assert facts_of({"source": source}).get("allocator") == "plain"
+    assert facts_of({"source": TITAN}) == {}
