@@ -72,6 +72,8 @@ def described(model_type: str) -> dict[str, Any]:
         **rope(config),
         **labels(config),
         "classes": classes(model_type),
+        "usual": translators()[model_type].USUAL,
+        "attention": attention(model_type),
         "softmax": softmax(model_type),
     }
 
@@ -112,6 +114,13 @@ def _made(config: type[PreTrainedConfig]) -> PreTrainedConfig | None:
 
 def _named(said: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {key: said[key] for key in keys if key in said}
+
+
+def attention(model_type: str) -> str:
+    """`fused` where the type's classes call PyTorch's scaled_dot_product_attention unless told otherwise, else `eager`."""
+    module = _modeling(model_type)
+    made = [getattr(module, name) for name in classes(model_type) if hasattr(module, name)]
+    return "eager" if made and not any(one._supports_sdpa for one in made) else "fused"
 
 
 def softmax(model_type: str) -> str:

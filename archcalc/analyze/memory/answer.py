@@ -40,7 +40,7 @@ from archcalc.core.ir import Module
 from archcalc.run import sequence_parallel
 from archcalc.run.case import Case, case
 from archcalc.run.code.library import PLAIN
-from archcalc.run.code.lowering import NotLowered
+from archcalc.run.code.refusal import NotLowered
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.pipeline import Stage, stages

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from archcalc.core.ir import Module, Op, Region, Tensor, walk
 from archcalc.core.tree import ops_in
-from archcalc.run.code import eager
 from archcalc.run.code.layouts import BY_HEAD
 
 
@@ -57,21 +56,6 @@ def see_by_head(attention: Module, tensor: Tensor) -> None:
         return
     place = next(place for place, item in enumerate(attention.body) if tensor.storage in made_by(item))
     attention.body.insert(place + 1, Op("transpose", (tensor.of,), tensor))
-
-
-def lower_attention(attention: Module, *, narrow: bool, separately: bool = False) -> None:
-    """Without rotary positions: what the projections give is seen by head.
-
-    Gradients of keys come along the positions of queries. Where they are joined with others they can be seen as the
-    layer's output without a copy; where keys have a matrix of their own, only those of one sequence can."""
-    core, looked = core_of(attention), looked_at(attention)
-    if core is None or not stores_scores(attention):
-        return
-    batch = looked.key.dims[0]
-    copied = [looked.key] if separately and int(batch.size) > 1 else []
-    for by_head in (looked.value, *copied, looked.query):
-        see_by_head(attention, by_head)
-    eager.lower_core(core, narrow=narrow)
 
 
 def made_by(item: Op | Module) -> set[Tensor]:

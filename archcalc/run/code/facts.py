@@ -49,6 +49,24 @@ def is_described(model_type: str) -> bool:
     return bool(model_type) and (data_root() / "hf" / f"{model_type}.json").exists()
 
 
+def of_class(data: Mapping[str, Any], model_type: str, config: Mapping[str, Any] | None) -> dict[str, str]:
+    """Habits that follow from the class: by its task, whether it calls a kernel for attention, whether it has experts."""
+    if not is_described(model_type):
+        return {}
+    about = _described(model_type)
+    named = [name for name in (config or {}).get("architectures") or () if name in about["classes"]]
+    task = about["classes"][named[0]] if named else about["usual"]
+    of_task = data.get("tasks", {}).get(task, {})
+    return {"attention": about["attention"], **of_task, **_of_experts(data, _values(model_type, config or {}))}
+
+
+def _of_experts(data: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, str]:
+    about: dict[str, Any] = data.get("mixture", {"keys": (), "habits": {}})
+    numbers = [said[key] for key in about["keys"] if isinstance(said.get(key), int)]
+    habits: dict[str, str] = about["habits"]
+    return habits if any(number > 1 for number in numbers) else {}
+
+
 def _values(model_type: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """As the class sees them: its defaults, then the file, where a field may have another name."""
     about = _described(model_type)

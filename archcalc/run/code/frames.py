@@ -26,13 +26,18 @@ class Frame:
 
     def behind(self, branch: Module) -> Item:
         """The branch itself, or dropout on what it gives out."""
-        place = self.body.index(branch)
-        following = self.body[place + 1]
+        following = self.following(branch)
         return following if isinstance(following, Op) and following.beside else branch
 
     def following(self, item: Item) -> Item:
-        """A norm behind a sum."""
-        return self.body[self.body.index(item) + 1]
+        """What runs next: a norm behind a sum; the last one itself."""
+        behind = self.body[self.body.index(item) + 1 :]
+        return behind[0] if behind else item
+
+    def sum_behind(self, branch: Module) -> Item:
+        """The sum that a branch is added in; of one that is not, the branch itself."""
+        behind = self.body[self.body.index(branch) :]
+        return next((op for op in self.sums if op in behind), branch)
 
     def last_read(self, branch: Module) -> Tensor:
         """What the last matrix of a branch reads."""

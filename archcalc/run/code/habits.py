@@ -21,9 +21,15 @@ class Habits:
         plain="nn.RMSNorm as PyTorch computes it step by step: fp32 input, normalised values and statistics are saved",
         fused="one kernel, which saves its input and one statistic for each row (aten._fused_rms_norm)",
         upcast="in Python: fp32 copy, square, mean, product; cast back, then times the weight in 16 bits",
+        upcast_product="the same, with the product with the weight in fp32 too, and cast back behind it",
         upcast_statistics="in Python: the mean square in fp32; the input by its root, cast back, times the weight",
         narrow="in Python, in the activations' number format",
         upcast_weight="in Python, all of it in fp32, the product with 1 + weight too; cast back at the end",
+    )
+    layer_norm: str = habit(
+        plain="one kernel, which saves its input, and a mean and a deviation for each row",
+        steps="in Python and in fp32: mean, difference, square, mean, product with the root and with the weight",
+        fp32="the kernel on an fp32 copy, cast back",
     )
     rotary: str = habit(
         plain="one op that saves the tables of cosines and sines",
@@ -150,13 +156,47 @@ class Habits:
     variables: str = habit(
         passing="a tensor is let go of after its last use",
         held="Python's variables hold tensors until a function returns, as transformers' modules are written",
-        every_mask="the same, with masks of all kinds of layers, be there such layers or not",
-        gpt2="the same, as GPT-2 is written",
-        bert="the same, as BERT is written",
-        gpt_neox="the same, as GPT-NeoX is written",
-        phi="the same, as Phi is written",
-        t5="the same, as T5 is written",
-        vit="the same, as ViT is written",
+    )
+    masks: str = habit(
+        needed="a mask for each kind of layer that reads one",
+        every="masks of all kinds of layers, be there such layers or not (Gemma3TextModel.forward)",
+    )
+    position_ids: str = habit(
+        counted="places of tokens are counted in every forward pass, and held until the model returns",
+        buffer="they are a buffer of the embedding, as long as its table, and so are types (BertEmbeddings)",
+        passing="they are let go of when rows of a table have been looked up",
+    )
+    position_bias: str = habit(
+        stack="a learned bias for distances is computed in front of the blocks",
+        first_block="the first block computes it and hands it on; cross-attention adds one of zeros (T5Attention)",
+    )
+    branch_inputs: str = habit(
+        branch="what attention or a feed-forward layer is given is held until it returns",
+        added="until what it gives is added",
+        block="until the block returns",
+    )
+    branch_outputs: str = habit(
+        passing="what attention or a feed-forward layer gives is let go of when it has been added",
+        added="what it gives in front of dropout is held until it has been added",
+        norm="it is held until the norm behind the sum returns (BertSelfOutput.forward)",
+        block="it is held until the block returns",
+    )
+    heads_held: str = habit(
+        attention="queries, keys and values are held until attention returns",
+        dropout="until the dropout behind attention is done, which is a part of its function (GPT2Attention)",
+        core="until the output projection, which is a function of its own (BertSelfAttention)",
+    )
+    rotated_parts: str = habit(
+        passing="parts of queries and keys that are rotated are let go of when they have been joined",
+        attention="both parts are held until attention returns (PhiAttention.forward)",
+    )
+    gates: str = habit(
+        passing="factors of a gated layer are let go of when they have been multiplied",
+        held="they are held until the layer returns (T5DenseGatedActDense.forward)",
+    )
+    tied_head: str = habit(
+        plain="a tied head reads what the last block gives",
+        scaled="that is multiplied by a number in front of a tied head (T5ForConditionalGeneration.forward)",
     )
     batch: str = habit(
         passing="ids and labels are there while they are needed",

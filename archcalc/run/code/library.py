@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.run.code.facts import NOTHING_SAID, Facts, facts, is_described
+from archcalc.run.code.facts import NOTHING_SAID, Facts, facts, is_described, of_class
 from archcalc.run.code.habits import Habits
 from archcalc.run.code.rules import Rule
 from archcalc.spec import paths
@@ -93,7 +93,8 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
         raise InputError(since, f"leave @{version} out", field="--code")
     family = data.get("families", {}).get(model_type, {})
     own = {habit: choice for habit, choice in family.items() if habit != EARLIER}
-    said = data["habits"] | _of_version(data, version) | own | _of_version(family, version)
+    general = data["habits"] | _of_version(data, version) | _of_class(data, name, model_type, config)
+    said = general | own | _of_version(family, version)
     return Code(
         name,
         data["about"],
@@ -113,6 +114,10 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
         release=str(data.get("release", "")),
         changed=tuple(sorted(str(one["before"]) for part in (data, family) for one in part.get(EARLIER, ()))),
     )
+
+
+def _of_class(data: dict[str, Any], name: str, model_type: str, config: Mapping[str, Any] | None) -> dict[str, str]:
+    return of_class(data, model_type, config) if name == TRANSFORMERS else {}
 
 
 def _rules(data: dict[str, Any], kind: str) -> tuple[Rule, ...]:

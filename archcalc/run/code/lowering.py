@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
-from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Op, walk
 from archcalc.core.mesh import Plan
 from archcalc.run.code import (
     adapters,
-    bert,
+    attention_functions,
     checkpointing,
     context,
     dropouts,
     dropped_adapters,
     ends,
     experts,
+    functions,
     gated,
-    gpt2,
     head_chunks,
     heads,
     interleaved,
@@ -29,14 +27,9 @@ from archcalc.run.code import (
     losses_in_place,
     merged,
     mixture,
-    neox,
     norms,
-    phi,
     relative_bias,
     rotary,
-    scopes,
-    t5,
-    vit,
 )
 from archcalc.run.code.activations import WRITTEN
 from archcalc.run.code.facts import NOTHING_SAID, Facts
@@ -57,10 +50,12 @@ OPS: dict[tuple[str, str], dict[str, Lowered]] = {  # kind of op and habit: the 
     ("rms_norm", "rms_norm"): {
         "fused": norms.fused,
         "upcast": norms.upcast,
+        "upcast_product": norms.upcast_product,
         "upcast_statistics": norms.upcast_statistics,
         "narrow": norms.in_16_bits,
         "upcast_weight": norms.upcast_weight,
     },
+    ("layer_norm", "layer_norm"): {"steps": norms.layer_norm_in_steps, "fp32": norms.layer_norm_in_fp32},
     ("rotate", "rotary"): {
         "rotate_half": rotary.rotate_half,
         "complex": rotary.as_complex,
@@ -77,22 +72,8 @@ OPS: dict[tuple[str, str], dict[str, Lowered]] = {  # kind of op and habit: the 
     },
 }
 NO_DROPOUT = Facts(dropout=())
-FUNCTIONS: dict[str, Callable[..., None]] = {  # by the habit `variables`: whose variables they are
-    "held": scopes.add_scopes,
-    "every_mask": partial(scopes.add_scopes, every_mask=True),
-    "gpt2": gpt2.add_scopes,
-    "bert": bert.add_scopes,
-    "gpt_neox": neox.add_scopes,
-    "phi": phi.add_scopes,
-    "t5": t5.add_scopes,
-    "vit": vit.add_scopes,
-}
 ONE_GPU = Plan()
 WHEN_COMPILED = ("kv_heads",)  # a compiler fuses elementwise code, however it is written
-
-
-class NotLowered(InputError):
-    """The library's code does not compute such a model."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +91,7 @@ class Lowering:
     plan: Plan = ONE_GPU
 
     def __call__(self, root: Module) -> None:
-        """Refuses a model with a layer that the library's code, as it is known here, does not have."""
-        self._lower(root)
-
-    def _lower(self, root: Module) -> None:
+        """Raises NotLowered for a model with a layer that the library's code, as it is known here, does not have."""
         chosen = dict(self._chosen())
         self._lower_layers(root)
         if not self.is_compiled:
@@ -176,9 +154,9 @@ class Lowering:
 
     def _add_functions(self, root: Module) -> None:
         if self.habits.qk_norm == "at_once":
-            scopes.normalise_at_once(root)
-        if self.habits.variables in FUNCTIONS:
-            FUNCTIONS[self.habits.variables](root, narrow=self.narrow)
+            attention_functions.normalise_at_once(root)
+        if self.habits.variables == "held":
+            functions.add_functions(root, self.habits, narrow=self.narrow)
         if self.habits.zeros == "leaf" and self.is_recomputed:
             relative_bias.want_gradients(root)
         if self.habits.loss in losses.WAYS:

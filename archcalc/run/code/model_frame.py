@@ -17,7 +17,8 @@ class ModelFrame:
 
     @property
     def blocks(self) -> list[Module]:
-        return [module for module, _ in walk(self.stack) if module.region == Region.BLOCK]
+        """Those that hand something on."""
+        return [module for module, _ in walk(self.stack) if module.region == Region.BLOCK and module.carries]
 
     @property
     def embedded(self) -> Tensor:
@@ -28,29 +29,9 @@ class ModelFrame:
     def has_tables(self) -> bool:
         return any(op.traits.position_tables for op in ops_in(self.stack))
 
-    def prepare(self, *, every_mask: bool = False) -> list[Tensor]:
-        """Places of tokens, masks, and tables of positions, in front of the first block."""
-        batch, seq, _ = self.embedded.dims
-        counting, places = positions.places(seq)
-        making, made = masks.lower_masks(self.stack, batch, narrow=self.narrow, every=every_mask)
-        tables = self.make_tables(places)
-        self.stack.body[:0] = [*counting, *making]
-        return [places, *made, *tables]
-
-    def count_places(self, lookup: Op) -> Tensor:
-        """`torch.arange(seq) + past_seen_tokens`, in front of the rows that it chooses."""
-        places = lookup.inputs[0]
-        counted = Tensor(places.axes, places.role)
-        for module, _ in walk(self.embedding):
-            if lookup in module.body:
-                place = module.body.index(lookup)
-                module.body[place:place] = [Op("constant", (), counted), Op("add", (counted,), places)]
-        return places
-
-    def make_masks(self) -> list[Tensor]:
+    def make_masks(self, *, every: bool = False) -> list[Tensor]:
         """In front of the embedding's dropout."""
-        batch = self.lookups[0].output.dims[0]
-        lines, made = masks.lower_masks(self.stack, batch, narrow=self.narrow)
+        lines, made = masks.lower_masks(self.stack, self.embedded.dims[0], narrow=self.narrow, every=every)
         self.before_dropout(lines)
         return made
 

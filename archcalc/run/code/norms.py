@@ -27,6 +27,20 @@ def upcast(op: Op, *, narrow: bool) -> list[Op]:
     return lines.returned(op)
 
 
+def upcast_product(op: Op, *, narrow: bool) -> list[Op]:
+    """The product with the weight is fp32 too, and cast back. Source: transformers, Olmo2RMSNorm.forward."""
+    x, *weights = op.inputs
+    lines = Lines(narrow=narrow)
+    wide = lines.cast(x, WIDE)
+    variance = lines.mean(lines.do("square", wide))
+    normalised = lines.do("multiply", wide, lines.do("inverse_root", lines.do("add", variance)))
+    lines.hold(x, variance, normalised)
+    for weight in weights:
+        normalised = lines.do("multiply", normalised, weight)
+    lines.cast(normalised, x.role)
+    return lines.returned(op)
+
+
 def upcast_statistics(op: Op, *, narrow: bool) -> list[Op]:
     """Only the mean square is computed of an fp32 copy. Source: transformers, T5LayerNorm.forward."""
     x, *weights = op.inputs
@@ -70,3 +84,31 @@ def _one_more(lines: Lines, weight: Tensor) -> Tensor:
     """1 + weight, in fp32."""
     wide = lines.do("cast", weight, role=WIDE) if lines.narrow else weight
     return lines.do("add", wide, role=WIDE)
+
+
+def layer_norm_in_steps(op: Op, *, narrow: bool) -> list[Op]:
+    """In Python and in fp32, with the mean subtracted twice. Source: transformers, CohereLayerNorm.forward."""
+    x, *weights = op.inputs
+    lines = Lines(narrow=narrow)
+    wide = lines.cast(x, WIDE)
+    mean = lines.mean(wide)
+    variance = lines.mean(lines.do("square", lines.do("subtract", wide, mean)))
+    inverse = lines.do("inverse_root", lines.do("add", variance))
+    normalised = lines.do("multiply", lines.do("subtract", wide, mean), inverse)
+    lines.hold(x, mean, variance, normalised)
+    for weight in weights:
+        normalised = lines.do("multiply", normalised, lines.do("cast", weight, role=WIDE) if narrow else weight)
+    lines.cast(normalised, x.role)
+    return lines.returned(op)
+
+
+def layer_norm_in_fp32(op: Op, *, narrow: bool) -> list[Op]:
+    """PyTorch's kernel on an fp32 copy, cast back. Source: transformers, OlmoLayerNorm.forward."""
+    x, *weights = op.inputs
+    lines = Lines(narrow=narrow)
+    wide = lines.cast(x, WIDE)
+    made = Tensor(op.output.axes, wide.role)
+    lines.ops.append(replace(op, inputs=(wide, *weights), output=made, name="", note="", title=""))
+    lines.hold(x)
+    lines.cast(made, x.role)
+    return lines.returned(op) if narrow else [op]

@@ -16,8 +16,7 @@ from archcalc.core.errors import InputError
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model, from_document
 from archcalc.reference.lifetimes import Birth, Phase, Storage
-from archcalc.run.code.library import compared_families, usual_code
-from archcalc.run.code.lowering import NotLowered
+from archcalc.run.code.refusal import NotLowered
 from archcalc.verify.check import Progress
 from archcalc.verify.hf.built import class_named, needed
 from archcalc.verify.hf.peak_ours import Played, played
@@ -114,10 +113,6 @@ def _config(model: Model) -> dict[str, Any]:
     if model.edited:
         fact = "transformers builds the model of config.json, which --set changed"
         raise InputError(fact, "leave --set out, or change a copy of the config.json", field="--set")
-    if usual_code(model.model_type, model.config).missing:
-        fact = f"archcalc does not know how transformers trains {model.model_type}, tensor by tensor"
-        known = f"--peak compares {', '.join(compared_families())}"
-        raise InputError(fact, f"{known}; without --peak, `archcalc verify` compares any model", field=model.name)
     return dict(model.config)
 
 

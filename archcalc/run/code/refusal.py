@@ -1,0 +1,13 @@
+"""A model that a library's code, as it is known here, does not compute: the one reason why a lowering gives up."""
+
+from __future__ import annotations
+
+from archcalc.core.errors import InputError
+
+
+class NotLowered(InputError):
+    """Raised by a check that a lowering declares; anything else that it raises is a mistake of its own."""
+
+    def __init__(self, layer: str) -> None:
+        fact = f"this model has {layer}, which the training code, as archcalc knows it, does not have"
+        super().__init__(fact, "add --code plain", field="--code")
