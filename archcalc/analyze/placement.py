@@ -13,6 +13,7 @@ from archcalc.core.errors import InputError
 from archcalc.run.device import Device, DeviceGroup, group
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.options import Options
+from archcalc.run.resolve import resolve
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -54,6 +55,11 @@ def shares_layers(device: Device) -> bool:
     return device.kind not in ALONE or device.link is not None
 
 
+def shares_matrices(model: Model, options: Options) -> bool:
+    """Whether the engine that runs has tensor parallelism."""
+    return resolve(model, options).engine.rules.tensor_parallel
+
+
 def _checked(options: Options, devices: DeviceGroup) -> Options:
     """The plan that was given, if it is for so many."""
     number = options.plan.gpus
@@ -76,7 +82,7 @@ def _check_unequal(devices: DeviceGroup, given: list[str], *, trains: bool) -> N
 
 def _tensor_parallel(model: Model, options: Options, devices: DeviceGroup) -> Options | None:
     """None where the model's heads cannot be divided so, or where the engine splits layers instead."""
-    if not shares_layers(devices.first):
+    if not shares_layers(devices.first) or not shares_matrices(model, options):
         return None
     chosen = options.changed(tp=devices.count, is_planned=True)
     try:

@@ -8,12 +8,14 @@ from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from archcalc.analyze.fit.layer_split import LayerSplit
 from archcalc.analyze.fit.polynomial import Bytes
 from archcalc.analyze.fit.solve import UNBOUNDED, Curve
 from archcalc.analyze.fit.verdict import Room, missing
 from archcalc.analyze.memory.answer import MODES, Memory
 from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
+from archcalc.analyze.placement import shares_matrices
 from archcalc.core.errors import InputError
 from archcalc.run.accuracy import Band, band
 from archcalc.run.device import Device
@@ -25,7 +27,7 @@ from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.changes import Change
-    from archcalc.analyze.fit.layer_split import LayerSplit, SplitMemory
+    from archcalc.analyze.fit.layer_split import SplitMemory
     from archcalc.model import Model
 
 FEW_SEQUENCES, FEW_POSITIONS = 2, 16  # from which on steps differ by their sizes alone: a loop's ends are its own steps
@@ -73,11 +75,19 @@ class Question:
         sizes = replace(self.sizes, batch=change.batch or self.batch)
         if change.length:
             sizes = replace(sizes, **dict.fromkeys(self._varying, change.length))
-        return replace(self, sizes=sizes, options=self.options.changed(**change.options))
+        return replace(self._with_options(self.options.changed(**change.options)), sizes=sizes)
 
     def with_weights(self, format: str) -> Question:
         """The same question about weights in another format."""
-        return replace(self, options=self.options.changed(weights=format))
+        return self._with_options(self.options.changed(weights=format))
+
+    def _with_options(self, options: Options) -> Question:
+        """Placed anew where archcalc chose the plan, and the format brings an engine that splits layers instead."""
+        devices = options.device.group if options.device else None
+        whole = replace(options, tp=None, is_planned=False)
+        if not options.is_planned or not devices or self.trains or shares_matrices(self.model, whole):
+            return replace(self, options=options)
+        return replace(self, options=whole, split=LayerSplit(tuple(one.capacity for _, one in devices.each)))
 
     def tried(self, change: Change) -> Question | None:
         """The same, if the model and the options allow the change."""

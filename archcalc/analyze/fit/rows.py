@@ -14,7 +14,6 @@ from archcalc.analyze.fit.verdict import Room, Verdict
 from archcalc.analyze.memory.marginals import Limit
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.placement import shares_layers
-from archcalc.run.choice import run_record
 from archcalc.spec.units import binary_bytes
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ class Row:
         """As programs read it."""
         found = {
             "gpu": self.gpu,
-            "run": run_record(self.memory.title(), self.memory.choices),
+            "run_line": self.memory.title(),
             "capacity_bytes": self.capacity_bytes,
             "required_bytes": self.required_bytes,
             "fits": self.fits,
