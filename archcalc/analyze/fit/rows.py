@@ -141,7 +141,6 @@ class Row:
         """As programs read it."""
         found = {
             "gpu": self.gpu,
-            "run_line": self.memory.title(),
             "capacity_bytes": self.capacity_bytes,
             "required_bytes": self.required_bytes,
             "fits": self.fits,
@@ -154,6 +153,7 @@ class Row:
             "why": self.why,
             "left_bytes": self.left_bytes,
             "host_bytes": self.memory.host_bytes,
+            "run_line": self.memory.title(),
         }
         found |= {"parts": [one.record() for one in self.parts]} if self.parts else {}
         found |= {} if self.host_capacity is None else {"host_capacity_bytes": self.host_capacity}
