@@ -26,7 +26,7 @@ from archcalc.run.optimizers import Optimizer, optimizer
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
 from archcalc.run.pipeline import Stage
-from archcalc.run.precision_recipes import Recipe
+from archcalc.run.precision_recipes import WIDE_FILES, Recipe
 from archcalc.storage import named_formats
 from archcalc.storage.format import Format
 
@@ -91,7 +91,7 @@ def _training(model: Model, asked: Options) -> Case:
     main_gradients = used.habits.gradients == "resident"
     offload = Offload.of(asked)
     offload.check_code(used.name, keeps_gradients=main_gradients)
-    kept = meant(asked.precision or _usual_precision(model, usual), used, asked)
+    kept = meant(asked.precision or _usual_precision(model, usual), used, asked).loaded_from(model.spec.precision)
     chunks = asked.loss_chunks or used.habits.chunks
     again = asked.recompute or (usual["recompute"].value if "recompute" in usual else "none")
     made = Case(
@@ -135,7 +135,7 @@ def _usual_precision(model: Model, usual: dict[str, Default]) -> str:
     """That of the code's recipe, or mixed for a model whose files are in 16 bits."""
     if "precision" in usual:
         return str(usual["precision"].value)
-    return "fp32" if model.spec.precision in (None, "fp32", "fp64") else "mixed"
+    return "fp32" if model.spec.precision in WIDE_FILES else "mixed"
 
 
 def _of_training(model: Model, asked: Options, made: Case) -> Iterator[Assumption]:
