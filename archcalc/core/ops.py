@@ -18,10 +18,9 @@ The rest are traits that other analyses ask for, so that none of them lists kind
     reads_rows        reads those rows of its last input that its other inputs name
     loss_of_logits    the tensor, made beside the output, that a loss over a vocabulary keeps of its logits
     reads_logits      a loss over a vocabulary, of logits or of their log-probabilities
-    autocast          what torch.autocast computes it in: narrow (16 bits), fp32, "" for the widest of its inputs, or
-                      weight for the number format of its weight, which autocast does not know of
-    converts          its output may be in another number format: `only` that, so that it is left out where there is
-                      nothing to convert, or that `too`
+    autocast          what torch.autocast computes it in: narrow (16 bits), fp32, weight (the format of its weight)
+                      or "" for the widest of its inputs
+    converts          to another number format: `only` that, and it is nothing where formats agree, or that `too`
     by_mean_square    a norm that libraries also write in Python
     own_kernel        torch.compile fuses it with nothing: what it reads and writes is stored
     passes_gradient   the gradient of an input is that of the output, without a storage of its own
@@ -209,12 +208,7 @@ KINDS = BETWEEN_GPUS | {
         beside=_SCALED_INSTANCE,
     ),
     "rms_norm": Kind(
-        "normalised to mean square 1",
-        normalisation(3),
-        rms_steps,
-        beside=_RMS,
-        autocast="fp32",
-        by_mean_square=True,
+        "normalised to mean square 1", normalisation(3), rms_steps, beside=_RMS, autocast="fp32", by_mean_square=True
     ),
     "relu": Kind("max(x, 0)", each(1), its_output),
     "relu2": Kind("max(x, 0)²", each(2), made_beside, beside=_KEPT),

@@ -22,8 +22,8 @@ class CommonOptions:
     )
     sizes: Sizes = field(default_factory=Sizes)
     precision: str | None = option(
-        "Training: fp32, mixed, autocast, bf16, fp8, fp8-gathered. Inference: activation dtype; also the weight dtype "
-        "unless --weights is given.",
+        "Training: fp32, mixed, autocast, master, bf16, fp8, fp8-gathered. Inference: activation dtype; also the "
+        "weight dtype unless --weights is given.",
         precision_name,
         metavar="NAME",
         also=("dtype", "torch_dtype"),

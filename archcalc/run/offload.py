@@ -47,8 +47,7 @@ class Offload:
         """What training takes for granted that was not compared with a real run."""
         if self.optimizer:
             yield (
-                "offloaded optimizer: host RAM as DeepSpeed's tensors fill it; gradients leave the GPU block by block, "
-                "and DeepSpeed's reduce buckets on the GPU are not counted"
+                "offloaded optimizer: host RAM as DeepSpeed's tensors fill it; gradients leave the GPU block by block"
             )
         elif self.params:
             yield "offloaded parameters: as FSDP2's CPUOffloadPolicy with pinned memory; the CPU updates them"

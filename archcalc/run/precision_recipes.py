@@ -14,6 +14,9 @@ from typing import Any
 
 from archcalc.spec import paths
 
+CHECKPOINT = "checkpoint"  # frozen weights are in what the files have
+WIDE_FILES = (None, "fp32", "fp64")  # a model whose files name no number format is fp32
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -45,6 +48,12 @@ class Recipe:
     updates_flat: bool = False  # the optimizer's step flattens gradients, and copies them to the format of the states
     estimate: str = ""
     word: str = ""  # that was asked for
+
+    def loaded_from(self, files: str | None) -> Recipe:
+        """With frozen weights in the number format of the model's files, where the recipe leaves them in that."""
+        if self.frozen != CHECKPOINT:
+            return self
+        return replace(self, frozen="fp32" if files in WIDE_FILES else "bf16")
 
     @property
     def of_frozen(self) -> str:

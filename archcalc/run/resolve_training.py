@@ -19,6 +19,7 @@ from archcalc.run.offload import Offload
 from archcalc.run.optimizers import optimizer
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
+from archcalc.run.precision_recipes import WIDE_FILES
 from archcalc.run.resolved import Run
 from archcalc.run.training_choices import (
     Defaults,
@@ -32,8 +33,6 @@ from archcalc.storage import named_formats
 if TYPE_CHECKING:
     from archcalc.model import Model
 
-WIDE = (None, "fp32", "fp64")  # what a spec says of a model that is trained in fp32
-
 
 def training_run(model: Model, asked: Options) -> Run:
     """The options of a training step, with defaults filled in."""
@@ -41,7 +40,7 @@ def training_run(model: Model, asked: Options) -> Run:
     support.check(asked, used, model.spec.family)
     usual = recipe_defaults(used, asked)
     precision = asked.precision or _usual_precision(model, usual)
-    kept = meant(precision, used, asked)
+    kept = meant(precision, used, asked).loaded_from(model.spec.precision)
     device = asked.device.capabilities if asked.device else NOTHING_KNOWN
     if refused := training_refusal(device, kept):
         raise refused
@@ -94,7 +93,7 @@ def _usual_precision(model: Model, usual: Defaults) -> str:
     """That of the code's recipe, or mixed for a model whose files are in 16 bits."""
     if "precision" in usual:
         return str(usual["precision"].value)
-    return "fp32" if model.spec.precision in WIDE else "mixed"
+    return "fp32" if model.spec.precision in WIDE_FILES else "mixed"
 
 
 def _usual_recompute(usual: Defaults) -> str:

@@ -114,7 +114,9 @@ class ForwardPass:
         self.ledger.module, self.ledger.run = group.module, group.first
         self.ahead.free()
         gathered = self.gathering.forward(self.policy.groups.block(group.module))
+        self.copies.are_saved = not group.recomputed
         self._forward(group.body)
+        self.copies.are_saved = True
         self.ledger.module = group.module
         if self._is_resharded(group):
             gathered.free()

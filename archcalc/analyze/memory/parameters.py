@@ -24,6 +24,7 @@ class WeightCopies:
     policy: StepPolicy
     ledger: Ledger
     there: dict[Copy, Block] = field(default_factory=dict)  # by the number of the step
+    are_saved: bool = True  # by autograd: not inside of what is recomputed, going forward
 
     def make(self, step: Step) -> None:
         """Make the copies that a matrix product needs, unless they still exist."""
@@ -35,9 +36,14 @@ class WeightCopies:
         """Not where autocast leaves a product in its weight's number format."""
         return step.op.traits.matrix and not (self.policy.copies_are_cached and step.op.traits.autocast == "weight")
 
+    def _stays(self, step: Step, param: Param) -> bool:
+        """Behind its product: cached by autocast, or saved for the backward pass."""
+        is_saved = self.are_saved and param in step.saved_weights
+        return self.policy.copy_stays(param) and (is_saved or self.policy.copy_is_cached(param))
+
     def drop(self, step: Step, *, all_of_them: bool = True) -> None:
         for param in step.weights:
-            if (param, step.number) in self.there and (all_of_them or not self.policy.copy_stays(param)):
+            if (param, step.number) in self.there and (all_of_them or not self._stays(step, param)):
                 self.ledger.free(self.there.pop((param, step.number)))
 
     def forget(self, step: Step, saved: Container[Param]) -> None:

@@ -40,6 +40,7 @@ class StepPolicy:
     copy: Callable[[Param], int] = _none  # cast for a product, or dequantised
     copy_stays: Callable[[Param], bool] = lambda param: False  # until the backward pass; else made for each product
     copies_are_cached: bool = False  # by autocast, which forgets them behind the loss
+    copy_is_cached: Callable[[Param], bool] = lambda param: True  # of what is trained; others live as long as saved
     groups: ShardedGroups = UNSHARDED  # weights that are gathered together by ZeRO-3
     reshard: str = "always"  # which blocks free their gathered weights after the forward pass
     gpus: int = 1  # over which weights are sharded

@@ -111,6 +111,7 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
         copy=copies(case, keeping),
         copy_stays=lambda param: bool(recipe.copies) and not keeping.quantised(param),
         copies_are_cached=recipe.autocast,
+        copy_is_cached=keeping.trained,
         groups=groups(case, root, keeping),
         reshard=case.reshard,
         accumulates=_has_gradients(case) and not case.offload.updates,
@@ -121,11 +122,17 @@ def step_policy(root: Module, case: Case, keeping: Keeping, gradients: int) -> S
         keys_from=_keys_from(case),
         workspace=_workspaces(case),
         product_workspace=PRODUCTS if case.code.habits.kernels == "workspaces" else 0,
-        loss_in_parts=plan.tp > 1 and not case.code.habits.overwrites_logits,
+        loss_in_parts=_has_loss_in_parts(case),
         has_last_step=case.code.habits.longest == "every",
         logits_held=_logits_held(case),
         holds_batch=case.code.habits.batch == "held",
     )
+
+
+def _has_loss_in_parts(case: Case) -> bool:
+    """Whether each GPU has the logits of a part of the vocabulary, and keeps them."""
+    habits = case.code.habits
+    return case.plan.tp > 1 and habits.parallel_head == "divided" and not habits.overwrites_logits
 
 
 def _logits_held(case: Case) -> str:

@@ -12,6 +12,7 @@ from archcalc.run.case import Case
 from archcalc.run.code.lowering import Lowering
 from archcalc.run.code.parameters import own_parameters
 from archcalc.run.code.shards import gather_again
+from archcalc.run.code.whole_logits import gather_logits
 from archcalc.run.method_loss import TokenLogProbabilities
 from archcalc.run.methods import returns_fp32
 from archcalc.run.number_formats import Weights
@@ -26,6 +27,8 @@ def tree_changes(case: Case) -> Iterator[Change]:
         yield from own_parameters(case.code.habits)
     if case.trains and case.lora:
         yield lora.Lora(case.lora, case.lora_targets)
+    if case.plan.tp > 1 and case.code.habits.parallel_head == "gathered":
+        yield gather_logits
     yield from _of_loss(case)
     yield from _of_code(case)
     if case.plan.sp:

@@ -100,6 +100,10 @@ class Habits:
         whole="the head reads all positions at once",
         chunks="the head and the loss read 128 positions after the other; all logits are there, in fp32 (litgpt)",
     )
+    parallel_head: str = habit(
+        divided="tensor parallelism: logits stay divided by vocabulary, and so does the loss",
+        gathered="tensor parallelism: every GPU gathers all logits (transformers, colwise_gather_output)",
+    )
     tied: str = habit(
         shared="a tied head reads the embedding's table",
         never="the head always has a matrix of its own (litgpt)",

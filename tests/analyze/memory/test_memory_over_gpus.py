@@ -146,3 +146,11 @@ def test_a_loss_over_a_divided_vocabulary_holds_four_tensors() -> None:
     report = model.memory(mode="train", precision="bf16", code="plain", batch=1, seq=tokens, tp=gpus)
     assert report.peak.phase == "backward"
     assert report.parts["logits"] // (4 * tokens * vocabulary // gpus) == seen.peak == 4
+
+
+def test_transformers_gathers_all_logits_on_every_gpu() -> None:
+    """Its tp_plan has lm_head as colwise_gather_output; 2 + 4 + 4 bytes for each, and nothing beside them."""
+    model = load("llama-3-8b", set=["vocab=8000", "decoder=1", "d_model=64", "ffn.width=64"])
+    asked = [model.memory(mode="train", precision="bf16", batch=1, seq=512, tp=gpus) for gpus in (1, 8)]
+    held = [next(one for one in report.instants if one.phase == "loss").parts["logits"] for report in asked]
+    assert held[0] == held[1] >= 512 * 8000 * (2 + 4 + 4)
