@@ -32,12 +32,21 @@ def adapters(case: Case, typed: Typed) -> Options:
     return {"lora": rank_of(case), "lora-targets": targets_of(case), "weights": _frozen(case, typed)}
 
 
+def is_quantised(case: Case) -> bool:
+    """Whether the frozen weights are, by any word of the case."""
+    return option("weights", _said(case)) is not None or "qlora" in _said(case).lower()
+
+
 def _frozen(case: Case, typed: Typed) -> str | None:
     """The format of frozen weights: as the case says, else NF4 where it says QLoRA."""
-    flags = case["flags"]
-    said = f"{case.get('quantisation') or ''} {case.get('dtype') or ''} {flags.get('method') or ''}"
-    found = weights_of({**case, "quantisation": said}, typed)
-    return found or ("nf4" if "qlora" in said.lower() else None)
+    found = weights_of({**case, "quantisation": _said(case)}, typed)
+    return found or ("nf4" if "qlora" in _said(case).lower() else None)
+
+
+def _said(case: Case) -> str:
+    return " ".join(
+        str(said or "") for said in (case.get("quantisation"), case.get("dtype"), case["flags"].get("method"))
+    )
 
 
 def rank_of(case: Case) -> int | None:

@@ -48,9 +48,10 @@ def _verdicts(rows: Sequence[Row]) -> Iterator[Claim]:
     failed = [row for row in known if did_not_fit(row)]
     wrong = [row for row in failed if row.typed.verdict == "fits"]
     alarms = [row for row in known if not did_not_fit(row) and row.typed.verdict == "does not fit"]
-    text = f"false fits: {share(len(wrong), len(known))} of {len(known)} cases that ran or did not (less than {share(FALSE_FITS, 1)})"
+    text = f"false fits: {share(len(wrong), len(known))} of {len(known)} cases that ran or did not"
     met = len(wrong) < FALSE_FITS * len(known) or not wrong
-    yield f"{text}; of those that did not, {len(wrong)} of {len(failed)}{_named(wrong)}", met
+    of_failed = f"of those that did not, {len(wrong)} of {len(failed)}{_named(wrong)}"
+    yield f"{text} (less than {share(FALSE_FITS, 1)}); {of_failed}", met
     yield f"false alarms: {share(len(alarms), len(known))}{_named(alarms)}", True
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from measured_adapters import adapters, method_of, rank_of, targets_of
+from measured_adapters import adapters, is_quantised, method_of, rank_of, targets_of
 from measured_cases import Case
 from measured_codes import FILE, code_of, facts_of, name_of, said_code
 from measured_names import Typed
@@ -113,7 +113,9 @@ def _batch(case: Case) -> int:
 
 
 def _precision(case: Case) -> str | None:
-    """Where the words leave no choice; of a bare `bf16` the code or the method decides what is in which format."""
+    """Where the words leave no choice; of a bare `bf16`, and over quantised weights, code and method decide."""
+    if method_of(case) == "lora" and is_quantised(case):
+        return None
     narrow = option("float8", case["flags"].get("float8") or case["flags"].get("fp8") or _said_of_weights(case))
     if narrow == "nvfp4":
         raise Inexpressible("training in NVFP4")

@@ -15,7 +15,7 @@ from archcalc.storage import named_formats
 
 GGUF = re.compile(r"(?i)\b(i?q\d_\w+|tq\d_0|mxfp4|b?f16)\b[^,(]*")  # `Q4_K - Medium`, `IQ3_XXS - 3.06 bpw`
 PACKED = re.compile(r"(?i)[-.](i?q\d_\w+)\.gguf")
-REPACKED = re.compile(r"(?i)(q8_0)_r\d+")  # by ik_llama.cpp, to the same bytes
+REPACKED = re.compile(r"(?i)(q\d_\w+?)_r\d+\b")  # by ik_llama.cpp, to the same bytes
 OWN = re.compile(r"(?i)\bud-|iq\d_(k|ks|kt)\b|_r\d+")  # mixtures of Unsloth's and of ik_llama.cpp's users
 TOO_FEW = 0.75  # of a format's bits: a log that contradicts the format that it names
 
