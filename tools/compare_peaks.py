@@ -15,7 +15,6 @@ import json
 import sys
 import warnings
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -32,7 +31,6 @@ from archcalc.run.compared import DATA, kind_of
 from archcalc.verify.hf.peak_difference import Difference, Way, difference
 
 CONFIGS = 3  # of each type
-DRAWS = 12  # most that are tried for them: a class may refuse some
 WAYS = tuple(
     Way(precision, recompute=recompute, lora=lora)
     for lora in (False, True)
@@ -50,7 +48,7 @@ def compared(model_type: str, *, configs: int = CONFIGS, ways: tuple[Way, ...] =
         return {"reason": "transformers has no class for such a config alone"}
     found: Found = {way: [] for way in ways}
     reasons: dict[Way, str] = {}
-    for one in islice(drawn(model_type), DRAWS):
+    for one in drawn(model_type):
         if len(found[ways[0]]) == configs:
             break
         for way in ways:

@@ -33,13 +33,9 @@ def _lower_model(model: ModelFrame, habits: Habits) -> None:
     biases = position_bias.lower_biases(model, habits)
     places = position_ids.lower_positions(model, habits)
     made = model.make_masks(every=habits.masks == "every")
-    tables = model.make_tables(_counted(model, places)) if model.has_tables else []
+    in_fp32 = habits.rotary == "fp32_tables"
+    tables = model.make_tables(places[0], in_fp32=in_fp32) if model.has_tables else []
     for block in model.blocks:
         end_block(block, habits, places[:1], narrow=model.narrow)
     model.until_end(model.embedded, *position_ids.held_rows(model, habits), *places, *made, *tables, *biases)
 
-
-def _counted(model: ModelFrame, places: list[Tensor]) -> Tensor:
-    """The places that tables of cosines and sines are made for."""
-    assert places
-    return places[0]
