@@ -6,7 +6,9 @@ some tensors for another while.
 
 from __future__ import annotations
 
-from archcalc.core.ir import Module, Tensor
+from dataclasses import replace
+
+from archcalc.core.ir import Module, Op, Tensor
 from archcalc.core.roles import Role
 from archcalc.core.tree import read_from_outside
 from archcalc.run.code import eager
@@ -35,6 +37,7 @@ def lower_attention(attention: Module, habits: Habits, *, narrow: bool) -> None:
     """Queries, keys and values are held until attention returns, or until its output projection; the function that
     rotates them holds what it was given."""
     core, looked = core_of(attention), looked_at(attention)
+    _see_values(attention, looked.value)
     held = [looked.query, looked.key, looked.value]
     rotations = [op for op in attention.ops if op.traits.position_tables]
     given = [op.inputs[0] for op in rotations]
@@ -54,6 +57,13 @@ def lower_attention(attention: Module, habits: Habits, *, narrow: bool) -> None:
         eager.lower_core(core, narrow=narrow)
         place = attention.body.index(core) + 1 if habits.heads_held == "core" else len(attention.body)
         attention.body[place:place] = end_of_scope(*held) if habits.heads_held != "dropout" else []
+
+
+def _see_values(attention: Module, value: Tensor) -> None:
+    """Values that one matrix has made beside keys are seen where they are. Source: DeepseekV3Attention.forward."""
+    for place, item in enumerate(attention.body):
+        if isinstance(item, Op) and item.kind == "copy" and item.output is value.storage:
+            attention.body[place] = replace(item, kind="slice")
 
 
 def _rotate_parts(attention: Module, habits: Habits, *, narrow: bool) -> list[Tensor]:
