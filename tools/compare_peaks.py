@@ -80,7 +80,11 @@ def _kinds(found: Found, reasons: dict[Way, str]) -> Record:
         if percents:
             worst = max(percents, key=abs)
             sizes = sorted(map(abs, percents))
-            record[_kind(way)] = {"settings": len(percents), "worst": round(worst, 2), "median": round(median(sizes), 2)}
+            record[_kind(way)] = {
+                "settings": len(percents),
+                "worst": round(worst, 2),
+                "median": round(median(sizes), 2),
+            }
         elif way in reasons:
             record[_kind(way)] = {"reason": reasons[way]}
     return record
@@ -96,7 +100,9 @@ def summary(types: dict[str, Record]) -> Iterator[str]:
         rows = [record[_kind(way)] for record in types.values() if "worst" in record.get(_kind(way), {})]
         if rows:
             worst, middle = [abs(row["worst"]) for row in rows], [row["median"] for row in rows]
-            within = " ".join(f"{sum(one <= most for one in worst) / len(worst):.0%} within {most} %" for most in (3, 10))
+            within = " ".join(
+                f"{sum(one <= most for one in worst) / len(worst):.0%} within {most} %" for most in (3, 10)
+            )
             yield f"{_kind(way):22} {len(rows)} types, median {median(middle):.2f} %, worst settings {median(worst):.2f} %, {within}"
 
 

@@ -9,10 +9,9 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
-from support.hf_random import random_fields
-
 from archcalc.importers.hf import translator
 from archcalc.importers.hf._helpers.reading import described
+from support.hf_random import random_fields
 
 Fields = dict[str, Any]
 
@@ -61,7 +60,9 @@ def _drawn(model_type: str, rng: random.Random) -> Drawn:
     batch, seq = rng.choice([1, 2, 3]), rng.choice([24, 32, 40, 48, 64])
     found |= {key: LONGEST for key in LENGTHS if key in found}
     found |= {"max_source_positions": seq} if "max_source_positions" in found else {}
-    found |= _belonging(found) | (_sections(found) if model_type in ON_SEVERAL_AXES else {})
+    found |= (
+        _belonging(found) | _rotated(found, model_type) | (_sections(found) if model_type in ON_SEVERAL_AXES else {})
+    )
     left_out = ("add_cross_attention", "is_decoder", *(("tie_word_embeddings",) if task == "pixels" else ()))
     kept = {key: value for key, value in found.items() if key not in left_out}
     decoder = {"is_decoder": True} if task == "causal" and "is_decoder" in described(model_type)["defaults"] else {}
@@ -73,13 +74,21 @@ def _belonging(found: Fields) -> Fields:
     changed: Fields = {}
     if "kv_lora_rank" in found and "num_attention_heads" in found:
         changed["num_key_value_heads"] = found["num_attention_heads"]
-    rope = found.get("rope_parameters")
-    if isinstance(rope, dict) and rope.get("rope_type") in ASKS_FOR_VALUES:
-        changed["rope_parameters"] = {"rope_type": "default", "rope_theta": 10_000.0}
     experts = next((found[key] for key in ("num_experts", "num_local_experts", "n_routed_experts") if key in found), 0)
     if experts and found.get("num_experts_per_tok", 1) > experts:
         changed["num_experts_per_tok"] = experts
     return changed
+
+
+def _rotated(found: Fields, model_type: str) -> Fields:
+    """Rotary positions that the class computes: scaled without looking at values, and in part if it knows that."""
+    rope = found.get("rope_parameters")
+    if not isinstance(rope, dict):
+        return {}
+    if rope.get("rope_type") in ASKS_FOR_VALUES:
+        return {"rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0}}
+    left_out = () if "partial_rotary_factor" in str(described(model_type).get("rope")) else ("partial_rotary_factor",)
+    return {"rope_parameters": {key: value for key, value in rope.items() if key not in left_out}}
 
 
 def _sections(found: Fields) -> Fields:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from archcalc.core.ir import Dim, Op, Tensor, axes
 from archcalc.run.code.writing import WIDE, Lines
 
-
 Turn = Callable[[Lines, Tensor, Tensor, Tensor], Tensor]  # of what is rotated, cosines and sines
 
 

@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 
 from archcalc.core.ir import Module, Op, Region, Tensor, walk
 from archcalc.core.roles import Role
+from archcalc.run.code.refusal import refused
 from archcalc.run.code.writing import WIDE, Lines
+
+STEPS = ["softmax", "choose"]  # behind the product with the router's matrix
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ def keep_bare(root: Module) -> None:
 
 def lower_router(mixture: Module, routing: Routing, *, narrow: bool) -> Routed:
     router = _router_of(mixture)
+    if [op.kind for op in router.ops[-len(STEPS) :]] != STEPS:
+        refused("a router that does more than choose the most probable experts")
     *products, softmax, choose = router.ops
     (given,), lines = softmax.inputs, Lines(narrow=narrow)
     scores = _multiplied(lines, products) if routing.reads_fp32 and narrow else given
@@ -65,7 +70,8 @@ def _multiplied(lines: Lines, products: list[Op]) -> Tensor:
 
 
 def _router_of(mixture: Module) -> Module:
-    return next(child for child in mixture.children if _routes(child))
+    found = [child for child in mixture.children if _routes(child)]
+    return found[0] if found else refused("experts without a router")
 
 
 def _routes(module: Module) -> bool:
