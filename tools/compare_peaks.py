@@ -15,7 +15,6 @@ import json
 import sys
 import warnings
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -32,7 +31,6 @@ from archcalc.run.compared import DATA, kind_of
 from archcalc.verify.hf.peak_difference import Difference, Way, difference
 
 CONFIGS = 3  # of each type
-DRAWS = 12  # most that are tried for them: a class may refuse some
 WAYS = tuple(
     Way(precision, recompute=recompute, lora=lora)
     for lora in (False, True)
@@ -50,7 +48,7 @@ def compared(model_type: str, *, configs: int = CONFIGS, ways: tuple[Way, ...] =
         return {"reason": "transformers has no class for such a config alone"}
     found: Found = {way: [] for way in ways}
     reasons: dict[Way, str] = {}
-    for one in islice(drawn(model_type), DRAWS):
+    for one in drawn(model_type):
         if len(found[ways[0]]) == configs:
             break
         for way in ways:
@@ -82,7 +80,11 @@ def _kinds(found: Found, reasons: dict[Way, str]) -> Record:
         if percents:
             worst = max(percents, key=abs)
             sizes = sorted(map(abs, percents))
-            record[_kind(way)] = {"settings": len(percents), "worst": round(worst, 2), "median": round(median(sizes), 2)}
+            record[_kind(way)] = {
+                "settings": len(percents),
+                "worst": round(worst, 2),
+                "median": round(median(sizes), 2),
+            }
         elif way in reasons:
             record[_kind(way)] = {"reason": reasons[way]}
     return record
@@ -98,7 +100,9 @@ def summary(types: dict[str, Record]) -> Iterator[str]:
         rows = [record[_kind(way)] for record in types.values() if "worst" in record.get(_kind(way), {})]
         if rows:
             worst, middle = [abs(row["worst"]) for row in rows], [row["median"] for row in rows]
-            within = " ".join(f"{sum(one <= most for one in worst) / len(worst):.0%} within {most} %" for most in (3, 10))
+            within = " ".join(
+                f"{sum(one <= most for one in worst) / len(worst):.0%} within {most} %" for most in (3, 10)
+            )
             yield f"{_kind(way):22} {len(rows)} types, median {median(middle):.2f} %, worst settings {median(worst):.2f} %, {within}"
 
 

@@ -14,9 +14,10 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
+from archcalc.verify.hf.setting import Setting
 from archcalc.verify.hf.sharded_training import trace_sharded
 from archcalc.verify.hf.traced import Trace, listed, said, trace_training
-from archcalc.verify.hf.training import Setting, Training
+from archcalc.verify.hf.training import Training
 
 USUAL = {"batch": 2, "seq": 16}
 

@@ -6,7 +6,6 @@ What a class still refuses is left out by whoever runs it, which takes the next 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +29,7 @@ ON_SEVERAL_AXES = (  # types whose rotary positions count time, height and width
     "qwen2_vl_text", "qwen2_5_vl_text", "glm4v_text", "glm4v_moe_text", "glm_image_text", "glm_ocr_text",
     "hunyuan_vl_text",
 )  # fmt: skip
+DRAWS = 24
 OTHER_TASKS = ("causal", "image", "base")  # for types whose usual task has no class of its own
 
 
@@ -49,14 +49,10 @@ def trained_class(model_type: str) -> tuple[str, str] | None:
     return next(((name, task) for wanted in tasks for name, task in classes.items() if task == wanted), None)
 
 
-def drawn(model_type: str) -> Iterator[Drawn]:
-    """Endless, and the same in every run."""
-    seed = 0
-    while True:
-        made = _drawn(model_type, random.Random(f"trained {model_type} {seed}"))
-        if _has_usual_heads(made.config):
-            yield made
-        seed += 1
+def drawn(model_type: str) -> list[Drawn]:
+    """The same in every run: those with the heads that models have in practice, or all where there are none."""
+    made = [_drawn(model_type, random.Random(f"trained {model_type} {seed}")) for seed in range(DRAWS)]
+    return [one for one in made if _has_usual_heads(one.config)] or made
 
 
 def _drawn(model_type: str, rng: random.Random) -> Drawn:
@@ -64,7 +60,9 @@ def _drawn(model_type: str, rng: random.Random) -> Drawn:
     batch, seq = rng.choice([1, 2, 3]), rng.choice([24, 32, 40, 48, 64])
     found |= {key: LONGEST for key in LENGTHS if key in found}
     found |= {"max_source_positions": seq} if "max_source_positions" in found else {}
-    found |= _belonging(found) | (_sections(found) if model_type in ON_SEVERAL_AXES else {})
+    found |= (
+        _belonging(found) | _rotated(found, model_type) | (_sections(found) if model_type in ON_SEVERAL_AXES else {})
+    )
     left_out = ("add_cross_attention", "is_decoder", *(("tie_word_embeddings",) if task == "pixels" else ()))
     kept = {key: value for key, value in found.items() if key not in left_out}
     decoder = {"is_decoder": True} if task == "causal" and "is_decoder" in described(model_type)["defaults"] else {}
@@ -76,13 +74,21 @@ def _belonging(found: Fields) -> Fields:
     changed: Fields = {}
     if "kv_lora_rank" in found and "num_attention_heads" in found:
         changed["num_key_value_heads"] = found["num_attention_heads"]
-    rope = found.get("rope_parameters")
-    if isinstance(rope, dict) and rope.get("rope_type") in ASKS_FOR_VALUES:
-        changed["rope_parameters"] = {"rope_type": "default", "rope_theta": 10_000.0}
     experts = next((found[key] for key in ("num_experts", "num_local_experts", "n_routed_experts") if key in found), 0)
     if experts and found.get("num_experts_per_tok", 1) > experts:
         changed["num_experts_per_tok"] = experts
     return changed
+
+
+def _rotated(found: Fields, model_type: str) -> Fields:
+    """Rotary positions that the class computes: scaled without looking at values, and in part if it knows that."""
+    rope = found.get("rope_parameters")
+    if not isinstance(rope, dict):
+        return {}
+    if rope.get("rope_type") in ASKS_FOR_VALUES:
+        return {"rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0}}
+    left_out = () if "partial_rotary_factor" in str(described(model_type).get("rope")) else ("partial_rotary_factor",)
+    return {"rope_parameters": {key: value for key, value in rope.items() if key not in left_out}}
 
 
 def _sections(found: Fields) -> Fields:

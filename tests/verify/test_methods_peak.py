@@ -17,7 +17,7 @@ from archcalc.importers.hf._helpers.imported import document
 from archcalc.model import from_document
 from archcalc.reference.lifetimes import Phase
 from archcalc.spec.sizes import Sizes
-from archcalc.verify.hf.training import Setting
+from archcalc.verify.hf.setting import Setting
 
 SEQ, VOCAB = 40, 4000
 SECOND = 1  # step

@@ -13,7 +13,8 @@ from archcalc.core.errors import InputError
 from archcalc.run.lora import is_adapter
 from archcalc.verify.hf import peak
 from archcalc.verify.hf.peak import Asked, asked_ways, verify_peak
-from archcalc.verify.hf.training import Setting, Training
+from archcalc.verify.hf.setting import Setting
+from archcalc.verify.hf.training import Training
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -36,10 +36,11 @@ from archcalc.analyze.option_checks import (
     check_sense,
     check_sizes,
 )
+from archcalc.core.assumptions import Topic
 from archcalc.core.ir import Module
 from archcalc.run import sequence_parallel
 from archcalc.run.case import Case, case
-from archcalc.run.code.library import PLAIN
+from archcalc.run.code.library import PLAIN, not_compared
 from archcalc.run.code.refusal import NotLowered
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
@@ -99,8 +100,10 @@ class Memory:
         try:
             self.build(self.model.workload(mode="train", attention=self.case.attention))
         except NotLowered:
-            own = case(self.model, replace(self.options, code=PLAIN))
-            self.case = replace(own, said=self.case.said, stage=self.case.stage)
+            own, used = case(self.model, replace(self.options, code=PLAIN)), not_compared(self.model.model_type)
+            others = (one for one in own.assumptions if one.topic is not Topic.CODE)
+            notes = (used.assumption(said=False, autocast=False), *others)
+            self.case = replace(own, code=used, assumptions=notes, said=self.case.said, stage=self.case.stage)
             vars(self).pop("_changes", None)
 
     @checked()

@@ -6,14 +6,18 @@ some tensors for another while.
 
 from __future__ import annotations
 
-from archcalc.core.ir import Module, Tensor
+from dataclasses import replace
+
+from archcalc.core.ir import Module, Op, Tensor
 from archcalc.core.roles import Role
 from archcalc.core.tree import read_from_outside
 from archcalc.run.code import eager
 from archcalc.run.code.attention_parts import attentions, core_of, looked_at, made_by, see_by_head, stores_scores
 from archcalc.run.code.habits import Habits
 from archcalc.run.code.kernels import lower_kernel
+from archcalc.run.code.layer_tables import repeat_tables
 from archcalc.run.code.partial_rotary import is_partial, rotate_parts
+from archcalc.run.code.rotary import TURNS
 from archcalc.run.code.writing import end_of_scope
 
 
@@ -33,22 +37,41 @@ def lower_attention(attention: Module, habits: Habits, *, narrow: bool) -> None:
     """Queries, keys and values are held until attention returns, or until its output projection; the function that
     rotates them holds what it was given."""
     core, looked = core_of(attention), looked_at(attention)
+    _see_values(attention, looked.value)
     held = [looked.query, looked.key, looked.value]
     rotations = [op for op in attention.ops if op.traits.position_tables]
     given = [op.inputs[0] for op in rotations]
     for tensor in _seen_by_head(attention, habits):
         see_by_head(attention, _projected(attention, tensor))
+    if habits.layer_tables == "repeated":
+        repeat_tables(attention)
+        rotations = [op for op in attention.ops if op.traits.position_tables]
     if rotations:
         behind = attention.body.index(rotations[-1]) + 1
         attention.body[behind:behind] = end_of_scope(*given)
-    parts = rotate_parts(attention, narrow=narrow) if any(map(is_partial, rotations)) else []
+    parts = _rotate_parts(attention, habits, narrow=narrow) if rotations else []
     if habits.rotated_parts == "attention":
         held += [*given, *parts]
-    lower_kernel(attention)
+    lower_kernel(attention, in_fp32=habits.fp32_kernel == "efficient" and not narrow)
     if core:
         eager.lower_core(core, narrow=narrow)
         place = attention.body.index(core) + 1 if habits.heads_held == "core" else len(attention.body)
         attention.body[place:place] = end_of_scope(*held) if habits.heads_held != "dropout" else []
+
+
+def _see_values(attention: Module, value: Tensor) -> None:
+    """Values that one matrix has made beside keys are seen where they are. Source: DeepseekV3Attention.forward."""
+    for place, item in enumerate(attention.body):
+        if isinstance(item, Op) and item.kind == "copy" and item.output is value.storage:
+            attention.body[place] = replace(item, kind="slice")
+
+
+def _rotate_parts(attention: Module, habits: Habits, *, narrow: bool) -> list[Tensor]:
+    rotations = [op for op in attention.ops if op.traits.position_tables]
+    every = habits.rotary_parts == "always"
+    if habits.rotary not in TURNS or not (every or any(map(is_partial, rotations))):
+        return []
+    return rotate_parts(attention, TURNS[habits.rotary], narrow=narrow, every=every)
 
 
 def _seen_by_head(attention: Module, habits: Habits) -> list[Tensor]:

@@ -24,7 +24,13 @@ def attentions(root: Module) -> list[Module]:
 
 
 def core_of(attention: Module) -> Module | None:
-    return next((child for child in attention.children if child.region == Region.CORE), None)
+    """A kernel, or products of queries, keys and values; linear attention has other steps."""
+    cores = (child for child in attention.children if child.region == Region.CORE)
+    return next((core for core in cores if any(map(_reads_heads, core.ops))), None)
+
+
+def _reads_heads(op: Op) -> bool:
+    return op.traits.matrix and len(op.inputs[0].dims) == BY_HEAD
 
 
 def looked_at(attention: Module) -> Looked:

@@ -16,6 +16,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import total
 from archcalc.core.ir import Axes, Dim, Module, Op, Param, Region, Tensor, axes, walk
 from archcalc.core.roles import Role
+from archcalc.run.code.refusal import refused
 from archcalc.run.code.routers import Routed, Routing, lower_router
 from archcalc.run.code.writing import Lines, end_of_scope
 
@@ -23,6 +24,7 @@ PLACES, INT32 = "index", "int32"
 GROUPED = (
     "grouped"  # torch._grouped_mm, which autocast does not know: rows are cast to the matrices' format (_grouped_mm)
 )
+BEFORE, BEHIND = ["order", "gather"], ["order", "gather", "multiply", "sum"]  # kinds of op around the products
 ASSUMED = Assumption(
     Topic.CODE,
     "experts: transformers' default, one grouped product (grouped_mm), whose memory does not depend on which experts "
@@ -34,9 +36,17 @@ def group_experts(root: Module, routing: Routing, *, narrow: bool) -> None:
     for mixture in [module for module, _ in walk(root) if module.region == Region.MIXTURE]:
         mixture.memory_notes.append(ASSUMED)
         routed = lower_router(mixture, routing, narrow=narrow)
-        experts = next(child for child in mixture.children if child.region == Region.EXPERTS)
+        experts = next((child for child in mixture.children if child.region == Region.EXPERTS), None)
+        if experts is None or not _is_sorted(experts):
+            refused("experts that do not compute rows sorted by expert")
         _Experts(experts, routed, narrow).write()
         mixture.body.extend(end_of_scope(routed.scores, routed.weights, routed.indices))
+
+
+def _is_sorted(experts: Module) -> bool:
+    """Rows are gathered by expert first, and brought back, weighed and added up last."""
+    kinds = [getattr(item, "kind", "") for item in experts.body]
+    return kinds[: len(BEFORE)] == BEFORE and kinds[-len(BEHIND) :] == BEHIND
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def is_described(model_type: str) -> bool:
 
 
 def of_class(data: Mapping[str, Any], model_type: str, config: Mapping[str, Any] | None) -> dict[str, str]:
-    """Habits that follow from the class: by its task, whether it calls a kernel for attention, whether it has experts."""
+    """Habits that follow from the class: by its task, if it calls a kernel for attention, and if it has experts."""
     if not is_described(model_type):
         return {}
     about = _described(model_type)

@@ -36,8 +36,18 @@ class Habits:
         rotate_half="x · cos + rotate_half(x) · sin in the activations' number format",
         complex="queries and keys as fp32 complex numbers, times a complex table, cast back",
         fp32="x · cos + rotate_half(x) · sin in fp32, cast back",
+        fp32_tables="the same of 16-bit queries and keys with fp32 tables, cast back (OLMo)",
+        halves="both halves of a head apart, then joined (DeepSeek-V3)",
         pairs="queries and keys in fp32, even and odd numbers apart, stacked and cast back (torchtune)",
         joined="the same of 16-bit queries and keys with fp32 tables, joined with what is not rotated, if anything",
+    )
+    rotary_parts: str = habit(
+        needed="the rotated part of a head is joined with the rest if there is a rest",
+        always="the rotated part is joined with the rest, also with an empty one (GPT-NeoX)",
+    )
+    layer_tables: str = habit(
+        shared="all layers read the same tables of cosines and sines",
+        repeated="each layer makes tables of its own, with every number twice (GLM)",
     )
     qkv: str = habit(
         separate="queries, keys and values are made by a matrix each",
@@ -237,6 +247,11 @@ class Habits:
         plain="probabilities of experts in the activations' number format",
         divided="probabilities in fp32; those of chosen experts, divided by their sum, stay so (Mixtral)",
         cast="the same, divided if a config says so (norm_topk_prob), and cast back",
+        wide="the same, divided if a config says so, in fp32 (DeepSeek-V3)",
+    )
+    router_product: str = habit(
+        plain="the router's matrix product is in the activations' number format",
+        fp32="it reads fp32 copies of tokens and of the matrix",
     )
     gathered: str = habit(
         kept="sequence parallelism: the gathered input of a product is kept for the backward pass",

@@ -57,14 +57,11 @@ OPS: dict[tuple[str, str], dict[str, Lowered]] = {  # kind of op and habit: the 
     },
     ("layer_norm", "layer_norm"): {"steps": norms.layer_norm_in_steps, "fp32": norms.layer_norm_in_fp32},
     ("rotate", "rotary"): {
-        "rotate_half": rotary.rotate_half,
-        "complex": rotary.as_complex,
-        "fp32": rotary.in_fp32,
+        **{name: rotary.lowered_by(turn) for name, turn in rotary.TURNS.items()},
         "pairs": rotary.as_pairs,
         "joined": rotary.joined,
     },
     ("flash", "kv_heads"): {"copy": heads.copied},
-    ("flash", "fp32_kernel"): {"efficient": kernels.memory_efficient},
     ("bent_flash", "capped"): {"flash_attn": kernels.with_random_state},
     ("cross_entropy", "loss"): {
         "in_place": losses_in_place.in_place,
@@ -142,7 +139,11 @@ class Lowering:
     @property
     def _routing(self) -> Routing:
         habit = self.habits.router
-        return Routing(is_divided=habit == "divided" or self.facts.divides_chosen, is_cast=habit == "cast")
+        return Routing(
+            is_divided=habit == "divided" or self.facts.divides_chosen,
+            is_cast=habit == "cast",
+            reads_fp32=self.habits.router_product == "fp32",
+        )
 
     def _lower_ends(self, root: Module) -> None:
         if self.habits.embedding_scale != "plain":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from archcalc.core.ir import Module, ModuleGroup, Op, Region, Tensor, walk
 from archcalc.core.tree import ops_in, read_from_outside
 from archcalc.run.code import masks, positions
-from archcalc.run.code.writing import end_of_scope
+from archcalc.run.code.writing import WIDE, end_of_scope
 
 
 class ModelFrame:
@@ -41,16 +43,26 @@ class ModelFrame:
         place = len(body) - (isinstance(last, Op) and bool(last.beside))
         body[place:place] = lines
 
-    def make_tables(self, places: Tensor) -> list[Tensor]:
-        """Cosines and sines, in front of the first block."""
+    def make_tables(self, places: Tensor, *, in_fp32: bool = False) -> list[Tensor]:
+        """Cosines and sines, in front of the first block; `in_fp32`: they stay so."""
+        if in_fp32:
+            self._widen_tables()
         rotations = [op for op in ops_in(self.stack) if op.traits.position_tables]
         found = list(dict.fromkeys((op.inputs[1], op.inputs[2]) for op in rotations))
         lines: list[Op] = []
         for number, tables in enumerate(found, start=1):
             positions.keep_frequencies(self.stack, tables, number)
-            lines.extend(positions.rotary_tables(places, tables, narrow=self.narrow))
+            lines.extend(positions.rotary_tables(places, tables, narrow=self.narrow and not in_fp32))
         self.stack.body[:0] = lines
         return [table for tables in found for table in tables]
+
+    def _widen_tables(self) -> None:
+        wide: dict[Tensor, Tensor] = {}
+        for module, _ in walk(self.stack):
+            for place, item in enumerate(module.body):
+                if isinstance(item, Op) and item.traits.position_tables:
+                    made = (wide.setdefault(table, Tensor(table.axes, WIDE)) for table in item.inputs[1:])
+                    module.body[place] = replace(item, inputs=(item.inputs[0], *made))
 
     def until_end(self, *tensors: Tensor) -> None:
         self.stack.body.extend(end_of_scope(*tensors))

@@ -15,6 +15,7 @@ from archcalc.run.code.dropouts import role_of
 from archcalc.run.code.efficient import lower_biased
 from archcalc.run.code.habits import Habits
 from archcalc.run.code.model_frame import ModelFrame
+from archcalc.run.code.refusal import refused
 from archcalc.run.code.relative_bias import distances, in_first_block, zeros_in_first_block
 from archcalc.run.code.writing import end_of_scope
 
@@ -23,7 +24,7 @@ def lower_biases(model: ModelFrame, habits: Habits) -> list[Tensor]:
     """What is held until the stack returns."""
     if habits.position_bias != "first_block":
         return []
-    first, *others = attentions(model.blocks[0])
+    first, *others = attentions(model.blocks[0]) or refused("blocks without attention")
     return [*_move_bias(model, first), *(_add_zeros(attention) for attention in others)]
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from archcalc.core.ir import Module, Region, Tensor, walk
+from archcalc.core.ir import Module, Op, Region, Tensor, walk
 from archcalc.core.roles import Role
+from archcalc.run.code.refusal import refused
 from archcalc.run.code.writing import WIDE, Lines
+
+STEPS = ["softmax", "choose"]  # behind the product with the router's matrix
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,7 @@ class Routing:
 
     is_divided: bool  # by their sum
     is_cast: bool  # back to the activations' number format
+    reads_fp32: bool = False  # copies of tokens and of the router's matrix
 
 
 @dataclass(frozen=True)
@@ -40,21 +44,34 @@ def keep_bare(root: Module) -> None:
 
 def lower_router(mixture: Module, routing: Routing, *, narrow: bool) -> Routed:
     router = _router_of(mixture)
-    *product, softmax, choose = router.ops
-    (scores,), lines = softmax.inputs, Lines(narrow=narrow)
+    if [op.kind for op in router.ops[-len(STEPS) :]] != STEPS:
+        refused("a router that does more than choose the most probable experts")
+    *products, softmax, choose = router.ops
+    (given,), lines = softmax.inputs, Lines(narrow=narrow)
+    scores = _multiplied(lines, products) if routing.reads_fp32 and narrow else given
     shares = lines.do(softmax.kind, lines.cast(scores, WIDE))
     weights = Tensor(choose.output.axes, shares.role)
     lines.ops.append(replace(choose, inputs=(shares,), output=weights))
     if routing.is_divided:
         weights = _divided(lines, weights)
     if routing.is_cast:
-        weights = lines.cast(weights, scores.role)
-    router.body[:] = [*product, *lines.ops]
+        weights = lines.cast(weights, given.role)
+    router.body[:] = [*(products if scores is given else ()), *lines.ops]
     return Routed(scores, weights, choose.beside["indices"])
 
 
+def _multiplied(lines: Lines, products: list[Op]) -> Tensor:
+    """Scores of fp32 copies. Source: transformers, DeepseekV3TopkRouter.forward."""
+    read = {tensor: lines.do("cast", tensor, role=WIDE) for tensor in products[0].inputs}
+    for op in products:
+        inputs = [read.get(tensor, tensor) for tensor in op.inputs]
+        read[op.output] = lines.do(op.kind, *inputs, to=op.output.axes, role=WIDE, over=op.over)
+    return read[products[-1].output]
+
+
 def _router_of(mixture: Module) -> Module:
-    return next(child for child in mixture.children if _routes(child))
+    found = [child for child in mixture.children if _routes(child)]
+    return found[0] if found else refused("experts without a router")
 
 
 def _routes(module: Module) -> bool:

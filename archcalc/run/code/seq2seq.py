@@ -13,10 +13,14 @@ from archcalc.run.code.dropouts import role_of
 from archcalc.run.code.relative_bias import BOOLS, NUMBERS
 from archcalc.run.code.writing import Lines, end_of_scope
 
+BY_TOKEN = 2  # axes of ids: batch and positions
 
-def shift_right(embedding: Module) -> Tensor:
-    """The decoder's ids, which are made of the labels."""
-    ids = next(op for op in embedding.ops if op.traits.enters)
+
+def shift_right(embedding: Module) -> list[Tensor]:
+    """The decoder's ids, which are made of the labels; nothing of a decoder that reads no ids."""
+    ids = next((op for op in embedding.ops if op.traits.enters and len(op.output.dims) == BY_TOKEN), None)
+    if ids is None:
+        return []
     batch, seq = ids.output.dims
     lines = Lines(narrow=False)
     lines.do("constant", into=ids.output)
@@ -25,11 +29,11 @@ def shift_right(embedding: Module) -> Tensor:
     lines.do("constant", to=axes(batch, seq), role=BOOLS)
     place = embedding.body.index(ids)
     embedding.body[place : place + 1] = lines.ops
-    return ids.output
+    return [ids.output]
 
 
 def scale_for_tied_head(root: Module) -> None:
-    """Where the head is the table of tokens; what is scaled, and what it is made of, are held until the loss is there."""
+    """Where the head is the table of tokens; what is scaled, and what of, are held until the loss is there."""
     held: list[Tensor] = []
     for module, _ in walk(root):
         for op in [op for op in module.ops if op.traits.contraction and role_of(op) is Role.TOKEN_TABLE]:

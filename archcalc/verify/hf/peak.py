@@ -20,8 +20,9 @@ from archcalc.run.code.refusal import NotLowered
 from archcalc.verify.check import Progress
 from archcalc.verify.hf.built import class_named, needed
 from archcalc.verify.hf.peak_ours import Played, played
+from archcalc.verify.hf.setting import Setting
 from archcalc.verify.hf.traced import Trace, trace_training
-from archcalc.verify.hf.training import Setting, Training
+from archcalc.verify.hf.training import Training
 from archcalc.verify.report import Row, VerifyReport
 
 LAYERS = 4  # of each stack
