@@ -157,7 +157,7 @@ def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
     """The first that fits, from wide to narrow; without a format where none does."""
     question, device = placed.question, placed.group.first
     elements = sum(one.copies * one.elements for one in question.whole.parameters.held)
-    now = question.whole.case.format.name.lower()
+    now = question.whole.run.format.name.lower()
     if question.fits(device):
         return _run(name, question, now, elements, device)
     beside = question.required - question.whole.parameters.weights

@@ -15,8 +15,8 @@ from archcalc.analyze.memory.keeping import keeping_of
 from archcalc.core.ir import Dim, Module, Region, Tensor, axes
 from archcalc.core.mesh import Plan
 from archcalc.core.positions import Positions
-from archcalc.run.case import case
 from archcalc.run.options import Options
+from archcalc.run.resolve import resolve
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def _attention(kind: str) -> Module:
 
 def _moved(root: Module, attention: str) -> Traffic:
     model = archcalc.load("gpt2")
-    used = case(model, Options.of("flops", {"mode": "decode", "attention": attention}))
+    used = resolve(model, Options.of("flops", {"mode": "decode", "attention": attention}))
     share = Share(root, Plan())
     formats = NumberFormats(share, used, keeping_of(model, root, used))
     return Movement(share, formats, used.attention, decodes=True).traffic()

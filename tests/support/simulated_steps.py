@@ -21,7 +21,7 @@ def asked(model: Model, **options: Any) -> Memory:
 def changes(memory: Memory, batch: int, seq: int) -> list[Change]:
     """Every allocation and every free, in order."""
     root = memory.build(memory._workload(Sizes(batch, seq)))
-    found = training.unrolled(root, memory.case, memory.keeping, memory.parameters.states)
+    found = training.unrolled(root, memory.run, memory.keeping, memory.parameters.states)
     return [one for one in found if isinstance(one, Change)]
 
 

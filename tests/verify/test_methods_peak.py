@@ -43,7 +43,7 @@ def peaks(config: dict[str, Any], sequences: int, **options: Any) -> Counter[str
     )
     sizes = Sizes(sequences, SEQ)
     work = memory.model.workload(**sizes.given(), mode="train", attention="flash")
-    changes = training.unrolled(memory.traced(sizes), memory.case, memory.keeping, memory.parameters.states)
+    changes = training.unrolled(memory.traced(sizes), memory.run, memory.keeping, memory.parameters.states)
     level = sum(memory.simulated(sizes).start.values())
     found: Counter[str] = Counter()
     for change in passing(changes, memory.residents(work, is_unrolled=True)):

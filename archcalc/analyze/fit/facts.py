@@ -71,13 +71,13 @@ def _engine(question: Question) -> str | None:
 
 def _has_host(question: Question, devices: list[Device]) -> bool:
     """Serving engines keep all weights on their devices; where none is asked for, another may run."""
-    serves = bool(question.options.engine) and question.whole.case.engine.fills_device
+    serves = bool(question.options.engine) and question.whole.run.engine.fills_device
     return not serves and not question.split and all(each.kind not in ALONE for each in devices)
 
 
 def _deals_out(question: Question) -> bool:
     """llama.cpp does, and what is built on it."""
-    reads = question.whole.case.engine.rules.weight_files
+    reads = question.whole.run.engine.rules.weight_files
     return not question.trains and (not question.options.engine or reads == "gguf")
 
 
@@ -96,7 +96,7 @@ def has_bitsandbytes(device: Device) -> bool:
 
 def _has_own_attention(question: Question) -> bool:
     """Engines with kernels of their own have them for every device that they run on."""
-    return not question.trains and not question.whole.case.engine.rules.torch_attention
+    return not question.trains and not question.whole.run.engine.rules.torch_attention
 
 
 def _decodes(question: Question) -> bool:
@@ -115,5 +115,5 @@ def _bits(question: Question) -> int:
 
 
 def _cache_bits(question: Question) -> int:
-    kept = question.whole.case.kv_format
+    kept = question.whole.run.kv_format
     return int(kept.bits_per_weight) if kept else 0

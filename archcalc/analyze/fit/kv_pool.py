@@ -58,7 +58,7 @@ def kv_pool(
 
 def _of_requests(memory: Memory, held: int) -> Limit:
     """An engine computes no more at once than it was told, whatever its pool holds."""
-    at_once = memory.case.engine.requests
+    at_once = memory.run.engine.requests
     return Limit("batch", "requests", at_once) if 1 < at_once < held else Limit("batch", "memory", held)
 
 

@@ -60,7 +60,7 @@ class SplitMemory:
 
     def __init__(self, whole: Memory, capacities: Sequence[int]) -> None:
         self.whole, self.capacities = whole, tuple(capacities)
-        self.case = whole.case
+        self.run = whole.run
         self._stages: dict[tuple[int, int], Memory] = {}
         self._known: dict[tuple[int, int, Sizes], int] = {}
         self._on_each: dict[Sizes, int] = {}

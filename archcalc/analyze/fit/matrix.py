@@ -54,11 +54,11 @@ def _caches(question: Question, known: Facts) -> list[str]:
 
 
 def _weights_now(question: Question) -> str:
-    return question.whole.case.format.name.lower()
+    return question.whole.run.format.name.lower()
 
 
 def _cache_now(question: Question) -> str:
-    kept = question.whole.case.kv_format
+    kept = question.whole.run.kv_format
     return kept.name.lower() if kept else "none"
 
 

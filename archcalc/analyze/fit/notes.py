@@ -67,7 +67,7 @@ def _capped(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
 def _left_whole(question: Question, rows: Sequence[Row]) -> list[Assumption]:
     """What the tensor parallelism of the column `GPUs` replicates, if --tp was not given."""
     numbers = [row.gpus_needed for row in rows if row.gpus_needed and row.gpus_needed > 1]
-    shares_layers = question.whole.case.engine.rules.tensor_parallel and not question.trains
+    shares_layers = question.whole.run.engine.rules.tensor_parallel and not question.trains
     if not shares_layers or question.split or question.report.plan.tp > 1 or not numbers:
         return []
     spread = question.over(tp=min(numbers), dp=1, cp=1).report
@@ -79,7 +79,7 @@ def _gpus(question: Question, rows: Sequence[Row]) -> Iterator[Assumption]:
     if question.split:
         return
     how = "ZeRO-3" if question.trains else "tensor parallelism"
-    if not question.trains and not question.whole.case.engine.rules.tensor_parallel:
+    if not question.trains and not question.whole.run.engine.rules.tensor_parallel:
         how = "layers, some on each"
     text = f"GPUs: the smallest number that fits with these options, by {how}, of those that machines have"
     if all(row.gpus_needed for row in rows):

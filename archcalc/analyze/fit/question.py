@@ -184,7 +184,7 @@ class Question:
     @cached_property
     def _is_simple(self) -> bool:
         """Whether each size is asked for by itself: of split layers, and of engines that fill a device."""
-        return self.split is not None or self.whole.case.engine.fills_device
+        return self.split is not None or self.whole.run.engine.fills_device
 
     def _of_batches(self, memory: Memory | SplitMemory) -> Curve:
         def needed(batch: int) -> int:

@@ -194,7 +194,7 @@ def judged(placed: Placed) -> Row:
 def _pool(placed: Placed) -> KvPool | None:
     """Of the whole device: it is filled, whatever the error band."""
     question, length = placed.question, placed.question.length
-    if not question.whole.case.engine.fills_device or question.split or not length:
+    if not question.whole.run.engine.fills_device or question.split or not length:
         return None
     if not question.whole.cached(question.sizes):  # an encoder keeps nothing for later tokens
         return None

@@ -43,7 +43,7 @@ class Spread:
 
     @property
     def splits_layers(self) -> bool:
-        return not self.question.trains and not self.question.whole.case.engine.rules.tensor_parallel
+        return not self.question.trains and not self.question.whole.run.engine.rules.tensor_parallel
 
     def fewest(self) -> int | None:
         """The smallest number of such devices, whatever number was given; None if no number is enough.

@@ -11,8 +11,8 @@ from archcalc.analyze.memory.decode_cache import grows
 from archcalc.analyze.memory.states import Keeping
 from archcalc.core.ir import Op, Param, Tensor, walk
 from archcalc.core.precision import BYTES, Policy
-from archcalc.run.case import Case
 from archcalc.run.lora import is_adapter
+from archcalc.run.resolved import Run
 from archcalc.storage.places import Place
 
 
@@ -21,25 +21,25 @@ class NumberFormats:
     """`keeping` is how memory holds the weights of the same run."""
 
     share: Share
-    case: Case
+    run: Run
     keeping: Keeping
 
     @property
     def weights(self) -> str:
         """The name of the format that weights are read in."""
-        is_cast = self.case.trains and not self.case.format.is_quantised
-        return self.case.activations if is_cast else self.case.format.name
+        is_cast = self.run.trains and not self.run.format.is_quantised
+        return self.run.activations if is_cast else self.run.format.name
 
     def of_weight(self, param: Param, elements: int, reader: Op) -> Fraction:
         """As it is stored; in training, and for adapters, in the format that its reader computes in."""
-        if is_adapter(param) or (self.case.trains and not self.keeping.quantised(param)):
+        if is_adapter(param) or (self.run.trains and not self.keeping.quantised(param)):
             return Fraction(elements * BYTES[self._computed(reader)])
         held = self.share.elements(param)
         return self._stored[param] * elements / held if held else Fraction(0)  # a shared expert may have no width
 
     def of_cache(self, storage: Tensor, elements: int) -> Fraction:
         """Keys and values, or a recurrent state."""
-        stored = self.case.kv_format if grows(storage) else self.case.state_format
+        stored = self.run.kv_format if grows(storage) else self.run.state_format
         return Fraction(stored.bytes_of(elements) if stored else elements * self._policy.bytes_of("cache"))
 
     def of_role(self, role: str, elements: int) -> Fraction:
@@ -48,12 +48,12 @@ class NumberFormats:
 
     def _computed(self, op: Op) -> str:
         """Some recipes have a narrower format for matrix products."""
-        narrow = self.case.recipe.products if self.case.recipe and op.traits.matrix else ""
-        return narrow or self.case.activations
+        narrow = self.run.recipe.products if self.run.recipe and op.traits.matrix else ""
+        return narrow or self.run.activations
 
     @cached_property
     def _policy(self) -> Policy:
-        return Policy(self.case.activations)
+        return Policy(self.run.activations)
 
     @cached_property
     def _stored(self) -> dict[Tensor, Fraction]:

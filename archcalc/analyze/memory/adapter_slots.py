@@ -29,9 +29,9 @@ EACH_GPU = Plan()  # the token table's and the head's are whole on every GPU
 
 def adapter_slots(memory: Memory) -> Resident:
     """All slots of the question."""
-    asked, case = memory.options, memory.case
+    asked, run = memory.options, memory.run
     assert asked.lora
-    number, width = asked.adapters or 1, BYTES[case.activations]
+    number, width = asked.adapters or 1, BYTES[run.activations]
     elements = sum(_elements(memory, asked.lora))
     option = "" if asked.lora_targets else "--lora-targets"
     note = Assumption(Topic.BESIDE, _said(memory, number, asked.lora), number, option)
@@ -44,7 +44,7 @@ def _said(memory: Memory, number: int, rank: int) -> str:
     ends = [words for key, words in ENDS.items() if not memory.options.lora_targets and _has(memory, key)]
     *first, last = [*(memory.options.lora_targets or ("every linear layer",)), *ends]
     layers = f"{', '.join(first)} and {last}" if first else last
-    return f"LoRA adapters: {slots} of rank {rank:,} in {memory.case.activations} for {layers}, as vLLM allocates them"
+    return f"LoRA adapters: {slots} of rank {rank:,} in {memory.run.activations} for {layers}, as vLLM allocates them"
 
 
 @cache
@@ -66,7 +66,7 @@ def _elements(memory: Memory, rank: int) -> Iterator[int]:
     low = Dim.of("lora_rank", rank)
     for op, param, copies in found:
         if _is_meant(param.owner, wanted):
-            yield copies * sum(memory.case.plan.size(one) for one in _pair(op, param, low))
+            yield copies * sum(memory.run.plan.size(one) for one in _pair(op, param, low))
     if not memory.options.lora_targets:
         yield from (EACH_GPU.size(one) for one in _ends(memory, low))
 

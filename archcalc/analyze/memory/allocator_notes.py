@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.run.case import Case
+from archcalc.run.resolved import Run
 
 
-def allocator_notes(case: Case, device: OnDevice | None) -> Iterator[Assumption]:
+def allocator_notes(run: Run, device: OnDevice | None) -> Iterator[Assumption]:
     """Of a training step; `device` is None where PyTorch's allocator was not simulated, or decides nothing."""
     if device:
-        segments = "expandable segments" if case.allocator == "expandable" else "its default segments"
+        segments = "expandable segments" if run.allocator == "expandable" else "its default segments"
         text = f"reserved: PyTorch's caching allocator with {segments}, simulated over two steps"
-        yield Assumption(Topic.ALLOCATOR, text, case.allocator, "" if "allocator" in case.said else "--allocator")
-    elif case.method.rollout == "sleep":
+        yield Assumption(Topic.ALLOCATOR, text, run.allocator, "" if "allocator" in run.said else "--allocator")
+    elif run.method.rollout == "sleep":
         yield Assumption(Topic.ALLOCATOR, "the most is needed while completions are generated: tensors are counted")
-    elif case.trains:
+    elif run.trains:
         text = "reserved memory is not simulated: the step has too many ops, and only its tensors are counted"
         yield Assumption(Topic.ALLOCATOR, text)

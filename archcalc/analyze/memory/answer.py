@@ -27,7 +27,6 @@ from archcalc.analyze.memory.reporting import host_of, reported
 from archcalc.analyze.memory.residents import Resident, joined, passing
 from archcalc.analyze.memory.rollout import needs_more
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, parameter_memory
-from archcalc.analyze.memory.tree_changes import tree_changes
 from archcalc.analyze.option_checks import (
     check_cache,
     check_decodes,
@@ -36,16 +35,15 @@ from archcalc.analyze.option_checks import (
     check_sense,
     check_sizes,
 )
-from archcalc.core.assumptions import Topic
 from archcalc.core.ir import Module
 from archcalc.run import sequence_parallel
-from archcalc.run.case import Case, case
-from archcalc.run.code.library import PLAIN, not_compared
-from archcalc.run.code.refusal import NotLowered
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.pipeline import Stage, stages
+from archcalc.run.resolve import resolve
+from archcalc.run.resolved import Run
 from archcalc.run.traces import Change
+from archcalc.run.tree_changes import tree_changes
 from archcalc.spec.option_checks import checked
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload
@@ -83,28 +81,15 @@ class Memory:
         **keywords: Unpack[MemoryKeywords],
     ) -> None:
         self.model, self.options = model, options or Options.of("memory", keywords)
-        self.case: Case = replace(case(model, self.options), stage=stage)
+        self.run: Run = replace(resolve(model, self.options), stage=stage)
         if self.options.mode == "decode":
             check_decodes(model)
-        if self.case.method.reads_tokens:
+        if self.run.method.reads_tokens:
             check_generates(model)
-        if self.case.trains and not self.options.code:
-            self._try_usual_code()
         self._totals: dict[Sizes, int] = {}
         self._devices: dict[Sizes, OnDevice | None] = {}
         self._simulated: dict[Sizes, Simulated] = {}
         self.beside: dict[Sizes, int] = {}  # what a serving engine needs beside its cache
-
-    def _try_usual_code(self) -> None:
-        """archcalc's own layers where the code that people run does not compute such a model."""
-        try:
-            self.build(self.model.workload(mode="train", attention=self.case.attention))
-        except NotLowered:
-            own, used = case(self.model, replace(self.options, code=PLAIN)), not_compared(self.model.model_type)
-            others = (one for one in own.assumptions if one.topic is not Topic.CODE)
-            notes = (used.assumption(said=False, autocast=False), *others)
-            self.case = replace(own, code=used, assumptions=notes, said=self.case.said, stage=self.case.stage)
-            vars(self).pop("_changes", None)
 
     @checked()
     def at(
@@ -128,7 +113,7 @@ class Memory:
         if self._stages:
             return self._worst_stage(sizes).report(sizes, depth=depth, timeline=timeline)
         found = reported(self, work, depth=depth, timeline=timeline)
-        if not self.case.engine.fills_device:
+        if not self.run.engine.fills_device:
             return found
         return replace(found, outside=max(required_by_engine(self, sizes) - found.total_bytes, 0))
 
@@ -155,10 +140,10 @@ class Memory:
     @cached_property
     def _stages(self) -> list[Memory]:
         """A pipeline's, each with its own layers; nothing for a model that is in one piece."""
-        if self.case.plan.pp == 1 or self.case.stage:
+        if self.run.plan.pp == 1 or self.run.stage:
             return []
         _ = self.tree  # for its errors: of the whole model, not of a stage
-        parts = stages(self.model.spec.family, self.model.resolved, self.case.plan.pp)
+        parts = stages(self.model.spec.family, self.model.resolved, self.run.plan.pp)
         return [Memory(replace(self.model, resolved=one.resolved), self.options, one) for one in parts]
 
     def _worst_stage(self, sizes: Sizes) -> Memory:
@@ -168,7 +153,7 @@ class Memory:
         """What a device must have: in training with what the allocator takes beyond the tensors, remembered."""
         if self._stages:
             return self._worst_stage(sizes).required_bytes(sizes)
-        if self.case.engine.fills_device:
+        if self.run.engine.fills_device:
             return required_by_engine(self, sizes)
         device = self.on_device_at(sizes)
         beside = device.memory.reserved - device.memory.tensors if device else 0
@@ -177,13 +162,13 @@ class Memory:
     def on_device_at(self, sizes: Sizes) -> OnDevice | None:
         """A training step with PyTorch's allocator, remembered; None where that is not simulated."""
         if sizes not in self._devices:
-            found = self.on_device(self._workload(sizes), self.simulated(sizes)) if self.case.trains else None
+            found = self.on_device(self._workload(sizes), self.simulated(sizes)) if self.run.trains else None
             self._devices[sizes] = found
         return self._devices[sizes]
 
     def host_bytes(self, sizes: Sizes) -> int:
         """Host RAM of what is offloaded, of all GPUs together."""
-        if not self.case.offload:
+        if not self.run.offload:
             return 0
         found = host_of(self, self._workload(sizes), self.simulated(sizes))
         return found.bytes if found else 0
@@ -199,13 +184,13 @@ class Memory:
         return self.peak(self._workload(sizes)).parts
 
     def build(self, work: Workload) -> Module:
-        """The traced model, with adapters and the loss as the case wants them, and its part of the sequence."""
-        part = sequence_parallel.one_part(self.case.method.of_step(work), self.case.plan.cp)
+        """The traced model, with adapters and the loss as the run has them, and its part of the sequence."""
+        part = sequence_parallel.one_part(self.run.method.of_step(work), self.run.plan.cp)
         return self.model.build(part, self._changes)
 
     @cached_property
     def _changes(self) -> tuple[Change, ...]:
-        return tuple(tree_changes(self.case))
+        return tuple(tree_changes(self.run))
 
     def simulated(self, sizes: Sizes) -> Simulated:
         """The simulated step, for callers that need many sizes; the last one is remembered."""
@@ -221,15 +206,15 @@ class Memory:
         start = dict.fromkeys(PARTS, 0) | self.parameters.states
         start |= {
             "weights": self.parameters.weights,
-            "overhead": overhead(self.case) + self.case.engine.graphs(self.layers),
+            "overhead": overhead(self.run) + self.run.engine.graphs(self.layers),
         }
-        if self.case.trains:
-            step = training.simulated(self.build(work), work, self.case, self.keeping, start)
+        if self.run.trains:
+            step = training.simulated(self.build(work), work, self.run, self.keeping, start)
         else:
-            prompt = inference.prompt_of(work, self.case)
-            root, cache = self.build(prompt), self.offloading.on_gpu(self.cached_at(work, self.case))
+            prompt = inference.prompt_of(work, self.run)
+            root, cache = self.build(prompt), self.offloading.on_gpu(self.cached_at(work, self.run))
             staged = self.offloading.staged(root, prompt)
-            step = inference.simulated(root, prompt, self.case, cache, start, staged)
+            step = inference.simulated(root, prompt, self.run, cache, start, staged)
             step = self.offloading.computed(prompt, step)
         return joined(step, self.residents(work))
 
@@ -251,55 +236,55 @@ class Memory:
 
     def on_device(self, work: Workload, step: Simulated) -> OnDevice | None:
         """What PyTorch's allocator makes of a training step, unless it has too many ops to be played."""
-        if not self.case.trains or ops_in(step.schedule.nodes) > MOST_OPS:
+        if not self.run.trains or ops_in(step.schedule.nodes) > MOST_OPS:
             return None
         root, start = self.build(work), {"gradients": self.parameters.states["gradients"]}
         besides = [step.start[part] for part in FROM_THE_START if step.start[part]]
 
         def play() -> list[Happening]:
-            changes = training.unrolled(root, self.case, self.keeping, start)
+            changes = training.unrolled(root, self.run, self.keeping, start)
             return passing(changes, [one for one in self.residents(work, is_unrolled=True) if not one.own_pool])
 
-        found = played_on_device(self.parameters, play, self.case.allocator, besides)
-        return None if needs_more(self.case, step, found) else found
+        found = played_on_device(self.parameters, play, self.run.allocator, besides)
+        return None if needs_more(self.run, step, found) else found
 
     def peak(self, work: Workload) -> Instant:
         return peak_of(self.simulated_at(work))
 
     def cached(self, sizes: Sizes) -> list[Cached]:
         """The KV cache and recurrent states of all sequences, as far as they are on the GPU."""
-        return self.offloading.on_gpu(self.cached_at(self._workload(sizes), self.case))
+        return self.offloading.on_gpu(self.cached_at(self._workload(sizes), self.run))
 
-    def cached_at(self, work: Workload, case: Case) -> list[Cached]:
+    def cached_at(self, work: Workload, run: Run) -> list[Cached]:
         """The KV cache and recurrent states of a decoder after that many tokens, of all its layers."""
-        if self.case.trains or not keeps_cache(self.tree):
+        if self.run.trains or not keeps_cache(self.tree):
             return []
         step = inference.last_step(work)
-        found = inference.cache_after(self.build(step), step, case)
+        found = inference.cache_after(self.build(step), step, run)
         check_cache({one.grows for one in found}, self.options)
         return found
 
     def _workload(self, sizes: Sizes) -> Workload:
-        return self.model.workload(**sizes.given(), mode=MODES[self.case.mode], attention=self.case.attention)
+        return self.model.workload(**sizes.given(), mode=MODES[self.run.mode], attention=self.run.attention)
 
     @cached_property
     def tree(self) -> Module:
         """The model traced at its default sizes, for results that do not depend on sizes."""
-        mode = "train" if self.case.trains else "prefill"
-        root = self.build(self.model.workload(mode=mode, attention=self.case.attention))
-        if not self.case.stage:
-            check_plan(root, self.options, replicated=self.case.code.habits.gathered == "again")
+        mode = "train" if self.run.trains else "prefill"
+        root = self.build(self.model.workload(mode=mode, attention=self.run.attention))
+        if not self.run.stage:
+            check_plan(root, self.options, replicated=self.run.code.habits.gathered == "again")
             check_sense(root, self.options)
         return root
 
     @cached_property
     def keeping(self) -> Keeping:
-        return keeping_of(self.model, self.tree, self.case)
+        return keeping_of(self.model, self.tree, self.run)
 
     @cached_property
     def offloading(self) -> Offloading:
-        every = parameter_memory(self.tree, self.keeping, self.case.activations)
-        return Offloading(self.case, self.keeping, every, self.tree)
+        every = parameter_memory(self.tree, self.keeping, self.run.activations)
+        return Offloading(self.run, self.keeping, every, self.tree)
 
     @property
     def parameters(self) -> ParameterMemory:

@@ -15,7 +15,7 @@ from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.places import Place
 
 if TYPE_CHECKING:
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
 
 SOFTMAX = {  # what eager attention stores of it in 16 bits
     "act": "eager attention: softmax in the activations' 16 bits; `softmax: fp32` in the spec counts it in fp32",
@@ -29,35 +29,35 @@ STATES = (
 
 
 def assumptions(
-    case: Case, chosen: Iterable[Assumption], root: Module, cache: Iterable[Cached], *, of_file: bool
+    run: Run, chosen: Iterable[Assumption], root: Module, cache: Iterable[Cached], *, of_file: bool
 ) -> Iterator[Assumption]:
     """In the order in which a report has them. `chosen` are those of the run's choices; `of_file`: the model is a list
     of weights."""
-    yield from (Assumption(Topic.ESTIMATE, f"estimate: {reason}") for reason in case.estimates)
+    yield from (Assumption(Topic.ESTIMATE, f"estimate: {reason}") for reason in run.estimates)
     if of_file:
-        yield from without((*chosen, *case.assumptions), Topic.PRECISION)  # nothing is computed in it
+        yield from without((*chosen, *run.assumptions), Topic.PRECISION)  # nothing is computed in it
         left_out = "activations are not counted" if root.body else "neither a cache nor activations"
         yield Assumption(Topic.SCOPE, f"weights file: {left_out}, since it does not describe the computation")
     else:
-        yield from (*chosen, *case.assumptions)
-    yield from _of_softmax(case, root)
-    yield from _of_format(case, root)
-    yield from _of_cache(case, cache)
-    if case.overhead is None:
-        yield overhead.assumption(case)
+        yield from (*chosen, *run.assumptions)
+    yield from _of_softmax(run, root)
+    yield from _of_format(run, root)
+    yield from _of_cache(run, cache)
+    if run.overhead is None:
+        yield overhead.assumption(run)
 
 
-def _of_softmax(case: Case, root: Module) -> Iterator[Assumption]:
+def _of_softmax(run: Run, root: Module) -> Iterator[Assumption]:
     """The number format of eager attention's softmax."""
-    used = case.attention
+    used = run.attention
     stored = {op.traits.softmax for module, _ in walk(root) if module.region == Region.CORE for op in module.ops}
-    if BYTES[case.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
+    if BYTES[run.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
         yield Assumption(Topic.ATTENTION, SOFTMAX["fp32" if "fp32" in stored else "act"], used)
 
 
-def _of_format(case: Case, root: Module) -> Iterator[Assumption]:
+def _of_format(run: Run, root: Module) -> Iterator[Assumption]:
     """Notes on a format that quantises nothing in this model, and on excluded modules that are not found."""
-    kept = case.format
+    kept = run.format
     places = [Place(param, 1) for module, _ in walk(root) for param in module.params.values()]
     if kept.is_quantised and not any(kept.holds(place) for place in places):
         text = f"{kept.name} applies to layers that this model does not have: no weights are quantised"
@@ -69,24 +69,24 @@ def _of_format(case: Case, root: Module) -> Iterator[Assumption]:
         yield Assumption(Topic.WEIGHTS, text, names[0])
 
 
-def _of_cache(case: Case, cache: Iterable[Cached]) -> Iterator[Assumption]:
+def _of_cache(run: Run, cache: Iterable[Cached]) -> Iterator[Assumption]:
     cache = list(cache)
     kept, layout = [one.tensor for one in cache], next((one.layout for one in cache if one.layout), None)
     if layout:
-        yield from vllm_words.said(layout, case)
+        yield from vllm_words.said(layout, run)
     elif any(map(window_of, kept)):
-        rule = case.kv_rule
+        rule = run.kv_rule
         yield Assumption(Topic.KV_CACHE, f"KV cache of sliding-window layers: {KV_RULES[rule]}", rule, "--kv-rule")
-    if case.shared_prefix and kept:
-        yield _of_prefix(case, kept, in_blocks=layout is not None)
-    if any(map(is_tail, kept)) and case.state_format:
-        stored = case.state_format.name
-        text = vllm_words.STATES.format(stored, case.activations) if layout else STATES.format(stored)
+    if run.shared_prefix and kept:
+        yield _of_prefix(run, kept, in_blocks=layout is not None)
+    if any(map(is_tail, kept)) and run.state_format:
+        stored = run.state_format.name
+        text = vllm_words.STATES.format(stored, run.activations) if layout else STATES.format(stored)
         yield Assumption(Topic.STATE, text, stored, "--state-dtype")
 
 
-def _of_prefix(case: Case, kept: list[Tensor], *, in_blocks: bool) -> Assumption:
+def _of_prefix(run: Run, kept: list[Tensor], *, in_blocks: bool) -> Assumption:
     how = " in whole blocks" if in_blocks else ""
     rest = "" if all(map(grows, kept)) else "; recurrent states are kept for every sequence"
-    text = f"the first {case.shared_prefix:,} tokens are the same in all sequences, and cached once{how}{rest}"
-    return Assumption(Topic.KV_CACHE, text, case.shared_prefix)
+    text = f"the first {run.shared_prefix:,} tokens are the same in all sequences, and cached once{how}{rest}"
+    return Assumption(Topic.KV_CACHE, text, run.shared_prefix)

@@ -19,17 +19,17 @@ from archcalc.core.tensors import whole
 from archcalc.core.tree import ops_in
 
 if TYPE_CHECKING:
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
 
 OF_PYTORCH = frozenset({Role.ROUTER, Role.SHARED_SCALE})  # products whose gradients are made and then added
 
 
-def buffers(root: Module, case: Case) -> int:
+def buffers(root: Module, run: Run) -> int:
     """Bytes on one GPU."""
-    if case.code.habits.dummies != "by_shape":
+    if run.code.habits.dummies != "by_shape":
         return 0
     products = [op for op in ops_in(root) if op.traits.contraction and _matrices(op)]
-    return _dummies(products, case) + _workspaces(products, case) + _gathered(products, case)
+    return _dummies(products, run) + _workspaces(products, run) + _gathered(products, run)
 
 
 def is_fused(op: Op, param: Param) -> bool:
@@ -37,10 +37,10 @@ def is_fused(op: Op, param: Param) -> bool:
     return op.traits.contraction and param in _matrices(op) and param.weight_role not in OF_PYTORCH
 
 
-def _dummies(products: list[Op], case: Case) -> int:
-    shapes = {_shape(op, case.plan) for op in products if all(is_fused(op, param) for param in _matrices(op))}
-    assert case.recipe
-    return sum(rows * columns for rows, columns in shapes) * BYTES[case.recipe.weights]
+def _dummies(products: list[Op], run: Run) -> int:
+    shapes = {_shape(op, run.plan) for op in products if all(is_fused(op, param) for param in _matrices(op))}
+    assert run.recipe
+    return sum(rows * columns for rows, columns in shapes) * BYTES[run.recipe.weights]
 
 
 def _shape(op: Op, plan: Plan) -> tuple[int, int]:
@@ -50,8 +50,8 @@ def _shape(op: Op, plan: Plan) -> tuple[int, int]:
     return sum(one) // columns, columns
 
 
-def _workspaces(products: list[Op], case: Case) -> int:
-    number = case.code.number
+def _workspaces(products: list[Op], run: Run) -> int:
+    number = run.code.number
     grouped, of_pytorch = any(op.select for op in products), any(map(_is_of_pytorch, products))
     linears = 1 + number("grouped_linear_streams") * grouped
     return number("linear_workspace") * linears + number("cublas_workspace") * of_pytorch
@@ -62,11 +62,11 @@ def _is_of_pytorch(op: Op) -> bool:
     return any(role in OF_PYTORCH or role.gives_scores or role.is_table for role in roles)
 
 
-def _gathered(products: list[Op], case: Case) -> int:
+def _gathered(products: list[Op], run: Run) -> int:
     """What the head gathers is as large for each of several heads, which share the buffer."""
-    width = Policy(case.activations).bytes_of("act")
+    width = Policy(run.activations).bytes_of("act")
     inputs: list[Tensor] = [op.inputs[0] for op in products if op.traits.into_buffer]
-    return max((case.plan.size(whole(x)) * width for x in inputs), default=0)
+    return max((run.plan.size(whole(x)) * width for x in inputs), default=0)
 
 
 def _matrices(op: Op) -> list[Param]:

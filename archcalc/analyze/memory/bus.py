@@ -16,7 +16,7 @@ from archcalc.spec import paths
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.states import Keeping
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
     from archcalc.spec.workload import Workload
 
 
@@ -48,25 +48,25 @@ def staged(param: Param, residence: Residence, keeping: Keeping) -> int:
     return max(keeping.weights(one, keeping.plan.size(param)) for one in each)
 
 
-def answering(residence: Residence, work: Workload, case: Case, keeping: Keeping) -> Crossing:
+def answering(residence: Residence, work: Workload, run: Run, keeping: Keeping) -> Crossing:
     """Weights for many tokens; else hidden states, to where the weights are and back."""
-    entering = 0 if residence.is_all_in_host else looked_up_bytes(residence, case)
+    entering = 0 if residence.is_all_in_host else looked_up_bytes(residence, run)
     if not copies_weights(work):
-        return _through_experts(residence, case).plus(Crossing(to_gpu=entering))
+        return _through_experts(residence, run).plus(Crossing(to_gpu=entering))
     places = [residence.in_host(param) for param in residence.copies if not param.weight_role.is_table]
     weights = sum(keeping.weights(place, keeping.plan.size(place.param)) for place in places if place)
     return Crossing(to_gpu=weights + entering)
 
 
-def looked_up_bytes(residence: Residence, case: Case) -> int:
+def looked_up_bytes(residence: Residence, run: Run) -> int:
     """Rows of tables in host RAM that go to the GPU."""
-    size = _sizes(case)
+    size = _sizes(run)
     return sum(size(one) for one in _looked_up(residence))
 
 
-def _sizes(case: Case) -> Any:
-    policy = Policy(case.activations)
-    return lambda tensor: case.plan.size(tensor) * policy.bytes_of(tensor.role)
+def _sizes(run: Run) -> Any:
+    policy = Policy(run.activations)
+    return lambda tensor: run.plan.size(tensor) * policy.bytes_of(tensor.role)
 
 
 def _looked_up(residence: Residence) -> Iterator[Tensor]:
@@ -77,9 +77,9 @@ def _looked_up(residence: Residence) -> Iterator[Tensor]:
             yield op.output
 
 
-def _through_experts(residence: Residence, case: Case) -> Crossing:
+def _through_experts(residence: Residence, run: Run) -> Crossing:
     """What experts in host RAM are given by layers on the GPU, and what they give back."""
-    found, size = Crossing(), _sizes(case)
+    found, size = Crossing(), _sizes(run)
     for module, _ in walk(residence.root):
         if module.region == Region.EXPERTS:
             there = _layers_apart(module, residence)

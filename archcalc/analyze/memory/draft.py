@@ -67,11 +67,11 @@ def _sizes(work: Workload) -> Sizes:
 
 def _notes(memory: Memory, other: Memory) -> Iterator[Assumption]:
     yield PROPOSED
-    text = f"draft model: weights in {other.case.format.name}, and a KV cache for the same sequences"
-    yield Assumption(Topic.BESIDE, text, other.case.format.name)
-    if other.case.plan.tp < memory.case.plan.tp:
-        text = f"draft model: {memory.case.plan.tp} GPUs cannot divide it, so that each holds all of it"
-        yield Assumption(Topic.BESIDE, text, other.case.plan.tp)
+    text = f"draft model: weights in {other.run.format.name}, and a KV cache for the same sequences"
+    yield Assumption(Topic.BESIDE, text, other.run.format.name)
+    if other.run.plan.tp < memory.run.plan.tp:
+        text = f"draft model: {memory.run.plan.tp} GPUs cannot divide it, so that each holds all of it"
+        yield Assumption(Topic.BESIDE, text, other.run.plan.tp)
 
 
 def _own_blocks(memory: Memory, work: Workload) -> Resident:
@@ -82,7 +82,7 @@ def _own_blocks(memory: Memory, work: Workload) -> Resident:
         hint = "add --set head.mtp.blocks=1 if its checkpoint has one, or name a draft model"
         raise InputError("the model has no multi-token prediction block", hint, field="--draft")
     inside = [child for child in blocks.children if not child.is_section]
-    kept = [one for child in inside for one in inference.cache_after(child, step, memory.case)]
+    kept = [one for child in inside for one in inference.cache_after(child, step, memory.run)]
     cache = int(blocks.repeat) * sum(one.bytes for one in kept)
     text = "multi-token prediction: its weights are among the model's"
     notes = PROPOSED, Assumption(Topic.BESIDE, text, int(blocks.repeat))

@@ -21,7 +21,7 @@ CACHE = ("kv_cache", "state", "draft_cache")
 
 def room_of(memory: Memory, sizes: Sizes, capacity: int) -> int:
     """The bytes of a device that the engine gives to its cache; negative where all else does not fit."""
-    running, beside = memory.case.engine, beside_cache(memory, sizes)
+    running, beside = memory.run.engine, beside_cache(memory, sizes)
     if running.rules.pool == "free":
         return int(running.share * (capacity - beside))
     return int(running.share * capacity) - beside
@@ -29,7 +29,7 @@ def room_of(memory: Memory, sizes: Sizes, capacity: int) -> int:
 
 def required_by_engine(memory: Memory, sizes: Sizes) -> int:
     """The memory that a device must have for these sequences."""
-    running, beside, cache = memory.case.engine, beside_cache(memory, sizes), cache_bytes(memory, sizes)
+    running, beside, cache = memory.run.engine, beside_cache(memory, sizes), cache_bytes(memory, sizes)
     if running.rules.pool == "free":
         return beside + ceil(cache / running.share)
     return ceil((beside + cache) / running.share)
@@ -45,16 +45,16 @@ def beside_cache(memory: Memory, sizes: Sizes) -> int:
     """All that is within the share and no cache; the same for any number of sequences, and for any length where a step
     has so many tokens."""
     one = replace(sizes, batch=1)
-    key = Sizes(1) if memory.case.engine.tokens else one
+    key = Sizes(1) if memory.run.engine.tokens else one
     if key not in memory.beside:
         memory.beside[key] = _counted(memory, one)
     return memory.beside[key]
 
 
 def _counted(memory: Memory, sizes: Sizes) -> int:
-    running, parts = memory.case.engine, memory.peak_parts(sizes)
+    running, parts = memory.run.engine, memory.peak_parts(sizes)
     if running.rules.pool == "static" and running.step:
-        left = headroom_on(running.rules, running.step, running.device.memory, memory.case.plan.gpus)
+        left = headroom_on(running.rules, running.step, running.device.memory, memory.run.plan.gpus)
         return parts["weights"] + parts["overhead"] + left
     outside = 0 if running.rules.graphs_in_share else running.graphs(memory.layers)
     return sum(size for part, size in parts.items() if part not in CACHE) - outside

@@ -15,27 +15,27 @@ from archcalc.core.roles import Role
 from archcalc.core.tree import enclosing, ops_in
 
 if TYPE_CHECKING:
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
 
 FP32 = 4
 MADE_BY_EXPERTS = (Role.EXPERT_GATE, Role.EXPERT_UP)
 
 
-def beside_layers(root: Module, case: Case) -> int:
+def beside_layers(root: Module, run: Run) -> int:
     """Bytes that are there in all of the step."""
-    return _held(root, case) + (_workspace(root, case) if case.engine.rules.fuses_experts else 0)
+    return _held(root, run) + (_workspace(root, run) if run.engine.rules.fuses_experts else 0)
 
 
-def is_fused(module: Module, case: Case) -> bool:
+def is_fused(module: Module, run: Run) -> bool:
     """Whether a layer computes inside of a kernel; what experts compute in is counted once for all layers."""
-    rules = case.engine.rules
+    rules = run.engine.rules
     regions = {Region.EXPERTS: rules.fuses_experts, Region.INDEXER: rules.fuses_indexer}
     return any(fuses and enclosing(module, region) for region, fuses in regions.items())
 
 
-def sampling(root: Module, case: Case) -> list[Change]:
+def sampling(root: Module, run: Run) -> list[Change]:
     """Choosing a token for every request, once the layers are done."""
-    size = max(_sampler(root, case) - _held(root, case), 0)  # which the layers have let go of by then
+    size = max(_sampler(root, run) - _held(root, run), 0)  # which the layers have let go of by then
     block = Block("activations", size)
     changes = (Change("activations", sign * size, "forward", root, block) for sign in (1, -1))
     return list(changes) if size else []
@@ -46,17 +46,17 @@ def layers_of(root: Module) -> int:
     return sum(int(copies) for module, copies in walk(root) if module.region == Region.BLOCK)
 
 
-def _held(root: Module, case: Case) -> int:
-    return case.engine.rules.held * _residual(root, case)
+def _held(root: Module, run: Run) -> int:
+    return run.engine.rules.held * _residual(root, run)
 
 
-def _sampler(root: Module, case: Case) -> int:
-    rule, step = case.engine.rules.sampler, case.engine.step
+def _sampler(root: Module, run: Run) -> int:
+    rule, step = run.engine.rules.sampler, run.engine.step
     if rule is None or step is None:
         return 0
     rows = (rule.every_position and step.tokens) or step.requests
-    each = _logits(root) * (BYTES[case.activations] + rule.bytes_per_logit)
-    return rows * each + rule.kernel_rows * _logits(root) * FP32 + _residual(root, case)
+    each = _logits(root) * (BYTES[run.activations] + rule.bytes_per_logit)
+    return rows * each + rule.kernel_rows * _logits(root) * FP32 + _residual(root, run)
 
 
 def _logits(root: Module) -> int:
@@ -65,25 +65,25 @@ def _logits(root: Module) -> int:
     return max((int(op.output.dims[-1].size) for op in heads if op.traits.contraction), default=0)
 
 
-def _residual(root: Module, case: Case) -> int:
+def _residual(root: Module, run: Run) -> int:
     """One tensor of the residual stream."""
-    policy, blocks = Policy(case.activations), (module for module, _ in walk(root) if module.region == Region.BLOCK)
+    policy, blocks = Policy(run.activations), (module for module, _ in walk(root) if module.region == Region.BLOCK)
     found = (item.output for block in blocks for item in block.body if isinstance(item, Op))
-    return max((case.plan.size(tensor) * policy.bytes_of(tensor.role) for tensor in found), default=0)
+    return max((run.plan.size(tensor) * policy.bytes_of(tensor.role) for tensor in found), default=0)
 
 
-def _workspace(root: Module, case: Case) -> int:
+def _workspace(root: Module, run: Run) -> int:
     """Two buffers that all layers share: gate and up of every chosen expert, or its answers; and what is in between.
 
     Source: vLLM, fused_experts in vllm/model_executor/layers/fused_moe/fused_moe.py."""
     mixtures = [module for module, _ in walk(root) if module.region == Region.EXPERTS]
-    return max((_buffers(module, case) for module in mixtures), default=0)
+    return max((_buffers(module, run) for module in mixtures), default=0)
 
 
-def _buffers(experts: Module, case: Case) -> int:
+def _buffers(experts: Module, run: Run) -> int:
     wide = answers = inner = 0
     for op in ops_in(experts):
-        size = case.plan.size(op.output) * BYTES[case.activations]
+        size = run.plan.size(op.output) * BYTES[run.activations]
         roles = {tensor.weight_role for tensor in op.inputs if isinstance(tensor, Param)}
         if roles & set(MADE_BY_EXPERTS):
             wide, inner = wide + size, size

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def all_residents(memory: Memory, work: Workload, *, is_unrolled: bool = False) -> Iterator[Resident]:
     """In the order of the report. `is_unrolled`: what they allocate in passing, without loops."""
-    asked, method = memory.options, memory.case.method
-    if asked.lora and not memory.case.trains:
+    asked, method = memory.options, memory.run.method
+    if asked.lora and not memory.run.trains:
         yield adapter_slots(memory)
     if asked.draft:
         yield draft(memory, work)

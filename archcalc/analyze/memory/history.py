@@ -19,7 +19,7 @@ NOTABLE = 0.03  # where nothing was measured that a band could be told of
 
 def history_notes(memory: Memory, work: Workload, now: int, error: Band | None) -> Iterator[Assumption]:
     """The code as it stood at the end of each earlier year, where that is off by more than the band."""
-    used = memory.case.code
+    used = memory.run.code
     if used.version or not used.changed:
         return
     peaks = {month: _peak(memory, work, f"{used.name}@{month}") for month in used.ends_of_years()}
@@ -34,6 +34,6 @@ def history_notes(memory: Memory, work: Workload, now: int, error: Band | None) 
 def _peak(memory: Memory, work: Workload, code: str) -> int | None:
     """None where that version does not have such a model or such options."""
     try:
-        return memory.another(memory.model, replace(memory.options, code=code), memory.case.stage).peak(work).bytes
+        return memory.another(memory.model, replace(memory.options, code=code), memory.run.stage).peak(work).bytes
     except InputError:
         return None

@@ -23,18 +23,18 @@ from archcalc.storage.format import plain
 from archcalc.storage.places import Place
 
 if TYPE_CHECKING:
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
     from archcalc.spec.workload import Workload
 
 
-def prompt_of(work: Workload, case: Case) -> Workload:
+def prompt_of(work: Workload, run: Run) -> Workload:
     """What is read at once: everything, or as many tokens as a piece of the prompt has. An engine that fills a device
     is ready for a full step of them, of as many prompts as that takes."""
-    piece = case.prefill
-    if piece and case.engine.fills_device and not work.decodes:
+    piece = run.prefill
+    if piece and run.engine.fills_device and not work.decodes:
         longest = _whole_part(piece, max(work.lengths.values(), default=1))
         return replace(work, batch=piece // longest, lengths=dict.fromkeys(work.lengths, longest))
-    if piece and case.engine.tokens and not work.decodes:
+    if piece and run.engine.tokens and not work.decodes:
         work = replace(work, batch=1)
     return replace(work, lengths={name: min(length, piece) for name, length in work.lengths.items()}) if piece else work
 
@@ -52,21 +52,21 @@ def last_step(work: Workload) -> Workload:
     return replace(work, mode="decode", context=work.lengths[last] - 1, lengths={**work.lengths, last: 1})
 
 
-def cache_after(root: Module, step: Workload, case: Case) -> list[Cached]:
+def cache_after(root: Module, step: Workload, run: Run) -> list[Cached]:
     """The cache of a decoder after the step that `root` was traced for."""
-    assert case.kv_format and case.state_format
-    prefix = case.shared_prefix
-    formats = CacheFormats(case.kv_format, case.state_format, case.kv_rule, case.prefill, case.plan, prefix=prefix)
-    if case.kv_rule != "vllm":
+    assert run.kv_format and run.state_format
+    prefix = run.shared_prefix
+    formats = CacheFormats(run.kv_format, run.state_format, run.kv_rule, run.prefill, run.plan, prefix=prefix)
+    if run.kv_rule != "vllm":
         return cached(root, step, formats)
-    formats = replace(formats, tails=plain(case.activations))  # get_kv_cache_torch_dtype: as the model
-    return in_groups(root, step, formats, in_flight(case.prefill, decodes=case.mode == "decode"))
+    formats = replace(formats, tails=plain(run.activations))  # get_kv_cache_torch_dtype: as the model
+    return in_groups(root, step, formats, in_flight(run.prefill, decodes=run.mode == "decode"))
 
 
 def simulated(
     root: Module,
     prompt: Workload,
-    case: Case,
+    run: Run,
     cache: list[Cached],
     start: dict[str, int],
     staged: Callable[[Param], int] = lambda param: 0,
@@ -74,35 +74,35 @@ def simulated(
     """Prefill or decode of what `root` was traced for, with the whole cache in place. `staged` has the bytes of weights
     that are copied from host RAM for a product."""
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
-    size = _sizes(case, computed_earlier(root), decodes=bool(cache))
-    step = schedule(root, Policy(case.activations), never, size, [mark_logits])
-    dequantised = _dequantised(case, prompt)
+    size = _sizes(run, computed_earlier(root), decodes=bool(cache))
+    step = schedule(root, Policy(run.activations), never, size, [mark_logits])
+    dequantised = _dequantised(run, prompt)
     policy = StepPolicy(copy=lambda param: dequantised(param) + staged(param), live="activations")
-    changes = [*simulate(step, policy, trains=False), *sampling(root, case)]
-    beside = {"activations": start["activations"] + beside_layers(root, case)}
+    changes = [*simulate(step, policy, trains=False), *sampling(root, run)]
+    beside = {"activations": start["activations"] + beside_layers(root, run)}
     return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)
 
 
-def _dequantised(case: Case, prompt: Workload) -> Callable[[Param], int]:
+def _dequantised(run: Run, prompt: Workload) -> Callable[[Param], int]:
     """bitsandbytes' MatMul4Bit dequantises a matrix for its product, unless a single token is read."""
     longest = 1 if prompt.decodes else max(prompt.lengths.values(), default=1)
     several = prompt.batch * longest > 1
 
     def copies(param: Param) -> int:
-        kept = several and case.format.dequantised_copies and case.format.holds(Place(param, 1))
-        return case.format.dequantised_copies * case.plan.size(param) * BYTES[case.activations] if kept else 0
+        kept = several and run.format.dequantised_copies and run.format.holds(Place(param, 1))
+        return run.format.dequantised_copies * run.plan.size(param) * BYTES[run.activations] if kept else 0
 
     return copies
 
 
-def _sizes(case: Case, earlier: frozenset[Tensor], *, decodes: bool) -> Callable[[Tensor, Module], int]:
+def _sizes(run: Run, earlier: frozenset[Tensor], *, decodes: bool) -> Callable[[Tensor, Module], int]:
     """A cache is counted apart, with what earlier steps left in it; a decoder's head sees the last position alone."""
-    policy = Policy(case.activations)
+    policy = Policy(run.activations)
 
     def size(tensor: Tensor, module: Module) -> int:
-        if tensor.role == "cache" or tensor.storage in earlier or is_fused(module, case):
+        if tensor.role == "cache" or tensor.storage in earlier or is_fused(module, run):
             return 0
-        here = case.plan.size(tensor)
+        here = run.plan.size(tensor)
         if decodes and module.group == ModuleGroup.HEAD:
             here //= next((int(dim.size) for dim in tensor.dims if dim.positions is Positions.SEQUENCE), 1)
         return here * policy.bytes_of(tensor.role)

@@ -1,4 +1,4 @@
-"""How the parameters of a model are stored in one case, and which of them are trained."""
+"""How the parameters of a model are stored in one run, and which of them are trained."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from archcalc.analyze.memory.states import Keeping
 from archcalc.core.execution import Trainable, never
 from archcalc.core.ir import Module
 from archcalc.run import lora
-from archcalc.run.case import Case
+from archcalc.run.resolved import Run
 from archcalc.storage.places import facts
 
 if TYPE_CHECKING:
     from archcalc.model import Model
 
 
-def keeping_of(model: Model, tree: Module, case: Case) -> Keeping:
-    """`tree` is the model as it was traced for the case."""
-    rest = case.format.rest or (case.recipe.of_frozen if case.recipe else case.activations)
+def keeping_of(model: Model, tree: Module, run: Run) -> Keeping:
+    """`tree` is the model as it was traced for the run."""
+    rest = run.format.rest or (run.recipe.of_frozen if run.recipe else run.activations)
     fused = getattr(model.spec, "fused_qkv", False)  # of transformers alone
-    known, as_stored = facts(tree, fused_qkv=fused), "weights" not in case.said
-    recipes = case.recipe, case.optimizer
-    return Keeping(case.plan, case.format, rest, _trainable(tree, case), *recipes, known, as_stored)
+    known, as_stored = facts(tree, fused_qkv=fused), "weights" not in run.said
+    recipes = run.recipe, run.optimizer
+    return Keeping(run.plan, run.format, rest, _trainable(tree, run), *recipes, known, as_stored)
 
 
-def _trainable(tree: Module, case: Case) -> Trainable:
-    if not case.trains:
+def _trainable(tree: Module, run: Run) -> Trainable:
+    if not run.trains:
         return never
-    return lora.is_adapter if case.lora else lora.all_but(tree, case.freeze)
+    return lora.is_adapter if run.lora else lora.all_but(tree, run.freeze)

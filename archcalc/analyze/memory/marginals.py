@@ -129,14 +129,14 @@ class Growth:
 
     @cached_property
     def _is_pool(self) -> bool:
-        return self.memory.case.engine.fills_device and bool(self.memory.cached(self._now))
+        return self.memory.run.engine.fills_device and bool(self.memory.cached(self._now))
 
     def _of_a_layer(self) -> int | None:
         """Of layers that are dealt out, one of those that are in host RAM."""
         memory, number = self.memory, self.memory.options.ngl
         if number is None or not memory.offloading.residence.first_on_gpu:
             return None
-        more = memory.another(memory.model, memory.options.changed(ngl=number + 1), memory.case.stage)
+        more = memory.another(memory.model, memory.options.changed(ngl=number + 1), memory.run.stage)
         return more.peak_bytes(self._now) - self.bytes
 
     def _limits(self) -> Iterator[Limit]:

@@ -1,6 +1,6 @@
 """Offload as a memory report needs it: what is left on the GPU, what is in host RAM, and what crosses the bus.
 
-offloading = Offloading(case, keeping, parameters, root)
+offloading = Offloading(run, keeping, parameters, root)
 offloading.apart.on_gpu, offloading.host(work, root, step, cache)
 """
 
@@ -23,7 +23,7 @@ from archcalc.run.offload import Offload
 if TYPE_CHECKING:
     from archcalc.analyze.memory.decode_cache import Cached
     from archcalc.analyze.memory.states import Keeping, ParameterMemory
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
     from archcalc.spec.workload import Workload
 
 
@@ -31,85 +31,85 @@ if TYPE_CHECKING:
 class Offloading:
     """One question's; `root` is the model traced at any size."""
 
-    case: Case
+    run: Run
     keeping: Keeping
     parameters: ParameterMemory  # before anything is offloaded
     root: Module
 
     @cached_property
     def residence(self) -> Residence:
-        found = Residence(self.root, self.case.offload)
-        if "offload" in self.case.said or self.case.offload != Offload(embedding=True):
+        found = Residence(self.root, self.run.offload)
+        if "offload" in self.run.said or self.run.offload != Offload(embedding=True):
             found.check()  # an engine's own habit has no effect where there is no table, such as on a later stage
         return found
 
     @cached_property
     def apart(self) -> Apart:
-        if not self.case.offload:
+        if not self.run.offload:
             return Apart(self.parameters, {})
-        return apart(self.parameters, self.keeping, self.residence, self.case.accumulate)
+        return apart(self.parameters, self.keeping, self.residence, self.run.accumulate)
 
     def on_gpu(self, cache: list[Cached]) -> list[Cached]:
         """The caches of layers that are on the GPU."""
-        return self.residence.cache_on_gpu(cache) if self.case.offload.gpu_layers is not None else cache
+        return self.residence.cache_on_gpu(cache) if self.run.offload.gpu_layers is not None else cache
 
     def staged(self, root: Module, prompt: Workload) -> Callable[[Param], int]:
         """Bytes of a weight in host RAM that the GPU holds for a product; `root` is traced for the prompt."""
-        if not self.case.offload or not bus.copies_weights(prompt):
+        if not self.run.offload or not bus.copies_weights(prompt):
             return lambda param: 0
-        residence = Residence(root, self.case.offload)
+        residence = Residence(root, self.run.offload)
         return lambda param: bus.staged(param, residence, self.keeping)
 
     def computed(self, prompt: Workload, step: Simulated) -> Simulated:
         """The step as it is; or, where the GPU has no layer and gets none for a product, one that the CPU computes."""
-        if self.case.offload.gpu_layers != 0 or bus.copies_weights(prompt):
+        if self.run.offload.gpu_layers != 0 or bus.copies_weights(prompt):
             return step
         peak = Levels(dict.fromkeys(step.start, 0)).play(step.changes).peak.bytes
         return step._replace(changes=[], by_host=peak)
 
     def host(self, root: Module, prompt: Workload, step: Simulated, cache: list[Cached]) -> Host | None:
         """Host RAM, where something is kept there; `cache` is that of all layers, undivided."""
-        if not self.case.offload:
+        if not self.run.offload:
             return None
-        if self.case.trains:
+        if self.run.trains:
             return self._training(root, step)
-        residence = Residence(root, self.case.offload)
+        residence = Residence(root, self.run.offload)
         kept = {"weights": self.apart.in_host["weights"], **_cached(residence, cache)}
         kept["activations"] = step.by_host
-        return Host(kept, self.case.plan.dp, bus.answering(residence, prompt, self.case, self.keeping))
+        return Host(kept, self.run.plan.dp, bus.answering(residence, prompt, self.run, self.keeping))
 
     def _training(self, root: Module, step: Simulated) -> Host:
         """The activations of all micro-batches in flight, and what every micro-batch sends over the bus."""
-        case, kept = self.case, dict(self.apart.in_host)
+        run, kept = self.run, dict(self.apart.in_host)
         leaving = bus.offloaded_bytes(step.schedule)
-        kept["activations"] = leaving * (case.stage.in_flight(case.accumulate) if case.stage else 1)
-        tables = bus.looked_up_bytes(Residence(root, case.offload), case) if case.offload.embedding else 0
+        kept["activations"] = leaving * (run.stage.in_flight(run.accumulate) if run.stage else 1)
+        tables = bus.looked_up_bytes(Residence(root, run.offload), run) if run.offload.embedding else 0
         each = Crossing(leaving + tables, leaving).plus(self._of_parameters(kept))
-        return Host(kept, case.plan.gpus, each.times(case.accumulate).plus(self._updated))
+        return Host(kept, run.plan.gpus, each.times(run.accumulate).plus(self._updated))
 
     def _of_parameters(self, kept: dict[str, int]) -> Crossing:
         """Shards on their way to an all-gather in both passes, and gradients on their way to the optimizer."""
-        gathers = 1 if self.case.reshard == "never" else 2
-        shards = kept["weights"] if self.case.offload.params else 0
+        gathers = 1 if self.run.reshard == "never" else 2
+        shards = kept["weights"] if self.run.offload.params else 0
         return Crossing(gathers * shards, kept.get("gradients", 0))
 
     @property
     def _updated(self) -> Crossing:
         """Weights that the CPU has updated, once a step, unless they stay in host RAM."""
-        offload = self.case.offload
+        offload = self.run.offload
         return Crossing(self.apart.updated if offload.optimizer and not offload.params else 0)
 
     def notes(self, prompt: Workload) -> Iterator[Assumption]:
         """What host memory takes for granted."""
-        if self.case.offload and not self.case.trains:
+        if self.run.offload and not self.run.trains:
             yield from self._notes_of_answers(prompt)
-        if self.case.offload and self.case.plan.gpus > 1:
+        if self.run.offload and self.run.plan.gpus > 1:
             text = "host memory: of all GPUs together; divide it by the number of machines that they are in"
-            yield Assumption(Topic.OFFLOAD, text, self.case.plan.gpus)
+            yield Assumption(Topic.OFFLOAD, text, self.run.plan.gpus)
 
     def _notes_of_answers(self, prompt: Workload) -> Iterator[Assumption]:
-        if self.case.offload.gpu_layers is not None:
-            yield Assumption(Topic.OFFLOAD, self._dealt_out, self.case.offload.gpu_layers)
+        if self.run.offload.gpu_layers is not None:
+            yield Assumption(Topic.OFFLOAD, self._dealt_out, self.run.offload.gpu_layers)
         tables = [param for param in self.residence.copies if param.weight_role.is_table]
         if any(self.residence.in_host(table) and self.residence.stays(table) for table in tables):
             yield Assumption(Topic.OFFLOAD, "the GPU keeps a copy of the input table, for the output layer")

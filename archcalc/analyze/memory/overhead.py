@@ -9,7 +9,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec import paths
 
 if TYPE_CHECKING:
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
 
 
 @cache
@@ -19,17 +19,17 @@ def _runtime() -> dict[str, Any]:
     return read(paths.presets("runtime")["cuda"].read_bytes(), "runtime cuda").data
 
 
-def overhead(case: Case) -> int:
+def overhead(run: Run) -> int:
     """Bytes on each GPU, as asked, as the engine's logs have them, or as usual."""
-    if case.overhead is not None:
-        return case.overhead
-    of_engine = case.engine.runtime(case.plan.gpus)
-    usual: int = _runtime()["one_gpu" if case.plan.gpus == 1 else "several_gpus"]
+    if run.overhead is not None:
+        return run.overhead
+    of_engine = run.engine.runtime(run.plan.gpus)
+    usual: int = _runtime()["one_gpu" if run.plan.gpus == 1 else "several_gpus"]
     return usual if of_engine is None else of_engine
 
 
-def assumption(case: Case) -> Assumption:
-    of_engine, engine = case.engine.runtime(case.plan.gpus), case.engine.rules
+def assumption(run: Run) -> Assumption:
+    of_engine, engine = run.engine.runtime(run.plan.gpus), run.engine.rules
     source = _runtime()["source"] if of_engine is None else f"{engine.name}'s own figures"
     text = f"overhead: {_runtime()['name']}, an estimate ({source})"
-    return Assumption(Topic.OVERHEAD, text, overhead(case), "--overhead")
+    return Assumption(Topic.OVERHEAD, text, overhead(run), "--overhead")

@@ -13,16 +13,16 @@ from archcalc.analyze.memory.bus import offloaded_bytes
 from archcalc.analyze.memory.schedule import Schedule
 
 if TYPE_CHECKING:
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
 
 
-def in_flight(start: dict[str, int], step: Schedule, case: Case) -> dict[str, int]:
+def in_flight(start: dict[str, int], step: Schedule, run: Run) -> dict[str, int]:
     """The bytes at the start of a step with those of earlier micro-batches."""
-    stage = case.stage
+    stage = run.stage
     if not stage:
         return start
-    number = stage.in_flight(case.accumulate)
+    number = stage.in_flight(run.accumulate)
     kept = (number - 1) * (sum(saved.bytes for saved in step.saved()) - offloaded_bytes(step))
     sent = sum(step.bytes[one.output] for one in step.steps() if one.op.traits.leaf)
-    held = sent if case.accumulate > number else 0
+    held = sent if run.accumulate > number else 0
     return dict(start, activations=start["activations"] + kept, temporary=start["temporary"] + held)

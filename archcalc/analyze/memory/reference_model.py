@@ -20,9 +20,9 @@ from archcalc.analyze.memory.step_policy import StepPolicy
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, Tensor
 from archcalc.core.precision import BYTES, Policy
-from archcalc.run.case import Case
 from archcalc.run.method_loss import logits_of
 from archcalc.run.methods import returns_fp32
+from archcalc.run.resolved import Run
 from archcalc.storage.format import plain
 
 if TYPE_CHECKING:
@@ -35,57 +35,57 @@ PLACES = {"rollout": "forward", "loss": "backward"}  # by the method's `referenc
 
 def reference_model(memory: Memory, work: Workload, *, is_unrolled: bool) -> Resident:
     """With adapters it is the policy itself, and has no weights of its own."""
-    case = memory.case
-    of_step = case.method.of_step(work)
+    run = memory.run
+    of_step = run.method.of_step(work)
     root = memory.model.build(replace(of_step, mode="prefill"))
-    held = {} if case.lora else {"reference": _weights(root, case)}
-    steps = _forward(root, case, memory.keeping, is_unrolled=is_unrolled)
-    steps += _log_probabilities(case, memory.build(work), root)
-    place = PLACES[case.method.reference_pass]
+    held = {} if run.lora else {"reference": _weights(root, run)}
+    steps = _forward(root, run, memory.keeping, is_unrolled=is_unrolled)
+    steps += _log_probabilities(run, memory.build(work), root)
+    place = PLACES[run.method.reference_pass]
     return Resident("reference", "reference model", held, in_phase(steps, PHASE), place)
 
 
-def _weights(root: Module, case: Case) -> int:
+def _weights(root: Module, run: Run) -> int:
     """In the number format of the policy's own."""
-    assert case.recipe
-    width = case.recipe.weights
-    return parameter_memory(root, Keeping(case.plan, plain(width), width, never), case.activations).weights
+    assert run.recipe
+    width = run.recipe.weights
+    return parameter_memory(root, Keeping(run.plan, plain(width), width, never), run.activations).weights
 
 
-def _forward(root: Module, case: Case, keeping: Keeping, *, is_unrolled: bool) -> list[Happening]:
+def _forward(root: Module, run: Run, keeping: Keeping, *, is_unrolled: bool) -> list[Happening]:
     """Whatever no later op reads is freed: nothing is saved, and nothing cached."""
     policy = StepPolicy(
-        copy=training.copies(case, keeping),
-        groups=training.groups(case, root, keeping),
+        copy=training.copies(run, keeping),
+        groups=training.groups(run, root, keeping),
         reshard="always",
-        gpus=case.plan.shards,
+        gpus=run.plan.shards,
     )
-    return simulate(_schedule(root, case, is_unrolled=is_unrolled), policy, trains=False)
+    return simulate(_schedule(root, run, is_unrolled=is_unrolled), policy, trains=False)
 
 
-def _schedule(root: Module, case: Case, *, is_unrolled: bool) -> Schedule:
-    return schedule(root, Policy(case.activations), never, _sizes(case), is_unrolled=is_unrolled)
+def _schedule(root: Module, run: Run, *, is_unrolled: bool) -> Schedule:
+    return schedule(root, Policy(run.activations), never, _sizes(run), is_unrolled=is_unrolled)
 
 
-def _sizes(case: Case) -> Callable[[Tensor, Module], int]:
-    policy = Policy(case.activations)
+def _sizes(run: Run) -> Callable[[Tensor, Module], int]:
+    policy = Policy(run.activations)
 
     def size(tensor: Tensor, module: Module) -> int:
-        return 0 if tensor.role == "cache" else case.plan.size(tensor) * policy.bytes_of(tensor.role)
+        return 0 if tensor.role == "cache" else run.plan.size(tensor) * policy.bytes_of(tensor.role)
 
     return size
 
 
-def _log_probabilities(case: Case, policy: Module, root: Module) -> list[Happening]:
+def _log_probabilities(run: Run, policy: Module, root: Module) -> list[Happening]:
     """Its logits until the loss is there, a sequence's logarithms at a time, and what the metrics copy."""
-    assert case.recipe
-    width = BYTES["fp32"] if returns_fp32(case.recipe) else BYTES[case.activations]
-    logits, known = (width * case.plan.size(tensor) for tensor in logits_of(policy))
+    assert run.recipe
+    width = BYTES["fp32"] if returns_fp32(run.recipe) else BYTES[run.activations]
+    logits, known = (width * run.plan.size(tensor) for tensor in logits_of(policy))
     ledger = Ledger()
     ledger.at(PHASE, root)
     held = ledger.allocate("logits", logits)
     ledger.for_a_moment("logits", known // int(logits_of(policy)[0].dims[0].size))
-    if case.method.copied_logits:
-        ledger.for_a_moment("logits", known // case.method.copied_logits)
+    if run.method.copied_logits:
+        ledger.for_a_moment("logits", known // run.method.copied_logits)
     ledger.free(held)
     return ledger.changes

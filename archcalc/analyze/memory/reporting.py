@@ -21,9 +21,9 @@ from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
 from archcalc.run.accuracy import band, not_compared
-from archcalc.run.case import Case
 from archcalc.run.choice import notes_of as notes_of_choices
 from archcalc.run.code.support import unmeasured_ops
+from archcalc.run.resolved import Run
 from archcalc.run.shown import of_model, shown_choices
 
 if TYPE_CHECKING:
@@ -38,45 +38,45 @@ LAYERS = {  # what the rows of layers are, since they need not add up to the tot
 
 def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: bool) -> MemoryReport:
     """The full report on one workload."""
-    case, step, root = memory.case, memory.simulated_at(work), memory.build(work)
+    run, step, root = memory.run, memory.simulated_at(work), memory.build(work)
     levels = Levels(dict(step.start)).play(step.changes)
     whole = undivided(memory.parameters, step.schedule.saved(), step.cache)
     beside, device = memory.residents(work), memory.on_device(work, step)
-    error = band(case)
-    layers = [Assumption(Topic.TABLE, LAYERS[case.trains])] if depth and not timeline else []
+    error = band(run)
+    layers = [Assumption(Topic.TABLE, LAYERS[run.trains])] if depth and not timeline else []
     return MemoryReport(
         model=memory.model.name,
         assumptions=(
             *_assumed(memory, root, step),
-            *allocator_notes(case, device),
-            error.assumption() if error else not_compared(case),
+            *allocator_notes(run, device),
+            error.assumption() if error else not_compared(run),
             *history_notes(memory, work, levels.peak.bytes, error),
-            *memory.offloading.notes(inference.prompt_of(work, case)),
+            *memory.offloading.notes(inference.prompt_of(work, run)),
             *_notes(root),
-            *unmeasured_ops(root, case.code),
-            *_stage_notes(case),
+            *unmeasured_ops(root, run.code),
+            *_stage_notes(run),
             *left_whole(whole),
             *(note for one in beside for note in one.assumptions),
             *layers,
             *work.assumptions,
         ),
         scope=memory.model.scope,
-        mode=case.mode,
+        mode=run.mode,
         batch=work.batch,
         lengths=work.lengths,
         context=work.context,
-        plan=case.plan,
+        plan=run.plan,
         peak=levels.peak,
         instants=tuple(levels.instants),
         states=memory.parameters.states,
         undivided=whole,
         padding=sum(one.padding for one in memory.parameters.held),
-        choices=shown_choices(case, work, memory.model),
-        cards=case.cards,
+        choices=shown_choices(run, work, memory.model),
+        cards=run.cards,
         rows=(*rows(root, memory.parameters, step.schedule, step.cache), *(one.row for one in beside if one.held)),
         elsewhere={one.title: one.elsewhere for one in beside if one.elsewhere},
-        estimates=case.estimates,
-        weights=case.format.name,
+        estimates=run.estimates,
+        weights=run.format.name,
         depth=depth or USUAL_DEPTH,
         timeline=timeline,
         device=device,
@@ -88,19 +88,19 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
 
 
 def _assumed(memory: Memory, root: Module, step: Simulated) -> Iterator[Assumption]:
-    chosen = notes_of_choices(of_model(memory.case, memory.model))
-    return assumptions(memory.case, chosen, root, step.cache, of_file=memory.model.spec.family == "weights")
+    chosen = notes_of_choices(of_model(memory.run, memory.model))
+    return assumptions(memory.run, chosen, root, step.cache, of_file=memory.model.spec.family == "weights")
 
 
 def host_of(memory: Memory, work: Workload, step: Simulated) -> Host | None:
-    prompt, whole = inference.prompt_of(work, memory.case), replace(memory.case, plan=Plan())
-    cache = memory.cached_at(work, whole) if memory.case.offload.gpu_layers is not None else []
+    prompt, whole = inference.prompt_of(work, memory.run), replace(memory.run, plan=Plan())
+    cache = memory.cached_at(work, whole) if memory.run.offload.gpu_layers is not None else []
     return memory.offloading.host(memory.build(prompt), prompt, step, cache)
 
 
-def _stage_notes(case: Case) -> Iterator[Assumption]:
-    if case.stage:
-        yield Assumption(Topic.PARALLELISM, case.stage.about(case.accumulate), case.stage.number + 1)
+def _stage_notes(run: Run) -> Iterator[Assumption]:
+    if run.stage:
+        yield Assumption(Topic.PARALLELISM, run.stage.about(run.accumulate), run.stage.number + 1)
 
 
 def _notes(root: Module) -> tuple[Assumption, ...]:

@@ -22,7 +22,7 @@ from archcalc.spec.units import decimal_bytes
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.answer import Memory
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
     from archcalc.spec.workload import Workload
 
 PHASE, NAME = "rollout", "rollout"
@@ -31,12 +31,12 @@ TITLE = "rollout engine"
 
 def rollout(memory: Memory, work: Workload) -> Resident:
     """As the question says; on other GPUs it takes nothing here."""
-    where = memory.case.method.rollout
+    where = memory.run.method.rollout
     weights, cache = _engine(memory, work)
     parts = {"rollout": weights, "rollout_cache": cache}
     notes = (_note(memory, work),)
     if where == "other":
-        return Resident(NAME, TITLE, elsewhere=weights + cache + overhead(memory.case), assumptions=notes)
+        return Resident(NAME, TITLE, elsewhere=weights + cache + overhead(memory.run), assumptions=notes)
     if where == "same":
         return Resident(NAME, TITLE, parts, assumptions=notes)
     return _in_turn(parts, notes, own_pool=where == "sleep")
@@ -54,12 +54,12 @@ def _in_turn(parts: dict[str, int], notes: tuple[Assumption, ...], *, own_pool: 
 
 def _engine(memory: Memory, work: Workload) -> tuple[int, int]:
     """Bytes of weights and of KV cache. The policy needs no second copy of its weights, unless ZeRO-3 divides them."""
-    case, asked = memory.case, memory.options
+    run, asked = memory.run, memory.options
     engine = memory.another(memory.model, Options.of("memory", {"mode": "infer", "tp": asked.tp, "overhead": 0}))
     step = engine.simulated(Sizes(_sequences(memory, work), seq=max(work.lengths.values())))
     weights, cache = step.start["weights"], step.start["kv_cache"] + step.start["state"]
-    if case.method.rollout == "policy":
-        return weights if case.plan.zero == 3 else 0, cache
+    if run.method.rollout == "policy":
+        return weights if run.plan.zero == 3 else 0, cache
     if asked.rollout_memory is None:
         return weights, cache
     if asked.rollout_memory <= weights:
@@ -70,8 +70,8 @@ def _engine(memory: Memory, work: Workload) -> tuple[int, int]:
 
 def _sequences(memory: Memory, work: Workload) -> int:
     """An engine on other GPUs generates for all GPUs that train."""
-    others = memory.case.plan.dp if memory.case.method.rollout == "other" else 1
-    return work.batch * memory.case.accumulate * others
+    others = memory.run.plan.dp if memory.run.method.rollout == "other" else 1
+    return work.batch * memory.run.accumulate * others
 
 
 def _note(memory: Memory, work: Workload) -> Assumption:
@@ -79,14 +79,14 @@ def _note(memory: Memory, work: Workload) -> Assumption:
         return Assumption(Topic.BESIDE, "rollout: all that the engine is given beyond its weights is KV cache")
     number = _sequences(memory, work)
     text = f"rollout: KV cache of {number:,} sequences at a time, all that a step needs, and nothing else of the engine"
-    option = "" if memory.case.method.rollout == "policy" else "--rollout-memory"
+    option = "" if memory.run.method.rollout == "policy" else "--rollout-memory"
     return Assumption(Topic.BESIDE, text, number, option)
 
 
-def needs_more(case: Case, step: Simulated, device: OnDevice) -> bool:
+def needs_more(run: Run, step: Simulated, device: OnDevice) -> bool:
     """Whether an engine that sleeps while training needs more than the step that PyTorch's allocator was simulated on:
     vLLM gives its memory back to the device (CuMemAllocator)."""
-    if case.method.rollout != "sleep":
+    if run.method.rollout != "sleep":
         return False
     peak = Levels(dict(step.start)).play(step.changes).peak
     return peak.bytes > device.memory.reserved + step.start["overhead"]

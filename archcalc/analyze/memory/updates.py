@@ -11,23 +11,23 @@ from archcalc.run.code.registered import ORDERS, in_order
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.states import Keeping
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
 
 Turns = list[list[int]]  # blocks that exist at once, turn after turn
 
 
-def updates(case: Case, root: Module, keeping: Keeping, elements: Callable[[Param], int]) -> Turns:
+def updates(run: Run, root: Module, keeping: Keeping, elements: Callable[[Param], int]) -> Turns:
     """`elements` of a parameter that this GPU updates. Master weights are updated by a fused kernel, which needs
     nothing but gradients that are flat and wide, and so are weights beside resident gradients; what is updated in host
     RAM needs nothing here."""
-    recipe, optimizer = case.recipe, case.optimizer
+    recipe, optimizer = run.recipe, run.optimizer
     assert recipe and optimizer
-    is_fused = bool(recipe.master) or case.code.habits.gradients == "resident"
+    is_fused = bool(recipe.master) or run.code.habits.gradients == "resident"
     needs_nothing = not recipe.updates_flat if is_fused else not optimizer.update
-    if needs_nothing or case.offload.updates:
+    if needs_nothing or run.offload.updates:
         return []
     trained = [
-        elements(param) for param in in_order(root, ORDERS[case.code.habits.registered]) if keeping.trained(param)
+        elements(param) for param in in_order(root, ORDERS[run.code.habits.registered]) if keeping.trained(param)
     ]
     if is_fused:
         return [[sum(trained) * BYTES[width] for width in (recipe.gradients, recipe.states)]]

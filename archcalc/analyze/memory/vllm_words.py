@@ -10,19 +10,19 @@ from archcalc.analyze.memory.vllm_groups import Kind, Layer, Layout
 from archcalc.core.assumptions import Assumption, Topic
 
 if TYPE_CHECKING:
-    from archcalc.run.case import Case
+    from archcalc.run.resolved import Run
 
 STATES = "recurrent state in {}, convolution states of kernel − 1 positions in {}"  # by format
 REACHES = {Kind.WINDOW: "window", Kind.CHUNK: "chunk"}
 
 
-def said(layout: Layout, case: Case) -> Iterator[Assumption]:
+def said(layout: Layout, run: Run) -> Iterator[Assumption]:
     """The groups with their padding, then what a window keeps besides itself while a prompt is read."""
     text = f"KV cache as vLLM 0.26 to 0.28 lays it out: {layout}{_blocks(layout)}"
     yield Assumption(Topic.KV_CACHE, text, "vllm", "--kv-rule")
-    if case.mode != "decode":
+    if run.mode != "decode":
         longer = [one.layer for one in layout.placed if one.layer.positions > one.layer.reach > 0]
-        yield from (_in_flight(layer, case.prefill) for layer in {layer.kind: layer for layer in longer}.values())
+        yield from (_in_flight(layer, run.prefill) for layer in {layer.kind: layer for layer in longer}.values())
 
 
 def _in_flight(layer: Layer, prefill: int | None) -> Assumption:

@@ -83,7 +83,7 @@ def _bytes(subject: Subject, asked: list[Measure]) -> dict[str, Number]:
     memory, sizes = subject.memory, subject.options("memory").sizes
     peak = memory.peak_at(sizes)
     is_whole = any(one.name == "memory" for one in asked)
-    required = memory.required_bytes(sizes) if is_whole and memory.case.trains else peak.bytes
+    required = memory.required_bytes(sizes) if is_whole and memory.run.trains else peak.bytes
     return {**peak.parts, "required": required}
 
 

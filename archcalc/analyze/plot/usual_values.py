@@ -40,12 +40,12 @@ def _rungs(subject: Subject, kind: str) -> Sequence[Rung]:
 
 
 def _formats(memory: Memory, rungs: Sequence[Rung]) -> Usual:
-    now = memory.case.format.name.lower()
+    now = memory.run.format.name.lower()
     return _from(now, rungs)
 
 
 def _caches(memory: Memory, rungs: Sequence[Rung]) -> Usual | None:
-    kept = memory.case.kv_format
+    kept = memory.run.kv_format
     return _from(kept.name.lower(), rungs) if kept else None
 
 

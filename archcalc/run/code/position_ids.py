@@ -49,8 +49,8 @@ def _count(model: ModelFrame, lookup: Op) -> Tensor:
 
 
 def _read_buffers(model: ModelFrame) -> None:
-    """Positions are those of a buffer, types are looked up in another; rows of all tables are held until the function of
-    the embedding returns."""
+    """Positions are those of a buffer, types are looked up in another; rows of all tables are held until the function
+    of the embedding returns."""
     for lookup in model.lookups:
         role = role_of(lookup)
         if role is Role.POSITION_TABLE:

@@ -51,7 +51,7 @@ def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
     sizes = _sizes(model, batch, seq)
     start = memory.simulated(sizes).start
     root = memory.traced(sizes)
-    changes = training.unrolled(root, memory.case, memory.keeping, memory.parameters.states)
+    changes = training.unrolled(root, memory.run, memory.keeping, memory.parameters.states)
     return Played(*_played(changes, sum(start.values())), memory_notes_of(root))
 
 

@@ -72,7 +72,7 @@ def test_16_bit_training_computes_its_loss_in_fp32() -> None:
 def test_recompute_trades_activations_for_work() -> None:
     """Whole blocks keep only what enters each; attention's core keeps all but the scores and what follows of them."""
     model = load("gpt2", set=["dropout=0"])
-    asked = {"mode": "train", "code": "plain", "attention": "eager", "batch": 4}
+    asked: dict[str, Any] = {"mode": "train", "code": "plain", "attention": "eager", "batch": 4}
     reports = (model.memory(**asked, recompute=kind) for kind in KINDS)
     none, selective, full = (report.rows[0].parts["activations"] for report in reports)
     assert none - selective == 4 * 12 * (4 * 12 * 1024 * 1024)

@@ -177,7 +177,7 @@ def test_only_a_language_model_is_trained_so(model: str) -> None:
 
 
 def test_no_band_of_supervised_runs_is_claimed() -> None:
-    asked = {"mode": "train", "code": "torchtitan", "dp": 8, "zero": 3}
+    asked: dict[str, Any] = {"mode": "train", "code": "torchtitan", "dp": 8, "zero": 3}
     assert load("llama-3-8b").memory(**asked).band is not None
     report = memory("dpo")
     assert report.band is None

@@ -62,11 +62,11 @@ def test_4_bit_products_hold_what_they_read_as_long_as_the_graph() -> None:
     given, tokens = Sizes(), 2 * 64
     model = decoder(given)
     memory = asked(model, lora=4, code=INTERLEAVED, weights="nf4_lightning")
-    step = step_schedule(memory.build(memory._workload(Lengths(2, 64))), memory.case, memory.keeping)
+    step = step_schedule(memory.build(memory._workload(Lengths(2, 64))), memory.run, memory.keeping)
     numbers = given.layers * (3 * given.width + given.inner) - given.width + given.width
     assert sum(step.sizes_of(step.outliving).values()) == tokens * numbers * 2
     later = asked(model, lora=4, code="litgpt@2025-01", weights="nf4_lightning")
-    assert not step_schedule(later.build(later._workload(Lengths(2, 64))), later.case, later.keeping).outliving
+    assert not step_schedule(later.build(later._workload(Lengths(2, 64))), later.run, later.keeping).outliving
 
 
 def test_the_longest_sequence_came_first_once() -> None:
@@ -98,7 +98,7 @@ def _trained_elements(model: Model, targets: tuple[str, ...]) -> int:
 def test_states_beside_quantised_weights_are_paged() -> None:
     model, options = decoder(Sizes()), dict[str, Any](lora=4, code="litgpt")
     paged = asked(model, weights="nf4_lightning", **options)
-    assert (paged.case.optimizer and paged.case.optimizer.name) == "adamw-paged"
+    assert (paged.run.optimizer and paged.run.optimizer.name) == "adamw-paged"
     assert paged.parameters.states["optimizer"] == 0
     assert asked(model, **options).parameters.states["optimizer"] > 0
 

@@ -114,15 +114,15 @@ def test_lora_has_a_16_bit_base_and_fp32_adapters() -> None:
 
 
 def test_a_model_of_fp32_files_is_adapted_in_fp32() -> None:
-    found = Memory(load("gpt2"), mode="train", lora=8).case
+    found = Memory(load("gpt2"), mode="train", lora=8).run
     assert found.recipe and (found.recipe.name, found.format.name) == ("fp32", "fp32")
 
 
 def test_qlora_checkpoints_and_pages_unless_told_otherwise() -> None:
-    usual = llama(**QLORA).case
+    usual = llama(**QLORA).run
     assert usual.code.name == "transformers" and usual.recipe and usual.optimizer
     assert (usual.recipe.name, usual.recompute, usual.optimizer.name) == ("qlora", "block", "adamw-paged")
-    other = llama(**QLORA, recompute="none", optimizer="adamw").case
+    other = llama(**QLORA, recompute="none", optimizer="adamw").run
     assert other.optimizer and (other.recompute, other.optimizer.name) == ("none", "adamw")
 
 
@@ -173,7 +173,7 @@ def _needed(model: Model, **given: Any) -> int:
 )
 def test_no_option_leaves_transformers_code(given: dict[str, Any]) -> None:
     """Nor its optimizer, unless the recipe has another one."""
-    found = llama(**given).case
+    found = llama(**given).run
     assert found.code.name == "transformers" and not found.code.missing
     assert found.optimizer and found.optimizer.name == ("adamw-paged" if "weights" in given else "adamw-fused")
 
