@@ -68,7 +68,7 @@ def trace(training: AutocastTraining) -> Trace:
 
 @contextmanager
 def _lists_of_cuda() -> Iterator[None]:
-    library = torch.library.Library("aten", "IMPL", "AutocastCPU")
+    library: Any = torch.library.Library("aten", "IMPL", "AutocastCPU")  # type: ignore[no-untyped-call]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in IN_FP32:
