@@ -87,6 +87,8 @@ class Spread:
         return question.over(tp=gpus // (self.dp * self.cp), dp=self.dp, cp=self.cp)
 
     def _is_enough(self, gpus: int) -> bool:
+        if self.splits_layers and self.question.whole.parameters.weights > gpus * self.device.capacity:
+            return False  # however layers are dealt out
         spread = self.over(gpus)
         return spread is not None and spread.fits(self.device)
 
