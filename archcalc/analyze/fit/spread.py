@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
     from archcalc.run.device import Device
 
-MANY = 8  # times as many GPUs hold next to nothing of what is divided among them,
-LITTLE = Fraction(15, 16)  # so that even more of them need hardly less
+MANY = 8  # times as many GPUs hold next to nothing of what is divided among them
 WIDEST = 128  # GPUs that share a layer
 
 
@@ -98,4 +97,4 @@ class Spread:
         if not spread or not many or spread.tensors > (safe := spread.room(self.device).safe):
             return False
         share = Fraction(spread.required, spread.tensors or 1)
-        return many.tensors * share * LITTLE > safe
+        return many.tensors * share > safe
