@@ -10,7 +10,7 @@ device's memory, so that they can be compared with that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -108,24 +108,28 @@ class SplitMemory:
             left = len(self.capacities) - place - 1  # devices that must have a layer each
             bounds.append(min(max(round(self.layers * so_far / total), bounds[-1] + 1), self.layers - left))
         for _ in range(MOVES):
-            better = min(self._neighbours(bounds), key=lambda one: self._fullest(one, sizes), default=bounds)
+            better = min(self._relieving(bounds, sizes), key=lambda one: self._fullest(one, sizes), default=bounds)
             if self._fullest(better, sizes) >= self._fullest(bounds, sizes):
                 break
             bounds = better
         return bounds
 
-    def _neighbours(self, bounds: list[int]) -> list[list[int]]:
-        moved = []
-        for place in range(1, len(bounds) - 1):
-            for step in (-1, 1):
-                found = [*bounds[:place], bounds[place] + step, *bounds[place + 1 :]]
-                if found[place - 1] < found[place] < found[place + 1]:
-                    moved.append(found)
-        return moved
+    def _relieving(self, bounds: list[int], sizes: Sizes) -> Iterator[list[int]]:
+        """The fullest device's first layer on the one before it, or its last on the one behind."""
+        filled = self._filled(bounds, sizes)
+        fullest = filled.index(max(filled))
+        for place, step in ((fullest, 1), (fullest + 1, -1)):
+            found = [*bounds[:place], bounds[place] + step, *bounds[place + 1 :]]
+            if 0 < place < len(bounds) - 1 and found[place - 1] < found[place] < found[place + 1]:
+                yield found
 
     def _fullest(self, bounds: list[int], sizes: Sizes) -> float:
+        return max(self._filled(bounds, sizes))
+
+    def _filled(self, bounds: list[int], sizes: Sizes) -> list[float]:
+        """The share of each device that is needed."""
         ends = zip(self.capacities, bounds, bounds[1:], strict=False)
-        return max(self._needed(first, last, sizes) / capacity for capacity, first, last in ends)
+        return [self._needed(first, last, sizes) / capacity for capacity, first, last in ends]
 
     def _needed(self, first: int, last: int, sizes: Sizes) -> int:
         if (first, last, sizes) not in self._known:
@@ -153,4 +157,4 @@ class SplitMemory:
 
 def _cache(memory: Memory, sizes: Sizes) -> int:
     """The KV cache and recurrent states alone."""
-    return sum(one.bytes for one in memory.simulated(sizes).cache)
+    return sum(one.bytes for one in memory.cached(sizes))

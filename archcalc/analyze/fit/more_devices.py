@@ -40,15 +40,24 @@ def _spread(question: Question, chosen: list[Change], device: Device, name: str)
     gpus = _with(question, chosen, device).more()
     if gpus is None:
         return None
-    for one in sorted(chosen, key=lambda one: -one.cost):
-        fewer = [other for other in chosen if other is not one]
-        spread = _with(question, fewer, device).over(gpus)
-        if spread and spread.fits(device):
-            chosen = fewer
+    chosen = _needed(question, chosen, device, gpus)
     spread = _with(question, chosen, device).over(gpus)
     assert spread  # which was found to fit
     found = remedy(spread, joined([*chosen, _more(question, spread, gpus, name)]), len(chosen) + 1)
     return replace(found, gpus=gpus)
+
+
+def _needed(question: Question, chosen: list[Change], device: Device, gpus: int) -> list[Change]:
+    """Without those that so many GPUs are enough without. The allocator adds most likely as large a share then, so that
+    it is worked out only where that may be enough."""
+    every = _with(question, chosen, device).over(gpus)
+    share = every.required / every.tensors if every else 1
+    for one in sorted(chosen, key=lambda one: -one.cost):
+        fewer = [other for other in chosen if other is not one]
+        spread = _with(question, fewer, device).over(gpus)
+        if spread and spread.tensors * share <= spread.room(device).safe and spread.fits(device):
+            chosen = fewer
+    return chosen
 
 
 def _with(question: Question, chosen: list[Change], device: Device) -> Spread:

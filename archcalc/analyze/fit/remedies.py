@@ -51,12 +51,15 @@ def _of_one(placed: Placed) -> Iterator[Remedy]:
     least = found[0].change.cost if found else UNBOUNDED
     foretold = Foretold(question, device) if least >= DEAR else None
     together = combined(foretold, keeping, least) if foretold else None
-    yield from (*([together] if together else []), *found)
+    kept = [*([together] if together else []), *found]
+    yield from kept
     if known.shares_layers and placed.group.count == 1:
         yield from on_more(question, keeping if foretold else [], device, placed.group.name)
     less = sorted(alone(question, cutting, device), key=lambda one: one.change.cost)
-    together = combined(foretold, listed, UNBOUNDED) if foretold and not less else None
-    yield from [together] if together and together.change.cuts else less
+    if foretold and not less and all(one.host for one in kept):  # else there is a way on the device itself
+        together = combined(foretold, listed, UNBOUNDED, cuts=True)
+        less = [together] if together else []
+    yield from less
 
 
 def _keeping(listed: Sequence[Axis]) -> tuple[list[Axis], list[Axis]]:

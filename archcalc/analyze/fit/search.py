@@ -103,14 +103,15 @@ def _deepest(question: Question, change: Change, device: Device, beside: Sequenc
     return (with_layers(question, most),) if most else ()
 
 
-def combined(foretold: Foretold, axes: Sequence[Axis], most: int) -> Remedy | None:
-    """The cheapest combination that is enough and costs less than `most`; None if there is none."""
+def combined(foretold: Foretold, axes: Sequence[Axis], most: int, *, cuts: bool = False) -> Remedy | None:
+    """The cheapest combination that is enough and costs less than `most`; None if there is none. With `cuts` only those
+    that do less than was asked for, in as few respects as possible."""
     question, device = foretold.question, foretold.device
     known = [[one for one in axis if foretold.knows(one)] for axis in axes]
     sets = [[one for one in chosen if one] for chosen in product(*([None, *axis] for axis in known))]
-    cheap = [one for one in sets if len(one) > 1 and _cost(one) < most]
+    cheap = [one for one in sets if len(one) > 1 and _cost(one) < most and any(each.cuts for each in one) is cuts]
     enough = [one for one in cheap if foretold.is_enough(one)]
-    enough.sort(key=lambda one: (_cost(one), len(one)))
+    enough.sort(key=lambda one: (sum(each.cuts for each in one), _cost(one), len(one)))
     deepest = [axis[-1] for axis in known if axis]
     for chosen in (*enough[:TRIED], *([deepest] if _cost(deepest) < most else [])):
         if _is_enough(question, chosen, device):
@@ -172,12 +173,12 @@ class Foretold:
         self.reserve = question.required / (question.report.total_bytes or 1)
 
     def knows(self, change: Change) -> bool:
-        """Whether the model and its other options allow the change at all."""
+        """Whether the model and its other options allow the change, and it has an effect."""
         if id(change) not in self.by_change:
             changed = self.question.tried(change)
             self.by_change[id(change)] = _phases(changed) if changed else None
             self.safe[id(change)] = changed.room(self.device).safe if changed else 0
-        return self.by_change[id(change)] is not None
+        return self.by_change[id(change)] not in (None, self.base)
 
     def is_enough(self, chosen: Sequence[Change]) -> bool:
         return self._needed(chosen) <= min(self.safe[id(one)] for one in chosen)

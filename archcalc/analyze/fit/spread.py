@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
     from archcalc.run.device import Device
 
-MANY = 8  # times as many GPUs hold next to nothing of what is divided among them,
-LITTLE = Fraction(15, 16)  # so that even more of them need hardly less
+MANY = 8  # times as many GPUs hold next to nothing of what is divided among them
 WIDEST = 128  # GPUs that share a layer
 
 
@@ -87,6 +86,8 @@ class Spread:
         return question.over(tp=gpus // (self.dp * self.cp), dp=self.dp, cp=self.cp)
 
     def _is_enough(self, gpus: int) -> bool:
+        if self.splits_layers and self.question.whole.parameters.weights > gpus * self.device.capacity:
+            return False  # however layers are dealt out
         spread = self.over(gpus)
         return spread is not None and spread.fits(self.device)
 
@@ -96,4 +97,4 @@ class Spread:
         if not spread or not many or spread.tensors > (safe := spread.room(self.device).safe):
             return False
         share = Fraction(spread.required, spread.tensors or 1)
-        return many.tensors * share * LITTLE > safe
+        return many.tensors * share > safe

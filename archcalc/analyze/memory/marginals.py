@@ -51,10 +51,12 @@ class Marginals:
     layer: int | None
     limits: tuple[Limit, ...]
     one: str = "sequence"  # or sample
+    are_several: bool = False  # whether tokens are those of several sequences
 
     def line(self) -> str:
         """`one more sequence: +322.0 MiB · 1,000 more tokens: +128.0 MiB · binds next: memory, at batch 17`."""
-        grown = {f"one more {self.one}": self.sequence, f"{TOKENS:,} more tokens": self.tokens}
+        longer = f"{TOKENS:,} more tokens{' each' if self.are_several else ''}"
+        grown = {f"one more {self.one}": self.sequence, longer: self.tokens}
         grown["one more layer on the GPU"] = self.layer
         said = [f"{name}: {_more(size)}" for name, size in grown.items() if size is not None]
         binds = [f"binds next: {'; '.join(one.words() for one in self.limits)}"] if self.limits else []
@@ -94,6 +96,7 @@ class Growth:
             layer=self._of_a_layer(),
             limits=tuple(self._limits()),
             one="sequence" if self._lengths else "sample",
+            are_several=self.work.batch > 1,
         )
 
     @property

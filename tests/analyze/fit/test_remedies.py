@@ -234,6 +234,13 @@ def test_frozen_weights_are_divided_or_stored_in_four_bits() -> None:
     assert several and set(several) <= {2, 4, 8} and all(one["zero"] == "3" for one in several.values())
 
 
+def test_adapters_are_combined_with_what_keeps_the_request() -> None:
+    """Full training of 8B does not fit on 12 GB however it is done: QLoRA does with checkpointing, at the same length."""
+    report = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["rtx-3060"], mode="train")
+    found = [one.change.settings() for one in report.remedies if one.change.cuts]
+    assert found and found[0]["weights"] == "nf4" and "recompute" in found[0] and "seq" not in found[0]
+
+
 def test_heads_bound_the_number_of_gpus() -> None:
     """GPT-2 XL has 25 heads, which no machine's GPUs divide: tensor parallelism is not offered."""
     report = archcalc.fit(archcalc.load("gpt2-xl"), gpus=["6GiB"], precision="fp32")
