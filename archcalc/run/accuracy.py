@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.mesh import Plan
@@ -53,6 +53,10 @@ class Band:
     @property
     def fraction(self) -> float:
         return self.percent / 100
+
+    def record(self) -> dict[str, Any]:
+        """As programs read it."""
+        return {"band": self.fraction, "runs": self.runs, "class": self.of}
 
     def assumption(self) -> Assumption:
         text = f"± {self.percent} % ({self.runs} measured runs of this class: {self.of})"

@@ -27,6 +27,15 @@ class Compared:
     settings: int
     version: str
 
+    def record(self) -> dict[str, Any]:
+        """As programs read it."""
+        return {
+            "class": self.class_name,
+            "percent": abs(self.percent),
+            "settings": self.settings,
+            "version": self.version,
+        }
+
     def sentence(self) -> str:
         """In words."""
         most, release = f"{abs(self.percent):.2g}", ".".join(self.version.split(".")[:2])

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.course import course
 from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.analyze.memory.host import Host
@@ -70,10 +71,15 @@ class MemoryReport(Report):
     timeline: bool = False
     device: OnDevice | None = field(default=None, compare=False)
     outside: int = 0  # of the device, beyond the share that an engine fills
-    band: Band | None = None  # the error of measured runs
+    claims: Claims = NOTHING_CLAIMED
     host: Host | None = None  # what is offloaded
     simulated: Simulated | None = field(default=None, compare=False, repr=False)  # what the instants were read from
     growth: Growth | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def band(self) -> Band | None:
+        """The error of measured runs."""
+        return self.claims.measured
 
     @property
     def parts(self) -> dict[str, int]:
@@ -234,6 +240,7 @@ class MemoryReport(Report):
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
             "band": self.band.fraction if self.band else None,
+            "claims": self.claims.record(),
             **self._device_record(),
             **self._host_record(),
             "marginals": recorded(self.marginals),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from archcalc.analyze.memory import inference
 from archcalc.analyze.memory.allocator_notes import allocator_notes
 from archcalc.analyze.memory.assumptions import assumptions
+from archcalc.analyze.memory.claims import claim_notes, claims_of
 from archcalc.analyze.memory.history import history_notes
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.marginals import Growth
@@ -20,7 +21,6 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module
 from archcalc.core.mesh import Plan
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
-from archcalc.run.accuracy import band, not_compared
 from archcalc.run.choice import notes_of as notes_of_choices
 from archcalc.run.code.support import unmeasured_ops
 from archcalc.run.resolved import Run
@@ -42,15 +42,15 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
     levels = Levels(dict(step.start)).play(step.changes)
     whole = undivided(memory.parameters, step.schedule.saved(), step.cache)
     beside, device = memory.residents(work), memory.on_device(work, step)
-    error = band(run)
+    claims = claims_of(run, memory.model)
     layers = [Assumption(Topic.TABLE, LAYERS[run.trains])] if depth and not timeline else []
     return MemoryReport(
         model=memory.model.name,
         assumptions=(
             *_assumed(memory, root, step),
             *allocator_notes(run, device),
-            error.assumption() if error else not_compared(run),
-            *history_notes(memory, work, levels.peak.bytes, error),
+            *claim_notes(run, claims),
+            *history_notes(memory, work, levels.peak.bytes, claims.measured),
             *memory.offloading.notes(inference.prompt_of(work, run)),
             *_notes(root),
             *unmeasured_ops(root, run.code),
@@ -80,7 +80,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         depth=depth or USUAL_DEPTH,
         timeline=timeline,
         device=device,
-        band=error,
+        claims=claims,
         host=host_of(memory, work, step),
         simulated=step,
         growth=Growth(memory, work, levels.peak.bytes) if memory.model.is_computed else None,
