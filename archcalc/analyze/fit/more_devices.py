@@ -48,14 +48,11 @@ def _spread(question: Question, chosen: list[Change], device: Device, name: str)
 
 
 def _needed(question: Question, chosen: list[Change], device: Device, gpus: int) -> list[Change]:
-    """Without those that so many GPUs are enough without. The allocator adds most likely as large a share then, so that
-    it is worked out only where that may be enough."""
-    every = _with(question, chosen, device).over(gpus)
-    share = every.required / every.tensors if every else 1
+    """Without those that so many GPUs are enough without, the dearest first."""
     for one in sorted(chosen, key=lambda one: -one.cost):
         fewer = [other for other in chosen if other is not one]
         spread = _with(question, fewer, device).over(gpus)
-        if spread and spread.tensors * share <= spread.room(device).safe and spread.fits(device):
+        if spread and spread.fits(device):
             chosen = fewer
     return chosen
 

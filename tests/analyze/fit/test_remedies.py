@@ -235,7 +235,7 @@ def test_frozen_weights_are_divided_or_stored_in_four_bits() -> None:
 
 
 def test_adapters_are_combined_with_what_keeps_the_request() -> None:
-    """Full training of 8B does not fit on 12 GB however it is done: QLoRA does with checkpointing, at the same length."""
+    """Full training of 8B fits on 12 GB in no way: QLoRA does with checkpointing, at the same length."""
     report = archcalc.fit(archcalc.load("llama-3-8b"), gpus=["rtx-3060"], mode="train")
     found = [one.change.settings() for one in report.remedies if one.change.cuts]
     assert found and found[0]["weights"] == "nf4" and "recompute" in found[0] and "seq" not in found[0]
