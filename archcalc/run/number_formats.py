@@ -48,6 +48,7 @@ class NumberFormats:
             for one in (one for one in op.inputs if one.storage is not op.output.storage):
                 self.readers.setdefault(one.storage, []).append(op)
         self.wide: set[Tensor] = set()  # storages
+        self.of_nothing: dict[Tensor, bool] = {}  # storages: whether no number enters
         self._follow(ops, [pair for module, _ in walk(root) for pair in module.carries])
 
     def _follow(self, ops: list[Op], carries: list[tuple[Tensor, Tensor]]) -> None:
@@ -119,8 +120,11 @@ class NumberFormats:
         return all(map(self._is_made_of_nothing, self._numbers(op))) and self._is_for_products(op.output)
 
     def _is_made_of_nothing(self, tensor: Tensor) -> bool:
-        made = self.makers.get(tensor.storage)
-        return made is not None and all(map(self._is_made_of_nothing, self._numbers(made)))
+        place = tensor.storage
+        if place not in self.of_nothing:
+            made = self.makers.get(place)
+            self.of_nothing[place] = made is not None and all(map(self._is_made_of_nothing, self._numbers(made)))
+        return self.of_nothing[place]
 
     def _weight_is_wide(self, op: Op) -> bool:
         """Of a table, or of matrices that are multiplied in their own number format."""
