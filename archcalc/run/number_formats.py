@@ -14,7 +14,8 @@ from archcalc.storage.places import Place
 from archcalc.storage.weight_storage import WeightStorage
 
 NARROW, WIDE = "act", "stat"  # roles of tensors in 16 bits, and of tensors in fp32
-OF_INPUT = ("upcast_weight", "narrow")  # norms in Python that give out the format of what they read
+OF_INPUT = "upcast_weight"  # how a norm in Python is written that gives out the format of what it read
+IN_PYTHON = ("upcast", "upcast_statistics", "narrow", OF_INPUT)  # the others give out the widest format
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ class NumberFormats:
             return False
         if kind.reads_rows or kind.autocast == "weight":
             return self._weight_is_wide(op)
-        if self.norm and kind.by_mean_square:
-            return self.is_wide(op.inputs[0]) if self.norm in OF_INPUT else any(map(self.is_wide, read))
+        if self.norm in IN_PYTHON and kind.by_mean_square:
+            return self.is_wide(op.inputs[0]) if self.norm == OF_INPUT else any(map(self.is_wide, read))
         if kind.autocast == "fp32":
             return True
         return any(map(self.is_wide, read)) if read else self._is_made_wide(op)
