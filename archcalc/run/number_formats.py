@@ -14,7 +14,8 @@ from archcalc.storage.places import Place
 from archcalc.storage.weight_storage import WeightStorage
 
 NARROW, WIDE = "act", "stat"  # roles of tensors in 16 bits, and of tensors in fp32
-OF_INPUT = ("upcast_weight", "narrow")  # norms in Python that give out the format of what they read
+OF_INPUT = "upcast_weight"  # how a norm in Python is written that gives out the format of what it read
+IN_PYTHON = ("upcast", "upcast_statistics", "narrow", OF_INPUT)  # the others give out the widest format
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class NumberFormats:
             for one in (one for one in op.inputs if one.storage is not op.output.storage):
                 self.readers.setdefault(one.storage, []).append(op)
         self.wide: set[Tensor] = set()  # storages
+        self.of_nothing: dict[Tensor, bool] = {}  # storages: whether no number enters
         self._follow(ops, [pair for module, _ in walk(root) for pair in module.carries])
 
     def _follow(self, ops: list[Op], carries: list[tuple[Tensor, Tensor]]) -> None:
@@ -90,8 +92,8 @@ class NumberFormats:
             return False
         if kind.reads_rows or kind.autocast == "weight":
             return self._weight_is_wide(op)
-        if self.norm and kind.by_mean_square:
-            return self.is_wide(op.inputs[0]) if self.norm in OF_INPUT else any(map(self.is_wide, read))
+        if self.norm in IN_PYTHON and kind.by_mean_square:
+            return self.is_wide(op.inputs[0]) if self.norm == OF_INPUT else any(map(self.is_wide, read))
         if kind.autocast == "fp32":
             return True
         return any(map(self.is_wide, read)) if read else self._is_made_wide(op)
@@ -119,8 +121,11 @@ class NumberFormats:
         return all(map(self._is_made_of_nothing, self._numbers(op))) and self._is_for_products(op.output)
 
     def _is_made_of_nothing(self, tensor: Tensor) -> bool:
-        made = self.makers.get(tensor.storage)
-        return made is not None and all(map(self._is_made_of_nothing, self._numbers(made)))
+        place = tensor.storage
+        if place not in self.of_nothing:
+            made = self.makers.get(place)
+            self.of_nothing[place] = made is not None and all(map(self._is_made_of_nothing, self._numbers(made)))
+        return self.of_nothing[place]
 
     def _weight_is_wide(self, op: Op) -> bool:
         """Of a table, or of matrices that are multiplied in their own number format."""

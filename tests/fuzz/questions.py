@@ -25,7 +25,7 @@ _TRAINED: dict[str, Choices] = {
 }
 _MEMORY: dict[str, Choices] = {
     "--mode": ("train", "train", "infer"),
-    "--precision": (*NUMBERS, "mixed", "autocast"),
+    "--precision": (*NUMBERS, "mixed", "autocast", "master"),
     "--weights": (*NUMBERS, "int8", "int4", "nf4", "nf4_lightning", "mxfp4", "q4_k_m", "q8_0", "iq2_xs"),
     "--optimizer": ("sgd", "adamw", "adam8bit", "adafactor", "muon", "lion"),
     "--accumulate": SIZES,
