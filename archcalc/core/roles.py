@@ -41,6 +41,7 @@ class Role(Enum):
 
     FFN_GATE = "ffn.gate"
     FFN_UP = "ffn.up"
+    FFN_GATE_UP = "ffn.gate_up"  # both in one matrix
     FFN_DOWN = "ffn.down"
     EXPERT_GATE = "expert.gate"
     EXPERT_UP = "expert.up"
@@ -121,7 +122,7 @@ _PLAIN = {
     Role.SHARED_DOWN: Role.FFN_DOWN,
 }
 CROSS = frozenset({Role.CROSS_Q, Role.CROSS_K, Role.CROSS_V, Role.CROSS_OUT})
-DENSE = frozenset({Role.FFN_GATE, Role.FFN_UP, Role.FFN_DOWN})
+DENSE = frozenset({Role.FFN_GATE, Role.FFN_UP, Role.FFN_GATE_UP, Role.FFN_DOWN})
 SHARED = frozenset({Role.SHARED_GATE, Role.SHARED_UP, Role.SHARED_DOWN})
 FEED_FORWARD = DENSE | SHARED | EXPERTS | {Role.ROUTER}
 _VECTORS = frozenset({Role.OTHER, Role.BIAS, Role.NORM, Role.VECTORS})

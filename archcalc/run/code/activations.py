@@ -47,6 +47,27 @@ def quick_gelu(op: Op, *, narrow: bool) -> list[Op]:
     return lines.returned(op)
 
 
+def relu_squared(op: Op, *, narrow: bool) -> list[Op]:
+    """max(x, 0)². Source: ReLUSquaredActivation.forward."""
+    lines, (x,) = Lines(narrow=narrow), op.inputs
+    bent = lines.do("relu", x)
+    lines.do("square", bent)
+    lines.hold(x, bent)
+    return lines.returned(op)
+
+
+def xielu(op: Op, *, narrow: bool) -> list[Op]:
+    """α·x² + x/2, or β·(eˣ − 1 − x) + x/2 below 0. Source: XIELUActivation._xielu_python."""
+    lines, (x, above, below) = Lines(narrow=narrow), op.inputs
+    is_above = lines.do("constant", x, role="mask")
+    high = lines.do("add", lines.do("multiply", lines.do("multiply", x, above), x), lines.do("scale", x))
+    bent = lines.do("subtract", lines.do("exp", lines.do("scale", x)), x)
+    low = lines.do("add", lines.do("multiply", bent, below), lines.do("scale", x))
+    lines.do("add", lines.do("where", high, is_above), lines.do("where", low, is_above))
+    lines.hold(x)
+    return lines.returned(op)
+
+
 WRITTEN = {  # by their names in configs: the kind of op that a spec has for it, and the code
     "gelu_new": ("gelu_tanh", gelu_new),
     "gated-gelu": ("gelu_tanh", gelu_new),  # T5Config sets dense_act_fn so
@@ -55,4 +76,6 @@ WRITTEN = {  # by their names in configs: the kind of op that a spec has for it,
     "gelu_fast": ("gelu_tanh", gelu_fast),
     "gelu_python": ("gelu", gelu_python),
     "quick_gelu": ("silu", quick_gelu),
+    "relu2": ("relu2", relu_squared),
+    "xielu": ("xielu", xielu),
 }

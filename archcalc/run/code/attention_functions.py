@@ -18,6 +18,8 @@ from archcalc.run.code.kernels import lower_kernel
 from archcalc.run.code.layer_tables import repeat_tables
 from archcalc.run.code.partial_rotary import is_partial, rotate_parts
 from archcalc.run.code.rotary import TURNS
+from archcalc.run.code.sinks import scale_by_sinks
+from archcalc.run.code.wide_scores import widen_scores
 from archcalc.run.code.writing import end_of_scope
 
 
@@ -54,9 +56,18 @@ def lower_attention(attention: Module, habits: Habits, *, narrow: bool) -> None:
         held += [*given, *parts]
     lower_kernel(attention, in_fp32=habits.fp32_kernel == "efficient" and not narrow)
     if core:
+        _lower_scores(core, habits, narrow=narrow)
         eager.lower_core(core, narrow=narrow)
         place = attention.body.index(core) + 1 if habits.heads_held == "core" else len(attention.body)
         attention.body[place:place] = end_of_scope(*held) if habits.heads_held != "dropout" else []
+
+
+def _lower_scores(core: Module, habits: Habits, *, narrow: bool) -> None:
+    """Of eager attention, before its products are."""
+    if habits.sinks == "scaled":
+        scale_by_sinks(core, narrow=narrow)
+    if habits.scores == "fp32" and narrow:
+        widen_scores(core)
 
 
 def _see_values(attention: Module, value: Tensor) -> None:

@@ -57,6 +57,22 @@ class Habits:
         interleaved="one matrix makes them group by group of heads: views, or copies for every head (litgpt)",
         behind="one matrix makes them behind each other: views, each with adapters of its own (litgpt)",
     )
+    gelu: str = habit(
+        kernel="GELU is one kernel, unless a config names another",
+        python="GELU is written in Python, by the error function, whatever a config names (ESM)",
+    )
+    scores: str = habit(
+        plain="eager attention computes scores in the activations' number format",
+        fp32="queries and keys are cast to fp32 for them, and weights back (GPT-J)",
+    )
+    sinks: str = habit(
+        joined="an attention sink is one more score of each row",
+        scaled="it is a factor on what eager attention gives, by the logarithm of a sum (GraniteSWA)",
+    )
+    gate_up: str = habit(
+        separate="gate and up of a feed-forward layer are made by a matrix each",
+        split="one matrix makes both, which are views of its result",
+    )
     attention: str = habit(
         fused="a kernel that stores no scores: flash attention in 16 bits, PyTorch's memory-efficient one in fp32",
         eager="scores are stored: the library's class calls no kernel unless it is asked to",

@@ -169,7 +169,7 @@ class Lowering:
             way = ways.get(getattr(self.habits, habit))
             if way and (habit in WHEN_COMPILED or not self.is_compiled):
                 found.append((kind, way))
-        written = WRITTEN.get(self.facts.activation)
+        written = WRITTEN.get("gelu_python" if self.habits.gelu == "python" else self.facts.activation)
         return [*found, written] if written and not self.is_compiled else found
 
     def _lowered(self, item: Op | Module, chosen: dict[str, Lowered]) -> list[Op | Module]:

@@ -66,7 +66,8 @@ def _merge(module: Module, alike: list[Linear]) -> None:
     x, *_ = first.op.inputs
     weights = (tensor for one in alike for tensor in one.op.inputs[1:])
     biases = (bias for one in alike for bias in one.biases)
-    joint = Tensor((*first.output.axes[:-1], (_joined([one.output.axes[-1] for one in alike]),)), first.output.role)
+    width = joined_width("packed", [one.output.axes[-1] for one in alike])
+    joint = Tensor((*first.output.axes[:-1], (width,)), first.output.role)
     first.module.body[:] = [replace(first.op, inputs=(x, *weights, *biases), output=joint)]
     for one in others:
         one.module.body.clear()
@@ -74,9 +75,11 @@ def _merge(module: Module, alike: list[Linear]) -> None:
     module.body.insert(module.body.index(first.module) + 1, Op("unpack", (joint,), first.output, beside=parts))
 
 
-def _joined(axes: list[Axis]) -> Dim:
+def joined_width(name: str, axes: list[Axis]) -> Dim:
+    """All of them behind each other, each divided over GPUs as it is."""
     size = sum(int(product(dim.size for dim in axis)) for axis in axes)
-    return Dim("packed", Count(size), split=Split(tuple(piece for axis in axes for piece in _pieces(axis))))
+    pieces = tuple(piece for axis in axes for piece in _pieces(axis))
+    return Dim(name, Count(size), split=Split(pieces) if pieces else None)
 
 
 def _pieces(axis: Axis) -> tuple[Piece, ...]:

@@ -11,10 +11,12 @@ from archcalc.run.traces import Change
 
 
 def own_parameters(habits: Habits) -> Iterator[Change]:
-    """A head of its own; one matrix for queries, keys and values; a router that is no linear layer."""
+    """A head of its own; one matrix for queries, keys and values, and for gate and up; a router that is no linear layer."""
     if habits.tied == "never":
         yield untie_head
     if habits.qkv in fused.WAYS:
         yield fused.WAYS[habits.qkv]
+    if habits.gate_up == "split":
+        yield fused.split_gates
     if habits.experts == "grouped":
         yield routers.keep_bare
