@@ -103,7 +103,8 @@ def summary(types: dict[str, Record]) -> Iterator[str]:
             within = " ".join(
                 f"{sum(one <= most for one in worst) / len(worst):.0%} within {most} %" for most in (3, 10)
             )
-            yield f"{_kind(way):22} {len(rows)} types, median {median(middle):.2f} %, worst settings {median(worst):.2f} %, {within}"
+            medians = f"median {median(middle):.2f} %, worst settings {median(worst):.2f} %"
+            yield f"{_kind(way):22} {len(rows)} types, {medians}, {within}"
 
 
 def main() -> None:

@@ -117,7 +117,7 @@ def _named(said: dict[str, Any], *keys: str) -> dict[str, Any]:
 
 
 def attention(model_type: str) -> str:
-    """`fused` where the type's classes call PyTorch's scaled_dot_product_attention unless told otherwise, else `eager`."""
+    """`fused` where the type's classes call PyTorch's scaled_dot_product_attention by default, else `eager`."""
     module = _modeling(model_type)
     made = [getattr(module, name) for name in classes(model_type) if hasattr(module, name)]
     return "eager" if made and not any(one._supports_sdpa for one in made) else "fused"

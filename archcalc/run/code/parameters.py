@@ -11,7 +11,7 @@ from archcalc.run.traces import Change
 
 
 def own_parameters(habits: Habits) -> Iterator[Change]:
-    """A head of its own; one matrix for queries, keys and values, and for gate and up; a router that is no linear layer."""
+    """A head of its own; one matrix for queries, keys and values, and for gate and up; a router of its own kind."""
     if habits.tied == "never":
         yield untie_head
     if habits.qkv in fused.WAYS:
