@@ -16,6 +16,7 @@ from archcalc.spec import paths
 
 PLAIN, TRANSFORMERS = "plain", "transformers"
 EARLIER = "earlier"  # changes, of which a version has the choice before
+LIKE = "like"  # another library, whose layers it trains
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?")
 
 
@@ -84,7 +85,7 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
     `config` what its config.json says."""
     name, _, version = written.lower().partition("@")
     data = _library(name)
-    if name == TRANSFORMERS and not is_described(model_type):
+    if data.get(LIKE, name) == TRANSFORMERS and not is_described(model_type):
         raise _no_family(model_type)
     if version and not DATE.fullmatch(version):
         raise InputError(f"{version} is no month or day", f"write it as {name}@2025-01", field="--code")
@@ -117,7 +118,7 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
 
 
 def _of_class(data: dict[str, Any], name: str, model_type: str, config: Mapping[str, Any] | None) -> dict[str, str]:
-    return of_class(data, model_type, config) if name == TRANSFORMERS else {}
+    return of_class(data, model_type, config) if data.get(LIKE, name) == TRANSFORMERS else {}
 
 
 def _rules(data: dict[str, Any], kind: str) -> tuple[Rule, ...]:
@@ -161,7 +162,14 @@ def _library(name: str) -> dict[str, Any]:
     files = paths.presets("code")
     if name not in files:
         raise InputError(f"no training code called {name}", did_you_mean(name, known()), field="--code")
-    return read(files[name].read_bytes(), f"code {name}").data
+    data = read(files[name].read_bytes(), f"code {name}").data
+    return _added(_library(data[LIKE]), data) if LIKE in data else data
+
+
+def _added(other: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """What a library has of another whose layers it trains, and what it does in its own way."""
+    merged = {key: {**other.get(key, {}), **own.get(key, {})} for key in ("habits", "precisions")}
+    return {**other, **own, **merged, "recipes": [*own.get("recipes", ()), *other.get("recipes", ())]}
 
 
 def _of_version(data: dict[str, Any], version: str) -> dict[str, str]:

@@ -209,3 +209,12 @@ def test_deepspeed_sums_gradients_in_a_bucket_and_updates_flat_ones() -> None:
 def test_accelerate_sums_gradients_of_shards_in_16_bits() -> None:
     """torchtitan sums them in fp32."""
     assert (recipe("accelerate").reduced, recipe("fsdp2").reduced) == ("bf16", "")
+
+
+def test_a_code_that_trains_another_s_layers_has_its_own_recipe() -> None:
+    """axolotl casts embeddings, norms and head back: 2 bytes each, beside adapters in fp32."""
+    here, there = (llama(lora=8, weights="nf4", code=name) for name in ("transformers", "axolotl"))
+    table_head_and_norms = 2 * 1000 * 256 + 5 * 256
+    found = [memory.at(1, 16).states["weights"] for memory in (here, there)]
+    assert found[0] - found[1] == (4 - 2) * table_head_and_norms
+    assert there.case.code.habits.variables == "held" and there.case.recompute == "block"
