@@ -79,3 +79,4 @@ WRITTEN = {  # by their names in configs: the kind of op that a spec has for it,
     "relu2": ("relu2", relu_squared),
     "xielu": ("xielu", xielu),
 }
+GELUS = {"python": "gelu_python", "tanh_python": "gelu_new"}  # the habit `gelu`

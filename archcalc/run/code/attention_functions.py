@@ -11,8 +11,10 @@ from dataclasses import replace
 from archcalc.core.ir import Module, Op, Tensor
 from archcalc.core.roles import Role
 from archcalc.core.tree import read_from_outside
+from archcalc.layers.attention_core import EAGER
 from archcalc.run.code import eager
 from archcalc.run.code.attention_parts import attentions, core_of, looked_at, made_by, see_by_head, stores_scores
+from archcalc.run.code.efficient import add_in_kernel
 from archcalc.run.code.habits import Habits
 from archcalc.run.code.kernels import lower_kernel
 from archcalc.run.code.layer_tables import repeat_tables
@@ -63,7 +65,9 @@ def lower_attention(attention: Module, habits: Habits, *, narrow: bool) -> None:
 
 
 def _lower_scores(core: Module, habits: Habits, *, narrow: bool) -> None:
-    """Of eager attention, before its products are."""
+    """Of eager attention, before its products are; a bias on them is one that a kernel takes."""
+    if EAGER in core.work_notes and habits.attention == "fused":
+        add_in_kernel(core)
     if habits.sinks == "scaled":
         scale_by_sinks(core, narrow=narrow)
     if habits.scores == "fp32" and narrow:

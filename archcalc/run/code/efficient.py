@@ -29,6 +29,16 @@ def lower_biased(core: Module, bias: Tensor, *, causal: bool, lies_by_head: bool
     core.work_notes.clear()
 
 
+def add_in_kernel(core: Module) -> None:
+    """A learned bias for each head that eager attention would add to stored scores.
+
+    Source: transformers, BeitAttention.forward, which gives it to the kernel as a mask."""
+    sums = [op for op in core.ops if op.traits.joins_product and len(op.inputs) > 1]
+    if sums:
+        causal = any(op.traits.hides for op in core.ops)
+        lower_biased(core, sums[0].inputs[1], causal=causal, lies_by_head=True)
+
+
 def lower_masked(op: Op, mask: Tensor) -> list[Op]:
     """A kernel of attention with a mask of bools: keys and values are repeated for every head, and each layer makes a
     bias for every sequence."""

@@ -32,6 +32,7 @@ def add_functions(root: Module, habits: Habits, *, narrow: bool) -> None:
 def _lower_model(model: ModelFrame, habits: Habits) -> None:
     biases = position_bias.lower_biases(model, habits)
     places = position_ids.lower_positions(model, habits)
+    position_ids.keep_masks(model, habits)
     made = model.make_masks(every=habits.masks == "every")
     in_fp32 = habits.rotary == "fp32_tables"
     tables = model.make_tables(places[0], in_fp32=in_fp32) if model.has_tables else []

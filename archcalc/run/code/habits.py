@@ -60,6 +60,7 @@ class Habits:
     gelu: str = habit(
         kernel="GELU is one kernel, unless a config names another",
         python="GELU is written in Python, by the error function, whatever a config names (ESM)",
+        tanh_python="GELU is written in Python, by tanh, whatever a config names (GPT)",
     )
     scores: str = habit(
         plain="eager attention computes scores in the activations' number format",
@@ -191,6 +192,11 @@ class Habits:
         needed="a mask for each kind of layer that reads one",
         every="masks of all kinds of layers, be there such layers or not (Gemma3TextModel.forward)",
     )
+    mask_buffers: str = habit(
+        none="masks are made in each forward pass",
+        bools="every attention keeps a mask of all positions that the model knows, in bools (GPT-Neo)",
+        numbers="the same in the number format of the weights (GPT)",
+    )
     position_ids: str = habit(
         counted="places of tokens are counted in every forward pass, and held until the model returns",
         buffer="they are a buffer of the embedding, as long as its table, and so are types (BertEmbeddings)",
@@ -198,6 +204,7 @@ class Habits:
     )
     position_bias: str = habit(
         stack="a learned bias for distances is computed in front of the blocks",
+        host="the same, by indices that are kept on the host (BEiT)",
         first_block="the first block computes it and hands it on; cross-attention adds one of zeros (T5Attention)",
     )
     branch_inputs: str = habit(

@@ -31,7 +31,7 @@ from archcalc.run.code import (
     relative_bias,
     rotary,
 )
-from archcalc.run.code.activations import WRITTEN
+from archcalc.run.code.activations import GELUS, WRITTEN
 from archcalc.run.code.facts import NOTHING_SAID, Facts
 from archcalc.run.code.habits import Habits
 from archcalc.run.code.linear import join_biases
@@ -169,7 +169,7 @@ class Lowering:
             way = ways.get(getattr(self.habits, habit))
             if way and (habit in WHEN_COMPILED or not self.is_compiled):
                 found.append((kind, way))
-        written = WRITTEN.get("gelu_python" if self.habits.gelu == "python" else self.facts.activation)
+        written = WRITTEN.get(GELUS.get(self.habits.gelu, self.facts.activation))
         return [*found, written] if written and not self.is_compiled else found
 
     def _lowered(self, item: Op | Module, chosen: dict[str, Lowered]) -> list[Op | Module]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from archcalc.core.ir import Module, Op, Tensor, axes
+from archcalc.core.ir import Module, Op, Tensor, axes, walk
 from archcalc.core.roles import Role
 from archcalc.layers.attention_core import EAGER
 from archcalc.run.code.attention_parts import attentions, core_of, looked_at, stores_scores
@@ -22,10 +22,21 @@ from archcalc.run.code.writing import end_of_scope
 
 def lower_biases(model: ModelFrame, habits: Habits) -> list[Tensor]:
     """What is held until the stack returns."""
+    if habits.position_bias == "host":
+        _index_on_host(model.stack)
     if habits.position_bias != "first_block":
         return []
     first, *others = attentions(model.blocks[0]) or refused("blocks without attention")
     return [*_move_bias(model, first), *(_add_zeros(attention) for attention in others)]
+
+
+def _index_on_host(stack: Module) -> None:
+    """Rows of the table are chosen by indices that a cache keeps on the host. Source: BeitRelativePositionBias."""
+    for module, _ in walk(stack):
+        for place, item in enumerate(module.body):
+            if isinstance(item, Op) and item.traits.reads_rows and role_of(item) is Role.POSITION_TABLE:
+                places, *tables = item.inputs
+                module.body[place] = replace(item, inputs=(Tensor(places.axes, "none"), *tables))
 
 
 def _move_bias(model: ModelFrame, attention: Module) -> list[Tensor]:

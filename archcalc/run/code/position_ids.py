@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from archcalc.core.ir import Module, Op, Tensor, axes, walk
+from archcalc.core.ir import Dim, Module, Op, Tensor, axes, walk
 from archcalc.core.roles import Role
+from archcalc.run.code.attention_parts import attentions
 from archcalc.run.code.dropouts import role_of
 from archcalc.run.code.habits import Habits
 from archcalc.run.code.model_frame import ModelFrame
@@ -27,6 +28,18 @@ def lower_positions(model: ModelFrame, habits: Habits) -> list[Tensor]:
         model.before_dropout(lines)
         return [counted]
     return [_count(model, lookup) for lookup in _lookups(model)] if habits.position_ids == "counted" else []
+
+
+def keep_masks(model: ModelFrame, habits: Habits) -> None:
+    """A mask for all positions of the table, with every attention. Source: transformers, GPTNeoSelfAttention.__init__."""
+    tables = [lookup.inputs[-1] for lookup in _lookups(model)]
+    if habits.mask_buffers == "none" or not tables:
+        return
+    number = tables[0].dims[0].size
+    rows, columns = (Dim(name, number) for name in ("mask_rows", "mask_columns"))
+    for block in model.blocks:
+        for attention in attentions(block):
+            attention.buffer("mask", rows, columns, role="mask" if habits.mask_buffers == "bools" else "buffer")
 
 
 def held_rows(model: ModelFrame, habits: Habits) -> list[Tensor]:
