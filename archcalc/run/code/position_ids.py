@@ -31,7 +31,9 @@ def lower_positions(model: ModelFrame, habits: Habits) -> list[Tensor]:
 
 
 def keep_masks(model: ModelFrame, habits: Habits) -> None:
-    """A mask for all positions of the table, with every attention. Source: transformers, GPTNeoSelfAttention.__init__."""
+    """A mask for all positions of the table, with every attention.
+
+    Source: transformers, GPTNeoSelfAttention.__init__."""
     tables = [lookup.inputs[-1] for lookup in _lookups(model)]
     if habits.mask_buffers == "none" or not tables:
         return
