@@ -49,7 +49,7 @@ def main() -> int:
         print(json.dumps([row.entry() for row in found], indent=1))
         return 0
     if asked.bands:
-        print("\n\n".join(f"# {name}\n{text}" for name, text in files(found).items()))
+        print("\n\n".join(f"# {name}\n{text}" for name, text in files(found, dated=asked.dated).items()))
         return 0
     return _report(found, everything=asked.all)
 

@@ -16,30 +16,33 @@ HEAD = """\
 # `runner` is the {runner}, `devices` the kind of device, `sharding` one (GPU), tensor, fsdp (ZeRO-3), zero (ZeRO-1
 # or 2) or pipeline (or expert parallelism). `band` is the error, in percent, that {covered:.0%} of the runs of a source
 # that was left out stay within, by the errors of the others; a class has at least {fewest} compared runs of {sources}
-# sources. Printed by benchmarks/accuracy.py --bands.
+# sources. Of a KV pool it is a share of the device's memory. Of `dated` classes the code was named with the month that
+# it ran in. Printed by benchmarks/accuracy.py --bands, those with --dated.
 classes:"""
+WIDEST = 1.0  # a wider band says nothing
 FILES = {
     "training.yaml": ("train", "measured peaks of training", "code"),
     "inference.yaml": ("infer", "measured memory of inference: KV pools, and peaks of engines without one", "engine"),
 }
 
 
-def files(rows: Iterable[Row]) -> dict[str, str]:
+def files(rows: Iterable[Row], *, dated: bool) -> dict[str, str]:
     """By the name of the file."""
     found = classes(rows)
-    return {name: _file(mode, what, runner, found) for name, (mode, what, runner) in FILES.items()}
+    return {name: _file(mode, what, runner, found, dated=dated) for name, (mode, what, runner) in FILES.items()}
 
 
-def _file(mode: str, what: str, runner: str, found: list[Runs]) -> str:
+def _file(mode: str, what: str, runner: str, found: list[Runs], *, dated: bool) -> str:
     head = HEAD.format(what=what, runner=runner, covered=COVERED, fewest=FEWEST, sources=SOURCES)
-    return "\n".join((head, *sorted(_entries(runs for runs in found if runs.of[0] == mode))))
+    return "\n".join((head, *sorted(_entries((runs for runs in found if runs.of[0] == mode), dated=dated))))
 
 
-def _entries(found: Iterable[Runs]) -> Iterator[str]:
+def _entries(found: Iterable[Runs], *, dated: bool) -> Iterator[str]:
     for runs in found:
         stated = band(runs.measured)
         _, runner, devices, sharding = runs.of
-        if stated is not None and devices != UNNAMED:
+        if stated is not None and stated <= WIDEST and devices != UNNAMED:
             sources = len({source for source, _ in runs.measured})
             numbers = f"band: {stated * 100:.0f}, runs: {len(runs.errors)}, sources: {sources}"
-            yield f"  - {{runner: {runner}, devices: {devices}, sharding: {sharding}, {numbers}}}"
+            more = ", dated: true" if dated else ""
+            yield f"  - {{runner: {runner}, devices: {devices}, sharding: {sharding}, {numbers}{more}}}"

@@ -36,7 +36,7 @@ class Runs:
 
     @property
     def measured(self) -> list[Measured]:
-        return [(row.source, abs(row.typed_error)) for row in self.rows if row.typed_error is not None]
+        return [(row.source, abs(row.banded_error)) for row in self.rows if row.banded_error is not None]
 
     @property
     def bands(self) -> list[float]:

@@ -21,10 +21,15 @@ def figure(quantity: str, record: Record) -> float:
     return float(found)
 
 
-def band(record: Record) -> float | None:
-    """The error that the answer states, as a fraction; None where it states none."""
-    stated = record.get("band")
+def band(record: Record, quantity: str = "") -> float | None:
+    """The error that the answer states, as a fraction; None where it states none. A pool has a band of its own."""
+    stated = _row(record).get("kv_pool_band") if quantity == "pool" else record.get("band")
     return float(stated) if stated is not None else None
+
+
+def capacity(record: Record) -> float:
+    """The memory of the device, in bytes."""
+    return float(_row(record)["capacity_bytes"])
 
 
 def verdict(record: Record) -> str | None:

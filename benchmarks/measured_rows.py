@@ -15,7 +15,7 @@ from measured_devices import device_of
 from measured_names import Configs, Typed, model_of
 from measured_plan import plan_of
 from measured_quantities import BANDED, QUANTITIES, Wanted
-from measured_reading import band, figure, runner, verdict
+from measured_reading import band, capacity, figure, runner, verdict
 from measured_serving import served
 from measured_training import facts, month, nothing, sharding_of, trained
 from measured_units import Inexpressible
@@ -34,6 +34,7 @@ class Answer:
     band: float | None = None
     runner: str | None = None
     verdict: str | None = None  # of a command that gives one
+    capacity: float | None = None  # of the device that holds a pool, in the unit of the figure
     refused: str | None = None
 
 
@@ -55,6 +56,14 @@ class Row:
     @property
     def typed_error(self) -> float | None:
         return self._error(self.typed)
+
+    @property
+    def banded_error(self) -> float | None:
+        """The error that a band is about: of a pool, what is missing or too much as a share of the device's memory."""
+        error = self.typed_error
+        if error is None or not self.typed.capacity or not isinstance(self.measured, float):
+            return error
+        return error * self.measured / self.typed.capacity
 
     @property
     def is_banded(self) -> bool:
@@ -145,7 +154,9 @@ def _read(one: Wanted, command: str, record: Record, options: dict[str, Any]) ->
         return Answer(command, judged, band(record), whose, judged)
     counted = "allocated" if one.quantity == "unsaid" else one.quantity
     predicted = one.part * figure(counted, record) / QUANTITIES[one.quantity].scale
-    return Answer(command, predicted, band(record) if one.quantity in BANDED else None, whose, judged)
+    stated = band(record, one.quantity) if one.quantity in BANDED else None
+    room = capacity(record) / QUANTITIES[one.quantity].scale if one.quantity == "pool" else None
+    return Answer(command, predicted, stated, whose, judged, capacity=room)
 
 
 def asked(case: Case, one: Wanted, typed: Typed, more: dict[str, Any]) -> Command:

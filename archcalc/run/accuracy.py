@@ -40,6 +40,7 @@ class Measured:
     band: int
     runs: int
     sources: int
+    dated: bool = False  # whether the code was asked for with the month that it ran in
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,9 @@ def band(run: Run) -> Band | None:
     if run.method.reads_tokens or not run.said.isdisjoint(OFFLOADED):
         return None
     runner, sharding = runner_of(run), sharding_of(run.plan)
-    alike = [each for each in measured(run.trains) if each.runner == runner and each.sharding == sharding]
+    dated = run.trains and bool(run.code.version)
+    classes = [each for each in measured(run.trains) if each.dated == dated]
+    alike = [each for each in classes if each.runner == runner and each.sharding == sharding]
     here = [each for each in alike if each.devices == run.devices]
     if here or not run.devices:
         return _widest(here or alike, runner)

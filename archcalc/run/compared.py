@@ -15,6 +15,7 @@ from typing import Any
 
 from archcalc.spec.paths import data_root
 
+FAR = 10  # percent: what is further off is not called equal
 DATA = data_root() / "accuracy" / "code.json"
 
 
@@ -40,6 +41,8 @@ class Compared:
         """In words."""
         most, release = f"{abs(self.percent):.2g}", ".".join(self.version.split(".")[:2])
         how = f"live bytes of storages, {self.settings} settings, transformers {release}"
+        if abs(self.percent) > FAR:
+            return f"differs from transformers' {self.class_name} by up to {most} % ({how})"
         return f"equals transformers' {self.class_name} within {most} % ({how})"
 
 

@@ -157,7 +157,14 @@ class Row:
         }
         found |= {"parts": [one.record() for one in self.parts]} if self.parts else {}
         found |= {} if self.host_capacity is None else {"host_capacity_bytes": self.host_capacity}
-        return {**found, **self.pool.record()} if self.pool else found
+        return {**found, **self.pool.record(), "kv_pool_band": self.pool_band} if self.pool else found
+
+    @property
+    def pool_band(self) -> float | None:
+        """The error of the pool, as a share of it: a band is about the memory of the whole device."""
+        if not self.pool or self.pool.room <= 0 or self.room.percent is None:
+            return None
+        return self.room.percent / 100 * self.room.capacity / self.pool.room
 
 
 def row(placed: Placed, remedy: Remedy | None) -> Row:
