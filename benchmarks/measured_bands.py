@@ -16,8 +16,9 @@ HEAD = """\
 # `runner` is the {runner}, `devices` the kind of device, `sharding` one (GPU), tensor, fsdp (ZeRO-3), zero (ZeRO-1
 # or 2) or pipeline (or expert parallelism). `band` is the error, in percent, that {covered:.0%} of the runs of a source
 # that was left out stay within, by the errors of the others; a class has at least {fewest} compared runs of {sources}
-# sources. Of a KV pool it is a share of the device's memory. Of `dated` classes the code was named with the month that
-# it ran in. Printed by benchmarks/accuracy.py --bands, those with --dated.
+# sources. `quantised` classes train adapters over quantised weights. Of a KV pool it is a share of the device's
+# memory. Of `dated` classes the code was named with the month that it ran in. Printed by benchmarks/accuracy.py --bands,
+# those with --dated.
 classes:"""
 WIDEST = 1.0  # a wider band says nothing
 FILES = {
@@ -40,9 +41,9 @@ def _file(mode: str, what: str, runner: str, found: list[Runs], *, dated: bool) 
 def _entries(found: Iterable[Runs], *, dated: bool) -> Iterator[str]:
     for runs in found:
         stated = band(runs.measured)
-        _, runner, devices, sharding = runs.of
+        _, runner, devices, sharding, weights = runs.of
         if stated is not None and stated <= WIDEST and devices != UNNAMED:
             sources = len({source for source, _ in runs.measured})
             numbers = f"band: {stated * 100:.0f}, runs: {len(runs.errors)}, sources: {sources}"
-            more = ", dated: true" if dated else ""
+            more = ", quantised: true" * (weights == "quantised") + ", dated: true" * dated
             yield f"  - {{runner: {runner}, devices: {devices}, sharding: {sharding}, {numbers}{more}}}"

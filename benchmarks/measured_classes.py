@@ -19,7 +19,7 @@ FEWEST, SOURCES = 8, 2  # compared runs of a class, and sources that they come f
 STEPS, WIDEST = 20, 5  # multiples that are tried: of twentieths, up to five
 ALIKE = 1e-9  # what is less apart is equal
 
-Class = tuple[str, str, str, str]  # mode, runner, devices, sharding
+Class = tuple[str, str, str, str, str]  # mode, runner, devices, sharding, weights
 Measured = tuple[str, float]  # a source, and the size of an error
 
 
@@ -56,7 +56,7 @@ def classes(rows: Iterable[Row]) -> list[Runs]:
     for row in rows:
         if row.is_banded:
             run = row.run
-            found[run["mode"], run["runner"], run["devices"], run["sharding"]].append(row)
+            found[run["mode"], run["runner"], run["devices"], run["sharding"], run["weights"]].append(row)
     return sorted((Runs(of, tuple(each)) for of, each in found.items()), key=lambda runs: (runs.of[0], -len(runs.rows)))
 
 

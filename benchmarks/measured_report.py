@@ -33,9 +33,10 @@ def missed(rows: Sequence[Row]) -> list[str]:
 
 def runs(rows: Sequence[Row]) -> Iterator[str]:
     """Every class of runs, as typed."""
-    heads = ("mode", "code or engine", "devices", "sharding", "runs", "answered", "median error", "with a band")
+    names = ("mode", "code or engine", "devices", "sharding", "weights")
+    heads = (*names, "runs", "answered", "median error", "with a band")
     yield f"\n| {' | '.join(heads)} | median band | within it |"
-    yield f"|{':---|' * 4}{'---:|' * 6}"
+    yield f"|{':---|' * 5}{'---:|' * 6}"
     for found in classes(rows):
         answered, banded = len(found.errors), len(found.bands)
         numbers = f"{len(found.rows)} | {answered} | {percent(middle(found.errors))}"

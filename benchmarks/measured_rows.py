@@ -78,7 +78,14 @@ class Row:
             "runner": self.typed.runner or runner_of(self.case) or "plain",
             "devices": device_of(self.case).kind,
             "sharding": _sharding(self.case),
+            "weights": self._weights,
         }
+
+    @property
+    def _weights(self) -> str:
+        """Of training, whether quantised weights lie under the adapters."""
+        trains = mode_of(self.case) == "train"
+        return "quantised" if trains and " --weights " in (self.typed.command or "") else "as computed"
 
     @property
     def source(self) -> str:

@@ -40,6 +40,7 @@ class Measured:
     band: int
     runs: int
     sources: int
+    quantised: bool = False  # whether adapters were trained over quantised weights
     dated: bool = False  # whether the code was asked for with the month that it ran in
 
 
@@ -70,7 +71,8 @@ def band(run: Run) -> Band | None:
         return None
     runner, sharding = runner_of(run), sharding_of(run.plan)
     dated = run.trains and bool(run.code.version)
-    classes = [each for each in measured(run.trains) if each.dated == dated]
+    quantised = run.trains and run.format.is_quantised
+    classes = [each for each in measured(run.trains) if (each.dated, each.quantised) == (dated, quantised)]
     alike = [each for each in classes if each.runner == runner and each.sharding == sharding]
     here = [each for each in alike if each.devices == run.devices]
     if here or not run.devices:
