@@ -17,8 +17,8 @@ HEAD = """\
 # or 2) or pipeline (or expert parallelism). `band` is the error, in percent, that {covered:.0%} of the runs of a source
 # that was left out stay within, by the errors of the others; a class has at least {fewest} compared runs of {sources}
 # sources. `quantised` classes train adapters over quantised weights. Of a KV pool it is a share of the device's
-# memory. Of `dated` classes the code was named with the month that it ran in. Printed by benchmarks/accuracy.py --bands,
-# those with --dated.
+# memory. Of `dated` classes the code was named with the month that it ran in. Printed by
+# benchmarks/accuracy.py --bands, those with --dated.
 classes:"""
 WIDEST = 1.0  # a wider band says nothing
 FILES = {
