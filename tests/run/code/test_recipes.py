@@ -17,7 +17,7 @@ from archcalc.run.options import Options
 from archcalc.run.precision_recipes import recipe
 from archcalc.spec import paths
 
-QLORA = {"lora": 64, "lora_targets": ("all",), "weights": "nf4_dq"}
+QLORA: dict[str, Any] = {"lora": 64, "lora_targets": ("all",), "weights": "nf4_dq"}
 SMALL = ["decoder=2", "vocab=1000", "d_model=256", "heads=4", "kv_heads=2", "ffn.width=512"]
 LLAMA_65B = {  # Touvron et al. 2023, arXiv:2302.13971, table 2
     "name": "LLaMA 65B",
