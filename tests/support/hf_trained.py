@@ -20,10 +20,12 @@ LENGTHS = (
     "max_encoder_position_embeddings", "max_decoder_position_embeddings",
 )  # fmt: skip
 LONGEST = 160  # positions that every config has
-HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
+HEADS = ("attention_heads", "num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads")
 WIDTHS = ("hidden_size", "d_model", "n_embd", "dim", "emb_dim")
 OF_HEADS = ("head_dim", "d_kv")
 MULTIPLE = 8  # of which widths of heads are in practice; kernels pad others
+ACTIVATIONS = ("hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act", "dense_act_fn")
+WITHOUT_KERNEL = ("mish",)  # whose gradient the meta device computes in steps, and a GPU in one kernel
 ASKS_FOR_VALUES = ("dynamic", "longrope")  # scaled rotary positions, whose code looks at the numbers of positions
 ON_SEVERAL_AXES = (  # types whose rotary positions count time, height and width, each in some of a head's numbers
     "qwen2_vl_text", "qwen2_5_vl_text", "glm4v_text", "glm4v_moe_text", "glm_image_text", "glm_ocr_text",
@@ -59,6 +61,7 @@ def _drawn(model_type: str, rng: random.Random) -> Drawn:
     found, (name, task) = random_fields(model_type, rng), trained_class(model_type) or ("", "")
     batch, seq = rng.choice([1, 2, 3]), rng.choice([24, 32, 40, 48, 64])
     found |= {key: LONGEST for key in LENGTHS if key in found}
+    found |= {"mask_ratio": 0.0} if "mask_ratio" in described(model_type)["defaults"] else {}  # all patches are read
     found |= {"max_source_positions": seq} if "max_source_positions" in found else {}
     found |= (
         _belonging(found) | _rotated(found, model_type) | (_sections(found) if model_type in ON_SEVERAL_AXES else {})
@@ -74,6 +77,7 @@ def _belonging(found: Fields) -> Fields:
     changed: Fields = {}
     if "kv_lora_rank" in found and "num_attention_heads" in found:
         changed["num_key_value_heads"] = found["num_attention_heads"]
+    changed |= {key: "gelu" for key in ACTIVATIONS if found.get(key) in WITHOUT_KERNEL}
     experts = next((found[key] for key in ("num_experts", "num_local_experts", "n_routed_experts") if key in found), 0)
     if experts and found.get("num_experts_per_tok", 1) > experts:
         changed["num_experts_per_tok"] = experts
@@ -108,4 +112,4 @@ def _has_usual_heads(config: Fields) -> bool:
     heads = next((config[key] for key in HEADS if key in config), 0)
     widths = [config[key] // heads for key in WIDTHS if key in config and heads]
     widths += [config[key] for key in OF_HEADS if isinstance(config.get(key), int)]
-    return all(width % MULTIPLE == 0 for width in widths)
+    return all(width and width % MULTIPLE == 0 for width in widths)

@@ -28,7 +28,12 @@ class Batch:
     device: str
 
     def inputs(self) -> dict[str, Tensor]:
-        return {self.main_input: self._main(), **self._labels()}
+        return {self.main_input: self._main(), **self._labels(), **self._memory()}
+
+    def _memory(self) -> dict[str, Tensor]:
+        """What a decoder without an encoder of its own attends to."""
+        width = self.setting.memory
+        return {"encoder_hidden_states": self._numbers(self.setting.seq, width)} if width else {}
 
     @property
     def main_input(self) -> str:

@@ -15,6 +15,7 @@ from archcalc.importers.meta import build
 from archcalc.importers.meta.cleaned import cleaned
 from archcalc.model import Model
 from archcalc.spec.workload import Workload
+from archcalc.verify.hf.batch import strides
 
 PLAIN = {  # how a class is run, whatever the file says: attention step by step, nothing beside the answer
     "attn_implementation": "eager",
@@ -68,7 +69,7 @@ class Built:
         given = {self.main_input: self._main(work.batch, first, device)}
         if others and "decoder_input_ids" in takes:
             given["decoder_input_ids"] = self._ids(work.batch, others[0], device)
-        memory = self._memory()
+        memory = memory_width(self.model)
         if memory:
             read = torch.zeros(work.batch, first, memory, device=device)
             given |= self._read(read, takes)
@@ -89,7 +90,7 @@ class Built:
             height, width = said if isinstance(said, list | tuple) else (said, said)
             return zeros(batch, config.num_channels, height, width, device=device)
         if self.main_input == "input_features":
-            return zeros(batch, config.num_mel_bins, length * _strides(self.module), device=device)
+            return zeros(batch, config.num_mel_bins, length * strides(self.module), device=device)
         ids = self._ids(batch, length, device)
         return ids[:, None] if self.name.endswith("MultipleChoice") else ids  # one choice for each question
 
@@ -102,13 +103,14 @@ class Built:
             ids[:, -1] = special[1]
         return ids
 
-    def _memory(self) -> int | None:
-        """The width of the encoder states that a decoder without an encoder attends to."""
-        decoder, encoder = (getattr(self.model.resolved, name, None) for name in ("decoder", "encoder"))
-        if decoder is None or encoder is not None:
-            return None
-        widths = [part.memory for part in decoder.parts.values() if getattr(part, "memory", None)]
-        return widths[0] if widths else None
+
+def memory_width(model: Model) -> int | None:
+    """The width of the encoder states that a decoder without an encoder attends to."""
+    decoder, encoder = (getattr(model.resolved, name, None) for name in ("decoder", "encoder"))
+    if decoder is None or encoder is not None:
+        return None
+    widths = [part.memory for part in decoder.parts.values() if getattr(part, "memory", None)]
+    return widths[0] if widths else None
 
 
 def class_named(config: dict[str, Any]) -> str:
@@ -130,14 +132,6 @@ def _as_run(config: Any) -> None:
 def _private(key: str) -> str:
     """Implementations are kept under names with an underscore."""
     return f"_{key}" if key.endswith("_implementation") else key
-
-
-def _strides(module: Any) -> int:
-    """The number of audio frames per position."""
-    together = 1
-    for inner in module.modules():
-        together *= inner.stride[0] if isinstance(inner, torch.nn.Conv1d) else 1
-    return together
 
 
 def needed(name: str) -> Any:

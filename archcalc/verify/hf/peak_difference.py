@@ -13,6 +13,7 @@ from archcalc.analyze.memory.answer import Memory
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model, from_document
 from archcalc.spec.sizes import Sizes
+from archcalc.verify.hf.built import memory_width
 from archcalc.verify.hf.lora_layers import adapted_elements, adapted_layers
 from archcalc.verify.hf.setting import Setting
 from archcalc.verify.hf.traced import trace_training
@@ -82,5 +83,6 @@ def _setting(model: Model, config: dict[str, Any], way: Way, sizes: Sizes) -> Se
         recompute=way.recompute,
         lora=RANK if way.lora else 0,
         targets=adapted_layers(config) if way.lora else (),
+        memory=memory_width(model) or 0,
         shape=() if work.lengths else tuple(getattr(model.resolved, "input", ())),
     )

@@ -23,4 +23,5 @@ class Setting:
     lora: int = 0  # the rank of peft's adapters
     targets: tuple[str, ...] = ()  # the layers that get them, or peft's choice for the model type
     keep_outputs: bool = False  # a loop with a name for all that the model gives out, not for the loss alone
+    memory: int = 0  # the width of encoder states, for a decoder without an encoder
     shape: tuple[int, ...] = ()  # of one input that is no sequence of tokens, where the config does not say it

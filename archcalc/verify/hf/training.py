@@ -135,7 +135,7 @@ class Training:
     def _forward(self) -> Any:
         outputs = self.model(**self.inputs)
         if self._task in WITHOUT_LABELS:
-            return outputs[0].mean()
+            return sum(one.mean() for one in outputs.values() if isinstance(one, Tensor))
         return outputs if self.setting.keep_outputs else outputs.loss
 
 
