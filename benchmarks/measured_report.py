@@ -93,6 +93,7 @@ def _is_met(found: list[Row]) -> bool:
 
 def _target(found: list[Row]) -> str:
     target = QUANTITIES[found[0].quantity].target if found[0].quantity else None
-    if target is None:
+    if target is None or all(row.error is None for row in found):
         return "–"
-    return f"{'exact' if target == 0 else f'{100 * target:g} %'} {'✓' if _is_met(found) else '✗'}"
+    promised = "exact" if target == 0 else f"{100 * target:g} %"
+    return f"{promised} {'✓' if _is_met(found) else '✗'}"
