@@ -11,6 +11,7 @@ from archcalc.run.code.writing import Lines, end_of_scope
 
 ALIGNED_TO = 8  # rows of a bias begin at multiples of so many elements (preprocess_mask)
 GRADIENT_TO = 16  # and those of its gradient (_efficient_attention_backward)
+BY_HEAD = 3  # axes of a bias: heads, queries and keys
 LOGSUMEXP_TO = 32  # rows of scores that the kernel keeps a number for: a multiple of this
 
 
@@ -30,13 +31,14 @@ def lower_biased(core: Module, bias: Tensor, *, causal: bool, lies_by_head: bool
 
 
 def add_in_kernel(core: Module) -> None:
-    """A learned bias for each head that eager attention would add to stored scores.
+    """A learned bias for each head, the same for every sequence, that eager attention would add to stored scores.
 
     Source: transformers, BeitAttention.forward, which gives it to the kernel as a mask."""
     sums = [op for op in core.ops if op.traits.joins_product and len(op.inputs) > 1]
-    if sums:
+    biases = [op.inputs[1] for op in sums if len(op.inputs[1].dims) == BY_HEAD]
+    if biases:
         causal = any(op.traits.hides for op in core.ops)
-        lower_biased(core, sums[0].inputs[1], causal=causal, lies_by_head=True)
+        lower_biased(core, biases[0], causal=causal, lies_by_head=True)
 
 
 def lower_masked(op: Op, mask: Tensor) -> list[Op]:

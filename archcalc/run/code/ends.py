@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from archcalc.core.ir import Module, ModuleGroup, Tensor, walk
-from archcalc.core.tree import ops_in
 from archcalc.run.code.writing import Lines
 
 
@@ -39,8 +38,11 @@ def _tables(root: Module) -> list[Module]:
 
 
 def _continue(module: Module, further: Callable[[Lines, Tensor], Tensor]) -> None:
-    """More lines behind the last op of a module, the last of which makes what that made."""
-    last = list(ops_in(module))[-1]
+    """More lines behind the last op of a module, the last of which makes what that made; nothing behind layers that are
+    modules of their own."""
+    if not module.ops:
+        return
+    last = module.ops[-1]
     made = Tensor(last.output.axes, last.output.role)
     lines = Lines(narrow=False)
     further(lines, made)

@@ -9,6 +9,7 @@ from archcalc.core.ir import Dim, Module, ModuleGroup, Op, Region, Tensor, axes,
 from archcalc.run.code.writing import end_of_scope
 
 Written = Callable[[tuple[Op, ...]], list[Op]]
+BY_TOKEN = 2  # axes of labels: batch and positions
 
 
 def lower_losses(root: Module, written: Written) -> None:
@@ -35,7 +36,7 @@ def _shifted(ops: tuple[Op, ...]) -> list[Op]:
     Source: transformers, ForCausalLMLoss."""
     *casts, loss = ops
     _, targets = loss.inputs
-    if len(targets.dims) < 2:  # a label for the whole: ForSequenceClassificationLoss
+    if len(targets.dims) != BY_TOKEN:  # a label for the whole: ForSequenceClassificationLoss
         return _of_logits(ops)
     batch, seq = targets.dims
     labels = Tensor(targets.axes, "index")
