@@ -11,7 +11,6 @@ from archcalc.archs import families, family_module
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
-from archcalc.core.tree import ops_in
 from archcalc.core.visible import SURROGATES, UNSEEN, escaped
 from archcalc.run.keywords import ChartKeywords, FitKeywords, FlopsKeywords, MemoryKeywords
 from archcalc.run.options import Options
@@ -124,19 +123,6 @@ class Model:
     def kind(self) -> str:
         """The family, and which kind of it: `encoder-decoder transformer`."""
         return f"{self.resolved.kind} {self.spec.family}".strip()
-
-    @cached_property
-    def generates(self) -> bool:
-        """Whether it generates tokens one by one, with keys and values or a state of those before; a list of tensors
-        does not say."""
-        lengths = dict.fromkeys(self.resolved.lengths, 1)
-        if not lengths:
-            return not self.is_computed
-        try:
-            root = self.build(Workload(1, lengths, mode="decode"))
-        except InputError:
-            return False
-        return any(op.output.role == "cache" for op in ops_in(root))
 
     @checked()
     def workload(

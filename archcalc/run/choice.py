@@ -65,8 +65,8 @@ def run_line(subject: Iterable[str], choices: Iterable[Choice], cards: str = "")
     shown = [each for each in choices if each.words]
     known = [each.words for each in shown if not each.is_assumed]
     assumed = ", ".join(each.words for each in shown if each.is_assumed)
-    parts = (*subject, *known, *([cards] if cards else []), *([f"assumed: {assumed}"] if assumed else []))
-    return " · ".join(parts)
+    parts = (*subject, *known, cards, assumed and f"assumed: {assumed}")
+    return " · ".join(filter(None, parts))
 
 
 def run_record(line: str, choices: Iterable[Choice]) -> dict[str, Any]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from archcalc.core.errors import InputError
+from archcalc.core.tree import ops_in
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.engine import usual
 from archcalc.run.engine.catalog import PLAIN
 from archcalc.run.engine.running import Running, running
 from archcalc.run.options import Options
+from archcalc.spec.workload import Workload
 from archcalc.storage.weight_kinds import kind_of_format, kinds_of_config
 
 if TYPE_CHECKING:
@@ -46,6 +49,19 @@ def _choice(used: Running, reason: Reason, why: str = "") -> Choice:
     return Choice("engine", used.rules.name, words, reason, f"engine: {words}{why}")
 
 
+def _generates(model: Model) -> bool:
+    """Whether it generates tokens one by one, with keys and values or a state of those before; a list of tensors does
+    not say."""
+    lengths = dict.fromkeys(model.resolved.lengths, 1)
+    if not lengths:
+        return not model.is_computed
+    try:
+        root = model.build(Workload(1, lengths, mode="decode"))
+    except InputError:
+        return False
+    return any(op.output.role == "cache" for op in ops_in(root))
+
+
 def _question(model: Model, asked: Options, kinds: tuple[str, ...]) -> usual.Choice:
     """What the choice depends on."""
     assert asked.device
@@ -55,7 +71,7 @@ def _question(model: Model, asked: Options, kinds: tuple[str, ...]) -> usual.Cho
         family=model.spec.family,
         model_type=model.model_type,
         weights=(named,) if named else kinds,
-        generates=model.generates,
+        generates=_generates(model),
         encodes=len(model.resolved.lengths) > 1,
         given=frozenset(asked.given),
         unequal=asked.device.group is not None and not asked.device.group.is_uniform,

@@ -57,7 +57,7 @@ def compared(model_type: str, precision: str, recompute: bool, lora: bool) -> Co
 
 def kind_of(precision: str, *, recompute: bool, lora: bool) -> str:
     """The name of a kind of setting."""
-    return " ".join([precision, *(["recompute"] if recompute else []), *(["lora"] if lora else [])])
+    return " ".join((precision, *["recompute"] * recompute, *["lora"] * lora))
 
 
 @cache

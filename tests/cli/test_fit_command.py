@@ -57,7 +57,8 @@ def test_json_has_the_promised_keys(run: Run) -> None:
     assert [row["gpu"] for row in record["rows"]] == ["h100", "24GB"]
     assert list(record["rows"][0])[: len(KEYS)] == KEYS
     assert record["rows"][1]["capacity_bytes"] == 24 * 2**30
-    assert record["rows"][0]["required_bytes"] == sum(record["parts"].values())
+    assert record["rows"][0]["required_bytes"] >= sum(record["parts"].values())
+    assert record["rows"][1]["required_bytes"] < record["rows"][0]["required_bytes"]  # no engine fills a bare size
 
 
 def test_csv_has_a_line_for_each_device(run: Run) -> None:

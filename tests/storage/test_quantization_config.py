@@ -110,7 +110,7 @@ def test_training_does_not_quantise(run: Run, write: Write) -> None:
     quantised = {"quant_method": "awq", "bits": 4, "group_size": 128}
     file = write(json.dumps({**LLAMA, "quantization_config": quantised}), "config.json")
     answer = run("memory", file, "--mode", "train", "--format", "json").json
-    assert answer["states"]["weights"] == REST + each(BLOCK, lambda out, into: 2 * out * into)
+    assert answer["states"]["weights"] == 2 * (REST + each(BLOCK, lambda out, into: 2 * out * into))  # in fp32
     assert any("not the format they are stored in (awq int4, group 128)" in words for words in texts(answer))
 
 

@@ -26,10 +26,8 @@ class Claims:
 
     def record(self) -> dict[str, Any]:
         """As programs read it."""
-        return {
-            "compared_with_code": self.with_code.record() if self.with_code else None,
-            "measured_on_gpus": self.measured.record() if self.measured else None,
-        }
+        found = {"compared_with_code": self.with_code, "measured_on_gpus": self.measured}
+        return {name: claim.record() if claim else None for name, claim in found.items()}
 
 
 NOTHING_CLAIMED = Claims(None, None)

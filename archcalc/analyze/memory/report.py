@@ -226,6 +226,7 @@ class MemoryReport(Report):
             yield self._line(stretch_name(instant), instant.bytes, 1)
 
     def record(self) -> dict[str, Any]:
+        band = self.band.fraction if self.band else None
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
@@ -239,7 +240,7 @@ class MemoryReport(Report):
             "weights_format": self.weights,
             "total_bytes": self.total_bytes,
             "required_bytes": self.required_bytes,
-            "band": self.band.fraction if self.band else None,
+            "band": band,
             "claims": self.claims.record(),
             **self._device_record(),
             **self._host_record(),

@@ -13,7 +13,8 @@ from archcalc.run.code.writing import WIDE, Lines
 
 def scale_by_sinks(core: Module, *, narrow: bool) -> None:
     """In the place of one more score for each row; a kernel is left as it is."""
-    joins = [op for op in core.ops if op.kind == "concat"]
+    several = [op for op in core.ops if len(op.inputs) > 1 and not op.traits.contraction]
+    joins = [op for op in several if int(op.output.size) > int(op.inputs[0].size)]
     if joins:
         joined, softmax, weights = _around(core, joins[0])
         factor, lines = _factor(joined, narrow=narrow)

@@ -73,16 +73,18 @@ def _sizes(model: Model, batch: int, seq: int) -> Sizes:
 def _setting(model: Model, config: dict[str, Any], way: Way, sizes: Sizes) -> Setting:
     work = model.workload(**sizes.given(), mode="train")
     first, *others = (*work.lengths.values(), 1)
+    target = others[0] if len(others) > 1 else 0
+    rank, layers = (RANK, adapted_layers(config)) if way.lora else (0, ())
     return Setting(
         work.batch,
         first,
-        target_seq=others[0] if len(others) > 1 else 0,
+        target_seq=target,
         precision=way.precision,
         attention="default",
         optimizer="adamw-fused",
         recompute=way.recompute,
-        lora=RANK if way.lora else 0,
-        targets=adapted_layers(config) if way.lora else (),
+        lora=rank,
+        targets=layers,
         memory=memory_width(model) or 0,
         shape=() if work.lengths else tuple(getattr(model.resolved, "input", ())),
     )

@@ -18,7 +18,7 @@ QUESTIONS: list[tuple[Any, dict[str, Any]]] = [
     ("llama-3-8b", {"mode": "infer", "kv_dtype": "q8_0"}),
     ("llama-3-8b", {"mode": "train", "recompute": "full", "lora": 8, "weights": "nf4"}),
     ("llama-3-8b", {"mode": "train", "dp": 8, "zero": 3, "tp": 2}),
-    ("t5-small", {"mode": "train"}),
+    ("t5-small", {"mode": "train", "attention": "eager"}),
     ("mamba-130m", {"mode": "infer"}),
     ("sentiment-lstm", {"mode": "train"}),
     (SEQ2SEQ, {"mode": "infer"}),

@@ -71,7 +71,7 @@ def test_since_april_2026_each_chunk_goes_back_before_the_next(decoder: Model) -
     assert memory.run.loss_chunks == 8
     blocks = peaks(memory, BATCH, SEQ)
     assert max(sizes(blocks["forward"], 1)[:-1]) <= 4 * LOGITS // 8
-    assert any("8 chunks" in note.text for note in memory.run.assumptions)
+    assert any("8 chunks" in each.text for each in memory.run.choices)
 
 
 def test_selective_checkpointing_keeps_the_fused_projections(decoder: Model) -> None:

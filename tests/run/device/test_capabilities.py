@@ -123,13 +123,13 @@ def test_the_attention_kernel_of_a_device(name: str, activations: str, kernel: s
     [
         ("t4", "bf16", "refused"),
         ("v100-32gb", "bf16", "refused"),
-        ("t4", "mixed", "replaced"),
+        ("t4", "lora", "replaced"),
         ("v100-32gb", "autocast", "replaced"),
         ("t4", "fp32", "as it is"),
         ("a100-80gb", "bf16", "as it is"),
         ("a100-80gb", "fp8", "refused"),
         ("rtx-4090", "fp8", "as it is"),
-        ("k80", "mixed", "refused"),
+        ("k80", "autocast", "refused"),
         ("24GB", "fp8", "as it is"),
     ],
 )

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from archcalc.analyze.fit import question
+from archcalc.run.accuracy import Band
 from archcalc.run.device import device
 from archcalc.run.engine.catalog import engine, known
 from archcalc.run.engine.instead import remarks, replacement
@@ -187,9 +189,12 @@ def test_weights_that_run_in_another_way_are_told(run: Run) -> None:
 
 
 @pytest.mark.parametrize(("card", "batch", "offered"), [("rtx-3090", 28, True), ("rtx-2080-ti-22gb", 21, False)])
-def test_remedies_offer_what_runs_on_the_device(run: Run, card: str, batch: int, offered: bool) -> None:
+def test_remedies_offer_what_runs_on_the_device(
+    run: Run, monkeypatch: pytest.MonkeyPatch, card: str, batch: int, offered: bool
+) -> None:
     """A KV cache in fp8 halves 2 × 28 layers × 4 heads × 128 × 2 bytes a token, which is enough on both cards; one of
     compute capability 7.5 does not run it."""
+    monkeypatch.setattr(question, "band", lambda run: Band(5, 8, "any"))
     sizes = ("--batch", str(batch), "--seq", "4k")
     found = run("fit", "qwen2.5-7b", "--engine", "vllm", *sizes, "--gpu", card, "--format", "json").json["remedies"]
     options = [one["option"] for one in found]
