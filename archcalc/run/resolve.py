@@ -56,6 +56,7 @@ def _plan(asked: Options) -> Iterator[Choice]:
     """How the model is divided over GPUs, where it is."""
     words = " · ".join(asked.plan.words())
     if asked.is_planned:
-        yield Choice("plan", words, words, Reason.ARCHCALC, f"{words}: no plan was given", Topic.PARALLELISM)
+        text = f"{words}: no plan was given; --tp, --dp and --zero give one"
+        yield Choice("plan", words, words, Reason.ARCHCALC, text, Topic.PARALLELISM, is_fixed=True)
     elif words:
         yield Choice("plan", words, words, Reason.ASKED)

@@ -29,8 +29,8 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 @pytest.mark.parametrize("mode", ["infer", "train"])
 def test_an_answer_traces_each_workload_once(traced: list[Any], mode: str) -> None:
-    """Of inference the prompt, the step after it, and the usual size for what depends on none; of training each with the
-    code's layers and without."""
+    """Of inference the prompt, the step after it, and the usual size for what depends on none; of training each
+    with the code's layers and without."""
     archcalc.load("gpt2").memory(mode=mode, batch=3, seq=100)
     assert 0 < len(set(traced)) <= 3 and len(traced) <= 2 * 3
 

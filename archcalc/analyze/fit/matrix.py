@@ -79,7 +79,7 @@ def _with_format(option: str, now: Callable[[Question], str]) -> Callable[[Quest
     def changed(question: Question, value: str | int) -> Question:
         if value == now(question):  # which a file may have, and no option
             return question
-        return replace(question, options=question.options.changed(**{option: value}))
+        return question.with_options(question.options.changed(**{option: value}))
 
     return changed
 

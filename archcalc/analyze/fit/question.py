@@ -75,13 +75,13 @@ class Question:
         sizes = replace(self.sizes, batch=change.batch or self.batch)
         if change.length:
             sizes = replace(sizes, **dict.fromkeys(self._varying, change.length))
-        return replace(self._with_options(self.options.changed(**change.options)), sizes=sizes)
+        return replace(self.with_options(self.options.changed(**change.options)), sizes=sizes)
 
     def with_weights(self, format: str) -> Question:
         """The same question about weights in another format."""
-        return self._with_options(self.options.changed(weights=format))
+        return self.with_options(self.options.changed(weights=format))
 
-    def _with_options(self, options: Options) -> Question:
+    def with_options(self, options: Options) -> Question:
         """Placed anew where archcalc chose the plan, and the format brings an engine that splits layers instead."""
         devices = options.device.group if options.device else None
         whole = replace(options, tp=None, is_planned=False)
