@@ -124,8 +124,8 @@ def test_sizes_that_are_refused_between_two_points_leave_a_crossing_between_them
 def test_crossings_of_training_curves_are_not_narrowed_down() -> None:
     """What the allocator reserves goes in leaps: two curves may cross several times on the way."""
     asked: dict[str, Any] = {"mode": "train", "attention": "eager", "code": "plain"}
-    (found,) = GPT2.plot("seq=16..1024", by="recompute=none,selective", **asked).record()["crossings"]
-    assert (found["last"], found["next"], found["solved"]) == (256, 512, False)
+    crossings = GPT2.plot("seq=16..1024", by="recompute=none,selective", **asked).record()["crossings"]
+    assert crossings and all(2 * found["last"] == found["next"] and not found["solved"] for found in crossings)
     devices = GPT2.plot("batch=1,8", mode="train", gpus=["8GiB"]).record()["crossings"]
     assert [found["solved"] for found in devices] == [True]
     assert GPT2.memory(mode="train", batch=devices[0]["last"]).required_bytes <= 8 * 2**30
