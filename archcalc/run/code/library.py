@@ -41,7 +41,6 @@ class Code:
     measured_kinds: tuple[str, ...] = ()  # kinds of op in the runs that it was compared with; empty: no such list
     release: str = ""  # of the library, as it was read
     changed: tuple[str, ...] = ()  # days on which it changed, the first one first
-    missing: str = ""  # the family that the library's file does not have, where its own layers stand in
 
     def number(self, name: str) -> int:
         return dict(self.numbers)[name]
@@ -132,13 +131,8 @@ def _precisions(data: dict[str, Any]) -> tuple[tuple[str, tuple[Rule, ...]], ...
 
 
 def usual_code(model_type: str, config: Mapping[str, Any] | None = None) -> Code:
-    """transformers for a model that it has, else archcalc's own layers."""
-    return code(TRANSFORMERS, model_type, config) if is_described(model_type) else not_compared(model_type)
-
-
-def not_compared(model_type: str) -> Code:
-    """archcalc's own layers, in the place of transformers' code."""
-    return replace(code(PLAIN), missing=model_type)
+    """transformers for a model that it has, else PyTorch's own modules."""
+    return code(TRANSFORMERS, model_type, config) if is_described(model_type) else code(PLAIN)
 
 
 def _no_family(model_type: str) -> InputError:
