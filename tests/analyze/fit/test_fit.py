@@ -157,7 +157,7 @@ def test_data_parallel_inference_is_split_further() -> None:
     ("gpu", "options", "plan"),
     [
         ("h100", {"tp": 4}, {}),
-        ("h200", {"mode": "train", "dp": 8}, {}),
+        ("h200", {"mode": "train", "dp": 8}, {"dp": 2, "zero": 3}),
         ("h100", {"mode": "train", "dp": 8, "zero": 3}, {"dp": 4, "zero": 3}),
         ("h100", {"mode": "train", "dp": 8, "tp": 2}, {"tp": 2}),
         ("h100", {"mode": "train", "tp": 2, "sp": True, "cp": 2}, {"tp": 2, "sp": True}),

@@ -123,8 +123,13 @@ TABLES = {  # the options of one mode, and a model for which each of them says s
     "inference": (INFERENCE, ("llama-3-8b", [*SIZES, "attention.window=32"]), "infer"),
     "inference with a recurrent state": (STATES, ("jamba-v0.1", []), "infer"),
 }
+QUANTISED = ("nf4", "nf4_lightning", "int8")
 SAME = {  # with the first, the second changes nothing; why
-    ("fp32", "eager"): "eager is what fp32 has anyway: the kernel takes 16 bits",
+    ("fp32", "flash in fp32"): "a fused kernel is what fp32 has anyway",
+    ("torchtitan", "ops"): "torchtitan recomputes op by op anyway",
+    ("megatron", "master"): "Megatron-LM keeps fp32 master weights anyway",
+    ("pp", "master"): "likewise",
+    ("habit", "master"): "likewise",
     ("fp32", "state fp32"): "a state is kept in the precision of the activations anyway",
     ("layers on the GPU", "table in host RAM"): "the input tables are no layer: they are in host RAM anyway",
     ("layers on the GPU", "some experts in host RAM"): "the first layers are there anyway, experts and all",
@@ -138,6 +143,8 @@ SAME = {  # with the first, the second changes nothing; why
     ("few requests", "vllm"): "likewise",
     ("no graphs", "vllm"): "likewise",
     ("two stages", "accumulate"): "two stages have two micro-batches in flight at the most, as many as are assumed",
+    **dict.fromkeys(((given, "full") for given in QUANTISED), "QLoRA recomputes blocks anyway"),
+    **dict.fromkeys(((given, "sgd") for given in QUANTISED), "QLoRA pages its states out of PyTorch's allocator"),
 } | dict.fromkeys(
     ((given, "dp") for given in ("tp", "tp sp", "cp", "pp", "overhead")),
     "data parallelism without ZeRO divides nothing: it changes the overhead of one GPU to that of several",
