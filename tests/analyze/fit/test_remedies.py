@@ -221,7 +221,7 @@ def test_host_ram_of_a_70b_in_training_is_said() -> None:
     report = archcalc.fit(archcalc.load("llama-3-70b"), gpus=["h100"], mode="train")
     offloads = [one for one in report.record()["remedies"] if "--offload" in one["option"]]
     assert offloads and all(one["host_bytes"] > 70_553_706_496 * (2 + 2 * 2) for one in offloads)
-    assert "TiB of host RAM: " in str(report)
+    assert "of host RAM" in str(report)
 
 
 def test_frozen_weights_are_divided_or_stored_in_four_bits() -> None:
