@@ -124,7 +124,7 @@ def test_training_has_its_own_settings(page: Explorer, run: Run) -> None:
     page.click("label:has(#mode-train)")
     page.fill("#setting-optimizer", "sgd")
     page.keys(Keys.ENTER)
-    answer = run("memory", "gpt2", "--mode", "train", "--optimizer", "sgd").out.splitlines()[1]
+    answer = run("memory", "gpt2", "--mode", "train", "--optimizer", "sgd", columns=400).out.splitlines()[1]
     page.settle()
     page.until(lambda: page.tile("memory") == answer.split(" · ")[0] or None)
 
@@ -143,7 +143,7 @@ def test_devices_are_added_and_removed(page: Explorer) -> None:
 def test_a_remedy_is_applied_by_a_click(page: Explorer) -> None:
     page.open("#model=llama-3-8b&gpu=rtx-3060&view=devices")
     assert page.tile("devices").startswith("does not fit")
-    remedy = page.one("[data-table=more] button.option")
+    remedy = page.one("[data-table] button.option")
     name, value = remedy.text.removeprefix("--").split(" ", 1)
     remedy.click()
     page.until(lambda: page.value(f"#setting-{name}") == value or None)

@@ -84,7 +84,7 @@ def test_figures_are_those_of_the_commands(browser: Browser, tmp_path: Path) -> 
     flops = model.flops().record()
     assert f"{flops['forward']:,}" in words
     peaks = [each.text for each in browser.all("#memory ~ figure .desk text") if each.text.startswith("peak")]
-    assert peaks == ["peak: forward, decoder.blocks — 1.14 GB", "peak: backward, loss — 5.09 GB"]
+    assert peaks == ["peak: forward, decoder.blocks — 1.14 GB", "peak: backward, loss — 3.73 GB"]
 
 
 def cell(browser: Browser, path: str) -> WebElement:
