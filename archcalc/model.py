@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -48,11 +48,19 @@ class Model:
 
     name: str
     spec: ModelSpec
-    resolved: Resolved
+    resolved: Resolved = field(compare=False)  # follows from the spec
     document: Document
     edited: bool = False
     changes: tuple[str, ...] = ()  # by which it was edited, as `--set` takes them
     load: Callable[[str], Model] | None = field(default=None, repr=False, compare=False)  # another, by name or path
+
+    def __hash__(self) -> int:
+        """Equal models have equal names; specs may hold mappings, which do not hash."""
+        return hash((self.name, self.changes))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles leave out what was worked out on the way, such as traced trees."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def changed(self, *changes: str) -> Model:
         """With further changes, as `--set` takes them; what was read is not read again."""

@@ -30,18 +30,19 @@ SIGNS = Assumption(
 class Block:
     """The equations that one or several modules have."""
 
-    modules: tuple[Module, ...]
+    first: str  # of these modules, as a heading
+    paths: tuple[str, ...]
     system: System
 
     @property
     def title(self) -> str:
-        first, more = _place(self.modules[0]), len(self.modules) - 1
+        first, more = self.first, len(self.paths) - 1
         return f"{first} and {more} more" if more else first
 
     def record(self) -> dict[str, Any]:
         elsewhere = self.system.elsewhere
         return {
-            "paths": [module.path for module in self.modules],
+            "paths": list(self.paths),
             "equations": [{"signal": each.signal, **each.record()} for each in self.system.equations],
             "elsewhere": elsewhere.record() if elsewhere else None,
         }
@@ -57,7 +58,7 @@ def blocks(root: Module) -> tuple[Block, ...]:
     for module, _ in walk(root):
         if module.equations.equations:
             found.setdefault(module.equations, []).append(module)
-    return tuple(Block(tuple(modules), system) for system, modules in found.items())
+    return tuple(Block(_place(same[0]), tuple(one.path for one in same), system) for system, same in found.items())
 
 
 def notes(found: Sequence[Block]) -> tuple[Assumption, ...]:

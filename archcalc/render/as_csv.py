@@ -21,7 +21,7 @@ def render(report: Report, *, width: int) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(_cell, heads))
     rows = ({**row, **scope} for row in report.flat())
-    writer.writerows([_cell(row[head]) for head in heads] for row in rows)  # each value under its own head
+    writer.writerows([_cell(row.get(head)) for head in heads] for row in rows)  # each value under its own head
     return text.getvalue().rstrip("\n")
 
 

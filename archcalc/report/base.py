@@ -196,7 +196,8 @@ class Report:
 
     def heads(self) -> list[str]:
         """What the columns of a spreadsheet are called; those of the table where there is no row to tell."""
-        return list(next(iter(self.flat()), {})) or [column.label for column in self.table().columns]
+        found = dict.fromkeys(head for row in self.flat() for head in row)  # not every row has a value for each
+        return list(found) or [column.label for column in self.table().columns]
 
 
 def _renderer(name: str) -> Any:

@@ -37,12 +37,12 @@ _WORDS: dict[str, Any] = {
 
 @dataclass
 class Document:
-    """Where a spec came from: its text, its data, and the line of every field."""
+    """Where a spec came from: its text, its data, and the line of every field. Compared by what it says."""
 
-    file: str
-    text: str = ""
+    file: str = field(compare=False)
+    text: str = field(default="", compare=False)
     data: dict[str, Any] = field(default_factory=dict)
-    lines: dict[Path, int] = field(default_factory=dict)
+    lines: dict[Path, int] = field(default_factory=dict, compare=False)
     notes: tuple[
         str, ...
     ] = ()  # of an importer: what a reader of any report must know, whatever is changed in the spec

@@ -9,7 +9,7 @@ import pytest
 from support.drawn import corners, marked, words
 
 import archcalc
-from archcalc.analyze.memory.course import Stage, course
+from archcalc.analyze.memory.course import Stage
 from archcalc.analyze.memory.report import PARTS, MemoryReport
 from archcalc.render.chart.timeline import HIGH, TOP, stages, timeline
 from archcalc.spec.units import decimal_bytes
@@ -22,7 +22,7 @@ def report(name: str = "gpt2", mode: str = "train") -> MemoryReport:
 
 
 def of_blocks(found: Sequence[Stage], phase: str) -> list[Stage]:
-    return [one for one in found if (one.instant.phase, one.instant.module.path) == (phase, "decoder.blocks")]
+    return [one for one in found if (one.instant.phase, one.instant.place.path) == (phase, "decoder.blocks")]
 
 
 @pytest.mark.parametrize("mode", ["train", "infer"])
@@ -37,8 +37,7 @@ def test_every_instant_of_the_report_is_in_the_picture_to_the_byte(name: str, mo
 
 def test_each_of_twelve_blocks_is_a_step_of_the_rise() -> None:
     asked = report()
-    assert asked.simulated
-    saved = [stage.instant.parts["activations"] for stage in of_blocks(course(asked.simulated), "forward")]
+    saved = [stage.instant.parts["activations"] for stage in of_blocks(stages(asked), "forward")]
     assert len(saved) == 12
     rises = [later - sooner for sooner, later in pairwise(saved)]
     assert rises[:-1] == [rises[0]] * 10  # the last block has not yet let go of what it only passes on
@@ -47,10 +46,9 @@ def test_each_of_twelve_blocks_is_a_step_of_the_rise() -> None:
 def test_of_very_many_copies_the_first_and_the_last_are_drawn_to_the_byte() -> None:
     """Of 126 blocks 48 are drawn: no more are needed for the same peak."""
     asked = report("llama-3.1-405b")
-    assert asked.simulated
-    drawn = of_blocks(course(asked.simulated), "forward")
+    drawn = of_blocks(stages(asked), "forward")
     assert len(drawn) < 126
-    peak = next(each for each in asked.instants if (each.phase, each.module.path) == ("forward", "decoder.blocks"))
+    peak = next(each for each in asked.instants if (each.phase, each.place.path) == ("forward", "decoder.blocks"))
     assert max(stage.instant.bytes for stage in drawn) == peak.bytes
 
 

@@ -36,6 +36,13 @@ class DiagramReport(Report):
         part = [f"only the {self.scope.name}"] if self.scope.is_partial else []
         return " · ".join([f"{self.parameters:,} parameters", *part, *told])
 
+    def __eq__(self, other: object) -> bool:
+        """By what is shown: nodes themselves are told apart by identity."""
+        return isinstance(other, DiagramReport) and (self.symbolic, self.record()) == (other.symbolic, other.record())
+
+    def answer(self) -> str:
+        return self.subtitle()
+
     def described(self) -> str:
         """In words, for readers who do not see the picture."""
         parts = [f"{node.title}{f' × {node.repeat}' if node.repeat > 1 else ''}" for node in self._parts()]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archcalc.analyze.memory.device_memory import OnDevice
+from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.later import Later
 from archcalc.run.resolved import Run
 
 
-def allocator_notes(run: Run, device: OnDevice | None) -> Iterator[Assumption]:
+def allocator_notes(run: Run, device: Later[DeviceMemory] | None) -> Iterator[Assumption]:
     """Of a training step; `device` is None where PyTorch's allocator was not simulated, or decides nothing."""
     if device:
         segments = "expandable segments" if run.allocator == "expandable" else "its default segments"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
-from archcalc.analyze.memory.device_memory import MOST_OPS, OnDevice, ops_in
+from archcalc.analyze.memory.device_memory import MOST_OPS, ops_in
 from archcalc.analyze.memory.device_memory import on_device as played_on_device
 from archcalc.analyze.memory.engine_pool import required_by_engine
 from archcalc.analyze.memory.engine_step import layers_of
@@ -24,6 +24,7 @@ from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.profile import Happening, Instant, Simulated, peak_of
 from archcalc.analyze.memory.report import PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.reporting import host_of, reported
+from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.residents import Resident, joined, passing
 from archcalc.analyze.memory.rollout import needs_more
 from archcalc.analyze.memory.states import Keeping, ParameterMemory, parameter_memory
@@ -36,6 +37,7 @@ from archcalc.analyze.option_checks import (
     check_sizes,
 )
 from archcalc.core.ir import Module
+from archcalc.core.later import Later
 from archcalc.run import sequence_parallel
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
@@ -87,7 +89,7 @@ class Memory:
         if self.run.method.reads_tokens:
             check_generates(model)
         self._totals: dict[Sizes, int] = {}
-        self._devices: dict[Sizes, OnDevice | None] = {}
+        self._devices: dict[Sizes, Later[DeviceMemory] | None] = {}
         self._simulated: dict[Sizes, Simulated] = {}
         self.beside: dict[Sizes, int] = {}  # what a serving engine needs beside its cache
 
@@ -156,10 +158,10 @@ class Memory:
         if self.run.engine.fills_device:
             return required_by_engine(self, sizes)
         device = self.on_device_at(sizes)
-        beside = device.memory.reserved - device.memory.tensors if device else 0
+        beside = device.value.reserved - device.value.tensors if device else 0
         return self.peak_bytes(sizes) + beside
 
-    def on_device_at(self, sizes: Sizes) -> OnDevice | None:
+    def on_device_at(self, sizes: Sizes) -> Later[DeviceMemory] | None:
         """A training step with PyTorch's allocator, remembered; None where that is not simulated."""
         if sizes not in self._devices:
             found = self.on_device(self._workload(sizes), self.simulated(sizes)) if self.run.trains else None
@@ -234,7 +236,7 @@ class Memory:
         """How many blocks a forward pass runs through."""
         return layers_of(self.tree)
 
-    def on_device(self, work: Workload, step: Simulated) -> OnDevice | None:
+    def on_device(self, work: Workload, step: Simulated) -> Later[DeviceMemory] | None:
         """What PyTorch's allocator makes of a training step, unless it has too many ops to be played."""
         if not self.run.trains or ops_in(step.schedule.nodes) > MOST_OPS:
             return None

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from archcalc.analyze.memory.profile import Change, Happening, Instant, Repeated, Simulated, stretch
-from archcalc.core.ir import Module
+from archcalc.analyze.memory.profile import Change, Happening, Instant, Places, Repeated, Simulated
 
 COPIES = (48, 24, 12, 6, 2)  # of a block or a step that are told apart: as many as give no more than MOST stages
 MOST = 150
@@ -34,7 +33,7 @@ class _Course:
     number: int = 0
     room: int = COPIES[0]
     turn: int = 0  # of the loop that it is in, from 1 on
-    known: dict[Module, Module] = field(default_factory=dict)
+    places: Places = field(default_factory=Places)
 
     def play(self, happenings: Iterable[Happening]) -> None:
         for one in happenings:
@@ -66,10 +65,9 @@ class _Course:
         self.room, self.turn = room, turn
 
     def _remember(self, change: Change) -> None:
-        where = self.known.get(change.module) or self.known.setdefault(change.module, stretch(change.module))
-        run = (change.run, self.turn)
+        where, run = self.places.of(change.module), (change.run, self.turn)
         last = self.stages[-1] if self.stages else None
-        if last and (last.instant.phase, last.instant.module, last.run) == (change.phase, where, run):
+        if last and last.instant.place is where and (last.instant.phase, last.run) == (change.phase, run):
             if last.instant.bytes >= self.number:
                 return
             self.stages.pop()

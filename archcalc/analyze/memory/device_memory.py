@@ -6,13 +6,12 @@ A step with very many ops, such as a recurrent net over a long sequence, is not 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.reserved import DeviceMemory, reserved
 from archcalc.analyze.memory.schedule import Loop, Node, Step
 from archcalc.analyze.memory.states import FLAT, SHARDED
+from archcalc.core.later import Later
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.profile import Happening
@@ -21,27 +20,16 @@ if TYPE_CHECKING:
 MOST_OPS = 40_000  # of an unrolled forward pass: more take several seconds
 
 
-@dataclass(frozen=True)
-class OnDevice:
-    """`play` simulates; it is called once, and only if somebody looks."""
-
-    play: Callable[[], DeviceMemory]
-
-    @cached_property
-    def memory(self) -> DeviceMemory:
-        return self.play()
-
-
 def on_device(
     parameters: ParameterMemory, step: Callable[[], list[Happening]], allocator: str, first: Iterable[int] = ()
-) -> OnDevice:
+) -> Later[DeviceMemory]:
     """Two steps on top of weights and buffers; `first` are further blocks that are there from the start."""
 
     def play() -> DeviceMemory:
         start = [*_weights(parameters), *first]
         return reserved(start, list(_states(parameters)), step(), expandable=allocator == "expandable")
 
-    return OnDevice(play)
+    return Later(play)
 
 
 def ops_in(nodes: Iterable[Node]) -> int:

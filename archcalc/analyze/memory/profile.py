@@ -1,7 +1,7 @@
 """Memory over a step: allocations and frees on top of what is always allocated, and the peaks.
 
 line = Levels(base).play(changes)
-line.peak.parts, line.peak.phase, line.peak.module      the peak
+line.peak.parts, line.peak.phase, line.peak.place       the peak
 line.instants                                           the peak of each phase and module, in order
 """
 
@@ -73,11 +73,34 @@ class Simulated(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Place:
+    """A block or a top-level module, as an answer names it."""
+
+    path: str
+    runs: int
+
+
+@dataclass(frozen=True)
 class Instant:
     phase: str
-    module: Module
+    place: Place
     parts: dict[str, int]
     bytes: int
+
+
+class Places:
+    """Where each module's instants are recorded: one place for each block and top-level module."""
+
+    def __init__(self) -> None:
+        self._known: dict[Module, Place] = {}
+
+    def of(self, module: Module) -> Place:
+        found = self._known.get(module)
+        if found is None:
+            above = _stretch(module)
+            found = self._known.setdefault(above, Place(above.path, int(above.runs)))
+            self._known[module] = found
+        return found
 
 
 @dataclass
@@ -87,7 +110,7 @@ class Levels:
     parts: dict[str, int]
     instants: list[Instant] = field(default_factory=list)
     number: int = 0
-    known: dict[Module, Module] = field(default_factory=dict)  # the block or top-level module of each module seen
+    places: Places = field(default_factory=Places)
 
     def __post_init__(self) -> None:
         self.number = sum(self.parts.values())
@@ -114,9 +137,9 @@ class Levels:
             self.play(repeated.changes)
 
     def _remember(self, change: Change) -> None:
-        where = self.known.get(change.module) or self.known.setdefault(change.module, stretch(change.module))
+        where = self.places.of(change.module)
         last = self.instants[-1] if self.instants else None
-        same = last is not None and last.phase == change.phase and last.module is where
+        same = last is not None and last.phase == change.phase and last.place is where
         if same and last and last.bytes >= self.number:
             return
         if same:
@@ -126,7 +149,7 @@ class Levels:
     @property
     def peak(self) -> Instant:
         """For a model that computes nothing, the bytes that are always allocated."""
-        still = Instant("forward", Module("model"), dict(self.parts), self.number)
+        still = Instant("forward", Place("", 1), dict(self.parts), self.number)
         return max(self.instants, key=lambda instant: instant.bytes, default=still)
 
 
@@ -135,7 +158,7 @@ def peak_of(step: Simulated) -> Instant:
     return Levels(dict(step.start)).play(step.changes).peak
 
 
-def stretch(module: Module) -> Module:
+def _stretch(module: Module) -> Module:
     """The module under which an instant is recorded: a block, or a top-level module."""
     parents = ((above, above.parent) for above in ancestors(module))
     found = (above for above, parent in parents if above.region == Region.BLOCK or (parent and not parent.parent))

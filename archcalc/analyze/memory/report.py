@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
-from archcalc.analyze.memory.course import course
-from archcalc.analyze.memory.device_memory import OnDevice
+from archcalc.analyze.memory.course import Stage
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.marginals import Growth, Marginals, recorded
-from archcalc.analyze.memory.profile import Instant, Simulated
+from archcalc.analyze.memory.marginals import Marginals, recorded
+from archcalc.analyze.memory.profile import Instant
 from archcalc.analyze.memory.replicated import Undivided, records
+from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.rows import Row
+from archcalc.core.later import Later
 from archcalc.core.mesh import Plan
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.report.picture import Skyline, Stretch
@@ -69,12 +70,12 @@ class MemoryReport(Report):
     weights: str = ""  # their format
     depth: int = USUAL_DEPTH
     timeline: bool = False
-    device: OnDevice | None = field(default=None, compare=False)
+    device: Later[DeviceMemory] | None = field(default=None, compare=False)
     outside: int = 0  # of the device, beyond the share that an engine fills
     claims: Claims = NOTHING_CLAIMED
     host: Host | None = None  # what is offloaded
-    simulated: Simulated | None = field(default=None, compare=False, repr=False)  # what the instants were read from
-    growth: Growth | None = field(default=None, compare=False, repr=False)
+    stages: Later[tuple[Stage, ...]] | None = field(default=None, compare=False, repr=False)  # the step in more detail
+    growth: Later[Marginals] | None = field(default=None, compare=False, repr=False)
 
     @property
     def band(self) -> Band | None:
@@ -94,12 +95,12 @@ class MemoryReport(Report):
     @property
     def allocated_bytes(self) -> int:
         """The tensors at the peak as PyTorch counts them in memory_allocated, without the overhead."""
-        return self.device.memory.allocated if self.device else self.total_bytes - self.parts["overhead"]
+        return self.device.value.allocated if self.device else self.total_bytes - self.parts["overhead"]
 
     @property
     def reserved_bytes(self) -> int:
         """What PyTorch's allocator has taken from the device by then; without the overhead."""
-        return self.device.memory.reserved if self.device else self.allocated_bytes
+        return self.device.value.reserved if self.device else self.allocated_bytes
 
     @property
     def required_bytes(self) -> int:
@@ -133,7 +134,7 @@ class MemoryReport(Report):
     @property
     def marginals(self) -> Marginals | None:
         """What a little more takes; None for a list of tensors, of which it is not known what they compute."""
-        return self.growth.marginals if self.growth else None
+        return self.growth.value if self.growth else None
 
     def beneath(self) -> Sequence[str]:
         return [self.marginals.line()] if self.marginals else []
@@ -167,7 +168,7 @@ class MemoryReport(Report):
         """What the allocator takes beyond the bytes of the tensors, or an engine leaves of the device."""
         if not self.device:
             return {"outside the engine's share": self.outside}
-        found = self.device.memory
+        found = self.device.value
         unused = {f"not in use, {stream.words} stream": size for stream, size in found.unused.items()}
         return {"rounding": found.rounding, **unused}
 
@@ -188,7 +189,7 @@ class MemoryReport(Report):
         """None for a model that computes nothing."""
         if self.peak not in self.instants:
             return None
-        shown = [stage.instant for stage in course(self.simulated)] if self.simulated else list(self.instants)
+        shown = [stage.instant for stage in self.stages.value] if self.stages else list(self.instants)
         stretches = tuple(Stretch(one.phase, stretch_name(one), one.bytes) for one in shown)
         throughout = sum(min(one.parts[part] for one in shown) for part in self.parts)
         return Skyline(stretches, shown.index(self.peak), throughout)
@@ -246,7 +247,7 @@ class MemoryReport(Report):
             **self._host_record(),
             "marginals": recorded(self.marginals),
             "parts": self.parts,
-            "peak": {"phase": self.peak.phase, "path": self.peak.module.path or "model"},
+            "peak": {"phase": self.peak.phase, "path": self.peak.place.path or "model"},
             "states": self.states,
             "padding_bytes": self.padding,
             "not_divided": records(self.undivided),
@@ -264,7 +265,7 @@ class MemoryReport(Report):
     def _device_record(self) -> dict[str, Any]:
         if not self.device:
             return {}
-        found = self.device.memory
+        found = self.device.value
         return {
             "allocated_bytes": found.allocated,
             "reserved_bytes": found.reserved,
@@ -273,7 +274,7 @@ class MemoryReport(Report):
         }
 
     def _instant_record(self, instant: Instant) -> dict[str, Any]:
-        return {"phase": instant.phase, "path": instant.module.path or "model", "bytes": instant.bytes}
+        return {"phase": instant.phase, "path": instant.place.path or "model", "bytes": instant.bytes}
 
     def _row_record(self, row: Row) -> dict[str, Any]:
         return {"path": row.path, "kind": row.kind, "repeat": row.repeat, "bytes": row.bytes, **row.parts}
@@ -281,7 +282,7 @@ class MemoryReport(Report):
 
 def stretch_name(instant: Instant) -> str:
     """The layer, or what a whole step does."""
-    return instant.module.path or WHOLE.get(instant.phase, "loss")
+    return instant.place.path or WHOLE.get(instant.phase, "loss")
 
 
 def instant_name(instant: Instant) -> str:

@@ -10,6 +10,7 @@ from archcalc.analyze.memory import inference
 from archcalc.analyze.memory.allocator_notes import allocator_notes
 from archcalc.analyze.memory.assumptions import assumptions
 from archcalc.analyze.memory.claims import claim_notes, claims_of
+from archcalc.analyze.memory.course import course
 from archcalc.analyze.memory.history import history_notes
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.marginals import Growth
@@ -19,6 +20,7 @@ from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import rows
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module
+from archcalc.core.later import Later
 from archcalc.core.mesh import Plan
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
 from archcalc.run.choice import notes_of as notes_of_choices
@@ -42,7 +44,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
     levels = Levels(dict(step.start)).play(step.changes)
     whole = undivided(memory.parameters, step.schedule.saved(), step.cache)
     beside, device = memory.residents(work), memory.on_device(work, step)
-    claims = claims_of(run, memory.model)
+    claims, growth = claims_of(run, memory.model), Growth(memory, work, levels.peak.bytes)
     layers = [Assumption(Topic.TABLE, LAYERS[run.trains])] if depth and not timeline else []
     return MemoryReport(
         model=memory.model.name,
@@ -82,8 +84,8 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         device=device,
         claims=claims,
         host=host_of(memory, work, step),
-        simulated=step,
-        growth=Growth(memory, work, levels.peak.bytes) if memory.model.is_computed else None,
+        stages=Later(lambda: course(step)),
+        growth=Later(lambda: growth.marginals) if memory.model.is_computed else None,
     )
 
 

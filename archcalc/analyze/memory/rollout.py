@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory.device_memory import OnDevice
 from archcalc.analyze.memory.ledger import Ledger
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.profile import Levels, Simulated
@@ -22,6 +21,8 @@ from archcalc.spec.units import decimal_bytes
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.answer import Memory
+    from archcalc.analyze.memory.reserved import DeviceMemory
+    from archcalc.core.later import Later
     from archcalc.run.resolved import Run
     from archcalc.spec.workload import Workload
 
@@ -83,10 +84,10 @@ def _note(memory: Memory, work: Workload) -> Assumption:
     return Assumption(Topic.BESIDE, text, number, option)
 
 
-def needs_more(run: Run, step: Simulated, device: OnDevice) -> bool:
+def needs_more(run: Run, step: Simulated, device: Later[DeviceMemory]) -> bool:
     """Whether an engine that sleeps while training needs more than the step that PyTorch's allocator was simulated on:
     vLLM gives its memory back to the device (CuMemAllocator)."""
     if run.method.rollout != "sleep":
         return False
     peak = Levels(dict(step.start)).play(step.changes).peak
-    return peak.bytes > device.memory.reserved + step.start["overhead"]
+    return peak.bytes > device.value.reserved + step.start["overhead"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from archcalc.analyze.memory.course import Stage, course
+from archcalc.analyze.memory.course import Stage
 from archcalc.analyze.memory.profile import Instant
 from archcalc.analyze.memory.report import PARTS, MemoryReport, instant_name, stretch_name
 from archcalc.render.chart import legend
@@ -57,7 +57,7 @@ def timeline(report: MemoryReport, wide: float = WIDTH) -> Drawing:
 
 def stages(report: MemoryReport) -> Sequence[Stage]:
     """The step in detail; for what computes nothing, what is always there."""
-    return (course(report.simulated) if report.simulated else ()) or (Stage(report.peak),)
+    return (report.stages.value if report.stages else ()) or (Stage(report.peak),)
 
 
 def _columns(found: Sequence[Stage], left: float, right: float) -> list[Column]:
@@ -159,7 +159,7 @@ def _phases(drawing: Drawing, columns: Sequence[Column], ground: float) -> None:
 
 def _layer(drawing: Drawing, run: Sequence[Column], ground: float) -> None:
     start, end = run[0].start, run[-1].end
-    name, runs = stretch_name(run[0].instant), int(run[0].instant.module.runs)
+    name, runs = stretch_name(run[0].instant), run[0].instant.place.runs
     named = f"{name} × {runs:,}" if runs > 1 else name
     fitting = [words for words in (named, name) if width(words, SMALL) <= end - start - 4]
     if fitting:

@@ -160,7 +160,7 @@ def test_a_loss_in_place_has_one_tensor_of_logits() -> None:
     """Input of the last norm and of the head, logits that become their gradient, the gradient of the head's input; and
     ids in 8 bytes each."""
     report = asked(LONG, seq=MANY)
-    assert (report.peak.phase, report.peak.module.path) == ("backward", "head")
+    assert (report.peak.phase, report.peak.place.path) == ("backward", "head")
     assert loss_peak(report) == TOKENS * (2 * 2 * H + 4 + 2 * WORDS + 2 * H + 8)
 
 

@@ -297,7 +297,7 @@ def test_a_recurrent_state_keeps_its_format_and_says_what_it_keeps() -> None:
 def test_the_head_sees_the_last_position_alone() -> None:
     """So that a long prompt needs no logits of its own: its fullest instant is in the blocks."""
     report = load("llama-3-8b").memory(seq=8192)
-    assert report.peak.module.path == "decoder.blocks"
+    assert report.peak.place.path == "decoder.blocks"
     assert report.parts["activations"] < 8192 * 128256 * 2
 
 

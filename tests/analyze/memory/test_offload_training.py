@@ -203,7 +203,7 @@ def test_loops_and_single_blocks_agree(recompute: str) -> None:
         options: dict[str, Any] = {"recompute": recompute, "offload": offload, "overhead": 0}
         report = model.memory(mode="train", batch=2, seq=128, **options)
         assert report.device
-        assert report.device.memory.tensors == report.total_bytes
+        assert report.device.value.tensors == report.total_bytes
 
 
 def test_the_gpu_gets_new_weights_and_gives_gradients_once_a_step() -> None:

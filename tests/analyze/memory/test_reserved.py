@@ -36,7 +36,7 @@ def test_the_unrolled_step_peaks_where_the_step_with_loops_does(name: str, optio
         options = {**options, "lora_targets": "all"}
     report = load(name).memory(mode="train", batch=2, overhead=0, **options, **_lengths(name))
     assert report.device
-    found = report.device.memory
+    found = report.device.value
     assert found.tensors == report.total_bytes
     assert found.tensors <= found.allocated <= found.reserved
     assert found.reserved - found.allocated == sum(found.unused.values())
@@ -57,8 +57,8 @@ def test_gpus_that_shard_need_two_more_streams() -> None:
     plans: tuple[dict[str, Any], ...] = ({}, {"dp": 4, "zero": 3})
     whole, sharded = (load("tinyllama-1.1b").memory(mode="train", seq=512, **plan) for plan in plans)
     assert whole.device and sharded.device
-    assert [stream.name for stream in whole.device.memory.unused] == ["COMPUTE"]
-    assert len(sharded.device.memory.unused) == 3
+    assert [stream.name for stream in whole.device.value.unused] == ["COMPUTE"]
+    assert len(sharded.device.value.unused) == 3
 
 
 def test_torchtitan_s_log_of_llama_3_8b() -> None:
@@ -69,7 +69,7 @@ def test_torchtitan_s_log_of_llama_3_8b() -> None:
     model = load("llama-3-8b")
     report, never = model.memory(**asked), model.memory(**asked, reshard_after_forward="never")
     assert report.device
-    assert report.device.memory.first_step / GIB == pytest.approx(42.08, rel=0.02)
+    assert report.device.value.first_step / GIB == pytest.approx(42.08, rel=0.02)
     assert report.reserved_bytes / GIB == pytest.approx(49.59, rel=0.02)
     assert never.reserved_bytes / GIB == pytest.approx(62.18, rel=0.02)
 
