@@ -132,6 +132,32 @@ def test_programs_read_names_as_they_are(run: Run, tmp_path: Path, kind: str) ->
         }
 
 
+@pytest.mark.parametrize("name", ["=1+1", "+a", "-a", "@a", "\t=a", "\r=a", "＝a", "'=a", "a;=1+1", "-1-a", "--x"])
+@pytest.mark.parametrize("command", ["params", "shapes", "compare", "plot", "fit"])
+def test_no_name_is_a_formula_to_a_spreadsheet(run: Run, write: Write, command: str, name: str) -> None:
+    """Whatever separates its cells, and one apostrophe less is the name again."""
+    path = write(json.dumps({"family": "network", "name": name, "input": 4, "layers": [{"linear": 3, "name": "a"}]}))
+    beside = {"compare": [f"{path}:input=5"], "plot": ["--x", "batch=1,2"]}.get(command, [])
+    rows = [*csv.reader(io.StringIO(run(command, path, *beside, "--format", "csv").out))]
+    assert rows[1:]
+    for cell in (cell for row in rows for cell in row):
+        for part in cell.split(";"):
+            assert not re.match(r"[=+@＝\t\r]|-(?!\d+(\.\d+)?$)", part), cell
+
+
+def test_the_name_of_a_tensor_is_read_back_without_its_apostrophe(run: Run, write: Write) -> None:
+    names = ["=1+1", "'=a", "''+a", "-a", "a"]
+    path = write(file({f"{name}.weight": ("F32", [2]) for name in names}), "m.safetensors")
+    rows = csv.DictReader(io.StringIO(run("params", path, "--format", "csv").out))
+    tensors = [row["path"] for row in rows if row["kind"] == "tensor"]
+    assert {re.sub("^'(?='*[=+-])", "", name).split(".")[0] for name in tensors} == {*names}
+
+
+def test_numbers_below_zero_stay_numbers(run: Run) -> None:
+    rows = csv.DictReader(io.StringIO(run("compare", "gpt2-medium", "gpt2", "--format", "csv").out))
+    assert min(int(row["B - A"]) for row in rows) == 124_439_808 - 354_823_168
+
+
 def test_markdown_has_as_many_cells_in_each_row(run: Run, tmp_path: Path) -> None:
     """A sign of Markdown in a name is a sign, not markup."""
     out = run("params", hostile_files(tmp_path)["m.safetensors"], "--format", "markdown", "--depth", "9").out

@@ -96,9 +96,9 @@ def _same_rows(report: Report) -> None:
 
 
 def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return " × ".join(map(str, value))
-    return "" if value is None else str(value)
+    """A text that a spreadsheet would compute has an apostrophe before it."""
+    text = " × ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+    return f"'{text}" if isinstance(value, str | list) and text.lstrip("'")[:1] in tuple("=+-@") else text
 
 
 def _figures_stand_in(report: Report, text: str, format: str) -> None:
