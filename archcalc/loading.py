@@ -19,7 +19,6 @@ from archcalc.model import Model, from_document
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked
 from archcalc.spec.plain_data import plain
-from archcalc.spec.yaml_reader import Document, read
 
 DEFAULT = "textbook"
 _ADDRESS = re.compile(r"hf:|[a-z][a-z0-9+.-]*://|(www\.)?(huggingface|hf)\.co/", re.IGNORECASE)  # no path is so written
@@ -100,8 +99,9 @@ def preset_called(name: str, presets: Collection[str]) -> tuple[str, tuple[str, 
     return (found.preset, (found.told,)) if found else None
 
 
-def yaml_document(name: str, made_by: str) -> Document:
-    """A YAML file that is no spec; `-` is standard input, `made_by` the command that writes such files."""
+def yaml_text(name: str, made_by: str) -> tuple[bytes, str]:
+    """A YAML file that is no spec, and its name for messages; `-` is standard input, `made_by` the command that writes
+    such files."""
     path = _expanded(name)
     if name != "-" and not is_there(path):
         raise InputError("there is no such file", f"check the path; `{made_by}` writes one", field=name)
@@ -111,7 +111,7 @@ def yaml_document(name: str, made_by: str) -> Document:
         raise InputError(f"cannot be read: {reason.strerror or reason}", field=name) from None
     if not raw.strip():
         raise InputError("the file is empty", f"`{made_by}` writes one", field=name)
-    return read(raw, "standard input" if name == "-" else name)
+    return raw, "standard input" if name == "-" else name
 
 
 def _standard_input() -> bytes:

@@ -1,30 +1,34 @@
 """ANSWERS.yaml: the model of a worksheet, its seed, and a named blank for every asked figure.
 
-The file alone is enough to mark it: the model is written out with the sizes that the seed gave.
+The file alone is enough to mark it: the model is written out with the sizes that the seed gave. Whoever has the sheet
+that was given out marks against that one instead, and what the file says of the model does not count.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-from archcalc.core.errors import InputError, Path, did_you_mean
+from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.visible import visible
-from archcalc.exercises import arithmetic
-from archcalc.exercises.blanks import QUESTIONS, Blank, Shape, blanks
-from archcalc.exercises.sheet import Sheet
+from archcalc.exercises.blanks import QUESTIONS, Blank, blanks
+from archcalc.exercises.cells import Cell, read_cell
+from archcalc.exercises.fingerprint import FIELD, changes, fingerprint, is_changed, listed
+from archcalc.exercises.sheet import Sheet, sizes_of
 from archcalc.model import from_document
 from archcalc.spec.node import shown
 from archcalc.spec.yaml_reader import Document
+from archcalc.spec.yaml_reader import read as read_yaml
 from archcalc.spec.yaml_writer import to_yaml
 
-FIELDS = ("worksheet", "seed", "student", "questions", "depth", "model", "answers")
+FIELDS = ("worksheet", "seed", "student", FIELD, "questions", "depth", "model", "answers")
 VERSION = 1
 _PLAIN = re.compile(r"[A-Za-z][\w.-]*")  # a name that YAML takes as it is
-Answer = Fraction | Shape
+_CELL = re.compile(r"(?P<name>\s+[^\s#'\"][^:]*:|\s+\"[^\"]*\":) *(?P<said>[^\s#].*?)(?P<comment>\s+# \D\d+ .*)?")
+Place = tuple[str, str]  # of a blank: its question and name
 HOW = (
     "Numbers as 36864, 36,864 or 12 * (64*48 + 48); shapes as 8 x 100 x 64. Leave open what you skip.",
     "Then: archcalc check THIS-FILE",
@@ -34,12 +38,12 @@ HOW = (
 def written(sheet: Sheet, *, solved: bool = False) -> str:
     """The file for a student to fill in; with the answers themselves if it is `solved`."""
     model = to_yaml(sheet.model.spec, order=sheet.model.document.data)
-    head = [f"# {line}" for line in HOW]
-    fields = [f"worksheet: {VERSION}", *([f"seed: {sheet.seed}"] if sheet.seed is not None else []), "student:"]
+    seed = [f"seed: {sheet.seed}"] if sheet.seed is not None else []
     depth = [f"depth: {sheet.depth}"] if sheet.depth else []
-    fields += [f"questions: [{', '.join(sheet.questions)}]", *depth]
-    fields += ["model:", *_indented(model.splitlines()), "answers:"]
-    return "\n".join([*head, *fields, *_indented(_answers(sheet, solved))]) + "\n"
+    asked = [f"questions: [{', '.join(sheet.questions)}]", *depth, "model:", *_indented(model.splitlines())]
+    mark = fingerprint(read_yaml("\n".join(asked).encode(), "").data)
+    head = [*(f"# {line}" for line in HOW), f"worksheet: {VERSION}", *seed, "student:", f"{FIELD}: '{mark}'"]
+    return "\n".join([*head, *asked, "answers:", *_indented(_answers(sheet, solved))]) + "\n"
 
 
 def _indented(lines: list[str]) -> list[str]:
@@ -65,25 +69,74 @@ def _solution(blank: Blank) -> str:
 
 @dataclass(frozen=True)
 class Filled:
-    """A file that was filled in: the sheet, and the answers by question and name."""
+    """A file that was filled in: the sheet that it is marked by, and the cells by question and name."""
 
     sheet: Sheet
     student: str
-    answers: dict[tuple[str, str], Answer]
-    said: dict[tuple[str, str], str]  # as they were written
+    cells: dict[Place, Cell]
+    strays: tuple[str, ...] = ()  # what stands among the answers and is no blank of the sheet
+    changed: str = ""  # how the file's model differs from the one that was given out
 
 
-def read(document: Document) -> Filled:
-    """The sheet again, and every answer; a mistake in the file is told with its line and field."""
+@dataclass(frozen=True)
+class GivenOut:
+    """A sheet as it was given out: its file, and what that asks."""
+
+    document: Document
+    sheet: Sheet
+    is_trusted: bool = False  # the teacher's own, and not what a student's file says of itself
+
+
+def document(raw: bytes, name: str) -> Document:
+    """The file as YAML; where an answer makes it none, such as `2: 3`, once more with every answer as a text."""
+    try:
+        return read_yaml(raw, name)
+    except InputError:
+        quoted = _quoted(raw.decode("utf-8-sig", errors="replace"))
+        try:
+            return read_yaml(quoted.encode(), name)
+        except InputError:
+            pass
+        raise
+
+
+def _quoted(text: str) -> str:
+    before, heading, answers = text.partition("\nanswers:")
+    return before + heading + "\n".join(map(_quoted_line, answers.split("\n")))
+
+
+def _quoted_line(line: str) -> str:
+    found = _CELL.fullmatch(line.rstrip())
+    return f"{found['name']} {json.dumps(found['said'], ensure_ascii=False)}" if found else line
+
+
+def given_out(document: Document) -> GivenOut:
+    """The sheet of a file; a mistake in it is told with its line and field."""
     with document.locating():
-        data = document.data
-        _check_fields(data)
-        questions = _questions(data)
-        sheet = _sheet(document, questions)
-        known = {(blank.question, blank.name): blank for blank in sheet.blanks}
-        answers, said = _read_answers(data.get("answers"), questions, known)
-    student = data.get("student")
-    return Filled(sheet, "" if student is None else str(student), answers, said)
+        _check_fields(document.data)
+        return GivenOut(document, _sheet(document, _questions(document.data)))
+
+
+def read(document: Document, given: GivenOut | None = None) -> Filled:
+    """Every answer to the sheet that was given out, or to the file's own if that is not at hand."""
+    by = given or given_out(document)
+    with document.locating():
+        if not isinstance(document.data.get("answers"), dict):
+            hint = "give the ANSWERS.yaml that `archcalc worksheet MODEL -o FOLDER` wrote"
+            raise InputError("expected the blanks", hint, fields=[("answers",), ()])
+    cells, strays = _read_answers(document.data["answers"], by.sheet)
+    student = document.data.get("student")
+    name = "" if student is None else visible(str(student))
+    return Filled(by.sheet, name, cells, strays, _changed(document.data, by))
+
+
+def _changed(data: dict[str, Any], given: GivenOut) -> str:
+    """In words, by the sheet itself, or by the fingerprint alone."""
+    found = changes(given.document.data, data)
+    if found:
+        return f"this file asks about something else: {listed(found)}"
+    is_suspect = not given.is_trusted and is_changed(data)
+    return "the model or the questions were changed after the file was written" if is_suspect else ""
 
 
 def _check_fields(data: dict[str, Any]) -> None:
@@ -126,56 +179,31 @@ def _sheet(document: Document, questions: tuple[str, ...]) -> Sheet:
     return Sheet(model, seed if isinstance(seed, int) else None, questions, blanks(model, questions, depth), depth)
 
 
-def _read_answers(
-    said: Any, questions: tuple[str, ...], known: dict[tuple[str, str], Blank]
-) -> tuple[dict[tuple[str, str], Answer], dict[tuple[str, str], str]]:
-    if not isinstance(said, dict):
-        raise InputError("expected the blanks", "keep the names that the file had", fields=[("answers",), ()])
-    answers: dict[tuple[str, str], Answer] = {}
-    words: dict[tuple[str, str], str] = {}
+def _read_answers(said: dict[str, Any], sheet: Sheet) -> tuple[dict[Place, Cell], tuple[str, ...]]:
+    known = {(blank.question, blank.name): blank for blank in sheet.blanks}
+    sizes = sizes_of(sheet.model.build())
+    cells: dict[Place, Cell] = {}
+    strays: list[str] = []
+    for place, value in _given(said):
+        if place in known:
+            cells[place] = read_cell(value, known[place], sizes)
+        elif value is not None:
+            strays.append(_stray(place, known))
+    return cells, tuple(strays)
+
+
+def _given(said: dict[str, Any]) -> Iterator[tuple[Place, Any]]:
+    """Each answer with its question and name."""
     for question, given in said.items():
-        if question not in questions:
-            raise InputError("no such question", did_you_mean(question, questions), fields=[("answers", question)])
-        for name, value in (given or {}).items() if isinstance(given or {}, dict) else _no_blanks(question):
-            place: Path = ("answers", question, name)
-            if (question, name) not in known:
-                names = [blank.name for blank in known.values() if blank.question == question]
-                raise InputError("no such blank", did_you_mean(name, names), fields=[place])
-            if value is not None:
-                answers[question, name] = _answer(value, known[question, name], place)
-                words[question, name] = _as_said(value)
-    return answers, words
+        if isinstance(given, dict):
+            yield from (((str(question), str(name)), value) for name, value in given.items())
+        elif given is not None:
+            yield (str(question), ""), given
 
 
-def _no_blanks(question: str) -> Any:
-    raise InputError("expected the blanks", "keep the names that the file had", fields=[("answers", question)])
-
-
-def _answer(value: Any, blank: Blank, place: Path) -> Answer:
-    try:
-        return _shape(value) if isinstance(blank.answer, tuple) else _number(value)
-    except ValueError as reason:
-        wanted = "a shape, such as 8 x 100 x 64" if isinstance(blank.answer, tuple) else "a number or its working"
-        raise InputError(f"{shown(value)} cannot be read: {reason}", f"write {wanted}", fields=[place]) from None
-
-
-def _number(value: Any) -> Fraction:
-    if isinstance(value, str):
-        return arithmetic.number(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("it is no number")
-    return arithmetic.number(repr(value))
-
-
-def _shape(value: Any) -> Shape:
-    if isinstance(value, list) and all(isinstance(size, int) and not isinstance(size, bool) for size in value):
-        return tuple(value)
-    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
-        return arithmetic.shape(str(value))
-    raise ValueError("it is no shape")
-
-
-def _as_said(value: Any) -> str:
-    if isinstance(value, list):
-        return " × ".join(map(str, value))
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _stray(place: Place, known: dict[Place, Blank]) -> str:
+    question, name = place
+    written = visible(f"{question}.{name}".rstrip("."))
+    names = [other for asked, other in known if asked == question]
+    guess = did_you_mean(name, names) if name and names else "keep the names that the file had"
+    return f"{written} is no blank of this sheet: {guess}"

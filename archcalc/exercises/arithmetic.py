@@ -1,46 +1,114 @@
-"""Answers as people write them: `201,466,160`, `30000*1024 + 1024`, `2 × (512 + 3)`, `768.5 MiB`, `32 x 2048 x 1024`.
+"""The value of a working: `30000*1024 + 1024`, `2 × (512 + 3)`, `768.5 MiB`, `V·d + d`.
 
-A small evaluator of its own: numbers, + − × ÷ and powers, brackets, units. Nothing else is understood, and nothing is
-executed.
+A small evaluator of its own: numbers, sizes by name, + − × ÷ and powers, brackets, units. Nothing else is understood,
+and nothing is executed.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import NamedTuple
+
+from archcalc.exercises.writing import ungrouped, unified
 
 LONGEST = 400  # characters
 LARGEST = 10**60  # beyond any figure of a worksheet
+ROUND = "000"  # how a plain number ends that may be rounded
 DEEPEST = 40  # brackets within brackets
-_DECIMAL = {"k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9, "t": 10**12, "p": 10**15}
-_BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?"
+Named = Mapping[str, int]  # sizes by the letters and names that may be written for them
+_DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9, "t": 10**12, "p": 10**15, "e": 10**18, "z": 10**21}
+_BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40, "pi": 2**50}
+_WORDS = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+UNITS = _DECIMAL | _BINARY | _WORDS
+_NUMBER = r"(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2}(?!\d))?"
+_UNIT = r"(?:[kKmMgGtTpP]i?(?:[bB]|bytes?)?|[EZ]B?|[Bb](?:ytes?)?|thousand|million|billion|trillion)"
+_COUNTED = r"(?:params?|parameters?|weights?|flops?|macs?|bytes?|elements?|floats?|numbers?)"  # what a number is of
 _TOKEN = re.compile(
-    rf"\s*(?:(?P<number>{_NUMBER})\s*(?P<unit>(?:[kKmMgGtT]i?B?|[BP])\b)?|(?P<sign>\*\*|//|[-+*×·x/÷^()−]))"
+    rf"\s*(?:(?P<number>{_NUMBER})\s*(?P<unit>{_UNIT}(?=\W|$|{_COUNTED}))?(?:\s*{_COUNTED}\b)?"
+    r"|(?P<sign>\*\*|//|[-+*/^()]|[xX](?=[\s\d(]))|(?P<name>[^\W\d]\w*))",
+    re.IGNORECASE,
 )
-_SIGNS = {"×": "*", "·": "*", "x": "*", "−": "-", "÷": "/", "^": "**"}
-_SHAPE = re.compile(r"[\[(]?\s*\d[\d_]*(?:\s*[x×*,·]\s*\d[\d_]*)*\s*[\])]?", re.IGNORECASE)
+_SIGNS = {"x": "*", "X": "*", "^": "**"}
 
 
-def number(text: str) -> Fraction:
+class Number(NamedTuple):
+    """The value of an answer, and how exactly it was written."""
+
+    value: Fraction
+    last_digit: Fraction | None = None  # what its last digit counts, where it is a single number: 10⁵ in 30.7M
+    is_plain: bool = False  # digits alone, which are rarely meant as rounded
+    otherwise: Fraction | None = None  # with its one separator read the other way: 30.721 as thirty thousand
+    worked: Fraction | None = None  # what the working before it comes to, if that is something else
+
+
+def number(text: str, named: Named | None = None) -> Number:
     """The value of an answer. Raises ValueError with what is wrong."""
     if len(text) > LONGEST:
         raise ValueError(f"more than {LONGEST} characters")
-    found = _Reader(_tokens(text.strip().lstrip("=")))
+    *workings, last = [part for part in re.split(r"[=≈]", unified(text)) if part.strip()] or [""]
+    found = _literal(last, named or {})
+    before = [value for part in workings if (value := _value_if_any(part, named or {})) is not None]
+    differs = next((value for value in before if not _agrees(value, found)), None)
+    return found._replace(worked=differs)
+
+
+def _value_if_any(text: str, named: Named) -> Fraction | None:
+    """Of the left side of an equation, which may be a name: `P = 3 × 5`."""
+    try:
+        return evaluated(ungrouped(text), named)
+    except ValueError:
+        return None
+
+
+def _agrees(value: Fraction, found: Number) -> bool:
+    tolerance = 0 if found.is_plain else found.last_digit or 0
+    return value in (found.value, found.otherwise) or abs(value - found.value) <= tolerance
+
+
+def _literal(text: str, named: Named) -> Number:
+    """The last side of an equation, with its precision where it is a single number."""
+    value = evaluated(ungrouped(text), named)
+    match = _TOKEN.fullmatch(ungrouped(text).strip())
+    if not match or not match["number"]:
+        return Number(value)
+    digits, unit = match["number"], _factor(match["unit"] or "")
+    is_plain = unit == 1 and digits.isdecimal()
+    return Number(value, _last_digit(digits, is_plain) * unit, is_plain, _other_reading(text, unit))
+
+
+def _last_digit(digits: str, is_plain: bool) -> Fraction:
+    """What one more in the last digit that was written comes to; zeros at the end of a plain number say nothing."""
+    if is_plain and digits.endswith(ROUND):
+        return Fraction(10 ** (len(digits) - len(digits.rstrip("0"))))
+    mantissa, _, exponent = digits.lower().partition("e")
+    return Fraction(10) ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+
+
+def _other_reading(text: str, unit: int) -> Fraction | None:
+    """`30.721` may be thirty thousand, and `30,721` thirty and a bit."""
+    found = re.search(r"(?<![\d.,])(\d{1,3})([.,])(\d{3})(?![\d.,eE])", text)
+    if not found:
+        return None
+    whole, sign, rest = found.groups()
+    return Fraction(whole + rest) * unit if sign == "." else Fraction(f"{whole}.{rest}") * unit
+
+
+def evaluated(text: str, named: Named) -> Fraction:
+    """The value of a working in plain signs."""
+    found = _Reader(_tokens(text, named))
     value = found.sum(0)
     if found.tokens:
-        raise ValueError(f"'{found.tokens[0]}' is not expected there")
+        raise ValueError(f"{_shown(found.tokens[0])} is not expected there")
     return value
 
 
-def shape(text: str) -> tuple[int, ...]:
-    """`32 x 2048 x 1024`, `[32, 2048, 1024]`, `32×2048×1024`."""
-    if len(text) > LONGEST or not _SHAPE.fullmatch(text.strip()):
-        raise ValueError("it is no shape")
-    return tuple(int(size.replace("_", "")) for size in re.findall(r"\d[\d_]*", text))
+def _shown(token: str | Fraction) -> str:
+    return f"'{token}'" if isinstance(token, str) else f"the number {token}"
 
 
-def _tokens(text: str) -> list[str | Fraction]:
+def _tokens(text: str, named: Named) -> list[str | Fraction]:
     tokens: list[str | Fraction] = []
     place = 0
     while text[place:].strip():
@@ -48,16 +116,29 @@ def _tokens(text: str) -> list[str | Fraction]:
         if not match:
             raise ValueError(f"'{text[place:].strip()[:20]}' is no number and no sign of arithmetic")
         place = match.end()
-        sign = match["sign"]
-        tokens.append(_SIGNS.get(sign, sign) if sign else _value(match["number"], match["unit"] or ""))
+        tokens.append(_token(match, named))
     return tokens
 
 
-def _value(digits: str, unit: str) -> Fraction:
-    """Units are decimal unless written binary: 1 MB is 10⁶, 1 MiB is 2²⁰."""
-    plain = unit if unit == "B" else unit.removesuffix("B")
-    factor = (_DECIMAL | _BINARY | {"": 1})[plain.lower()]
-    return _bounded(Fraction(digits.replace(",", "").replace("_", "")) * factor)
+def _token(match: re.Match[str], named: Named) -> str | Fraction:
+    if match["sign"]:
+        return _SIGNS.get(match["sign"], match["sign"])
+    if match["name"]:
+        return Fraction(_size(match["name"], named))
+    return _bounded(Fraction(match["number"].replace("_", "").rstrip(".")) * _factor(match["unit"] or ""))
+
+
+def _size(name: str, named: Named) -> int:
+    found = named.get(name, named.get(name.lower()))
+    if found is None:
+        raise ValueError(f"'{name[:20]}' is no number and no size of this sheet")
+    return found
+
+
+def _factor(unit: str) -> int:
+    """Units are decimal unless written binary: 1 MB is 10⁶, 1 MiB is 2²⁰; a bare B is a billion, as in 8B."""
+    plain = re.sub(r"(?i)(?<=\w)b(?:ytes?)?$|^bytes?$", "", unit).lower()
+    return UNITS[plain]
 
 
 def _bounded(value: Fraction) -> Fraction:

@@ -9,22 +9,19 @@ from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
 from archcalc.core.expression import Leaf
-from archcalc.core.ir import Module, walk
-from archcalc.core.tree import ops_in
 from archcalc.exercises.blanks import Blank, Shape, figures
 from archcalc.exercises.expressions import Slip
 from archcalc.exercises.mistakes.in_a_step import FORGOTTEN_FACTOR, MISTAKES, RARER_MISTAKES, Mistake, another_size
 from archcalc.exercises.mistakes.in_the_model import MISREADINGS
 from archcalc.exercises.mistakes.in_the_unit import wrong_units
 from archcalc.exercises.rounding import is_rounded
-from archcalc.exercises.sheet import Sheet
+from archcalc.exercises.sheet import Sheet, sizes_of
 from archcalc.exercises.steps import Key, Step, evaluated, in_order
 from archcalc.exercises.variation import data_of, rebuilt
 
 T = TypeVar("T")
 Known = Mapping[Key, int]
 NOTHING: Known = {}
-UNITS_WRITTEN = (1, 2**10, 2**20, 2**30, 2**40)  # that a rounded number may be written in, such as 768.5 MiB
 
 
 class Explained(NamedTuple):
@@ -67,8 +64,7 @@ class Explanations:
     @cached_property
     def sizes(self) -> dict[str, int]:
         """Every size of the model by the name of its dim."""
-        root = self.sheet.model.build()
-        return {name: size for name, size in _dims(root) if size > 1}
+        return sizes_of(self.sheet.model.build())
 
     @cached_property
     def _misread(self) -> Remembered[Misread]:
@@ -81,7 +77,6 @@ class Explanations:
         searches: tuple[Callable[[], Candidates], ...] = (
             lambda: _in_step(step, MISTAKES, NOTHING),
             lambda: self._misreadings(blank),
-            lambda: _rounded(blank, given),
             lambda: _below(step, MISTAKES),
             lambda: _everywhere(step),
             lambda: _in_step(step, RARER_MISTAKES, NOTHING),
@@ -114,15 +109,6 @@ class Explanations:
     def _units(self, blank: Blank, given: Fraction) -> Candidates:
         for name, value, sentence in wrong_units(blank, self.sheet.model.workload().batch):
             yield (given if is_rounded(given, value) else value), Explained(name, sentence)
-
-
-def _dims(root: Module) -> Iterator[tuple[str, int]]:
-    """Also of dims that are kept together: heads·head_dim."""
-    tensors = [param for module, _ in walk(root) for param in module.params.values()]
-    for tensor in (*tensors, *(op.output for op in ops_in(root))):
-        yield from ((dim.name, int(dim.size)) for dim in tensor.dims)
-        for axis, size in zip(tensor.axes, tensor.shape, strict=True):
-            yield "·".join(dim.name for dim in axis), size
 
 
 def _misread(sheet: Sheet) -> Iterator[Misread]:
@@ -167,12 +153,6 @@ def _everywhere(step: Step) -> OfSteps:
                 known[part.key] = slip.value
         if known:
             yield evaluated(step, known), Explained(mistake.name, f"{mistake.name} in every layer")
-
-
-def _rounded(blank: Blank, given: Fraction) -> Candidates:
-    assert isinstance(blank.answer, int)
-    if any(is_rounded(given / unit, Fraction(blank.answer, unit)) for unit in UNITS_WRITTEN):
-        yield given, Explained("rounded", "about right, but rounded: the exact number is asked")
 
 
 def _going_on(found: OfSteps) -> OfSteps:

@@ -8,16 +8,23 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from archcalc.exercises.answers import Filled
+from archcalc.exercises.arithmetic import Number
 from archcalc.exercises.blanks import Blank, Shape
+from archcalc.exercises.cells import OPEN, Cell
 from archcalc.exercises.explaining import Explained, Explanations
 from archcalc.exercises.mistakes.in_a_shape import wrong_shape
+from archcalc.exercises.rounding import is_rounded
 from archcalc.exercises.steps import Key, derived
+
+ROUNDED = "right to the digits given; the exact number is asked"
 
 
 class Standing(StrEnum):
     RIGHT = "right"
+    ROUNDED = "rounded"  # right to the digits that were given
     FOLLOWS = "follows"  # from an earlier wrong answer, by a right step
     WRONG = "wrong"
+    UNREADABLE = "unreadable"
     OPEN = "open"  # not answered
 
 
@@ -31,16 +38,16 @@ class Mark(NamedTuple):
     remark: str = ""
 
 
-def marked(filled: Filled) -> tuple[Mark, ...]:
-    return tuple(_Marking(filled).marks())
+def marked(filled: Filled, explanations: Explanations | None = None) -> tuple[Mark, ...]:
+    """`explanations` may be those of another file with the same sheet."""
+    return tuple(_Marking(filled, explanations or Explanations(filled.sheet)).marks())
 
 
 class _Marking:
     """One file of answers, blank by blank."""
 
-    def __init__(self, filled: Filled) -> None:
-        self.filled = filled
-        self.explanations = Explanations(filled.sheet)
+    def __init__(self, filled: Filled, explanations: Explanations) -> None:
+        self.filled, self.explanations = filled, explanations
         self.wrong: dict[Key, Blank] = {}  # numbers that are wrong, by their figure
         self.misread: dict[Explained, Blank] = {}  # misreadings that were met, and where first
 
@@ -49,20 +56,37 @@ class _Marking:
         self.wrong = {blank.step.key: blank for blank in numbers if blank.step and self._is_wrong(blank)}
         yield from map(self._mark, self.filled.sheet.blanks)
 
-    def _given(self, blank: Blank) -> Fraction | Shape | None:
-        return self.filled.answers.get((blank.question, blank.name))
+    def _cell(self, blank: Blank) -> Cell:
+        return self.filled.cells.get((blank.question, blank.name), OPEN)
 
     def _is_wrong(self, blank: Blank) -> bool:
-        given = self._given(blank)
-        return given is not None and given != blank.answer
+        number = self._cell(blank).number
+        return number is not None and blank.answer not in (number.value, number.otherwise)
 
     def _mark(self, blank: Blank) -> Mark:
-        given, said = self._given(blank), self.filled.said.get((blank.question, blank.name), "")
-        if given is None:
-            return Mark(blank, "", Standing.OPEN)
-        if given == blank.answer:
-            return Mark(blank, said, Standing.RIGHT)
-        return self._wrong_shape(blank, said, given) if isinstance(given, tuple) else self._wrong(blank, said, given)
+        cell = self._cell(blank)
+        if cell.is_open:
+            return Mark(blank, cell.said, Standing.OPEN)
+        if cell.trouble:
+            return Mark(blank, cell.said, Standing.UNREADABLE, "", cell.trouble)
+        if cell.shape is not None:
+            return self._shape(blank, cell.said, cell.shape)
+        assert cell.number is not None
+        return self._number(blank, cell.said, cell.number)
+
+    def _number(self, blank: Blank, said: str, number: Number) -> Mark:
+        assert isinstance(blank.answer, int)
+        if blank.answer in (number.value, number.otherwise):
+            return Mark(blank, said, Standing.RIGHT, "", _how_read(number, blank.answer))
+        wrong = self._wrong(blank, said, number.value)
+        is_rounded_only = not (number.is_plain and wrong.mistake)
+        if (
+            is_rounded_only
+            and number.last_digit
+            and is_rounded(number.value, Fraction(blank.answer), number.last_digit)
+        ):
+            return Mark(blank, said, Standing.ROUNDED, "", ROUNDED)
+        return wrong
 
     def _wrong(self, blank: Blank, said: str, given: Fraction) -> Mark:
         earlier = self._earlier(blank)
@@ -76,11 +100,13 @@ class _Marking:
         """Wrong answers to what this figure is made of."""
         assert blank.step is not None
         keys = [key for key in blank.step.below if key in self.wrong and key != blank.step.key]
-        found = {key: self._given(self.wrong[key]) for key in keys}
+        found = {key: self._cell(self.wrong[key]).value for key in keys}
         whole = {key: value for key, value in found.items() if isinstance(value, Fraction) and value.denominator == 1}
         return {key: int(value) for key, value in whole.items()}
 
-    def _wrong_shape(self, blank: Blank, said: str, given: Shape) -> Mark:
+    def _shape(self, blank: Blank, said: str, given: Shape) -> Mark:
+        if given == blank.answer:
+            return Mark(blank, said, Standing.RIGHT)
         found = self.explanations.of_shape(blank, given)
         if found is None:
             return Mark(blank, said, Standing.WRONG, *wrong_shape(blank, given, self.explanations.sizes))
@@ -91,13 +117,22 @@ class _Marking:
         return Mark(blank, said, Standing.WRONG, *found)
 
 
+def _how_read(number: Number, answer: int) -> str:
+    """What a reader of a right answer should know of it."""
+    if number.value != answer:
+        return f"read as {answer:,}: the point or comma separates thousands"
+    return f"the working comes to {_plain(number.worked)}" if number.worked is not None else ""
+
+
+def _plain(value: Fraction) -> str:
+    return f"{int(value):,}" if value.denominator == 1 else f"{float(value):,.3g}"
+
+
 def _distance(blank: Blank, given: Fraction) -> str:
     """How far off it is: so many times the right number, or so many too many."""
     assert isinstance(blank.answer, int)
-    if given > 0 and (given / blank.answer).denominator == 1:
+    if given > 0 and blank.answer and (given / blank.answer).denominator == 1:
         return f"{int(given / blank.answer):,} times too large"
-    if given > 0 and (blank.answer / given).denominator == 1:
+    if given > 0 and blank.answer and (blank.answer / given).denominator == 1:
         return f"{int(blank.answer / given):,} times too small"
-    apart = abs(given - blank.answer)
-    number = f"{int(apart):,}" if apart.denominator == 1 else f"{float(apart):,.3g}"
-    return f"{number} too {'many' if given > blank.answer else 'few'}"
+    return f"{_plain(abs(given - blank.answer))} too {'many' if given > blank.answer else 'few'}"

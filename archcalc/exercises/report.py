@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, ClassVar
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.exercises.answers import Filled
+from archcalc.exercises.explaining import Explanations
 from archcalc.exercises.marking import Mark, Standing, marked
 from archcalc.exercises.sheet import TASKS
 from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Report, Table, Tone
 
 FLAGS: dict[Standing, Flag] = {
     Standing.RIGHT: "right",
+    Standing.ROUNDED: "rounded",
     Standing.FOLLOWS: "corrected",
     Standing.WRONG: "wrong",
+    Standing.UNREADABLE: "unreadable",
     Standing.OPEN: "",
 }
 TONES: dict[Standing, Tone] = {
     Standing.RIGHT: "good",
+    Standing.ROUNDED: "fair",
     Standing.FOLLOWS: "fair",
     Standing.WRONG: "bad",
+    Standing.UNREADABLE: "bad",
     Standing.OPEN: "",
 }
-LEGEND = Assumption(Topic.TABLE, "✓ right; ✗ wrong; → a right step from a wrong answer, which counts as wrong")
+LONGEST = 40  # characters of an answer in the table
+_MARKS = {
+    Standing.RIGHT: "✓ right",
+    Standing.WRONG: "✗ wrong",
+    Standing.FOLLOWS: "→ a right step from a wrong answer, which counts as wrong",
+    Standing.ROUNDED: "≈ right to the digits given, which counts as not exact",
+    Standing.UNREADABLE: "? cannot be read",
+}
+_USUAL = (Standing.RIGHT, Standing.WRONG, Standing.FOLLOWS)  # explained even if there are none
+WORDS = {
+    Standing.ROUNDED: "rounded",
+    Standing.FOLLOWS: "right given a wrong answer",
+    Standing.WRONG: "wrong",
+    Standing.UNREADABLE: "not readable",
+    Standing.OPEN: "not answered",
+}
 
 
 @dataclass(frozen=True)
@@ -37,10 +57,12 @@ class CheckReport(Report):
     student: str
     seed: int | None
     marks: tuple[Mark, ...]
+    strays: tuple[str, ...] = ()  # among the answers, and on no line of the sheet
+    changed: str = ""  # how the file's model differs from the one that was given out
 
     @property
     def all_right(self) -> bool:
-        return all(mark.standing is Standing.RIGHT for mark in self.marks)
+        return not self.changed and all(mark.standing is Standing.RIGHT for mark in self.marks)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -57,14 +79,14 @@ class CheckReport(Report):
     def answer(self) -> str:
         counts = self.counts
         told = [f"{counts['right']} of {len(self.marks)} right"]
-        told += [f"{counts['follows']} right given a wrong answer"] if counts["follows"] else []
-        told += [f"{counts['wrong']} wrong"] if counts["wrong"] else []
-        told += [f"{counts['open']} not answered"] if counts["open"] else []
+        told += [f"{counts[standing]} {words}" for standing, words in WORDS.items() if counts[standing]]
         return " · ".join(told)
 
     def beneath(self) -> Sequence[str]:
         first = self.first_mistake
-        return [f"first mistake: {first.blank.number}, {first.blank.label}: {first.remark}"] if first else []
+        changed = [f"not the sheet: {self.changed}"] if self.changed else []
+        mistake = [f"first mistake: {first.blank.number}, {first.blank.label}: {first.remark}"] if first else []
+        return [*changed, *mistake, *self.strays]
 
     def table(self) -> Table:
         columns = (Column("blank", "name"), Column("answer", "count"))
@@ -83,6 +105,8 @@ class CheckReport(Report):
             "seed": self.seed,
             **self.counts,
             "total": len(self.marks),
+            "changed": self.changed,
+            "strays": list(self.strays),
             "first_mistake": self.first_mistake.blank.name if self.first_mistake else None,
             "assumptions": self.assumed(),
             "rows": [_row(mark) for mark in self.marks],
@@ -92,7 +116,8 @@ class CheckReport(Report):
 def _line(mark: Mark) -> Line:
     label = f"{mark.blank.number} {mark.blank.label}"
     notes = (mark.remark,) if mark.remark else ()
-    return Line((label, mark.said or "–"), 1, flag=FLAGS[mark.standing], tone=TONES[mark.standing], notes=notes)
+    said = mark.said if len(mark.said) <= LONGEST else f"{mark.said[: LONGEST - 1]}…"
+    return Line((label, said or "–"), 1, flag=FLAGS[mark.standing], tone=TONES[mark.standing], notes=notes)
 
 
 def _row(mark: Mark) -> dict[str, Any]:
@@ -103,14 +128,22 @@ def _row(mark: Mark) -> dict[str, Any]:
     return {**named, **found, "expected": expected}
 
 
-def check(filled: Filled) -> CheckReport:
-    """Mark a file of answers."""
-    model = filled.sheet.model
+def check(filled: Filled, explanations: Explanations | None = None) -> CheckReport:
+    """Mark a file of answers; `explanations` may be those of another file with the same sheet."""
+    model, marks = filled.sheet.model, marked(filled, explanations)
     return CheckReport(
         model=model.name,
-        assumptions=(LEGEND,),
+        assumptions=(legend([marks]),),
         scope=model.scope,
         student=filled.student,
         seed=filled.sheet.seed,
-        marks=marked(filled),
+        marks=marks,
+        strays=filled.strays,
+        changed=filled.changed,
     )
+
+
+def legend(files: Iterable[Sequence[Mark]]) -> Assumption:
+    """What the signs mean that stand before answers."""
+    met = {mark.standing for marks in files for mark in marks}
+    return Assumption(Topic.TABLE, "; ".join(text for one, text in _MARKS.items() if one in met or one in _USUAL))

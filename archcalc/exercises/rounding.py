@@ -7,9 +7,12 @@ from fractions import Fraction
 FEWEST = 2  # digits; with one digit too much would pass for rounded
 
 
-def is_rounded(given: Fraction, exact: Fraction) -> bool:
-    """Rounded to as many digits as `given` has, or cut off there; not the exact number itself."""
-    unit = _last_digit(given)
+def is_rounded(given: Fraction, exact: Fraction, last_digit: Fraction | None = None) -> bool:
+    """Rounded to as many digits as `given` has, or cut off there; not the exact number itself.
+
+    `last_digit` is what its last digit counts, where the writing tells: 10⁶ in `2.00e8`.
+    """
+    unit = last_digit or _last_digit(given)
     if unit is None or given == exact or given < unit * 10 ** (FEWEST - 1):
         return False
     return abs(exact - given) * 2 <= unit or given <= exact < given + unit

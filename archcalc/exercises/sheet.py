@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from archcalc.core.assumptions import Topic
 from archcalc.core.errors import InputError, Path, did_you_mean
+from archcalc.core.ir import Module, walk
+from archcalc.core.tree import ops_in
 from archcalc.exercises.blanks import QUESTIONS, Blank, blanks
 from archcalc.exercises.conventions import biases
 from archcalc.exercises.variation import data_of, varied, with_sizes
@@ -80,6 +82,19 @@ class Sheet:
     def sections(self) -> list[Section]:
         grouped = groupby(self.blanks, key=lambda blank: blank.question)
         return [Section(question, *TASKS[question], tuple(found)) for question, found in grouped]
+
+
+def sizes_of(root: Module) -> dict[str, int]:
+    """Every size of a model by the name of its dim, also of dims that are kept together: heads·head_dim."""
+    return {name: size for name, size in _dims(root) if size > 1}
+
+
+def _dims(root: Module) -> Iterator[tuple[str, int]]:
+    tensors = [param for module, _ in walk(root) for param in module.params.values()]
+    for tensor in (*tensors, *(op.output for op in ops_in(root))):
+        yield from ((dim.name, int(dim.size)) for dim in tensor.dims)
+        for axis, size in zip(tensor.axes, tensor.shape, strict=True):
+            yield "·".join(dim.name for dim in axis), size
 
 
 def worksheet(

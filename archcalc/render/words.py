@@ -22,6 +22,8 @@ FLAGS: dict[Flag, tuple[str, str]] = {  # what stands before and behind a name
     "right": ("✓ ", ""),
     "wrong": ("✗ ", ""),
     "corrected": ("→ ", ""),
+    "rounded": ("≈ ", ""),
+    "unreadable": ("? ", ""),
 }
 
 

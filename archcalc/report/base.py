@@ -43,7 +43,7 @@ Unit = Literal[
     "rough",
     "rough_flops",
 ]
-Flag = Literal["", "estimate", "used", "right", "wrong", "corrected"]
+Flag = Literal["", "estimate", "used", "right", "wrong", "corrected", "rounded", "unreadable"]
 Tone = Literal["", "good", "fair", "bad"]  # how a verdict is coloured
 LEFT: frozenset[Unit] = frozenset(("name", "text", "shape", "stack"))  # aligned to the left; all others are numbers
 

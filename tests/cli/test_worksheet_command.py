@@ -79,23 +79,6 @@ def test_json_names_the_mistake(run: Run, write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("broken", "told"),
-    [
-        ("model: twelve", "answers.params.model: 'twelve' cannot be read: 'twelve' is no number"),
-        ("modal: 5", "answers.params.modal: no such blank"),
-        ("model: {a: 5}", "answers.params.model: fields cannot be read"),
-        ("model: 9**9**9", "answers.params.model: '9**9**9' cannot be read"),
-    ],
-)
-def test_a_broken_answer_is_told_with_its_line(run: Run, write: Write, broken: str, told: str) -> None:
-    text = run("worksheet", "gpt2", "--answers", "--questions", "params").out
-    lines = [line for line in text.splitlines() if not line.startswith("    model:")]
-    answer = run("check", write("\n".join([*lines, f"    {broken}"]), "ANSWERS.yaml"))
-    assert answer.code == 2
-    assert f"ANSWERS.yaml:{len(lines) + 1}: {told}" in answer.err
-
-
-@pytest.mark.parametrize(
     ("text", "told"),
     [
         ("", "the file is empty"),

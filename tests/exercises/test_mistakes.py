@@ -33,8 +33,6 @@ INJECTED = [  # model, question, blank, wrong answer, the mistake that it is
     ("textbook", "params", OUT, "1024*1024 + 1024", "d_model for the heads' width"),
     ("textbook", "params", "encoder.blocks.attention.heads", "3*(1024*1024 + 1024)", "d_model for the heads' width"),
     ("textbook", "params", "encoder.blocks.ffn.in", "1024*768 + 768", "another size"),
-    ("textbook", "params", "model", "2.01e8", "rounded"),
-    ("textbook", "params", "all_stacks", "109.3 M", "rounded"),
     ("textbook", "params", "model", 201_466_160 - 30_000 * 1024, "sharing of the embedding where there is none"),
     ("textbook", "params", "head", "1024*30000 + 2*30000", "two bias vectors instead of one"),
     ("bart-base", "params", "model", 139_420_416 + 50_265 * 768, "sharing of the embedding forgotten"),
@@ -77,7 +75,6 @@ INJECTED = [  # model, question, blank, wrong answer, the mistake that it is
     ("sentiment-lstm", "memory", "weights.fp32", "4*2631298/1024**3", "GiB for bytes"),
     ("sentiment-lstm", "memory", "weights.fp32", "4*2631298/2**20*10**6", "MB for MiB"),
     ("sentiment-lstm", "memory", "weights.fp32", "4*2631298/10**6*2**20", "MiB for MB"),
-    ("sentiment-lstm", "memory", "weights.fp32", "10.04 MiB", "rounded"),
     ("textbook", "shapes", Q, "2048 x 768", "forgotten batch"),
     ("textbook", "shapes", Q, "[32, 768]", "forgotten axis"),
     ("textbook", "shapes", Q, "[32, 768, 2048]", "axes in another order"),
@@ -143,6 +140,27 @@ def test_a_mistake_on_top_of_a_wrong_answer_is_found() -> None:
     mark = next(mark for mark in report.marks if mark.blank.name == "encoder")
     assert (mark.standing, mark.mistake) == (Standing.WRONG, "forgotten repeats")
     assert "your earlier answers" in mark.remark
+
+
+@pytest.mark.parametrize(
+    ("model", "question", "blank", "answer", "standing"),
+    [
+        ("textbook", "params", "model", "2.01e8", Standing.ROUNDED),
+        ("textbook", "params", "all_stacks", "109.3 M", Standing.ROUNDED),
+        ("textbook", "params", "model", "201 500 000", Standing.ROUNDED),
+        ("textbook", "params", "model", "≈ 0.20 B", Standing.ROUNDED),
+        ("sentiment-lstm", "memory", "weights.fp32", "10.04 MiB", Standing.ROUNDED),
+        ("textbook", "params", "source_embedding", "30,720,000", Standing.WRONG),  # more digits than are right
+        ("textbook", "params", "source_embedding", "30000 * 1024", Standing.WRONG),  # a working rounds nothing
+        ("textbook", "params", "model", "2e8", Standing.WRONG),  # one digit is a guess
+        ("textbook", "params", "model", "201.4M + 0", Standing.WRONG),
+    ],
+)
+def test_a_rounded_number_is_neither_right_nor_wrong(
+    model: str, question: str, blank: str, answer: str, standing: Standing
+) -> None:
+    """Right to the digits that were given."""
+    assert mark_of(model, question, blank, answer).standing is standing
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_labels_and_names_are_told_apart(model: str) -> None:
 
 def test_an_open_sheet_has_no_right_answer() -> None:
     report = handed_in("gpt2", "params", dict.fromkeys(blank.name for blank in sheet_of("gpt2", "params").blanks))
-    assert report.counts == {"right": 0, "follows": 0, "wrong": 0, "open": len(report.marks)}
+    assert {standing: number for standing, number in report.counts.items() if number} == {"open": len(report.marks)}
 
 
 def test_the_sheet_gives_away_no_answer() -> None:

@@ -6,10 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import archcalc
-from archcalc.exercises.answers import read, written
+from archcalc.exercises.answers import document, read, written
 from archcalc.exercises.report import CheckReport, check
 from archcalc.exercises.sheet import Sheet, worksheet
-from archcalc.spec import yaml_reader
 
 if TYPE_CHECKING:
     from archcalc.exercises.marking import Mark
@@ -54,7 +53,7 @@ def with_answers(sheet: Sheet, changed: dict[str, object]) -> str:
 
 def handed_in(model: str, question: str, changed: dict[str, object]) -> CheckReport:
     text = with_answers(sheet_of(model, question), changed)
-    return check(read(yaml_reader.read(text.encode(), "ANSWERS.yaml")))
+    return check(read(document(text.encode(), "ANSWERS.yaml")))
 
 
 def mark_of(model: str, question: str, blank: str, answer: object) -> Mark:

@@ -1,0 +1,107 @@
+"""One cell of a file of answers: what was written, and what it says as far as it can be read. Reading never fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from archcalc.exercises import arithmetic
+from archcalc.exercises.arithmetic import Number
+from archcalc.exercises.blanks import Blank, Shape
+from archcalc.exercises.symbols import size_of, sizes_by_word
+from archcalc.exercises.writing import ungrouped, unified
+from archcalc.spec.node import shown
+
+Sizes = Mapping[str, int]
+_NOTHING = re.compile(r"[-–—_.?…/\s]*|n/?a|tbd|todo", re.IGNORECASE)
+_AROUND = re.compile(r"^(?:torch\.size|shape|tensor)?\s*=?\s*[(\[{<]*\s*|\s*[)\]}>]*$", re.IGNORECASE)
+_COMMAS = re.compile(r"\s*[,;]\s*")
+_NO_GROUP = re.compile(r"[,;](?!\d{3}(?!\d))")  # a comma that separates no thousands
+_TIMES = re.compile(r"\s*(?:\*|\bby\b|(?<=[\s\d)])[xX](?=[\s\d(]))\s*")
+_DIGIT = re.compile(r"\d")
+_LONGEST_WORDS = 40  # characters of a cell that a message quotes
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An answer as it was written, and its number or shape; `trouble` says why it has neither."""
+
+    said: str
+    number: Number | None = None
+    shape: Shape | None = None
+    trouble: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        return self.number is None and self.shape is None and not self.trouble
+
+    @property
+    def value(self) -> Fraction | Shape | None:
+        return self.number.value if self.number else self.shape
+
+
+OPEN = Cell("")
+
+
+def read_cell(value: Any, blank: Blank, sizes: Sizes) -> Cell:
+    """`sizes` are those of the model by name, for answers such as `B x T x d`."""
+    said = _as_said(value)
+    if value is None or _NOTHING.fullmatch(said):
+        return Cell(said)
+    try:
+        if isinstance(blank.answer, tuple):
+            return Cell(said, shape=_shape(value, blank, sizes))
+        return Cell(said, number=_number(value, sizes))
+    except ValueError as reason:
+        return Cell(said, trouble=f"cannot be read: {reason if _DIGIT.search(said) else 'it has no number'}")
+
+
+def _as_said(value: Any) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_said, value))}]"
+    is_number = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= arithmetic.LARGEST
+    return f"{value:,}" if is_number else shown(value)
+
+
+def _number(value: Any, sizes: Sizes) -> Number:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("it is no number")
+    if isinstance(value, int) and abs(value) > arithmetic.LARGEST:
+        raise ValueError("a larger number than any figure of a worksheet")
+    return arithmetic.number(value if isinstance(value, str) else repr(value), sizes_by_word(sizes))
+
+
+def _shape(value: Any, blank: Blank, sizes: Sizes) -> Shape:
+    if isinstance(value, bool) or not isinstance(value, str | int | list):
+        raise ValueError("it is no shape")
+    axes = list(map(_as_said, value)) if isinstance(value, list) else _axes(_as_said(value))
+    if not axes or not all(axes) or len(axes) > arithmetic.DEEPEST:
+        raise ValueError("it is no shape")
+    assert isinstance(blank.answer, tuple)
+    return tuple(_axis(word, place, blank, sizes) for place, word in enumerate(axes))
+
+
+def _axes(text: str) -> list[str]:
+    """The pieces between commas, ×, or spaces; where × separates, commas may be those of thousands."""
+    if len(text) > arithmetic.LONGEST:
+        raise ValueError(f"more than {arithmetic.LONGEST} characters")
+    bare = _AROUND.sub("", unified(text).rpartition("=")[2].replace("|", "").strip())
+    if _COMMAS.search(bare) and (_NO_GROUP.search(bare) or not _TIMES.search(bare)):
+        return _COMMAS.split(bare)
+    pieces = _TIMES.split(ungrouped(bare))
+    return pieces if len(pieces) > 1 else re.split(r"[xX\s]+", bare)
+
+
+def _axis(word: str, place: int, blank: Blank, sizes: Sizes) -> int:
+    assert isinstance(blank.answer, tuple)
+    if re.fullmatch(r"[^\W\d]\w*", word):
+        return size_of(word, place, blank.axes, blank.answer, sizes)
+    found = arithmetic.evaluated(ungrouped(unified(word)), sizes_by_word(sizes))
+    if found.denominator != 1 or found <= 0:
+        raise ValueError(f"an axis has a whole number of places, not {word[:_LONGEST_WORDS]}")
+    return int(found)

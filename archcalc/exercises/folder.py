@@ -1,0 +1,78 @@
+"""Marking what a class handed in: which files, by which sheet. A file that cannot be read is a row like the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from archcalc.core.errors import InputError
+from archcalc.core.visible import visible
+from archcalc.exercises.answers import GivenOut, given_out, read
+from archcalc.exercises.class_report import ClassReport, HandedIn
+from archcalc.exercises.explaining import Explanations
+from archcalc.exercises.fingerprint import changes, fingerprint
+from archcalc.exercises.report import CheckReport, check, legend
+from archcalc.spec.yaml_reader import Document
+
+SUFFIXES = (".yaml", ".yml")
+MOST_FILES = 5_000
+USUAL_NAME = "ANSWERS"  # of the file that `archcalc worksheet` writes
+Reader = Callable[[str], Document]
+
+
+def answer_files(folder: Path) -> list[Path]:
+    """Every YAML file in a folder and those below it, in order of their names; hidden ones are left out."""
+    found = (path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES and path.is_file())
+    seen = sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+    if not seen:
+        raise InputError("no file of answers is in this folder", "they end in .yaml", field=str(folder))
+    if len(seen) > MOST_FILES:
+        raise InputError(f"more than {MOST_FILES:,} files", "name a folder with answers alone", field=str(folder))
+    return seen
+
+
+class Marker:
+    """Marks files by the sheets that were given out, or else each by its own; equal sheets are worked out once."""
+
+    def __init__(self, sheets: Iterable[Document] = ()) -> None:
+        self._given = [replace(given_out(document), is_trusted=True) for document in sheets]
+        self._known: dict[str, tuple[GivenOut, Explanations]] = {}
+
+    def report(self, document: Document) -> CheckReport:
+        given, explanations = self._worked_out(self._nearest(document) or given_out(document))
+        return check(read(document, given), explanations)
+
+    def _nearest(self, document: Document) -> GivenOut | None:
+        """The sheet that a file was made of, or that it differs least from."""
+        return min(self._given, key=lambda one: len(changes(one.document.data, document.data)), default=None)
+
+    def _worked_out(self, given: GivenOut) -> tuple[GivenOut, Explanations]:
+        return self._known.setdefault(fingerprint(given.document.data), (given, Explanations(given.sheet)))
+
+
+def check_folder(folder: Path, marker: Marker, opened: Reader) -> ClassReport:
+    """Every file of a folder, marked."""
+    files = answer_files(folder)
+    handed_in = tuple(_handed_in(path, folder, marker, opened) for path in files)
+    return ClassReport(model=str(folder), assumptions=(legend(one.marks for one in handed_in),), files=handed_in)
+
+
+def _handed_in(path: Path, folder: Path, marker: Marker, opened: Reader) -> HandedIn:
+    name = _called(path.relative_to(folder))
+    try:
+        return HandedIn(name, marker.report(opened(str(path))))
+    except InputError as error:
+        return HandedIn(name, None, _briefly(error))
+
+
+def _called(path: Path) -> str:
+    """By the file's name; by its folder's where every student's file has the usual name."""
+    bare = path.with_suffix("")
+    return visible((bare.parent if bare.name == USUAL_NAME and bare.parent.name else bare).as_posix())
+
+
+def _briefly(error: InputError) -> str:
+    """What is wrong with a file, in one line: its name stands beside it."""
+    place = f"line {error.line}" if error.line else ""
+    return ": ".join(part for part in (place, error.field, error.fact) if part)

@@ -1,0 +1,50 @@
+"""Sizes by the letters that people write for them: `B x T x d`. Which letters is data (`presets/typed/sizes.yaml`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from archcalc.exercises.blanks import Shape
+from archcalc.spec import paths
+from archcalc.spec.yaml_reader import read
+
+
+def letters() -> Mapping[str, tuple[str, ...]]:
+    """What is written for each dim, by its name."""
+    return _read(paths.presets("typed")["sizes"])
+
+
+@cache
+def _read(path: Path) -> dict[str, tuple[str, ...]]:
+    found = read(path.read_bytes(), path.name).data
+    return {dim: tuple(map(str, written)) for dim, written in found.items()}
+
+
+def stands_for(word: str, axis: str) -> bool:
+    """Whether a word may be written for an axis; `channels_2` is one of the channels, `tgt_seq` a sequence."""
+    numberless = axis.rstrip("0123456789").rstrip("_")
+    kinds = (numberless, numberless.rpartition("_")[2])
+    names = {axis, *kinds, *(letter for kind in kinds for letter in letters().get(kind, ()))}
+    return word in names or word.lower() in names
+
+
+def sizes_by_word(sizes: Mapping[str, int]) -> dict[str, int]:
+    """Every word that can only mean one size of the model: its dims by name, and letters that no two of them share."""
+    found: dict[str, set[int]] = {}
+    for dim, size in sizes.items():
+        for word in letters().get(dim, ()):
+            found.setdefault(word, set()).add(size)
+    sure = {word: one.pop() for word, one in found.items() if len(one) == 1}
+    return {**sure, **sizes}
+
+
+def size_of(word: str, place: int, axes: tuple[str, ...], right: Shape, sizes: Mapping[str, int]) -> int:
+    """What a word stands for in one place of a shape: the axis that belongs there, else another size of the model."""
+    if place < len(axes) and stands_for(word, axes[place]):
+        return right[place]
+    found = next((size for dim, size in sizes.items() if stands_for(word, dim)), None)
+    if found is None:
+        raise ValueError(f"'{word[:20]}' is no size of this sheet")
+    return found
