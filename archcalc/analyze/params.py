@@ -294,7 +294,8 @@ def _rows(module: Module, above: Count) -> Iterator[Row]:
     """A module before what it holds; its parts and tensors before its children."""
     repeat = above * module.repeat
     tied = list(_tied(module))
-    if not (holds_params(module) or tied or any(any(_tied(inner)) for inner, _ in walk(module))):
+    is_used = holds_params(module) or tied or any(any(_tied(inner)) for inner, _ in walk(module))
+    if module.parent and not is_used:
         return
     each = one_copy(module)
     path = module.path

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd
 from typing import Protocol
 
 
@@ -108,10 +109,14 @@ class Bins:
 
     @property
     def reach(self) -> int:
-        """The longest part: from ⌊i·size/places⌋ to ⌈(i + 1)·size/places⌉."""
-        starts = [place * self.size // self.places for place in range(self.places)]
-        ends = [-(-(place + 1) * self.size // self.places) for place in range(self.places)]
-        return max(end - start for start, end in zip(starts, ends, strict=True))
+        """The longest part: from ⌊i·size/places⌋ to ⌈(i + 1)·size/places⌉.
+
+        With common factors out, the remainders of i·size take every value below `places`; the largest starts the
+        longest part.
+        """
+        common = gcd(self.size, self.places)
+        size, places = self.size // common, self.places // common
+        return -(-(size + places - 1) // places)
 
     @property
     def step(self) -> Fraction:

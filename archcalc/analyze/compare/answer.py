@@ -44,7 +44,8 @@ class Metric(NamedTuple):
 
 
 def _params(model: Model, sizes: Sizes) -> Measured:
-    return Measured({row.path: row.total for row in model.params().rows if row.kind == "module"}, {})
+    report = model.params()
+    return Measured({"model": report.total, **{row.path: row.total for row in report.rows if row.kind == "module"}}, {})
 
 
 def _flops(model: Model, sizes: Sizes) -> Measured:
@@ -58,7 +59,7 @@ def _memory(model: Model, sizes: Sizes) -> Measured:
     report = model.memory(**sizes, overhead=0)
     asked = f"{report.title()} · weights {report.weights}"
     values = {**{row.path: row.bytes for row in report.rows}, "model": report.total_bytes}
-    beside = report.total_bytes - report.rows[0].bytes
+    beside = report.total_bytes - next((row.bytes for row in report.rows), 0)  # of no row, for a model without weights
     return Measured(values, {"batch": report.batch, **report.lengths}, asked, beside)
 
 

@@ -1,24 +1,32 @@
-"""Sizes that are worked out in a spec: `4 * width`, `channels // 16`, `max(8, channels / 4)`, `expand > 1`.
+"""Sizes and conditions that are worked out in a spec: `4 * width`, `max(8, channels / 4)`, `when: expand > 1`.
 
 Names are the parameters of the block that the layer stands in, and the sizes of what comes in (`channels`, `height`,
-`width`). Whole numbers only; a division that leaves a remainder is refused, `//` rounds down.
+`width`). Whole numbers only; a division that leaves a remainder is refused, `//` rounds down. A condition is true or
+false: no number and no word passes for one.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import re
+import warnings
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from archcalc.core.errors import close_guess
+from archcalc.spec.node import shown
+from archcalc.spec.units import LARGEST
 
-Value = int | bool | float | str
 Scope = Mapping[str, Any]
 LONGEST = 200  # characters of an expression
-_LOOKS_LIKE = re.compile(r"[\w\s.+\-*/(),<>=!]+")
-_ARITHMETIC = re.compile(r"[+\-*/<>=!]|\w\s*\(|\b(and|or|not)\b")
+BOUND = LARGEST**2  # of what is worked out: a product of two sizes
+CONDITION = "true, false or a comparison such as `expand > 1`"
+_LOOKS_LIKE = re.compile(r"[\w\s.+\-*/%(),<>=!]+")
+_ARITHMETIC = re.compile(r"[+\-*/%<>=!]|\w\s*\(|\b(and|or|not)\b")
+_TRUTHS = {"true": True, "false": False}
 
 
 class Mistake(ValueError):
@@ -30,69 +38,153 @@ def evaluated(text: str, scope: Scope) -> Any:
     stripped = text.strip()
     if stripped in scope:
         return scope[stripped]
-    if not _is_expression(stripped, scope):
+    if not (_LOOKS_LIKE.fullmatch(stripped) and _ARITHMETIC.search(stripped)):
         return text
+    return _value(_parsed(stripped), scope)
+
+
+def condition(said: Any, scope: Scope) -> bool:
+    """Whether a layer is there."""
+    found = _value(_parsed(said), scope) if isinstance(said, str) else said
+    if not isinstance(found, bool):
+        raise Mistake(f"expected {CONDITION}, found {shown(found)}")
+    return found
+
+
+def _parsed(text: str) -> ast.expr:
+    if len(text) > LONGEST:
+        raise Mistake(f"an expression of {len(text):,} characters; at most {LONGEST} are worked out")
     try:
-        tree = ast.parse(stripped, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError):
+        with warnings.catch_warnings(action="error"):  # `2or 3`
+            return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise Mistake(f"'{text}' is no expression that can be worked out") from None
-    return _value(tree, scope)
-
-
-def _is_expression(text: str, scope: Scope) -> bool:
-    """Arithmetic in names or numbers, unlike `same` or `3x3 conv`."""
-    if len(text) > LONGEST or not _LOOKS_LIKE.fullmatch(text):
-        return False
-    return bool(_ARITHMETIC.search(text))
 
 
 def _value(node: ast.expr, scope: Scope) -> Any:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
-        return node.value
-    if isinstance(node, ast.Name):
-        return _named(node.id, scope)
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        return _OPERATORS[type(node.op)](_number(node.left, scope), _number(node.right, scope))
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_number(node.operand, scope)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return not _value(node.operand, scope)
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARISONS:
-        return _COMPARISONS[type(node.ops[0])](_value(node.left, scope), _value(node.comparators[0], scope))
-    if isinstance(node, ast.BoolOp):
-        holds = [bool(_value(each, scope)) for each in node.values]
-        return all(holds) if isinstance(node.op, ast.And) else any(holds)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FUNCTIONS:
-        return _FUNCTIONS[node.func.id](*(_number(each, scope) for each in node.args))
-    raise Mistake(f"'{ast.unparse(node)}' is not understood: +, -, *, /, //, comparisons, min and max are")
+    for kind, of in _NODES.items():
+        if isinstance(node, kind):
+            return of(node, scope)
+    raise _not_understood(node)
+
+
+def _not_understood(node: ast.expr) -> Mistake:
+    return Mistake(
+        f"'{ast.unparse(node)}' is not understood: +, -, *, /, //, comparisons, and, or, not, min and max are"
+    )
+
+
+def _constant(node: ast.Constant, scope: Scope) -> Any:
+    if not isinstance(node.value, int | float | str):
+        raise _not_understood(node)
+    return node.value
+
+
+def _named(node: ast.Name, scope: Scope) -> Any:
+    known = {**_TRUTHS, **scope}
+    if node.id not in known:
+        guess = close_guess(node.id, scope) or f"names that can be used here: {', '.join(sorted(scope)) or 'none'}"
+        raise Mistake(f"there is no '{node.id}' here; {guess}")
+    return known[node.id]
+
+
+def _arithmetic(node: ast.BinOp, scope: Scope) -> int:
+    if type(node.op) not in _OPERATORS:
+        raise _not_understood(node)
+    return _bounded(_OPERATORS[type(node.op)](_number(node.left, scope), _number(node.right, scope)), node)
+
+
+def _unary(node: ast.UnaryOp, scope: Scope) -> int | bool:
+    if isinstance(node.op, ast.Not):
+        return not _truth(node.operand, scope)
+    if not isinstance(node.op, ast.USub):
+        raise _not_understood(node)
+    return -_number(node.operand, scope)
+
+
+def _compared(node: ast.Compare, scope: Scope) -> bool:
+    """`1 < expand`, and `1 < expand < 6` of each pair."""
+    if not all(type(op) in _COMPARISONS for op in node.ops):
+        raise _not_understood(node)
+    values = [_value(each, scope) for each in (node.left, *node.comparators)]
+    return all(_holds(op, pair, node) for op, pair in zip(node.ops, pairwise(values), strict=True))
+
+
+def _holds(op: ast.cmpop, pair: tuple[Any, Any], node: ast.expr) -> bool:
+    """Numbers are compared with numbers; words and truths only for being the same."""
+    left, right = pair
+    has_order = _is_number(left) and _is_number(right)
+    is_same_kind = type(left) is type(right) and isinstance(left, str | bool) and isinstance(op, ast.Eq | ast.NotEq)
+    if not (has_order or is_same_kind):
+        raise Mistake(f"'{ast.unparse(node)}' compares {shown(left)} with {shown(right)}")
+    return _COMPARISONS[type(op)](left, right)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _joined(node: ast.BoolOp, scope: Scope) -> bool:
+    holds = [_truth(each, scope) for each in node.values]
+    return all(holds) if isinstance(node.op, ast.And) else any(holds)
+
+
+def _called(node: ast.Call, scope: Scope) -> int:
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    if name not in _FUNCTIONS:
+        raise _not_understood(node)
+    if node.keywords or len(node.args) < 2:
+        raise Mistake(
+            f"'{ast.unparse(node)}' is not understood: {name} takes two numbers or more, such as {name}(8, 16)"
+        )
+    return _FUNCTIONS[name](*(_number(each, scope) for each in node.args))
 
 
 def _number(node: ast.expr, scope: Scope) -> int:
     found = _value(node, scope)
     if not isinstance(found, int) or isinstance(found, bool):
-        raise Mistake(f"'{ast.unparse(node)}' is not a whole number here")
+        raise Mistake(f"'{ast.unparse(node)}' is {shown(found)} here, and a whole number is needed")
+    return _bounded(found, node)
+
+
+def _bounded(number: int, node: ast.expr) -> int:
+    if abs(number) > BOUND:
+        raise Mistake(f"'{ast.unparse(node)}' is more than {BOUND:.0e}, which no size is")
+    return number
+
+
+def _truth(node: ast.expr, scope: Scope) -> bool:
+    found = _value(node, scope)
+    if not isinstance(found, bool):
+        raise Mistake(f"'{ast.unparse(node)}' is {shown(found)} here, and {CONDITION} is needed")
     return found
 
 
-def _named(name: str, scope: Scope) -> Any:
-    if name not in scope:
-        guess = close_guess(name, scope) or f"names that can be used here: {', '.join(sorted(scope)) or 'none'}"
-        raise Mistake(f"there is no '{name}' here; {guess}")
-    return scope[name]
-
-
 def _divided(left: int, right: int) -> int:
-    if not right or left % right:
+    if left % _divisor(left, right):
         raise Mistake(f"{left} / {right} is no whole number; `//` rounds down")
     return left // right
 
 
 def _floored(left: int, right: int) -> int:
+    return left // _divisor(left, right)
+
+
+def _divisor(left: int, right: int) -> int:
     if not right:
-        raise Mistake(f"{left} // 0 cannot be worked out")
-    return left // right
+        raise Mistake(f"{left} is divided by 0")
+    return right
 
 
+_NODES: dict[type[ast.expr], Callable[[Any, Scope], Any]] = {
+    ast.Constant: _constant,
+    ast.Name: _named,
+    ast.BinOp: _arithmetic,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compared,
+    ast.BoolOp: _joined,
+    ast.Call: _called,
+}
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

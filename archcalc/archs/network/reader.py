@@ -2,57 +2,42 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from pydantic import ValidationError
 
-from archcalc.archs.network.expression import Mistake, Scope, evaluated
+from archcalc.archs.network.expression import Mistake, Scope, condition
 from archcalc.archs.network.kinds import kinds
 from archcalc.archs.network.kinds.activation import WORDS_ALONE
 from archcalc.archs.network.layer import Layer, Sequence, Step
+from archcalc.archs.network.names import AROUND, Names, check_block, layer_name, texts
+from archcalc.archs.network.place import Place, Signal
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.spec import Block, Spec
-from archcalc.core.errors import InputError, Path, did_you_mean, together
+from archcalc.archs.network.values import number, worked_out
+from archcalc.core.budget import Budget
+from archcalc.core.errors import InputError, Path, close_guess, did_you_mean, together
 from archcalc.spec.node import as_size, shown
 
-AROUND = ("name", "repeat", "first", "when")  # fields that any layer may have
 MAY_BE_FIELDS = ("norm", "act")  # of another layer: what stands behind it
 REQUIRED = "required"
 DEEPEST = 20  # blocks within blocks
-MOST_LAYERS = 20_000
+MOST_LISTS = 50  # lists of layers within each other, those of blocks too
+MOST_LAYERS = 5_000  # equal neighbours are one
 
 
 class Unreadable(InputError):
     """A layer that cannot be read at all; those behind it are looked at as if it were not there."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a layer stands: its path in the spec, the names of its block, and the signals it may read."""
-
-    path: Path
-    scope: Scope = field(default_factory=dict)
-    signals: dict[str, Shape] = field(default_factory=dict)
-    depth: int = 0
-
-    def below(self, *keys: str | int) -> Place:
-        return replace(self, path=(*self.path, *keys))
-
-    def wrong(self, fact: str, hint: str = "", key: str | int | None = None) -> InputError:
-        path = self.path if key is None else (*self.path, key)
-        return InputError(fact, hint, fields=[path, self.path])
-
-
 class Reader:
     """Of one spec."""
 
     def __init__(self, spec: Spec) -> None:
-        self.blocks, self.defaults = spec.blocks, spec.defaults
-        self.used: set[str] = set()
-        self.number = 0
+        self.spec, self.blocks, self.defaults = spec, spec.blocks, spec.defaults
+        self.layers = Budget("layers once blocks are opened and repeated", MOST_LAYERS, "repeat less")
         self.mistakes: list[InputError] = []
         self._check_names()
 
@@ -62,17 +47,20 @@ class Reader:
                 raise InputError(
                     f"no kind of layer called {kind}", did_you_mean(kind, kinds()), fields=[("defaults", kind)]
                 )
-        for name in self.blocks:
+        for name, block in self.blocks.items():
             if name in kinds() or name in WORDS_ALONE:
                 hint = "give the block another name"
                 raise InputError(f"{name} is a kind of layer already", hint, fields=[("blocks", name)])
+            check_block(name, block)
 
     def refuse_mistakes(self) -> None:
         """All that cannot be read; a block that nothing calls is a mistake too: perhaps another one was meant."""
         if self.mistakes:
             raise together(self.mistakes)
+        outside = set(texts([self.spec.layers, self.spec.heads, self.defaults]))
+        inside = {name: set(texts([block.layers, block.parameters])) for name, block in self.blocks.items()}
         for name in self.blocks:
-            if name not in self.used:
+            if name not in outside.union(*(words for other, words in inside.items() if other != name)):
                 hint = f"call it with {{block: {name}}}, or take it out"
                 raise InputError(f"no layer calls the block {name}", hint, fields=[("blocks", name)])
 
@@ -84,13 +72,18 @@ class Reader:
         """Layers one after the other; names that are given inside are known inside."""
         if not isinstance(items, list | tuple):
             raise place.wrong(f"expected a list of layers, found {shown(items)}")
-        place = replace(place, signals=dict(place.signals))
+        if place.lists >= MOST_LISTS:
+            raise place.wrong(
+                f"more than {MOST_LISTS} lists of layers within each other", "write fewer within each other"
+            )
+        place = replace(place, signals=dict(place.signals), lists=place.lists + 1, defaults=())
         found: list[Step] = []
-        numbers: Counter[str] = Counter()
+        names = Names(items)
         for index, item in enumerate(items):
             steps, shape = self._looked_at(item, shape, place.below(index))
-            found.extend(self._numbered(step, numbers) for step in steps)
-            place.signals.update({step.signal: shape for step in steps if step.signal})
+            found.extend(names.given(step) for step in steps)
+            named = {step.signal: Signal(shape, (*place.path, index, "name")) for step in steps if step.signal}
+            place.signals.update(named)
         return Sequence(tuple(found), is_block), shape
 
     def _looked_at(self, item: Any, shape: Shape, place: Place) -> tuple[list[Step], Shape]:
@@ -101,32 +94,26 @@ class Reader:
             self.mistakes.append(mistake)
             return [], shape
         except InputError as mistake:
-            raise together([*self.mistakes, *([] if self.mistakes else [mistake])]) from None
-
-    def _numbered(self, step: Step, numbers: Counter[str]) -> Step:
-        """`conv_1`, `conv_2`, or the name that the spec gives."""
-        self.number += 1
-        if self.number > MOST_LAYERS:
-            raise InputError(f"a network of more than {MOST_LAYERS:,} layers", "repeat less", fields=[("layers",)])
-        numbers[step.name] += 1
-        if step.signal and numbers[step.name] == 1:
-            return step
-        return replace(step, name=f"{step.name}_{numbers[step.name]}")
+            raise together(self.mistakes or [mistake]) from None
 
     def _repeated(self, item: Any, shape: Shape, place: Place) -> tuple[list[Step], Shape]:
         """So many steps, equal neighbours as one, and the shape behind them."""
         word, around, values = self._taken_apart(item, shape, place)
+        name = layer_name(around["name"], self.blocks, place) if "name" in around else ""
         found: list[Step] = []
-        times = self._times(around, place) if around.get("when", True) else 0
-        for index in range(times):
-            given = {**values, **around.get("first", {})} if index == 0 else values
+        times = self._times(around, place) if around["when"] else 0
+        done = 0
+        while done < times:
+            given = values if done else {**values, **around.get("first", {})}
             layer, behind = self._read(word, given, shape, place)
+            equal = (
+                times - done if behind == shape and given == values else 1
+            )  # what reads its own shape stays as it is
             if found and found[-1].layer == layer and behind == shape:
-                found[-1] = replace(found[-1], repeat=found[-1].repeat + 1)
+                found[-1] = replace(found[-1], repeat=found[-1].repeat + equal)
             else:
-                name = str(around.get("name", ""))
-                found.append(Step(name or self._base(word, given), layer, signal=name))
-            shape = behind
+                found.append(Step(name or self._base(word, given), layer, repeat=equal, signal=name))
+            shape, done = behind, done + equal
         return found, shape
 
     def _base(self, word: str, given: dict[str, Any]) -> str:
@@ -137,26 +124,49 @@ class Reader:
 
     def _times(self, around: dict[str, Any], place: Place) -> int:
         try:
-            times = as_size(around.get("repeat", 1))
+            return as_size(around.get("repeat", 1))
         except ValueError as reason:
-            raise place.wrong(str(reason), key="repeat") from None
-        if times > MOST_LAYERS:
-            raise place.wrong(f"more than {MOST_LAYERS:,} repetitions", key="repeat")
-        return times
+            raise place.wrong(str(reason), "write how often, such as `repeat: 3`", "repeat") from None
 
     def _taken_apart(self, item: Any, shape: Shape, place: Place) -> tuple[str, dict[str, Any], dict[str, Any]]:
         """The kind of layer, the fields around it, and its own fields, with every size worked out."""
         scope = {**shape.names, **place.scope}
-        item = _worked_out(item, scope, place) if isinstance(item, str) else item
         fields = self._as_mapping(item, place)
         word = self._kind(fields, place)
-        around = {key: _worked_out(fields[key], scope, place.below(key)) for key in AROUND if key in fields}
-        if "first" in around and not isinstance(around["first"], dict):
-            raise place.wrong(f"expected fields such as `stride: 2`, found {shown(around['first'])}", key="first")
-        if "first" in around:
-            around["first"] = _all_worked_out(around["first"], scope, place.below("first"))
         own = {key: value for key, value in fields.items() if key not in AROUND}
-        return word, around, _all_worked_out({**self.defaults.get(word, {}), **own}, scope, place)
+        there = replace(place, defaults=("defaults", word) if word in self.defaults else ())
+        values = self._worked_out(word, {**self.defaults.get(word, {}), **own}, scope, there)
+        return word, self._around(word, fields, scope, place), values
+
+    def _around(self, word: str, fields: dict[str, Any], scope: Scope, place: Place) -> dict[str, Any]:
+        """A name as it is written; whether the layer is there, how often, and what differs in the first."""
+        around = {key: fields[key] for key in ("name",) if key in fields}
+        if "repeat" in fields:
+            around["repeat"] = number(fields["repeat"], scope, place.below("repeat"))
+        try:
+            around["when"] = condition(fields.get("when", True), scope)
+        except Mistake as mistake:
+            raise place.wrong(str(mistake), key="when") from None
+        if "first" in fields and not isinstance(fields["first"], dict):
+            raise place.wrong(f"expected fields such as `stride: 2`, found {shown(fields['first'])}", key="first")
+        if "first" in fields:
+            around["first"] = self._worked_out(word, fields["first"], scope, place.below("first"))
+        return around
+
+    def _worked_out(self, word: str, values: dict[str, Any], scope: Scope, place: Place) -> dict[str, Any]:
+        """The fields of a layer; of a call, its parameters."""
+        if word != "block":
+            node = kinds()[word].FIELDS
+            found = worked_out(
+                node, {node.main if key == word else key: each for key, each in values.items()}, scope, place
+            )
+            return {word if key == node.main else key: each for key, each in found.items()}
+        return {key: self._given(key, value, scope, place) for key, value in values.items()}
+
+    def _given(self, key: str, value: Any, scope: Scope, place: Place) -> Any:
+        """A parameter of a call; the block's name as it is, unless it is passed on as a parameter."""
+        is_name = key == "block" and (not isinstance(value, str) or value in self.blocks or value not in place.scope)
+        return value if is_name else number(value, scope, place.below(key))
 
     def _kind(self, fields: dict[str, Any], place: Place) -> str:
         """The word among the keys that is a kind of layer; `norm` and `act` are fields beside another one."""
@@ -179,6 +189,8 @@ class Reader:
             return {"block": item}
         if isinstance(item, str) and item in kinds() and kinds()[item].MAY_STAND_ALONE:
             return {item: True}
+        if isinstance(item, str) and item in place.scope and place.scope[item] != item:
+            return self._as_mapping(place.scope[item], replace(place, scope={}))
         known = (*kinds(), *self.blocks, *WORDS_ALONE)
         raise Unreadable(f"no layer called {shown(item)}", _meant(str(item), known), fields=[place.path])
 
@@ -192,6 +204,7 @@ class Reader:
         return f"no kind of layer called {shown(str(given))}", _meant(str(given), kinds())
 
     def _read(self, word: str, values: dict[str, Any], shape: Shape, place: Place) -> tuple[Layer, Shape]:
+        self.layers.spend(fields=[(*place.path, "repeat"), place.path])
         if word == "block":
             return self._called(values, shape, place)
         module = kinds()[word]
@@ -204,22 +217,24 @@ class Reader:
             from archcalc.spec.other_names import Section
 
             found_wrong = mistake_in(error, module.FIELDS, named, Section("network", word))
-            raise _moved(found_wrong, place, {main: word}) from None
+            scope = {**shape.names, **place.scope}
+            raise self._moved(
+                found_wrong, place, word, {key: close_guess(str(named[key]), scope) for key in named}
+            ) from None
         found: tuple[Layer, Shape] = module.read(word, fields, shape, place, self)
         return found
 
     def _called(self, values: dict[str, Any], shape: Shape, place: Place) -> tuple[Layer, Shape]:
         """A block's layers, with the parameters of the call."""
         name = values.get("block")
-        if name not in self.blocks:
-            raise place.wrong(f"no block called {shown(name)}", did_you_mean(str(name), self.blocks), "block")
-        if place.depth >= DEEPEST:
+        if not isinstance(name, str) or name not in self.blocks:
+            raise place.wrong(f"no block called {shown(name)}", _block_meant(name, self.blocks), "block")
+        if place.blocks >= DEEPEST:
             raise place.wrong(f"blocks within blocks, more than {DEEPEST} deep", "a block must not call itself")
-        self.used.add(str(name))
-        block = self.blocks[str(name)]
-        scope = self._parameters(str(name), block, values, shape, place)
-        inside = Place(("blocks", str(name), "layers"), scope, place.signals, place.depth + 1)
-        return self.steps(block.layers, shape, inside, is_block=not place.depth)
+        block = self.blocks[name]
+        scope = self._parameters(name, block, values, shape, place)
+        inside = Place(("blocks", name, "layers"), scope, place.signals, place.blocks + 1, place.lists)
+        return self.steps(block.layers, shape, inside, is_block=not place.blocks)
 
     def _parameters(self, name: str, block: Block, values: dict[str, Any], shape: Shape, place: Place) -> Scope:
         given = {key: value for key, value in values.items() if key != "block"}
@@ -232,8 +247,27 @@ class Reader:
             if key not in given and default == REQUIRED:
                 raise place.wrong(f"the block {name} needs {key}", f"give it in the call, such as `{key}: 64`")
             there = Place(("blocks", name, "parameters", key))
-            scope[key] = given[key] if key in given else _worked_out(default, {**shape.names, **scope}, there)
+            scope[key] = given[key] if key in given else number(default, {**shape.names, **scope}, there)
+            if scope[key] is None:
+                raise (place.below(key) if key in given else there).wrong("expected a value, found nothing")
         return scope
+
+    def _moved(self, error: InputError, place: Place, word: str, guesses: dict[str, str]) -> Unreadable:
+        """The same mistakes under the path of the layer that they stand in, or of its defaults; a word in the place of
+        a size may be a name that is misspelled."""
+        renamed = {kinds()[word].FIELDS.main: word}
+        there = replace(place, defaults=("defaults", word) if word in self.defaults else ())
+        found = []
+        for one in error.each():
+            paths = [each for path in one.fields for each in there.paths(*(renamed.get(str(key), key) for key in path))]
+            hint = one.hint or guesses.get(str(one.fields[0][0]), "")
+            found.append(Unreadable(one.fact, hint, more=one.more, fields=[*paths, place.path]))
+        return cast(Unreadable, together(found))
+
+
+def _block_meant(name: Any, blocks: Iterable[str]) -> str:
+    known = list(blocks)
+    return did_you_mean(str(name), known) if known else "write it under `blocks`"
 
 
 def _meant(word: str, known: Iterable[str]) -> str:
@@ -241,28 +275,3 @@ def _meant(word: str, known: Iterable[str]) -> str:
     from archcalc.spec.other_names import layer_meant
 
     return layer_meant("network", word) or did_you_mean(word, known)
-
-
-def _worked_out(value: Any, scope: Scope, place: Place) -> Any:
-    """Texts that are expressions become their values; lists of them too."""
-    if isinstance(value, list) and not any(isinstance(each, dict | list) for each in value):
-        return [_worked_out(each, scope, place) for each in value]
-    if not isinstance(value, str):
-        return value
-    try:
-        return evaluated(value, scope)
-    except Mistake as mistake:
-        raise InputError(str(mistake), fields=[place.path]) from None
-
-
-def _all_worked_out(values: dict[str, Any], scope: Scope, place: Place) -> dict[str, Any]:
-    return {key: _worked_out(value, scope, place.below(key)) for key, value in values.items()}
-
-
-def _moved(error: InputError, place: Place, renamed: dict[str, str]) -> Unreadable:
-    """The same mistakes under the path of the layer that they stand in."""
-    found = []
-    for one in error.each():
-        paths = [(*place.path, *(renamed.get(str(key), key) for key in path)) for path in one.fields]
-        found.append(Unreadable(one.fact, one.hint, more=one.more, fields=[*paths, place.path]))
-    return cast(Unreadable, together(found))

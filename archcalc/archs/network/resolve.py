@@ -8,6 +8,7 @@ from typing import Any
 from archcalc.archs.network.kinds.linear import Linear
 from archcalc.archs.network.kinds.norm import Norm
 from archcalc.archs.network.layer import Sequence
+from archcalc.archs.network.names import refuse_unnamable
 from archcalc.archs.network.reader import Reader
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.spec import Spec
@@ -52,10 +53,17 @@ def resolve(spec: Spec) -> Network:
     body, shape = reader.sequence(spec.layers, Shape(channels, tuple(sides)), ("layers",))
     heads, shapes = {}, []
     for name, items in spec.heads.items():
+        _check_head(name, body)
         heads[name], behind = reader.sequence(items, shape, ("heads", name))
         shapes.append(behind)
     reader.refuse_mistakes()
     return _with_loss(spec, body, heads, shapes or [shape])
+
+
+def _check_head(name: str, body: Sequence) -> None:
+    refuse_unnamable(name, ("heads", name))
+    if any(step.name == name for step in body.steps):
+        raise InputError(f"{name} is a layer already", "give the head another name", fields=[("heads", name)])
 
 
 def _with_loss(spec: Spec, body: Sequence, heads: dict[str, Sequence], outputs: list[Shape]) -> Network:

@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, WithJsonSchema
 
+from archcalc.archs.network.values import Words
 from archcalc.spec.node import as_size, mistake, shown
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place
+    from archcalc.archs.network.place import Place
+
+ALONE = ("same", "valid")  # paddings in a word
+DEPTHWISE = "depthwise"
 
 
 def _sizes(value: Any) -> Any:
@@ -17,15 +21,17 @@ def _sizes(value: Any) -> Any:
 
 
 def _from_zero(value: Any) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value == 0:
+    if isinstance(value, int) and not isinstance(value, bool) and value <= 0:
+        if value < 0:
+            raise mistake(f"expected 0 or more, found {shown(value)}")
         return 0
     return as_size(value)
 
 
-def _paddings(value: Any) -> Any:
+def as_paddings(value: Any) -> Any:
     """A number, one for each side, or `[before, after]` for each side."""
     if isinstance(value, str):
-        if value in ("same", "valid"):
+        if value in ALONE:
             return value
         raise mistake(f"expected a number, same or valid, found {shown(value)}")
     if isinstance(value, list | tuple):
@@ -41,11 +47,22 @@ def _pair(value: Any) -> Any:
     return _from_zero(value)
 
 
+def _groups(value: Any) -> Any:
+    if isinstance(value, str):
+        if value == DEPTHWISE:
+            return value
+        raise mistake(f"expected a number of groups, or depthwise, found {shown(value)}")
+    return as_size(value)
+
+
 _NUMBER = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]}
 _EACH = {"anyOf": [*_NUMBER["anyOf"], {"type": "array", "items": _NUMBER}]}
 Sizes = Annotated[Any, BeforeValidator(_sizes), WithJsonSchema(_EACH)]
-Paddings = Annotated[Any, BeforeValidator(_paddings), WithJsonSchema({"anyOf": [*_EACH["anyOf"], {"type": "array"}]})]
+Paddings = Annotated[
+    Any, BeforeValidator(as_paddings), WithJsonSchema({"anyOf": [*_EACH["anyOf"], {"type": "array"}]}), Words(ALONE)
+]
 FromZero = Annotated[int, BeforeValidator(_from_zero), WithJsonSchema(_NUMBER)]
+Groups = Annotated[Any, BeforeValidator(_groups), WithJsonSchema(_NUMBER), Words((DEPTHWISE,))]
 Pair = tuple[int, int]
 
 

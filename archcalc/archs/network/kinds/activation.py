@@ -14,7 +14,8 @@ from archcalc.layers.activation import ACTIVATIONS
 from archcalc.spec.node import Node, Size
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 OVER_CHANNELS = ("softmax", "log_softmax")
 LEARNED = "prelu"

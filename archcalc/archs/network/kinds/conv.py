@@ -10,7 +10,7 @@ from pydantic import Field
 from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
 from archcalc.archs.network.shape import SIDES, Shape
-from archcalc.archs.network.sizes import Paddings, Pair, Sizes, for_each_side, paddings, same_padding
+from archcalc.archs.network.sizes import Groups, Paddings, Pair, Sizes, for_each_side, paddings, same_padding
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.count import product
 from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
@@ -19,11 +19,11 @@ from archcalc.core.windows import Window
 from archcalc.spec.node import Node, Size
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("conv",)
 MAY_STAND_ALONE = False
-DEPTHWISE = "depthwise"
 
 
 class ConvFields(Node):
@@ -37,7 +37,7 @@ class ConvFields(Node):
         description="Zeros at each end; `same` for ⌈size/stride⌉ places, `valid` for no zeros.",
     )
     dilation: Sizes = Field(examples=[2], default=1, description="Places between two weights of a filter.")
-    groups: Any = Field(
+    groups: Groups = Field(
         examples=[32], default=1, description="Groups of channels with filters of their own, or `depthwise`."
     )
     bias: bool = Field(examples=[False], default=True, description="A learned number added to each channel.")
@@ -164,10 +164,8 @@ def need_map(word: str, shape: Shape, place: Place) -> None:
         raise place.wrong(fact, "give `input` sides, such as 3 × 224 × 224, or `reshape` the vector before", word)
 
 
-def groups_of(said: Any, into: int, out: int, place: Place) -> int:
-    groups = into if said == DEPTHWISE else said
-    if not isinstance(groups, int) or isinstance(groups, bool) or groups < 1:
-        raise place.wrong(f"expected a number of groups, or depthwise, found {said!r}", key="groups")
+def groups_of(said: int | str, into: int, out: int, place: Place) -> int:
+    groups = into if isinstance(said, str) else said
     for what, channels in (("come in", into), ("come out", out)):
         if channels % groups:
             fact = f"{groups} groups, but {channels} channels {what}"

@@ -14,7 +14,8 @@ from archcalc.layers.dropout import dropped
 from archcalc.spec.node import Node
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("dropout",)
 MAY_STAND_ALONE = False

@@ -8,10 +8,12 @@ from pydantic import Field
 
 from archcalc.archs.network.layer import Sequence
 from archcalc.archs.network.shape import Shape
+from archcalc.archs.network.values import Layers
 from archcalc.spec.node import Node
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("layers", "block")
 MAY_STAND_ALONE = False
@@ -19,7 +21,7 @@ MAY_STAND_ALONE = False
 
 class GroupFields(Node):
     main: ClassVar[str] = "inside"
-    inside: list[Any] = Field(examples=[["relu"]], description="The layers, one after the other.")
+    inside: Layers = Field(examples=[["relu"]], description="The layers, one after the other.")
 
 
 def title(given: dict[str, Any]) -> str:

@@ -11,23 +11,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import Field
 
 from archcalc.archs.network.layer import Sequence
+from archcalc.archs.network.names import INPUT
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace, parts
+from archcalc.archs.network.values import Layers
 from archcalc.core.errors import did_you_mean
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.spec.node import Node, shown
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("add", "subtract", "concat", "multiply")
 MAY_STAND_ALONE = False
-INPUT = "input"
 
 
 class JoinFields(Node):
     main: ClassVar[str] = "branches"
-    branches: list[Any] = Field(
+    branches: Layers = Field(
         examples=[["input", ["relu"]]],
         min_length=2,
         description="Lists of layers, `input`, or names of earlier layers.",
@@ -108,8 +110,8 @@ def _branch(said: Any, index: int, shape: Shape, place: Place, reader: Reader) -
     name = f"branch_{index + 1}"
     if isinstance(said, str) and (said == INPUT or said in place.signals):
         signal = "" if said == INPUT else said
-        return Branch(name, signal, Sequence(())), place.signals.get(said, shape)
-    if isinstance(said, str) and said not in reader.blocks:
+        return Branch(name, signal, Sequence(())), place.signals[said].shape if signal else shape
+    if isinstance(said, str) and said not in (*reader.blocks, *place.scope):
         known = (INPUT, *place.signals)
         raise place.wrong(f"no earlier layer called {shown(said)}", did_you_mean(said, known))
     items = said if isinstance(said, list) else [said]
@@ -119,6 +121,10 @@ def _branch(said: Any, index: int, shape: Shape, place: Place, reader: Reader) -
 
 def _joined(word: str, shapes: list[Shape], crop: bool, place: Place) -> Shape:
     told = " and ".join(map(str, shapes))
+    if len({len(shape.sides) for shape in shapes}) > 1:
+        raise place.wrong(
+            f"the branches give {told}: maps and vectors", "`flatten` the maps, or `reshape` the vectors", word
+        )
     smallest = tuple(map(min, zip(*(shape.sides for shape in shapes), strict=False)))
     if crop:
         shapes = [Shape(shape.channels, smallest) for shape in shapes]

@@ -18,7 +18,8 @@ from archcalc.layers.linear import linear
 from archcalc.spec.node import Node, Size
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("linear",)
 MAY_STAND_ALONE = False

@@ -19,7 +19,8 @@ from archcalc.core.roles import Role
 from archcalc.spec.node import Node, Size
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("norm",)
 MAY_STAND_ALONE = False

@@ -16,7 +16,8 @@ from archcalc.core.windows import Bins, Window
 from archcalc.spec.node import Node
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("pool",)
 MAY_STAND_ALONE = False

@@ -9,13 +9,14 @@ from pydantic import Field
 
 from archcalc.archs.network.kinds.conv import need_map, padded
 from archcalc.archs.network.shape import Shape
-from archcalc.archs.network.sizes import Pair, paddings
+from archcalc.archs.network.sizes import ALONE, Pair, as_paddings, paddings
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.spec.node import Node
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("pad", "slice", "shuffle")
 MAY_STAND_ALONE = False
@@ -71,15 +72,19 @@ def read(word: str, fields: RearrangeFields, shape: Shape, place: Place, reader:
 
 def _pad(said: Any, shape: Shape, place: Place) -> tuple[Pad, Shape]:
     need_map("pad", shape, place)
-    if not isinstance(said, int | list | tuple) or isinstance(said, bool):
-        raise place.wrong("expected zeros at each end, such as 1, or [[0, 1], [0, 1]]", key="pad")
-    found = paddings(tuple(said) if isinstance(said, list) else said, len(shape.sides), place)
+    hint = "give zeros at each end, such as 1, or [[0, 1], [0, 1]]"
+    if said in ALONE:
+        raise place.wrong(f"expected a number, found {said}", hint, "pad")
+    try:
+        found = paddings(as_paddings(said), len(shape.sides), place)
+    except ValueError as reason:
+        raise place.wrong(str(reason), hint, "pad") from None
     sides = tuple(size + sum(ends) for size, ends in zip(shape.sides, found, strict=True))
     return Pad(found), Shape(shape.channels, sides)
 
 
 def _slice(said: Any, shape: Shape, place: Place) -> tuple[Slice, Shape]:
-    whole = isinstance(said, list | tuple) and len(said) == 2 and all(isinstance(each, int) for each in said)
+    whole = isinstance(said, list | tuple) and len(said) == 2 and all(type(each) is int for each in said)
     if not whole or not 0 <= said[0] < said[1] <= shape.channels:
         fact = f"expected two channels from 0 to {shape.channels}, such as [0, {max(1, shape.channels // 2)}]"
         raise place.wrong(fact, key="slice")

@@ -15,7 +15,8 @@ from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.spec.node import Node
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("flatten", "reshape")
 MAY_STAND_ALONE = True

@@ -6,7 +6,7 @@ Where the layers change the shape, `shortcut` says what happens: layers for the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -16,11 +16,13 @@ from archcalc.archs.network.kinds.join import join
 from archcalc.archs.network.layer import Sequence
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace
+from archcalc.archs.network.values import Layers, Words
 from archcalc.core.ir import Module, Tensor
 from archcalc.spec.node import Node
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("residual",)
 MAY_STAND_ALONE = False
@@ -29,10 +31,10 @@ NONE = "none"
 
 class ResidualFields(Node):
     main: ClassVar[str] = "branch"
-    branch: list[Any] = Field(
+    branch: Layers = Field(
         examples=[[{"conv": 64, "kernel": 1}]], description="Layers whose output is added to what comes in."
     )
-    shortcut: Any = Field(
+    shortcut: Annotated[Any, Words()] = Field(
         examples=["none"],
         default=None,
         description="Layers of the skip where the shape changes, or `none` for no skip there.",

@@ -15,7 +15,8 @@ from archcalc.core.roles import Role
 from archcalc.spec.node import Node
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("response_norm",)
 MAY_STAND_ALONE = True

@@ -6,26 +6,28 @@ z = mean + e^(log_variance / 2) · noise, with noise drawn anew for every sample
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
 from archcalc.archs.network.layer import Sequence
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace
+from archcalc.archs.network.values import Layers
 from archcalc.core.ir import Module, Tensor
 from archcalc.spec.node import Node
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("sample",)
 MAY_STAND_ALONE = False
 
 
 class Distribution(Node):
-    mean: list[Any] = Field(examples=[[{"linear": 20}]], description="Layers that give the mean.")
-    log_variance: list[Any] = Field(
+    mean: Layers = Field(examples=[[{"linear": 20}]], description="Layers that give the mean.")
+    log_variance: Layers = Field(
         examples=[[{"linear": 20}]], description="Layers that give the logarithm of the variance."
     )
 

@@ -13,7 +13,8 @@ from archcalc.core.ir import Module, Tensor
 from archcalc.spec.node import Node
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("scale",)
 MAY_STAND_ALONE = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from archcalc.archs.network.kinds.activation import Act, Activation, act_behind
 from archcalc.archs.network.kinds.conv import finished, grouped, groups_of, need_map, places_of, taps_of
 from archcalc.archs.network.kinds.norm import Norm, NormFields, norm_behind
 from archcalc.archs.network.shape import Shape
-from archcalc.archs.network.sizes import FromZero, Sizes, for_each_side
+from archcalc.archs.network.sizes import FromZero, Groups, Sizes, for_each_side
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.count import product
 from archcalc.core.ir import Module, Tensor, axes
@@ -20,7 +20,8 @@ from archcalc.core.windows import Spread
 from archcalc.spec.node import Node, Size
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("transposed_conv",)
 MAY_STAND_ALONE = False
@@ -34,7 +35,7 @@ class TransposedConvFields(Node):
     padding: FromZero = Field(examples=[1], default=0, description="Places that are cut off at both ends.")
     output_padding: FromZero = Field(examples=[1], default=0, description="Places that are added at the far end.")
     dilation: Sizes = Field(examples=[2], default=1, description="Places between two weights of a filter.")
-    groups: Any = Field(
+    groups: Groups = Field(
         examples=[2], default=1, description="Groups of channels with filters of their own, or `depthwise`."
     )
     bias: bool = Field(examples=[False], default=True, description="A learned number added to each channel.")

@@ -15,7 +15,8 @@ from archcalc.core.windows import Enlarged
 from archcalc.spec.node import Node, Size
 
 if TYPE_CHECKING:
-    from archcalc.archs.network.reader import Place, Reader
+    from archcalc.archs.network.place import Place
+    from archcalc.archs.network.reader import Reader
 
 WORDS = ("upsample", "pixel_shuffle")
 MAY_STAND_ALONE = False

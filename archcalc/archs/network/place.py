@@ -1,0 +1,41 @@
+"""Where a layer stands while a spec is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from archcalc.archs.network.expression import Scope
+from archcalc.archs.network.shape import Shape
+from archcalc.core.errors import InputError, Path
+
+
+class Signal(NamedTuple):
+    """An output that the spec gives a name: its shape, and where the name stands."""
+
+    shape: Shape
+    path: Path
+
+
+@dataclass(frozen=True)
+class Place:
+    """Its path in the spec, the names of its block, the signals it may read, and how deep in blocks and lists it is."""
+
+    path: Path
+    scope: Scope = field(default_factory=dict)
+    signals: dict[str, Signal] = field(default_factory=dict)
+    blocks: int = 0
+    lists: int = 0
+    defaults: Path = ()  # where fields may stand that its own item does not have
+
+    def below(self, *keys: str | int) -> Place:
+        defaults = (*self.defaults, *keys) if self.defaults else ()
+        return replace(self, path=(*self.path, *keys), defaults=defaults)
+
+    def wrong(self, fact: str, hint: str = "", key: str | int | None = None) -> InputError:
+        return InputError(fact, hint, fields=self.paths(*(() if key is None else (key,))))
+
+    def paths(self, *keys: str | int) -> list[Path]:
+        """Where a field may stand, likeliest first."""
+        defaults = [(*self.defaults, *keys)] if self.defaults else []
+        return [(*self.path, *keys), *defaults, self.path]
