@@ -12,7 +12,7 @@ from archcalc.core.assumptions import Topic, all_on
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
 from archcalc.core.visible import SURROGATES, UNSEEN, escaped
-from archcalc.run.keywords import ChartKeywords, FitKeywords, FlopsKeywords, MemoryKeywords
+from archcalc.run.keywords import ChartKeywords, FitKeywords, FlopsKeywords, MemoryKeywords, ParamsKeywords
 from archcalc.run.options import Options
 from archcalc.run.traces import Change, Traces
 from archcalc.spec.defaults import Default, assumed
@@ -171,20 +171,14 @@ class Model:
         return tuple(declared(self.spec, self.resolved)) if declared else ()
 
     @checked()
-    def params(self, *, depth: int | None = None, explain: bool = False, names: bool = False) -> ParamsReport:
-        from archcalc.analyze.params import USUAL_DEPTH, params
+    def params(
+        self, *, depth: int | None = None, explain: bool = False, names: bool = False, **options: Unpack[ParamsKeywords]
+    ) -> ParamsReport:
+        """Parameter counts; options are those of `archcalc params`."""
+        from archcalc.analyze.adapted import counted
 
-        return params(
-            self.build(),
-            model=self.name,
-            precision=self.spec.precision,
-            scope=self.scope,
-            stored=self.stored_bytes,
-            stored_as=self.stored.note if self.stored else "",
-            depth=depth or USUAL_DEPTH,
-            explain=explain,
-            names=names,
-        )
+        asked = Options.of("params", options, besides=("depth", "explain", "names"))
+        return counted(self, asked, depth=depth, explain=explain, names=names)
 
     @checked()
     def shapes(

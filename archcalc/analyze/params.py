@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
-from archcalc.analyze.diagram.graph import PartKind
-from archcalc.analyze.diagram.kinds import of_weights
 from archcalc.analyze.equations import Block, blocks, tables
 from archcalc.analyze.equations import notes as equation_notes
+from archcalc.analyze.params_rows import Row, count_where, one_copy, rows_of
+from archcalc.analyze.trained import AS_SPECIFIED, Trained
 from archcalc.core.assumptions import Assumption, Topic, all_on
-from archcalc.core.count import Count, total
-from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, fold, walk
+from archcalc.core.count import Count
+from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, fold
 from archcalc.core.notes import doubts_of, notes_of
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
@@ -24,28 +24,6 @@ from archcalc.storage.packed_tensors import SCALE
 USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
 FP32 = Assumption(Topic.PRECISION, "fp32 weights: the spec names no precision", "fp32")
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
-
-
-@dataclass(frozen=True)
-class Row:
-    """A module's subtotal, a named part of one, or a tensor. The tensors' totals add up to the model's."""
-
-    path: str
-    kind: str  # module, part, tensor
-    shape: tuple[int, ...] | None
-    each: Count
-    repeat: Count
-    total: Count
-    tied_to: str | None = None
-    title: str = field(default="", repr=False)
-    times: int = 1
-    raised: int = 0  # levels above it that are not shown
-    terms: tuple[str, ...] = field(default=(), repr=False)  # as terms of a sum: its own name, of equal parts all
-    part: PartKind = PartKind.OTHER  # what kind of part of a model it is, or belongs to
-
-    @property
-    def depth(self) -> int:
-        return self.path.count(".") - self.raised
 
 
 @dataclass(frozen=True)
@@ -63,6 +41,8 @@ class ParamsReport(Report):
     groups: dict[str, Count]
     precision: str
     rows: tuple[Row, ...]
+    adapters: Count = field(default_factory=lambda: Count(0))  # LoRA's, which are part of the total
+    trained_as: str = ""  # where that was asked for: `LoRA r8 on q, v`
     stored: int | None = None  # bytes as a quantised checkpoint keeps them
     scales: Count = field(default_factory=lambda: Count(0))  # with zeros and indices, beside packed weights of a file
     depth: int = USUAL_DEPTH
@@ -70,11 +50,23 @@ class ParamsReport(Report):
     explain: bool = False
     names: bool = False
 
+    @property
+    def frozen(self) -> int:
+        return int(self.total) - int(self.trainable)
+
+    def title(self) -> str:
+        return " · ".join(filter(None, (self.model, self.trained_as)))
+
+    def answer(self) -> str:
+        """What is trained, where that was asked for."""
+        if not self.trained_as:
+            return ""
+        return f"{self.trainable:,} of {self.total:,} parameters trainable · {100 * self.trainable / self.total:.4f} %"
+
     def figures(self) -> Sequence[Figure]:
         own = "it has no weights of its own" if self.without_head == self.total else ""
         headless = Figure("without output layer", self.without_head, note=own)
         groups = [Figure(name, count) for name, count in self.groups.items() if count]
-        frozen = [Figure("trainable", self.trainable)] if self.trainable != self.total else []
         active = [Figure("active per token", self.active)] if self.active != self.total else []
         active_non_embedding = [Figure("non-embedding, active", self.active_non_embedding)] if active else []
         beside = {"scales and zeros": self.scales, "buffers": self.buffers}
@@ -84,7 +76,7 @@ class ParamsReport(Report):
             Figure("parameters", self.total),
             *active,
             *groups,
-            *frozen,
+            *self._trained(),
             *((headless, Figure("non-embedding", self.non_embedding)) if groups else ()),
             *active_non_embedding,
             Figure(f"bytes in {self.precision}", self.bytes, "bytes"),
@@ -92,10 +84,17 @@ class ParamsReport(Report):
             *others,
         )
 
+    def _trained(self) -> list[Figure]:
+        adapters = [Figure("LoRA adapters", self.adapters)] if self.adapters else []
+        apart = [Figure("trainable", self.trainable), Figure("frozen", self.frozen)] if self.frozen else []
+        return [*adapters, *apart]
+
     def table(self) -> Table:
-        columns = [Column("part", "name"), Column("×", "times"), Column("one", "count"), Column("total", "count")]
+        one = Column("one", "count", spare=bool(self.frozen) and not self.explain)
+        columns = [Column("part", "name"), Column("×", "times"), one, Column("total", "count")]
         lines = [self._line(row) for row in _equal_parts_joined(self._shown())]
-        return Table((*columns, Column("share", "share")), tuple(lines))
+        trainable = [Column("trainable", "count")] if self.frozen else []
+        return Table((*columns, *trainable, Column("share", "share")), tuple(lines))
 
     def more(self) -> Sequence[Table]:
         return tables(self.equations) if self.explain else ()
@@ -131,17 +130,20 @@ class ParamsReport(Report):
         share = row.total / self.total if row.kind != "part" and self.total else None
         title = f"{row.title} = {row.tied_to}" if row.tied_to else row.title
         working = None if row.tied_to else self._working(row.each, row.terms)
-        return Line((title, row.times, row.each, row.total, share), row.depth, working=working)
+        trained = row.trainable if row.kind != "part" else None
+        trainable = [trained] if self.frozen else []
+        return Line((title, row.times, row.each, row.total, *trainable, share), row.depth, working=working)
 
     def _working(self, count: Count, terms: tuple[str, ...]) -> Working | None:
         return Working(count, terms, "P", self.names) if self.explain else None
 
     def working(self) -> Working | None:
-        return self._working(self.total, ())
+        asked = self.adapters if self.trained_as else self.total
+        return self._working(asked, ()) if asked else None
 
     def record(self) -> dict[str, Any]:
-        figures = ["total", "trainable", "non_embedding", "without_head", "active", "active_non_embedding"]
-        figures += ["bytes", "buffers"]
+        figures = ["total", "trainable", "frozen", "adapters", "non_embedding", "without_head"]
+        figures += ["active", "active_non_embedding", "bytes", "buffers"]
         stored = {"stored_bytes": self.stored} if self.stored is not None else {}
         return {
             "schema_version": SCHEMA_VERSION,
@@ -161,7 +163,12 @@ class ParamsReport(Report):
     def _row_record(self, row: Row) -> dict[str, Any]:
         keys = ("path", "kind", "shape", "each", "repeat", "total")
         worked = row.each.worked(names=self.names)
-        return {**{key: getattr(row, key) for key in keys}, "worked": worked, "tied_to": row.tied_to}
+        return {
+            **{key: getattr(row, key) for key in keys},
+            "worked": worked,
+            "tied_to": row.tied_to,
+            "trainable": row.trainable,
+        }
 
 
 def _is_all_of(row: Row, above: Row) -> bool:
@@ -186,6 +193,7 @@ def params(
     scope: Scope = WHOLE,
     stored: int | None = None,
     stored_as: str = "",
+    trained: Trained = AS_SPECIFIED,
     depth: int = USUAL_DEPTH,
     explain: bool = False,
     names: bool = False,
@@ -201,20 +209,22 @@ def params(
     mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
     return ParamsReport(
         model=model,
-        assumptions=(*exact, *explained, *notes_of(root), *in_words, *assumed),
+        assumptions=(*exact, *trained.notes, *explained, *notes_of(root), *in_words, *assumed),
         scope=scope,
         total=counted,
-        trainable=_where(root, lambda param: param.trainable),
-        non_embedding=_where(root, _is_inside),
-        without_head=_where(root, lambda param: param.owner.group != ModuleGroup.HEAD),
+        trainable=count_where(root, trained.of),
+        non_embedding=count_where(root, _is_inside),
+        without_head=count_where(root, lambda param: param.owner.group != ModuleGroup.HEAD),
         active=_active(root),
         active_non_embedding=_active(root, _is_inside),
         bytes=in_file or plain,
         buffers=_beside(root, lambda tensor: tensor.role != SCALE),
         scales=_beside(root, lambda tensor: tensor.role == SCALE),
-        groups={label: _where(root, lambda param, group=group: param.owner.group == group) for group, label in _GROUPS},
+        groups={label: count_where(root, _of_group(group)) for group, label in _GROUPS},
         precision="the file" if mixed else precision or "fp32",
-        rows=tuple(_rows(root, Count(1))),
+        rows=tuple(rows_of(root, Count(1), trained.of)),
+        adapters=trained.adapters,
+        trained_as=trained.words,
         stored=stored,
         depth=depth,
         equations=equations,
@@ -236,8 +246,8 @@ def _beside(root: Module, wanted: Callable[[Tensor], bool]) -> Count:
 _GROUPS = (("embedding", "embeddings"), ("blocks", "blocks"), ("head", "head"))
 
 
-def _where(root: Module, wanted: Any) -> Count:
-    return fold(root, lambda module: sum(int(p.elements) for p in module.params.values() if wanted(p)))
+def _of_group(group: str) -> Callable[[Param], bool]:
+    return lambda param: param.owner.group == group
 
 
 def _active(root: Module, wanted: Callable[[Param], bool] = lambda param: True) -> Count:
@@ -264,61 +274,3 @@ def _elements(shape: tuple[int, ...]) -> int:
     for size in shape:
         number *= size
     return number
-
-
-def one_copy(module: Module) -> Count:
-    """The parameters of one copy, worked as a person would: layers of weights written out, anything larger by its
-    subtotals."""
-    own = [param.elements for param in module.params.values()]
-    children = [child for child in module.children if holds_params(child)]
-    if not own and len(children) == 1 and children[0].repeat == 1:  # what only wraps another says no more than it
-        return one_copy(children[0])
-    if all(not any(map(holds_params, child.children)) for child in children):
-        return total([total(own), *(child.repeat * one_copy(child) for child in children)])
-    return total([*own, *map(_as_term, children)])
-
-
-def _as_term(module: Module) -> Count:
-    """`12 × 4,203,264`: a stack that holds nothing but its blocks is written as its blocks."""
-    children = [child for child in module.children if holds_params(child)]
-    if not module.params and len(children) == 1 and children[0].repeat > 1:
-        return module.repeat * _as_term(children[0])
-    return module.repeat * Count.named(module.term, one_copy(module), subtotal=True)
-
-
-def holds_params(module: Module) -> bool:
-    return any(inner.params for inner, _ in walk(module))
-
-
-def _rows(module: Module, above: Count) -> Iterator[Row]:
-    """A module before what it holds; its parts and tensors before its children."""
-    repeat = above * module.repeat
-    tied = list(_tied(module))
-    is_used = holds_params(module) or tied or any(any(_tied(inner)) for inner, _ in walk(module))
-    if module.parent and not is_used:
-        return
-    each = one_copy(module)
-    path = module.path
-    size = each, repeat, repeat * each
-    kind, title = of_weights(module), module.full_name
-    yield Row(path or "model", "module", None, *size, title=title, times=module.repeat, terms=(module.term,), part=kind)
-    prefix = f"{path}." if path else ""
-    for part in module.parts:
-        title = part.name.replace("_", " ")
-        size = part.elements, repeat, repeat * part.elements
-        yield Row(prefix + part.name, "part", part.shape, *size, title=title, terms=(title,))
-    for name, param in module.params.items():
-        size = param.elements, repeat, repeat * param.elements
-        yield Row(prefix + name, "tensor", param.shape, *size, title=name, terms=(name,), part=kind)
-    for param in tied:
-        owner = f"{param.owner.path}.{param.name}"
-        yield Row(prefix + param.name, "tensor", param.shape, Count(0), repeat, Count(0), owner, title=param.name)
-    for child in module.children:
-        yield from _rows(child, repeat)
-
-
-def _tied(module: Module) -> Iterator[Param]:
-    """Parameters of another module that this one computes with."""
-    used = {tensor: None for op in module.ops for tensor in op.inputs if isinstance(tensor, Param)}
-    own = module.parent if module.is_section else module  # a section uses the parameters of its parent
-    return (param for param in used if param.owner is not own)

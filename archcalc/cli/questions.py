@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from archcalc.cli.declared import takes_options
 from archcalc.cli.options import (
     Batch,
     Depth,
@@ -18,10 +19,14 @@ from archcalc.cli.options import (
     loaded,
     show,
 )
+from archcalc.run.options import Options
 
 
+@takes_options
 def params(
     model: ModelName = "textbook",
+    *,
+    options: Options,
     set: Set = [],
     explain: Annotated[
         bool,
@@ -36,11 +41,13 @@ def params(
     tgt_seq: TgtSeq = None,
     trace: Trace = False,
 ) -> None:
-    """Parameter counts, layer by layer."""
+    """Parameter counts, layer by layer; with LoRA or frozen layers also which of them are trained."""
     check_names(names, explain, format)
     chosen = loaded(model, set, trace=trace)
     chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
-    show(chosen.params(explain=explain, names=names, depth=depth or 4), format)
+    from archcalc.analyze.adapted import counted
+
+    show(counted(chosen, options, explain=explain, names=names, depth=depth), format)
 
 
 def shapes(

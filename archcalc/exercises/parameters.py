@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from archcalc.analyze.params import holds_params, one_copy
+from archcalc.analyze.params_rows import holds_params, one_copy
 from archcalc.core.count import Count
 from archcalc.core.expression import Product, Sum
 from archcalc.core.ir import Module, ModuleGroup, Part

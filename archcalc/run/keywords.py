@@ -12,6 +12,15 @@ Size = int | str | None  # a whole number, or as people write it: 8k
 Names = str | Sequence[str] | None  # q,v or a list of names
 
 
+class ParamsKeywords(TypedDict, total=False):
+    """Keywords of `model.params` about what is trained."""
+
+    freeze: Names
+    lora: Size
+    lora_targets: Names
+    code: str | None
+
+
 class SharedKeywords(TypedDict, total=False):
     """Keywords that `model.flops` and `model.memory` share."""
 

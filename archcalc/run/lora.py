@@ -12,7 +12,7 @@ from math import prod
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import product
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.core.ir import Axis, Dim, Module, ModuleGroup, Op, Param, Region, Tensor, walk
+from archcalc.core.ir import Axis, Dim, Module, Op, Param, Region, Tensor, walk
 from archcalc.core.roles import Role
 
 USUAL_TARGETS = ("q", "v")  # Hu et al. 2021, arXiv:2106.09685, section 4.2
@@ -47,15 +47,19 @@ def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
         if target != EVERY_LINEAR and not any(_is_named(module, target) for module, _ in found):
             hint = f"{did_you_mean(target, names)} (or all)"
             raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
-    adapted = [pair for pair in found if any(_is_meant(pair[0], target) for target in wanted)]
+    adapted = [pair for pair in found if any(_is_meant(*pair, target) for target in wanted)]
+    if not adapted:
+        hint = f"name it: --lora-targets {found[0][0].name}" if found else "leave --lora out"
+        raise InputError("no linear layer but the last one is there to adapt", hint, field="--lora-targets")
     _check_rank(rank, adapted, every=EVERY_LINEAR in wanted)
     for module, op in adapted:
         _adapt(module, op, Dim.of("lora_rank", rank))
 
 
-def _is_meant(module: Module, target: str) -> bool:
-    """`all` leaves out the head, which has to be named."""
-    return _is_named(module, target) or (target == EVERY_LINEAR and module.group != ModuleGroup.HEAD)
+def _is_meant(module: Module, op: Op, target: str) -> bool:
+    """`all` leaves out the layer that gives the answer, which has to be named."""
+    last = any(isinstance(one, Param) and one.weight_role.gives_scores for one in op.inputs)
+    return _is_named(module, target) or (target == EVERY_LINEAR and not last)
 
 
 def _is_named(module: Module, target: str) -> bool:
@@ -99,8 +103,8 @@ class Lora:
 
 
 def _is_linear(module: Module, op: Op) -> bool:
-    """A product with the module's own matrix."""
-    own = (one for one in op.inputs if isinstance(one, Param) and one.owner is module)
+    """A product with the module's own matrix, which is no recurrent cell's: libraries adapt linear layers."""
+    own = [one for one in op.inputs if isinstance(one, Param) and one.owner is module and one.weight_role.is_linear]
     return module.takes_adapters and op.traits.contraction and any(len(one.axes) == 2 for one in own)
 
 
@@ -110,7 +114,7 @@ def _adapt(module: Module, op: Op, rank: Dim) -> None:
     into = op.over
     lora = module.child(_free_name(module, weight))
     if module.stands_for:
-        lora.memory_notes.append(_as_a_whole(module))
+        lora.work_notes.append(_as_a_whole(module))
     down, up = _matrices(module, lora, weight, into, rank)
     hidden = lora.record("contract", x, down, to=(*x.axes[:-1], (rank,)), over=into)
     change = lora.record("scale", lora.record("contract", hidden, up, to=op.output.axes, over=(rank,)))

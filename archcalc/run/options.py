@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from archcalc.core.mesh import Plan
     from archcalc.run.engine.on_device import DeviceFacts
 
+TRAINED = "train"  # what decides which parameters there are are options of training
 USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command; a report has both
 
 
@@ -49,7 +50,7 @@ class Options(
         keywords of the command, so that a misspelt one gets a suggestion."""
         known = dict(options_of(command))
         values = dict(_values(given, known, besides))
-        mode = values.pop("mode", None) or USUAL_MODE[command]
+        mode = values.pop("mode", None) or USUAL_MODE.get(command, TRAINED)
         sizes = Sizes(**{name: values.pop(name) for name, _ in declared(Sizes) if name in values})
         made = cls(mode=mode, sizes=sizes, **values)
         made.check()
@@ -113,7 +114,13 @@ def options_of(command: str) -> Iterator[tuple[str, Option]]:
     """The options that a command takes, in the order of its help."""
     own = dict(declared(Options))
     ordered = {"mode": own.pop("mode"), **dict(declared(Sizes)), **own}
-    return ((name, one) for name, one in ordered.items() if not one.commands or command in one.commands)
+    return ((name, one) for name, one in ordered.items() if _takes(command, one))
+
+
+def _takes(command: str, one: Option) -> bool:
+    if command == "params":
+        return one.of_params
+    return not one.commands or command in one.commands
 
 
 def other_names(options: Iterable[tuple[str, Option]]) -> dict[str, str]:

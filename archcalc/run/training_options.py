@@ -49,18 +49,21 @@ class TrainingOptions:
         names,
         metavar="LAYER",
         modes=TRAIN,
+        of_params=True,
         repeatable=True,
     )
     lora: int | None = option(
         "LoRA: train only adapters of this rank. Inference: hold adapters of this rank beside the weights.",
         size,
         metavar="RANK",
+        of_params=True,
         also=("lora_rank", "lora_r", "max_lora_rank"),
     )
     lora_targets: tuple[str, ...] | None = option(
         'Linear layers to adapt (default q,v; "all" for every linear layer, the default of inference).',
         names,
         metavar="LAYERS",
+        of_params=True,
         also=("target_modules", "lora_target_modules"),
     )
     compile: str | None = option(
@@ -76,6 +79,7 @@ class TrainingOptions:
         word,
         metavar="NAME[@DATE]",
         **OF_TRAINING,
+        of_params=True,
     )
     habit: tuple[str, ...] | None = option(
         "Another choice that the training code leaves, such as loss=in_place_fp32. Repeatable.",

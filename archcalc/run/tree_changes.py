@@ -21,12 +21,7 @@ from archcalc.run.traces import Change
 
 def tree_changes(run: Run) -> Iterator[Change]:
     """In the order in which they are made."""
-    if run.stage:
-        yield run.stage.cut
-    if _is_lowered(run):
-        yield from own_parameters(run.code.habits)
-    if run.trains and run.lora:
-        yield lora.Lora(run.lora, run.lora_targets)
+    yield from parameter_changes(run)
     if run.plan.tp > 1 and run.code.habits.parallel_head == "gathered":
         yield gather_logits
     yield from _of_loss(run)
@@ -35,6 +30,16 @@ def tree_changes(run: Run) -> Iterator[Change]:
         yield sequence_parallel.split_sequence
     if run.plan.sp and run.code.habits.gathered == "again":
         yield gather_again
+
+
+def parameter_changes(run: Run) -> Iterator[Change]:
+    """Those that decide which parameters there are."""
+    if run.stage:
+        yield run.stage.cut
+    if _is_lowered(run):
+        yield from own_parameters(run.code.habits)
+    if run.trains and run.lora:
+        yield lora.Lora(run.lora, run.lora_targets)
 
 
 def _is_lowered(run: Run) -> bool:

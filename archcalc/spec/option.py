@@ -27,6 +27,7 @@ class Option:
     modes: tuple[str, ...] = ()  # in which it has an effect; empty: in all of them
     commands: tuple[str, ...] = ()  # that take it; empty: all of them
     also: tuple[str, ...] = ()  # what other tools call it, accepted as well
+    of_params: bool = False  # it also decides which parameters there are, or which are trained
     repeatable: bool = False  # on the command line
     one_dash: tuple[str, ...] = ()  # how other tools write it there: -ngl
 

@@ -128,14 +128,14 @@ def test_pytorch_counts_the_same() -> None:
 
 
 def test_lora_saves_the_products_of_frozen_weights() -> None:
-    """Adapters of rank 16 at q and v: no gradient of a weight but theirs, none of what enters the first block, and
-    none of its keys, which nothing in front of them learns from."""
+    """Adapters of rank 16 beside the one matrix of queries, keys and values: no gradient of a weight but theirs, and
+    none of what enters the first block."""
     model, rank = load("gpt2"), 16
     plain, lora = model.flops(), model.flops(lora=rank)
-    adapters = L * 2 * (2 * S * D * rank + 2 * S * rank * D)
+    adapters = L * (2 * S * D * rank + 2 * S * rank * 3 * D)
     assert lora.forward == plain.forward + adapters
     weights = (L * (4 * D * D + 2 * D * F) + D * V) * 2 * S
-    into_first = 3 * 2 * S * D * D + 2 * 2 * S * D * rank + 2 * S * S * D
+    into_first = 2 * S * D * 3 * D + 2 * S * D * rank
     assert lora.backward == plain.backward + 2 * adapters - weights - into_first
 
 

@@ -19,10 +19,10 @@ from archcalc.spec import paths
 if TYPE_CHECKING:
     from conftest import Run, Write
 
-FIGURES = ["total", "trainable", "non_embedding", "without_head", "active", "active_non_embedding"]
-FIGURES += ["bytes", "buffers"]
+FIGURES = ["total", "trainable", "frozen", "adapters", "non_embedding", "without_head"]
+FIGURES += ["active", "active_non_embedding", "bytes", "buffers"]
 PARAMS_KEYS = ["schema_version", "model", "scope", "left_out", *FIGURES, "assumptions", "rows"]
-ROW_KEYS = ["path", "kind", "shape", "each", "repeat", "total", "worked", "tied_to"]
+ROW_KEYS = ["path", "kind", "shape", "each", "repeat", "total", "worked", "tied_to", "trainable"]
 
 
 def test_the_keys_of_params(run: Run) -> None:

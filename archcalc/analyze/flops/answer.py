@@ -36,6 +36,7 @@ from archcalc.run.resolve import resolve
 from archcalc.run.resolved import Run
 from archcalc.run.shown import of_model, shown_choices
 from archcalc.run.traces import Change
+from archcalc.run.tree_changes import parameter_changes
 from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
@@ -106,14 +107,18 @@ def _shared(model: Model, asked: Options) -> tuple[Workload, Share]:
     if model.spec.family == "weights":
         hint = "give the model's config.json or a spec"
         raise InputError("a weights file does not describe the computation", hint)
-    return load, _share(asked, model.build(load, _changes(asked)), load)
+    return load, _share(asked, model.build(load, tuple(_changes(model, asked))), load)
 
 
-def _changes(asked: Options) -> tuple[Change, ...]:
-    """Changes to the traced tree: LoRA adapters, and the collectives of sequence parallelism."""
-    adapters = [lora.Lora(asked.lora, asked.adapted)] if asked.lora else []
-    cut = [sequence_parallel.split_sequence] if asked.sp else []
-    return (*adapters, *cut)
+def _changes(model: Model, asked: Options) -> Iterator[Change]:
+    """Changes to the traced tree: LoRA adapters, in training of the matrices that the code has, and the collectives of
+    sequence parallelism."""
+    if asked.lora and asked.trains:
+        yield from parameter_changes(resolve(model, asked))
+    elif asked.lora:
+        yield lora.Lora(asked.lora, asked.adapted)
+    if asked.sp:
+        yield sequence_parallel.split_sequence
 
 
 def _share(asked: Options, root: Module, load: Workload) -> Share:

@@ -70,6 +70,8 @@ class MemoryReport(Report):
     weights: str = ""  # their format
     depth: int = USUAL_DEPTH
     timeline: bool = False
+    trainable: int = 0  # parameters, of the whole model or of a stage of a pipeline
+    frozen: int = 0
     device: Later[DeviceMemory] | None = field(default=None, compare=False)
     outside: int = 0  # of the device, beyond the share that an engine fills
     claims: Claims = NOTHING_CLAIMED
@@ -147,7 +149,12 @@ class MemoryReport(Report):
         whole = Figure("weights and states", sum(self.states.values()), "bytes")
         padding = Figure("padding, all GPUs", self.padding, "bytes", "FSDP2 gives every GPU the same number of rows")
         others = [Figure(f"{name}, on its own GPU", size, "bytes") for name, size in self.elsewhere.items()]
-        return [*self._on_device(), whole, *([padding] if self.padding else []), *offloaded, *others]
+        return [*self._on_device(), whole, *self._trained(), *([padding] if self.padding else []), *offloaded, *others]
+
+    def _trained(self) -> list[Figure]:
+        """How many parameters, where not all of them are trained."""
+        numbers = {"trainable parameters": self.trainable, "frozen parameters": self.frozen}
+        return [Figure(name, number) for name, number in numbers.items()] if self.frozen else []
 
     def _on_device(self) -> Iterator[Figure]:
         """From the bytes of tensors to what is taken from the device."""
@@ -228,6 +235,7 @@ class MemoryReport(Report):
 
     def record(self) -> dict[str, Any]:
         band = self.band.fraction if self.band else None
+        trained = {"trainable": self.trainable, "frozen": self.frozen} if self.mode == "train" else {}
         return {
             "schema_version": SCHEMA_VERSION,
             "model": self.model,
@@ -249,6 +257,7 @@ class MemoryReport(Report):
             "parts": self.parts,
             "peak": {"phase": self.peak.phase, "path": self.peak.place.path or "model"},
             "states": self.states,
+            **trained,
             "padding_bytes": self.padding,
             "not_divided": records(self.undivided),
             "elsewhere": self.elsewhere,

@@ -18,6 +18,7 @@ from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.rows import rows
+from archcalc.analyze.params_rows import count_where
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module
 from archcalc.core.later import Later
@@ -45,6 +46,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
     whole = undivided(memory.parameters, step.schedule.saved(), step.cache)
     beside, device = memory.residents(work), memory.on_device(work, step)
     claims, growth = claims_of(run, memory.model), Growth(memory, work, levels.peak.bytes)
+    trainable = int(count_where(memory.tree, memory.keeping.trainable))
     layers = [Assumption(Topic.TABLE, LAYERS[run.trains])] if depth and not timeline else []
     return MemoryReport(
         model=memory.model.name,
@@ -79,6 +81,8 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         elsewhere={one.title: one.elsewhere for one in beside if one.elsewhere},
         estimates=run.estimates,
         weights=run.format.name,
+        trainable=trainable,
+        frozen=int(count_where(memory.tree, lambda param: True)) - trainable,
         depth=depth or USUAL_DEPTH,
         timeline=timeline,
         device=device,
