@@ -41,8 +41,13 @@ def notes(finding: Finding, shared_sizes: str) -> tuple[str | Matrix, ...]:
 
 
 def number(value: Value) -> str:
-    """`mean: 0.4996 ± 0.0011`, with as many decimals as its standard error leaves; without an error, four digits."""
+    """`mean: 0.4996 ± 0.0011`, with as many decimals as its standard error leaves; without an error, four digits.
+
+    Whole numbers are counts, and are written in full.
+    """
     assert not isinstance(value.number, tuple)
+    if isinstance(value.number, int):
+        return f"{value.name}: {_minus(f'{value.number:,}')}"
     if not value.error:
         return f"{value.name}: {_minus(f'{value.number:.4g}')}"
     decimals = min(max(1 - floor(log10(value.error)), 0), DECIMALS)

@@ -60,6 +60,7 @@ SECTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "Position encodings": {
         "position": ("sinusoidal", "learned-positions", "relative-positions"),
         "shift_matrix": ("shift-matrix",),
+        "wavelengths": ("sinusoid-wavelengths", "sinusoid-similarity"),
         "rope": ("rope", "rope-linear-attention", "rope-decay"),
         "alibi": ("alibi-slopes", "alibi-bias"),
     },
@@ -68,7 +69,7 @@ SECTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Kernel attention": {
         "kernel": ("feature-map", "kernel-attention"),
-        "kernel_cost": ("softmax-compute", "softmax-memory", "kernel-crossover"),
+        "kernel_cost": ("softmax-compute", "softmax-memory", "kernel-compute", "kernel-memory", "kernel-crossover"),
     },
     "Autoencoders": {
         "linear_autoencoder": ("linear-autoencoder", "pseudo-inverse"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, softmax
 
-from archcalc.identities.finding import Findings, corrected, measured_at, right, wrong
+from archcalc.identities.finding import Findings, Value, corrected, measured_at, right, wrong
 from archcalc.identities.measure import gap, gaussian
 
 N, D = 12, 8
+SHOWN = 5  # the query whose bias is printed
 
 
 def geometric(heads: int) -> Tensor:
@@ -55,11 +56,16 @@ def alibi_bias() -> Findings:
         return softmax((scores + added).masked_fill(later, -torch.inf), dim=-1)
 
     by_key = (slopes(8)[:, None, None] * i).expand_as(bias)  # a row's constant −m_h·i cancels in its softmax
+    vectors = [slopes(8)[:, None] * torch.arange(1 - query, 1, dtype=torch.float64) for query in range(1, N + 1)]
+    written = max(gap(bias[:, query, : query + 1], vector) for query, vector in enumerate(vectors))
     fade = weights(bias)[:, 1:, :-1] / weights(torch.zeros_like(bias))[:, 1:, :-1]
     step = (fade.diff(dim=-1) / fade[..., :-1]).tril()  # along j < i: e^m − 1 a place, in every row
     per_place = (slopes(8).exp() - 1)[:, None, None].expand_as(step).tril()
     return measured_at(
         f"{N} positions, 8 heads",
+        right("query i gets m_h·[−(i−1), …, −2, −1, 0]", written).showing(
+            Value(f"i = {SHOWN}, m_1 = ½", (tuple(vectors[SHOWN - 1][0].tolist()),))
+        ),
         right("−m_h(i−j) is the same for all pairs i−j apart", gap(bias[:, 1:, 1:], bias[:, :-1, :-1])),
         right("a place further off divides a weight by e^m_h", gap(step, per_place)),
         right("m_h·j alone gives the same weights (softmax)", gap(weights(bias), weights(by_key))),

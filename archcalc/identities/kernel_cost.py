@@ -6,7 +6,7 @@ from bisect import bisect_left
 
 from torch import Tensor, softmax
 
-from archcalc.identities.finding import HUNDREDTH, WHOLE, Bound, Findings, corrected, measured_at, right, wrong
+from archcalc.identities.finding import HUNDREDTH, WHOLE, Bound, Findings, Value, corrected, measured_at, right, wrong
 from archcalc.identities.measure import elements, flops, gaussian, unfilled
 
 N, D, M = 48, 16, 24
@@ -59,6 +59,41 @@ def softmax_memory() -> Findings:
     square = abs(held - (2 * N**2 + 2 * N * (D + M)))
     return measured_at(
         f"{SIZES}: {held:,} numbers held", cubic, corrected("it holds 2N² + 2N(D+M) numbers", square, WHOLE, of=cubic)
+    )
+
+
+def kernel_compute() -> Findings:
+    """Every query meets the C × M sum over the keys, and no key: twice the positions, twice the work."""
+    counted = {n: kernel_flops(n, D, M) for n in (N, 2 * N, 4 * N)}
+    growth = counted[2 * N] / counted[N]
+    square = wrong("degree 2 computes O(N²M): 2N costs × 4", abs(growth - 4))
+    linear = corrected("it computes O(N·C·M): 2N costs × 2", abs(growth - 2), of=square)
+    wider = kernel_flops(N, D, 2 * M) / counted[N]
+    return measured_at(
+        f"{SIZES}, C = {width(D)}",
+        square,
+        linear.showing(*(Value(f"N = {n}", work) for n, work in counted.items())),
+        right("2M costs × 2 as well", abs(wider - 2)),
+    )
+
+
+def kernel_held(d: int, m: int) -> int:
+    """Numbers beside the values and the output: φ(Q), φ(K) and the sum over the keys."""
+    normal = gaussian(seed=18)
+    return elements(kernel_attend, normal(N, width(d)), normal(N, width(d)), normal(N, m)) - 2 * N * m
+
+
+def kernel_memory() -> Findings:
+    """φ(Q) and φ(K) are N × C, their sum with the values C × M: no N stands beside an M."""
+    held, wider_values, wider_keys = kernel_held(D, M), kernel_held(D, 2 * M), kernel_held(2 * D, M)
+    product = wrong("it needs O(NM·max(D,M)): 2M takes × 4", abs(wider_values / held - 4))
+    formula = abs(held - (2 * N * width(D) + width(D) * M))
+    return measured_at(
+        f"{SIZES}, C = {width(D)}; beside V and the output",
+        product.showing(Value("growth with 2M", wider_values / held), Value("with 2D", wider_keys / held)),
+        corrected("it holds 2NC + CM = O(N·C + C·M) numbers", formula, WHOLE, of=product).showing(
+            Value("numbers", held)
+        ),
     )
 
 

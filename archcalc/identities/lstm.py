@@ -111,21 +111,25 @@ def outer(by_row: Tensor, by_column: Tensor) -> Tensor:
 
 def lstm_gradients() -> Findings:
     """Each derivative from the one after it, so that a mistake shows in its own line only."""
-    w, dw, v, d, _ = forward_and_backward()
+    w, dw, v, d, y = forward_and_backward()
     ax = torch.cat([v.a_prev, v.x], dim=1)
     slope = 1 - tanh(v.c) ** 2
     # The final step has no next one. Within the sequence c_prev, a_prev are the step before's c and a, which
     # reach the loss in other ways too; before the first step they are not, and the formula stands alone.
-    dc_next = torch.cat([d.c[1:] * v.f[1:], torch.zeros(1, STATE, dtype=torch.float64)])
+    none = torch.zeros(1, STATE, dtype=torch.float64)
+    dc_next = torch.cat([d.c[1:] * v.f[1:], none])
     d_ax = d.pre_u @ w.u + d.pre_f @ w.f + d.pre_o @ w.o + d.pre_c @ w.c
+    da_next = torch.cat([d_ax[1:, :STATE], none])
     gates = ((dw.u, d.pre_u), (dw.f, d.pre_f), (dw.o, d.pre_o), (dw.c, d.pre_c))
     biases = ((dw.b_u, d.pre_u), (dw.b_f, d.pre_f), (dw.b_o, d.pre_o), (dw.b_c, d.pre_c), (dw.b_y, d.z))
     return measured_at(
         SIZES,
+        right("∂L/∂a = W_yᵀ·(ŷ−y) + da_next", gap(d.a, (softmax(v.z, dim=1) - y) @ w.y + da_next)),
         right("∂L/∂c = dc_next + da∗Γo∗(1−tanh²c)", gap(d.c, dc_next + d.a * v.o * slope)),
         right("∂L/∂γu = dc∗c̃∗Γu(1−Γu)", gap(d.pre_u, d.c * v.c_tilde * v.u * (1 - v.u))),
         right("∂L/∂γf = dc∗c_prev∗Γf(1−Γf)", gap(d.pre_f, d.c * v.c_prev * v.f * (1 - v.f))),
         right("∂L/∂γo = da∗tanh(c)∗Γo(1−Γo)", gap(d.pre_o, d.a * tanh(v.c) * v.o * (1 - v.o))),
+        right("∂L/∂c̃ = dc∗Γu", gap(d.c_tilde, d.c * v.u)),
         right("∂L/∂pc̃ = dc∗Γu∗(1−c̃²)", gap(d.pre_c, d.c * v.u * (1 - v.c_tilde**2))),
         right("dc_prev = dc∗Γf", gap(d.c_prev[0], d.c[0] * v.f[0])),
         right("da_prev = Σ Wᵀ·dγ, the rows of a", gap(d.a_prev[0], d_ax[0, :STATE])),

@@ -28,6 +28,13 @@ def projection() -> nn.Conv2d:
     return filled(lambda: nn.Conv2d(COLOURS, WIDTH, PATCH, stride=PATCH, dtype=torch.float64), gaussian(seed=30))
 
 
+def interpolated(rows: Tensor, side: int) -> Tensor:
+    """Position rows of a square grid for another with `side` patches to a row, as ViTs are fine-tuned."""
+    before = round(len(rows) ** 0.5)
+    grid = rows.T.reshape(1, WIDTH, before, before)
+    return nn.functional.interpolate(grid, size=(side, side), mode="bicubic").flatten(2)[0].T
+
+
 def patches() -> Findings:
     """P is a choice of the architecture; the number of patches is HW/P²."""
     layer = projection()
@@ -37,6 +44,7 @@ def patches() -> Findings:
     size = wrong("the size of a patch grows with the image", abs(grown**2 * COLOURS - many.shape[1]), WHOLE)
     number = wrong("the number of patches stays", abs(len(many) - len(few)), WHOLE)
     formula = max(abs(len(cut(image(side))) - side**2 // PATCH**2) for side in (SMALL, LARGE))
+    positions = interpolated(gaussian(seed=31)((SMALL // PATCH) ** 2, WIDTH), LARGE // PATCH)
     held = abs(weights(layer) - (PATCH**2 * COLOURS + 1) * WIDTH)
     return measured_at(
         f"P = {PATCH}, C = {COLOURS}, d_model = {WIDTH}, images of {SMALL}² and {LARGE}²",
@@ -48,4 +56,5 @@ def patches() -> Findings:
         ),
         right("the projection has (P²·C + 1)·d_model weights", held, WHOLE),
         right("the sequence is as long as there are patches", abs(len(embedded) - len(many)), WHOLE),
+        right("interpolated positions: a row for each patch", abs(len(positions) - len(many)), WHOLE),
     )

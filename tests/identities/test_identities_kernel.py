@@ -10,6 +10,8 @@ from archcalc.identities.kernel import features
 from archcalc.identities.kernel_cost import crossover, kernel_flops, softmax_flops
 from archcalc.identities.measure import gaussian
 
+from .conftest import numbers
+
 if TYPE_CHECKING:
     from .conftest import Row
 
@@ -60,6 +62,26 @@ def test_softmax_holds_the_square_of_the_length_once(row: Row) -> None:
     share = held / (48**2 * 24)
     assert row("softmax-memory", "softmax attention holds N²M").residual == pytest.approx(1 - share)
     assert row("softmax-memory", "it holds 2N²").residual == 0
+
+
+def test_kernel_attention_computes_in_proportion_to_the_length(row: Row) -> None:
+    """O(N²M) is wrong: twice the N is twice the work; 4NCM with C = 17·18/2 = 153."""
+    assert row("kernel-compute", "degree 2 computes O(N²M)").residual == pytest.approx(4 - 2)
+    linear = row("kernel-compute", "it computes O(N·C·M)")
+    assert linear.residual == 0
+    assert numbers(linear) == {f"N = {n}": 4 * n * 153 * 24 for n in (48, 96, 192)}
+
+
+def test_kernel_attention_holds_its_features_and_one_sum(row: Row) -> None:
+    """O(NM·max(D,M)) is wrong: it holds 2NC + CM, which twice the M makes 1.2 and twice the D 3.7 times as large."""
+    n, m, c, of_twice_the_width = 48, 24, 153, 33 * 34 // 2
+    held = 2 * n * c + c * m
+    product = row("kernel-memory", "it needs O(NM·max(D,M))")
+    assert numbers(product)["growth with 2M"] == pytest.approx((2 * n * c + 2 * c * m) / held)
+    assert numbers(product)["with 2D"] == pytest.approx(of_twice_the_width / c)
+    assert product.residual == pytest.approx(4 - 1.2)
+    assert row("kernel-memory", "it holds 2NC + CM").residual == 0
+    assert numbers(row("kernel-memory", "it holds 2NC + CM")) == {"numbers": held}
 
 
 def test_kernel_attention_is_cheaper_beyond_2145(row: Row) -> None:

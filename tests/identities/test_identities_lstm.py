@@ -31,9 +31,9 @@ def test_the_lstm_is_the_one_pytorch_computes() -> None:
 
 
 def test_hand_derived_gradients_are_autograds() -> None:
-    """Eleven formulas, each from the derivatives it builds on."""
+    """Thirteen formulas, each from the derivatives it builds on."""
     findings = run(["lstm-gradients"])
-    assert len(findings) == 11
+    assert len(findings) == 13
     assert max(finding.residual for finding in findings) < 1e-12
 
 
@@ -56,6 +56,14 @@ def test_every_factor_of_the_cell_matters(left_out: str) -> None:
         "c_prev": (d.pre_f, d.c * v.c_prev * v.f * (1 - v.f)),
     }
     assert gap(*formulas[left_out]) > 0.01
+
+
+def test_an_output_reaches_the_loss_through_the_logits_and_the_next_step() -> None:
+    """Either way alone is not enough, except at the last step, which has no next one."""
+    w, _, v, d, y = forward_and_backward()
+    through_logits = (torch.softmax(v.z, dim=1) - y) @ w.y
+    assert gap(d.a[:-1], through_logits[:-1]) > 0.01
+    assert gap(d.a[-1], through_logits[-1]) < 1e-12
 
 
 def test_the_forget_gate_carries_the_previous_cell_state(row: Row) -> None:

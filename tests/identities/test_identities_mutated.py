@@ -14,6 +14,8 @@ from archcalc.identities import run
 MUTATIONS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {  # identity: file, what is changed in it, and how
     "shift-matrix": ("shift_matrix", "shift", lambda shift: lambda k, theta: shift(-k, theta)),
     "sinusoidal": ("position", "shift", lambda shift: lambda k, theta: shift(k, 1.001 * theta)),
+    "sinusoid-wavelengths": ("wavelengths", "wavelengths", lambda lengths: lambda d: lengths(d) * 1.0001),
+    "sinusoid-similarity": ("wavelengths", "frequencies", lambda frequencies: lambda d: frequencies(16 * d)),
     "score-law": ("score_law", "ASIDE", lambda aside: aside * 1.01),
     "noisy-keys": ("noisy_keys", "factors", lambda factors: lambda: factors() + 0.02),
     "equal-queries": ("equal_queries", "gap", lambda gap: lambda a, b: gap(a, b * 1.001)),
@@ -26,6 +28,10 @@ MUTATIONS: dict[str, tuple[str, str, Callable[[Any], Any]]] = {  # identity: fil
     "projection-coordinates": ("coordinates", "gap", lambda gap: lambda left, right: gap(left, right * 1.01)),
     "gru-gates": ("gru_gates", "sigmoid", lambda sigmoid: lambda gate: sigmoid(-gate)),
     "alibi-slopes": ("alibi", "slopes", lambda slopes: lambda heads: slopes(heads) * 1.01),
+    "alibi-bias": ("alibi", "gap", lambda gap: lambda left, right: gap(left, right * 1.01)),
+    "kernel-compute": ("kernel_cost", "kernel_attend", lambda _: lambda phi_q, phi_k, v: phi_q @ phi_k.T @ v),
+    "kernel-memory": ("kernel_cost", "kernel_attend", lambda _: lambda phi_q, phi_k, v: phi_q @ phi_k.T @ v),
+    "lstm-gradients": ("lstm", "softmax", lambda _: lambda z, dim: torch.sigmoid(z)),
     "feature-map": ("kernel", "features", lambda features: lambda x, linear=1.4: features(x, linear)),
     "rope": ("rope", "frequencies", lambda _: lambda d: torch.arange(d // 2 + 1, dtype=torch.float64)[1:].exp() * 1e9),
 }

@@ -153,6 +153,7 @@ def test_only_sampling_and_approximation_have_wider_bounds(findings: tuple[Findi
     wide = {f.identity for f in findings if f not in equations}
     shares = {"dense-layer", "softmax-memory"}  # wrong claims, off by a share of the whole
     about_right = {"orthogonal-inputs", "kernel-crossover", "score-law", "softmax-jacobian"}
+    about_right |= {"sinusoid-wavelengths", "sinusoid-similarity"}
     assert wide == shares | about_right | {"score-variance", "noisy-keys", "equal-queries"}
 
 

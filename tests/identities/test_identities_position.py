@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,9 @@ from archcalc.identities.alibi import geometric, slopes
 from archcalc.identities.measure import gap, gaussian
 from archcalc.identities.position import D, encoding, frequencies, shift
 from archcalc.identities.rope import rise, rotated
+from archcalc.identities.wavelengths import wavelengths
+
+from .conftest import numbers
 
 if TYPE_CHECKING:
     from .conftest import Row
@@ -109,6 +113,32 @@ def test_alibi_penalises_distance_alone(row: Row) -> None:
         assert row("alibi-bias", claim).residual < 1e-12
 
 
+def test_alibis_vector_is_shown_for_the_fifth_query(row: Row) -> None:
+    """m·[−4, −3, −2, −1, 0] with m = ½, the first slope of eight heads."""
+    (shown,) = row("alibi-bias", "query i gets m_h·[−(i−1)").values
+    assert shown.number == ((-2.0, -1.5, -1.0, -0.5, 0.0),)
+
+
+def test_every_sinusoid_comes_back_after_its_wavelength(row: Row) -> None:
+    """The longest after 2π·10000^(1−2/d): 60,611 at d = 512; after half of it both numbers are negated."""
+    assert row("sinusoid-wavelengths", "pair i comes back").residual < 1e-12
+    longest = numbers(row("sinusoid-wavelengths", "the longest comes back"))
+    assert longest["d = 512"] == round(2 * math.pi * 10_000 ** (510 / 512))
+    assert row("sinusoid-wavelengths", "the longest").residual == pytest.approx(1 - 10_000 ** (-2 / 4096))
+    t, slowest = torch.arange(5, dtype=torch.float64), frequencies(512)[-1:]
+    half = wavelengths(512)[-1] / 2
+    assert gap(encoding(t + half, slowest), -encoding(t, slowest)) < 1e-12
+
+
+def test_far_positions_look_alike_in_few_dimensions_only(row: Row) -> None:
+    """Eight nearly come back to where they began; 512 are never above a quarter beyond 1,000 positions."""
+    assert row("sinusoid-similarity", "the further apart").residual > 0.01
+    assert row("sinusoid-similarity", "cos(E_t, E_{t+k})").residual < 1e-12
+    few, *_, many = numbers(row("sinusoid-similarity", "positions 1,000 and more apart")).values()
+    assert few > 0.999
+    assert many < 0.25
+
+
 def test_the_shift_matrix_has_its_minus_below_and_falling_frequencies(row: Row) -> None:
     """d = 8, t < 20, k = 1 … 9: off by 3e-16; transposed by 1.98, with the other sign of the exponent by 2.00."""
     assert row("shift-matrix", "+sin above the diagonal").residual < 4e-16
@@ -130,6 +160,7 @@ def test_a_larger_image_has_more_patches_of_the_same_size(row: Row) -> None:
     assert row("patches", "the size of a patch grows").residual == pytest.approx(768 * (384 / 224) ** 2 - 768)
     assert row("patches", "a patch stays").residual == 0
     assert row("patches", "the number of patches stays").residual == 576 - 196
+    assert row("patches", "interpolated positions").residual == 0
     assert [value.number for value in row("patches", "there are N = HW/P²").values] == [196, 576]
 
 

@@ -29,7 +29,7 @@ ABOUT = {
     ),
     "softmax-compute": About(
         "softmax attention computes O(N²·max(D, M))",
-        ("flops", "cost", "quadratic", "complexity", "O(N²)"),
+        ("flops", "cost", "quadratic", "complexity", "O(N²)", "O(N·max(D,M))"),
         (
             "Scores QKᵀ: N² products of length D, 2N²D FLOPs. Outputs A·V: N·M sums of length N, 2N²M.",
             "Together 2N²(D+M): twice the N costs four times as much.",
@@ -38,13 +38,36 @@ ABOUT = {
     ),
     "softmax-memory": About(
         "softmax attention holds O(N² + N(D+M)) numbers",
-        ("memory", "quadratic", "complexity", "O(N²)"),
+        ("memory", "quadratic", "complexity", "O(N²)", "O(N²M)"),
         (
             "Scores and weights are N × N each: 2N² numbers, and no M among them.",
             "Q and K are N × D, V and the output N × M: 2N(D+M).",
             "An N²·M tensor is never formed: A·V sums over keys as it goes.",
         ),
         (f"{KATHAROPOULOS}, section 3.2", RABE),
+    ),
+    "kernel-compute": About(
+        "kernel attention of degree 2 computes O(N·C·M)",
+        ("linear attention", "flops", "cost", "complexity", "O(N²M)", "polynomial", "degree"),
+        (
+            "φ(K)ᵀV sums N outer products of C × M numbers: 2NCM FLOPs, once for all queries.",
+            "φ(Q)·(φ(K)ᵀV): each of N queries meets the C × M sum, another 2NCM. No query meets a key.",
+            "4NCM is linear in N: O(N²M) would be the form with N × N similarities, (φ(Q)φ(K)ᵀ)V.",
+            "Degree 2 gives C = (D+1)(D+2)/2 features, which is the price: N·C·M against softmax's N²·max(D, M).",
+        ),
+        (f"{KATHAROPOULOS}, section 3.2",),
+    ),
+    "kernel-memory": About(
+        "kernel attention of degree 2 holds O(N·C + C·M)",
+        ("linear attention", "memory", "complexity", "O(NM·max(D,M))", "polynomial", "degree"),
+        (
+            "φ(Q) and φ(K) have N rows of C features: 2NC numbers.",
+            "The sum over the keys φ(K)ᵀV has C rows of M numbers: CM.",
+            "V and the output, N × M each, are there in every kind of attention.",
+            "With O(NM·max(D, M)) twice the M would take four times the memory, and twice the D none while D ≤ M.",
+            "A causal mask keeps one running sum of C × M at a time; all N of them would be N·C·M numbers.",
+        ),
+        (f"{KATHAROPOULOS}, sections 3.2 and 3.3.1",),
     ),
     "kernel-crossover": About(
         "from which length on kernel attention is cheaper",

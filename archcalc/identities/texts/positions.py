@@ -40,6 +40,27 @@ ABOUT = {
         ),
         (f"{VASWANI}, section 3.5",),
     ),
+    "sinusoid-wavelengths": About(
+        "after how many positions each sinusoid comes back",
+        ("sinusoidal", "wavelength", "period", "repeat", "10000", "2π", "frequency", "positional encoding"),
+        (
+            "Pair i is (sin tθ_i, cos tθ_i), θ_i = 10000^(−2i/d): it repeats after 2π/θ_i = 2π·10000^(2i/d) positions.",
+            "i = 0: 2π, so the first pair is back after little more than 6 positions.",
+            "The last pair is i = d/2 − 1: 2π·10000^(1−2/d), 60,611 at d = 512. It tends to 2π·10000 = 62,832.",
+        ),
+        (f"{VASWANI}, section 3.5",),
+    ),
+    "sinusoid-similarity": About(
+        "how alike positions look, near and far",
+        ("sinusoidal", "cosine", "distance", "far", "look alike", "repeat", "wavelength", "positional encoding"),
+        (
+            "sin tθ·sin (t+k)θ + cos tθ·cos (t+k)θ = cos kθ, and ‖E_t‖² = d/2: the cosine is (2/d)·Σ_i cos(kθ_i).",
+            "It is 1 at k = 0, and falls while few pairs have turned; no sum of cosines falls for ever.",
+            "d = 8 has θ = 1, 0.1, 0.01, 0.001: after 2π·1000 positions all four pairs are back at once.",
+            "With more pairs few of them are back at the same time: the largest similarity beyond 1,000 falls with d.",
+        ),
+        (f"{VASWANI}, section 3.5",),
+    ),
     "learned-positions": About(
         "learned positions are a table of max_len rows",
         ("embedding", "absolute", "max_len", "parameters", "positional"),
@@ -101,9 +122,10 @@ ABOUT = {
     ),
     "alibi-bias": About(
         "ALiBi's bias is a constant factor for each place",
-        ("press", "linear bias", "distance", "extrapolation", "slope"),
+        ("press", "linear bias", "bias vector", "distance", "extrapolation", "slope"),
         (
             "The score of query i with key j ≤ i gets −m_h(i−j), which depends on the distance only.",
+            "Over the keys j = 1 … i that is the vector m_h·[−(i−1), …, −2, −1, 0]: nothing for the query's own place.",
             "e^(s − m_h(i−j)): one place further off divides the weight, before normalising, by e^m_h.",
             "−m_h·i is the same for a whole row and cancels in its softmax: m_h·j alone gives the same weights.",
         ),

@@ -11,6 +11,7 @@ ABOUT = {
         ("backward", "backpropagation", "bptt", "gradient", "derivative", "gate", "rnn", "recurrent", "autograd"),
         (
             "Forward: c = Γu∗c̃ + Γf∗c_prev, a = Γo∗tanh(c), each gate Γ = σ(γ), γ = W·[a;x] + b.",
+            "a reaches the loss through z = W_y·a + b_y and through the next step: ∂L/∂a = W_yᵀ·(ŷ−y) + da_next.",
             "c reaches the loss through a and through the next c: ∂L/∂c = dc_next + da∗Γo∗(1−tanh²c).",
             "Each factor of c gets dc times the other factor: Γu gets dc∗c̃, c̃ gets dc∗Γu, Γf gets dc∗c_prev.",
             "σ' = Γ(1−Γ) and tanh' = 1−tanh² lead from a gate to what stands before it.",
