@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
@@ -32,6 +32,7 @@ SIDES = 2  # words are taken from both sides
 class Spec(ModelSpec):
     """The fields of word2vec as written in a spec."""
 
+    refused: ClassVar[frozenset[str]] = frozenset({"seq"})
     family: Literal["word2vec"] = field("word2vec", "The family of word2vec.", example="word2vec")
     kind: Literal["skip-gram", "cbow"] | None = field(
         None,
@@ -46,9 +47,14 @@ class Spec(ModelSpec):
         "softmax",
         "How words are scored: all of the vocabulary, or the true one and a few drawn ones.",
         example="negative",
+        beside={"negatives": 5},
     )
     negatives: Size | None = field(
-        None, "With `output: negative`: words that are drawn for each true one.", example=5, unset="needed by negative"
+        None,
+        "With `output: negative`: words that are drawn for each true one.",
+        example=5,
+        unset="needed by negative",
+        beside={"output": "negative"},
     )
 
 

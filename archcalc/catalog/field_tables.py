@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from archcalc.archs import families, family_module
 from archcalc.catalog.fields import Meaning, meanings_of
-from archcalc.spec.fields import example_of, places
+from archcalc.spec.examples import example_of
+from archcalc.spec.fields import places
 
 _MARKER = re.compile(r"^(<!-- fields: (\w+)\.(\w+) -->\n)(?:\|.*\n)*", re.MULTILINE)
 

@@ -12,7 +12,8 @@ from pydantic_core import PydanticUndefined
 from archcalc.archs import families, family_module
 from archcalc.core.errors import InputError, closest, dotted
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
-from archcalc.spec.fields import Place, example_of, places
+from archcalc.spec.examples import example_of
+from archcalc.spec.fields import Place, extra, places
 from archcalc.spec.node import Node
 from archcalc.spec.option_checks import checked, word
 from archcalc.spec.other_names import Meant, named_elsewhere, table
@@ -54,8 +55,7 @@ class Meaning:
 
     @property
     def default(self) -> str:
-        extra = self.place.info.json_schema_extra
-        unset = extra.get("unset") if isinstance(extra, dict) else None
+        unset = extra(self.place.info).get("unset")
         return str(unset) if unset else _default(self.place.info.default)
 
     @property
@@ -201,7 +201,7 @@ def meanings_of(family: str) -> list[Meaning]:
     spec = family_module(family).Spec
     found: dict[Any, list[Place]] = {}
     for place in places(spec):
-        found.setdefault((place.owner, place.name), []).append(place)
+        found.setdefault((place.owner, place.name, place.info.description), []).append(place)
     return [Meaning(spec, (family,), tuple(each)) for each in found.values()]
 
 
@@ -212,7 +212,9 @@ def _meanings(family: str, asked: Sequence[str | int]) -> list[Meaning]:
 
 
 def _ends(place: Place, asked: Sequence[str | int]) -> bool:
-    return bool(asked) and place.path[-len(asked) :] == tuple(asked)
+    """A layer of a network is also meant by its word alone, which its main field stands for."""
+    is_layer = bool(place.item) and place.name == place.node.main and tuple(asked) == (place.item,)
+    return is_layer or (bool(asked) and place.path[-len(asked) :] == tuple(asked))
 
 
 def _merged(meanings: list[Meaning]) -> list[Meaning]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -12,7 +13,6 @@ from pydantic.fields import FieldInfo
 
 from archcalc.core.errors import Path
 from archcalc.spec.node import Lazy, Node
-from archcalc.spec.yaml_writer import flow
 
 Names = tuple[str, ...]
 
@@ -46,15 +46,41 @@ def places(spec: type[Node]) -> tuple[Place, ...]:
 def _in_lists(spec: type[Node]) -> Iterator[Place]:
     """`conv.kernel`, of the items of a list that start with `conv`."""
     for word, node in spec.items().items():
-        yield from (Place((word, name), node, info, word) for name, info in node.model_fields.items())
+        for name, info in node.model_fields.items():
+            of_word = _of_word(info, word)
+            if of_word:
+                yield Place((word, name), node, of_word, word)
+
+
+def _of_word(info: FieldInfo, word: str) -> FieldInfo | None:
+    """A field as one of several words that share it has it; None if the word does not."""
+    words = extra(info).get("words", {})
+    if word not in words:
+        return info
+    own = copy(info)
+    own.description, own.examples = words[word] or (None, None)
+    return own if words[word] else None
 
 
 def _walked(spec: type[Node], above: Names, around: tuple[type[Node], ...]) -> Iterator[Place]:
     for name, info in spec.model_fields.items():
+        if name in spec.refused or not _belongs(info, above):
+            continue
         yield Place((*above, name), spec, info)
         inner = node_of(info)
         if inner and inner not in around:
             yield from _walked(inner, (*above, name), (*around, spec))
+
+
+def _belongs(info: FieldInfo, above: Names) -> bool:
+    """Whether the node at this path takes a field that only one of its kind does."""
+    under = extra(info).get("under")
+    return not under or above[-1:] == (under,)
+
+
+def extra(info: FieldInfo) -> dict[str, Any]:
+    """What a field says of itself besides its sentence."""
+    return dict(info.json_schema_extra) if isinstance(info.json_schema_extra, dict) else {}
 
 
 def node_of(info: FieldInfo) -> type[Node] | None:
@@ -77,39 +103,3 @@ def node_at(spec: type[Node], path: Path) -> type[Node] | None:
             info = node.model_fields.get(key)
             node = node_of(info) if info else None
     return node
-
-
-def example_of(spec: type[Node], place: Place) -> str:
-    """The field as YAML, with the kind that has it: `attention: {kind: mla, kv_rank: 512}`."""
-    (value,) = place.info.examples or [None]
-    if place.item:
-        return flow(_as_item(place, value))
-    for depth in range(len(place.path), 0, -1):
-        holder, name = node_at(spec, place.path[: depth - 1]), place.path[depth - 1]
-        kind = _needed_kind(holder, name) if holder else ""
-        fields = {**({"kind": kind} if kind else {}), name: value}
-        value = _short(holder, fields) if depth > 1 else fields
-    return flow(value)[1:-1]
-
-
-def _as_item(place: Place, value: Any) -> dict[str, Any]:
-    """With the fields that the item cannot be without: `{conv: 64, kernel: 3, stride: 2}`."""
-    fields = place.node.model_fields
-    needed = {name: (info.examples or [None])[0] for name, info in fields.items() if info.is_required()}
-    kind = _needed_kind(place.node, place.name)
-    kinds = {place.node.main: kind} if kind else {}
-    shown = {place.node.main: (fields[place.node.main].examples or [None])[0], **needed, **kinds, place.name: value}
-    return {place.item if name == place.node.main else name: each for name, each in shown.items()}
-
-
-def _needed_kind(node: type[Node], name: str) -> str:
-    """The first kind that has the field, if the usual one does not."""
-    usual = node.model_fields.get("kind")
-    have = [kind for kind, fields in node.fields_of.items() if name in fields]
-    is_of_all = len(have) == len(node.fields_of)
-    return have[0] if have and usual and usual.default not in have and not is_of_all else ""
-
-
-def _short(node: type[Node] | None, fields: dict[str, Any]) -> Any:
-    """A scalar where it stands for all fields."""
-    return fields[node.main] if node and list(fields) == [node.main] else fields

@@ -10,7 +10,7 @@ from typing import Any
 
 from archcalc.core.errors import Path
 from archcalc.spec.defaults import Default, left_out, shares
-from archcalc.spec.fields import node_of
+from archcalc.spec.fields import extra, node_of
 from archcalc.spec.node import Node
 from archcalc.spec.yaml_writer import field_text, flow, plain
 
@@ -78,8 +78,7 @@ def _has_effect(node: Node, name: str) -> bool:
 
 
 def _extra(node: Node, name: str, key: str) -> str:
-    extra = type(node).model_fields[name].json_schema_extra
-    return str(extra.get(key, "")) if isinstance(extra, dict) else ""
+    return str(extra(type(node).model_fields[name]).get(key, ""))
 
 
 def _below(name: str, lines: list[str]) -> list[str]:

@@ -83,10 +83,20 @@ def shown(value: Any) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
-def field(default: Any, about: str, *, example: Any, unset: str = "", needs: str = "") -> Any:
-    """A field of a spec: what it means in a sentence, a value to try, what holds where it is None, and the field
-    without which it has no effect."""
-    extra: JsonDict = {key: words for key, words in (("unset", unset), ("needs", needs)) if words}
+def field(
+    default: Any,
+    about: str,
+    *,
+    example: Any,
+    unset: str = "",
+    needs: str = "",
+    beside: JsonDict | None = None,
+    under: str = "",
+) -> Any:
+    """A field of a spec: what it means in a sentence, a value to try, what holds where it is None, the field without
+    which it has no effect, other fields that the example is refused without, and the only node that takes it."""
+    said = (("unset", unset), ("needs", needs), ("beside", beside), ("under", under))
+    extra: JsonDict = {key: words for key, words in said if words}
     return Field(default, description=about, examples=[example], json_schema_extra=extra or None)
 
 
@@ -96,6 +106,8 @@ class Node(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", defer_build=True)
     main: ClassVar[str] = ""
     fields_of: ClassVar[dict[str, frozenset[str]]] = {}  # by `kind`: the fields that make sense for it
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {}  # by `kind`, or "" for all: fields it is refused without
+    refused: ClassVar[frozenset[str]] = frozenset()  # fields of a base that it refuses
 
     @classmethod
     def items(cls) -> dict[str, "type[Node]"]:

@@ -57,7 +57,9 @@ def _groups(value: Any) -> Any:
 
 _NUMBER = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]}
 _EACH = {"anyOf": [*_NUMBER["anyOf"], {"type": "array", "items": _NUMBER}]}
-Sizes = Annotated[Any, BeforeValidator(_sizes), WithJsonSchema(_EACH)]
+_FROM_ONE = {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]}
+_SIZES = {"anyOf": [*_FROM_ONE["anyOf"], {"type": "array", "items": _FROM_ONE}]}
+Sizes = Annotated[Any, BeforeValidator(_sizes), WithJsonSchema(_SIZES)]
 Paddings = Annotated[
     Any, BeforeValidator(as_paddings), WithJsonSchema({"anyOf": [*_EACH["anyOf"], {"type": "array"}]}), Words(ALONE)
 ]

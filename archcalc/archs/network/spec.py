@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -37,8 +37,9 @@ Values = Annotated[dict[str, Any], WithJsonSchema({"type": "object"})]
 class Block(Node):
     """Layers with a name. `parameters` are those that it is called with, each with its default; `required` has none."""
 
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("layers",)}
     parameters: Values = field(
-        {}, "What a call gives, each with its default or `required`.", example={"width": "required", "stride": 1}
+        {}, "What a call gives, each with its default or `required`.", example={"width": 64, "stride": 1}
     )
     layers: Items = field(
         [], "The layers of the block, which may use the names of its parameters.", example=[{"conv": 8, "kernel": 3}]
@@ -46,6 +47,7 @@ class Block(Node):
 
 
 class Spec(ModelSpec):
+    refused: ClassVar[frozenset[str]] = frozenset({"seq"})
     family: Literal["network"] = field(
         "network", "The family of networks that are written layer by layer.", example="network"
     )

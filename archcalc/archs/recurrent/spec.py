@@ -113,21 +113,27 @@ class Attention(Node):
     """
 
     main: ClassVar[str] = "score"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("score",)}
     score: Literal["dot", "general", "additive", "concat", "location"] | None = field(
         None,
         "How a query is compared with a key: dot qᵀk, general qᵀWk, additive vᵀtanh(Wq + Uk), concat "
         "vᵀtanh(W[q; k]), location Wq.",
-        example="additive",
+        example="general",
         unset="needed",
     )
     width: Size | None = field(
-        None, "The width inside the tanh of additive and concat.", example=512, unset="needed by additive and concat"
+        None,
+        "The width inside the tanh of additive and concat.",
+        example=512,
+        unset="needed by additive and concat",
+        beside={"score": "additive"},
     )
     length: Size | None = field(
         None,
         "With location: the positions of the source, each of which W has a row for.",
         example=50,
         unset="needed by location",
+        beside={"score": "location"},
     )
     when: Literal["before", "after", "between"] | None = field(
         None,
@@ -137,7 +143,12 @@ class Attention(Node):
     )
     feed: bool = field(False, "With `after`: what was attended to joins the next input (input feeding).", example=True)
     bias: bool = field(False, "Its linear layers have biases.", example=True)
-    normed: bool = field(False, "With additive: v = g·v/‖v‖, and a bias inside the tanh.", example=True)
+    normed: bool = field(
+        False,
+        "With additive: v = g·v/‖v‖, and a bias inside the tanh.",
+        example=True,
+        beside={"score": "additive", "width": 512},
+    )
 
 
 class Pool(Node):
@@ -160,7 +171,7 @@ class Pool(Node):
     width: Size | None = field(
         None, "The width inside the tanh of attention pooling.", example=64, unset="no tanh: the score is vᵀh"
     )
-    bias: bool = field(False, "W of attention pooling has a bias.", example=True)
+    bias: bool = field(False, "W of attention pooling has a bias.", example=True, needs="width")
     heads: Size = field(1, "Vectors v of attention pooling, whose sums stand side by side.", example=4)
 
 
@@ -174,6 +185,7 @@ class Head(Node):
         "classifier": frozenset({"bias", "classes", "pool"}),
         "none": frozenset({"pool"}),
     }
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"classifier": ("classes",)}
     kind: Literal["lm", "tied", "classifier", "none"] = field(
         "lm",
         "What is on top: `lm` (scores for every token, by a matrix of its own), `tied` (by the token table), "
@@ -195,9 +207,7 @@ class Head(Node):
 
 class Spec(Scope, ModelSpec):
     family: Literal["recurrent"] = field("recurrent", "The family of recurrent nets.", example="recurrent")
-    encoder: Stack | None = field(
-        None, "The stack that reads the source.", example={"layers": 2, "bidirectional": True}
-    )
+    encoder: Stack | None = field(None, "The stack that reads the source.", example={"layers": 2})
     decoder: Decoder | None = field(None, "The stack that writes the target.", example={"layers": 2})
     attention: Attention | None = field(
         None,

@@ -17,7 +17,8 @@ class Mtp(Node):
     """Multi-token prediction: blocks after the last one that each predict one token further ahead."""
 
     main: ClassVar[str] = "blocks"
-    blocks: Size | None = field(None, "How many blocks predict further tokens.", example=1)
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("blocks",)}
+    blocks: Size | None = field(None, "How many blocks predict further tokens.", example=1, unset="needed")
     own_tables: bool = field(False, "Each of them has a token table and a head of its own.", example=True)
 
 
@@ -34,6 +35,7 @@ class OneHead(Node):
         ),
         "none": frozenset({"pooler", "pool", "norm"}),
     }
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"classifier": ("classes",)}
     kind: Literal["lm", "tied", "classifier", "none"] = field(
         "lm",
         "What is on top: `lm` (scores for every token, by a matrix of its own), `tied` (by the token table), "

@@ -87,6 +87,13 @@ class Position(Node):
         "shaw": frozenset({"length", "distance", "values"}),
         "transformer-xl": frozenset({"length", "memory", "shared"}),
     }
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {
+        "learned": ("length",),
+        "relative": ("buckets",),
+        "disentangled": ("buckets",),
+        "shaw": ("distance",),
+        "transformer-xl": ("memory",),
+    }
     kind: Literal[
         "none", "sinusoidal", "learned", "rope", "alibi", "relative", "disentangled", "shaw", "transformer-xl"
     ] = field("none", "The position encoding.", example="rope")
@@ -97,7 +104,10 @@ class Position(Node):
         unset="no limit; learned positions need it",
     )
     stored: bool = field(
-        False, "Sinusoids, or the angles of RoPE, are stored as a parameter that is not trained.", example=True
+        False,
+        "Sinusoids, or the angles of RoPE, are stored as a parameter that is not trained.",
+        example=True,
+        beside={"length": 1024},
     )
     offset: Annotated[int, Field(ge=0, le=1024)] = field(
         0, "Rows in front of a learned table that no token uses, as in OPT and BART.", example=2

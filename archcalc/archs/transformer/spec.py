@@ -79,6 +79,7 @@ class Embedding(Node):
             {"bias", "norm", "image", "patch", "channels", "tokens", "registers", "mask", "pretrained"}
         ),
     }
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"patches": ("image", "patch")}
     kind: Literal["tokens", "patches", "audio"] = field(
         "tokens", "What the model reads: tokens, patches of an image, or frames of audio.", example="patches"
     )
@@ -202,7 +203,7 @@ class Scope(Node):
         "A delta net: linear attention that writes to its state by the delta rule.",
         example={"heads": 16, "head_dim": 128},
     )
-    rglru: Annotated[Any, slot_node("rglru")] = field(None, "Griffin's recurrent unit.", example={"heads": 10})
+    rglru: Annotated[Any, slot_node("rglru")] = field(None, "Griffin's recurrent unit.", example={"heads": 8})
     lightning: Annotated[Any, slot_node("lightning")] = field(
         None, "Lightning attention: linear attention with a fixed decay for each head.", example={"heads": 8}
     )
@@ -220,7 +221,7 @@ class Stack(Scope):
     pattern: Pattern | None = field(
         None,
         "What the blocks consist of: a line of part names for each, repeated until there are enough.",
-        example=["5 × local ffn", "attention ffn"],
+        example=["5 × attention ffn", "ffn"],
         unset="[attention ffn], with cross between them in a decoder that reads an encoder",
     )
     distinct: Size | None = field(

@@ -29,7 +29,10 @@ class ActivationFields(Node):
     main: ClassVar[str] = "kind"
     kind: Act = Field(examples=["relu"], description="The nonlinearity; `identity` for none.")
     slopes: Size = Field(
-        examples=[1], default=1, description="Of prelu: 1 learned slope, or one for each of its `channels`."
+        examples=[1],
+        default=1,
+        description="Of prelu: 1 learned slope for all channels, or as many as there are channels.",
+        json_schema_extra={"beside": {"kind": "prelu"}},
     )
 
 

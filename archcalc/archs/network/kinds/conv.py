@@ -30,13 +30,21 @@ class ConvFields(Node):
     main: ClassVar[str] = "channels"
     channels: Size = Field(examples=[64], description="Channels that come out: the number of filters.")
     kernel: Sizes = Field(examples=[3], description="Size of the filters: one number, or one for each side.")
-    stride: Sizes = Field(examples=[2], default=1, description="Places between two windows.")
+    stride: Sizes = Field(
+        examples=[2],
+        default=1,
+        description="How many positions the kernel moves from one output to the next; 2 halves the map.",
+    )
     padding: Paddings = Field(
         examples=["same"],
         default=0,
-        description="Zeros at each end; `same` for ⌈size/stride⌉ places, `valid` for no zeros.",
+        description="Zeros at each end; `same` for ⌈size/stride⌉ outputs, `valid` for no zeros.",
     )
-    dilation: Sizes = Field(examples=[2], default=1, description="Places between two weights of a filter.")
+    dilation: Sizes = Field(
+        examples=[2],
+        default=1,
+        description="The distance between neighbouring weights of the kernel, in positions; 1: they are contiguous.",
+    )
     groups: Groups = Field(
         examples=[32], default=1, description="Groups of channels with filters of their own, or `depthwise`."
     )

@@ -21,7 +21,11 @@ MAY_STAND_ALONE = False
 
 class GroupFields(Node):
     main: ClassVar[str] = "inside"
-    inside: Layers = Field(examples=[["relu"]], description="The layers, one after the other.")
+    inside: Layers = Field(
+        examples=[["relu"]],
+        description="The layers, one after the other.",
+        json_schema_extra={"words": {"block": None}},  # its value is the name of one of `blocks`
+    )
 
 
 def title(given: dict[str, Any]) -> str:

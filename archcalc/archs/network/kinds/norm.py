@@ -41,21 +41,32 @@ class NormFields(Node):
         "none": frozenset(),
     }
     kind: Literal["batch", "layer", "group", "instance", "none"] = Field(
-        examples=["batch"], description="What is normalised together."
+        examples=["batch"],
+        description="What has mean 0 and variance 1: a channel over the batch (`batch`), all channels of a sample"
+        " (`layer`), groups of them (`group`) or each of them (`instance`).",
     )
-    groups: Size | None = Field(examples=[32], default=None, description="Groups of channels, of a group norm.")
+    groups: Size | None = Field(
+        examples=[32],
+        default=None,
+        description="Group norm: how many groups of channels are normalised separately.",
+        json_schema_extra={"unset": "needed by a group norm"},
+    )
     affine: bool | None = Field(
         examples=[False],
         default=None,
-        description="Learned weight and bias; true, but false for an instance norm, as in PyTorch.",
+        description="It has learned weights and biases.",
+        json_schema_extra={"unset": "true, but false for an instance norm, as in PyTorch"},
     )
     over: Literal["channels", "all"] = Field(
         examples=["all"],
         default="channels",
-        description="A layer norm's numbers: the channels of each place, or the whole map.",
+        description="Layer norm: what is normalised together, the channels of each position or the whole map.",
     )
     running: bool | None = Field(
-        examples=[False], default=None, description="Whether a batch norm keeps running statistics: true if unsaid."
+        examples=[False],
+        default=None,
+        description="Batch norm: it keeps running statistics.",
+        json_schema_extra={"unset": "true"},
     )
 
 

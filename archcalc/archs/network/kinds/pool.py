@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from archcalc.archs.network.kinds.conv import need_map, places_of, taps_of
 from archcalc.archs.network.shape import Shape
@@ -21,25 +22,47 @@ if TYPE_CHECKING:
 
 WORDS = ("pool",)
 MAY_STAND_ALONE = False
+WITH_KERNEL: JsonDict = {"beside": {"kernel": 3}}  # or with `to`
 
 
 class PoolFields(Node):
     main: ClassVar[str] = "kind"
     kind: Literal["max", "average"] = Field(
-        examples=["max"], description="The largest number of a window, or its mean."
+        examples=["max"], description="The largest number of a window, or its mean.", json_schema_extra=WITH_KERNEL
     )
-    kernel: Sizes | None = Field(examples=[3], default=None, description="Size of the window.")
+    kernel: Sizes | None = Field(
+        examples=[3],
+        default=None,
+        description="Size of the window: one number, or one for each side.",
+        json_schema_extra={"unset": "needed, unless `to` is given"},
+    )
     stride: Sizes | None = Field(
-        examples=[2], default=None, description="Places between two windows; the kernel's size if unsaid."
+        examples=[2],
+        default=None,
+        description="How many positions the window moves from one output to the next.",
+        json_schema_extra={"unset": "the kernel's size: windows do not overlap", **WITH_KERNEL},
     )
-    padding: FromZero = Field(examples=[1], default=0, description="Places added at both ends.")
+    padding: FromZero = Field(
+        examples=[1], default=0, description="Positions added at both ends.", json_schema_extra=WITH_KERNEL
+    )
     dilation: Sizes = Field(
-        examples=[2], default=1, description="Places between two numbers of a window, of max pooling."
+        examples=[2],
+        default=1,
+        description="Max pooling: the distance between neighbouring numbers of a window; 1: they are contiguous.",
+        json_schema_extra=WITH_KERNEL,
     )
     ceil: bool = Field(
-        examples=[True], default=False, description="Round the number of windows up, so that the last may be cut."
+        examples=[True],
+        default=False,
+        description="Round the number of windows up, so that the last may be cut.",
+        json_schema_extra=WITH_KERNEL,
     )
-    to: Sizes | None = Field(examples=[1], default=None, description="The size that comes out, whatever comes in.")
+    to: Sizes | None = Field(
+        examples=[1],
+        default=None,
+        description="Adaptive pooling: the size that comes out, whatever comes in.",
+        json_schema_extra={"unset": "the kernel and its stride decide"},
+    )
 
 
 @dataclass(frozen=True)

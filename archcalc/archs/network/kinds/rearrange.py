@@ -26,7 +26,13 @@ class RearrangeFields(Node):
     main: ClassVar[str] = "by"
     by: Any = Field(
         examples=[1],
-        description="Zeros at each end; the first channel and the one behind the last; groups of channels.",
+        description="Zeros at each end of every side.",
+        json_schema_extra={
+            "words": {
+                "slice": ["The channels that come out: the first, and the one behind the last.", [[0, 32]]],
+                "shuffle": ["Groups of channels, which are dealt out in turn.", [4]],
+            }
+        },
     )
 
 

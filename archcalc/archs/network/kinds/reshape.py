@@ -24,7 +24,11 @@ MAY_STAND_ALONE = True
 
 class ReshapeFields(Node):
     main: ClassVar[str] = "to"
-    to: Sample | bool = Field(examples=[[256, 7, 7]], description="Channels and sides that come out.")
+    to: Sample | bool = Field(
+        examples=[[256, 16, 16]],
+        description="Channels and sides that come out: as many numbers as come in.",
+        json_schema_extra={"words": {"flatten": ["Always true: one vector of all numbers comes out.", [True]]}},
+    )
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,8 @@ FIELDS = ReshapeFields
 
 def read(word: str, fields: ReshapeFields, shape: Shape, place: Place, reader: Reader) -> tuple[Reshape, Shape]:
     if word == "flatten":
+        if fields.to is not True:
+            raise place.wrong("flatten makes a vector of what comes in", "write `reshape` to give a shape", word)
         return Reshape((shape.size,)), Shape(shape.size)
     if isinstance(fields.to, bool):
         raise place.wrong("reshape needs the shape that comes out", "such as `reshape: 256 × 7 × 7`", word)

@@ -31,10 +31,25 @@ class TransposedConvFields(Node):
     main: ClassVar[str] = "channels"
     channels: Size = Field(examples=[64], description="Channels that come out.")
     kernel: Sizes = Field(examples=[4], description="Size of the filters: one number, or one for each side.")
-    stride: Sizes = Field(examples=[2], default=1, description="How many times larger the map becomes.")
-    padding: FromZero = Field(examples=[1], default=0, description="Places that are cut off at both ends.")
-    output_padding: FromZero = Field(examples=[1], default=0, description="Places that are added at the far end.")
-    dilation: Sizes = Field(examples=[2], default=1, description="Places between two weights of a filter.")
+    stride: Sizes = Field(
+        examples=[2],
+        default=1,
+        description="How many positions of the output the kernel moves from one input to the next; 2 doubles the map.",
+    )
+    padding: FromZero = Field(
+        examples=[1], default=0, description="Positions that are cut off at both ends of the output."
+    )
+    output_padding: FromZero = Field(
+        examples=[1],
+        default=0,
+        description="Positions that the output has more at its far end, fewer than the stride or the dilation.",
+        json_schema_extra={"beside": {"stride": 2}},
+    )
+    dilation: Sizes = Field(
+        examples=[2],
+        default=1,
+        description="The distance between neighbouring weights of the kernel, in positions; 1: they are contiguous.",
+    )
     groups: Groups = Field(
         examples=[2], default=1, description="Groups of channels with filters of their own, or `depthwise`."
     )

@@ -24,11 +24,20 @@ MAY_STAND_ALONE = False
 
 class UpsampleFields(Node):
     main: ClassVar[str] = "times"
-    times: Size = Field(examples=[2], description="How many times longer each side becomes.")
+    times: Size = Field(
+        examples=[2],
+        description="How many times longer each side becomes.",
+        json_schema_extra={
+            "words": {
+                "pixel_shuffle": ["How many times longer each side becomes, from times² as many channels each.", [2]]
+            }
+        },
+    )
     mode: Literal["nearest", "linear"] = Field(
         examples=["linear"],
         default="nearest",
         description="Copies of the nearest place, or linear (bilinear) interpolation.",
+        json_schema_extra={"words": {"pixel_shuffle": None}},
     )
 
 

@@ -64,6 +64,7 @@ class Index(Node):
     """The indexer of sparse attention, which selects the `top` positions to attend to."""
 
     main: ClassVar[str] = "top"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("heads", "head_dim", "top")}
     heads: Size | None = field(None, "The indexer's heads.", example=64, unset="needed")
     head_dim: Size | None = field(None, "The width of each of them.", example=128, unset="needed")
     top: Size | None = field(None, "How many positions it selects.", example=2048, unset="needed")
@@ -80,6 +81,7 @@ class Attention(Node):
         "attention": _EVERY_KIND | _SIZES | _TURNS,
         "mla": _EVERY_KIND | {"q_rank", "kv_rank", "nope_dim", "rope_dim", "v_dim", "index", "gate"},
     }
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"mla": ("kv_rank", "nope_dim", "rope_dim", "v_dim")}
     kind: Literal["attention", "mla"] = field(
         "attention", "Softmax attention, or multi-head latent attention (`mla`).", example="mla"
     )
@@ -136,8 +138,15 @@ class Attention(Node):
         "A mixture of attention heads: experts with queries and an output projection each.",
         example=8,
         unset="none",
+        beside={"kv_heads": 4, "bias": False, "top": 2},
     )
-    top: Size | None = field(None, "How many of those experts a token uses.", example=2, unset="needed with experts")
+    top: Size | None = field(
+        None,
+        "How many of those experts a token uses.",
+        example=2,
+        unset="needed with experts",
+        beside={"kv_heads": 4, "bias": False, "experts": 8},
+    )
     q_rank: Size | None = field(
         None,
         "Latent attention: the width that queries are projected down to first.",
@@ -162,18 +171,20 @@ class Attention(Node):
         example=64,
         unset="needed by mla",
     )
-    v_dim: Size | None = field(None, "The width of a head's values.", example=128, unset="head_dim")
+    v_dim: Size | None = field(None, "The width of a head's values.", example=128, unset="head_dim; needed by mla")
     index: Index | None = field(
         None,
         "Latent attention: an indexer, a small attention that selects the positions which the large one attends to.",
         example={"heads": 64, "head_dim": 128, "top": 2048},
         unset="all positions",
+        beside={"q_rank": 1536},
     )
     memory: Size | None = field(
         None,
         "Cross-attention: the width of what it attends to, where the spec has no encoder.",
         example=1024,
         unset="d_model of the encoder",
+        under="cross",
     )
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 

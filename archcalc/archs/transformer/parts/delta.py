@@ -17,6 +17,7 @@ class Delta(Node):
         "gated": frozenset({"heads", "v_heads", "head_dim", "v_dim", "conv", "chunk", "norm"}),
         "kda": frozenset({"heads", "head_dim", "conv", "chunk", "norm", "squeeze"}),
     }
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("heads", "head_dim")}
     kind: Literal["gated", "kda"] = field(
         "gated", "Gated DeltaNet, or Kimi delta attention (`kda`) with a decay for each channel.", example="kda"
     )

@@ -27,6 +27,7 @@ class Mamba(Node):
         "mamba": _EVERY_KIND | {"dt_rank", "norms"},
         "mamba2": _EVERY_KIND | {"heads", "groups", "chunk", "gate_norm", "norm_groups"},
     }
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"mamba2": ("heads",)}
     kind: Literal["mamba", "mamba2"] = field("mamba", "The state-space layer: Mamba or Mamba-2.", example="mamba2")
     inner: Size | None = field(None, "The inner width.", example=1536, unset="2 · d_model")
     state: Size | None = field(
@@ -36,7 +37,7 @@ class Mamba(Node):
     dt_rank: Size | None = field(
         None, "The width that Δ is projected through.", example=48, unset="d_model / 16, rounded up"
     )
-    heads: Size | None = field(None, "Mamba-2: heads of the inner width.", example=24, unset="needed by mamba2")
+    heads: Size | None = field(None, "Mamba-2: heads of the inner width.", example=16, unset="needed by mamba2")
     groups: Size = field(1, "Mamba-2: groups of heads that share B and C.", example=8)
     gate_norm: bool = field(True, "Mamba-2: a norm behind the gate.", example=False)
     norm_groups: Size = field(

@@ -30,6 +30,7 @@ class Shared(Node):
     """The shared expert; missing fields are inherited from the routed experts."""
 
     main: ClassVar[str] = "width"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("width",)}
     width: SizeOrNone | None = field(
         None, "The inner width of all shared experts together; 0: there is none.", example=2048, unset="needed"
     )
@@ -42,6 +43,7 @@ class Shared(Node):
 
 class Moe(Node):
     main: ClassVar[str] = "experts"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("experts", "top", "width")}
     experts: Size | None = field(None, "How many experts there are.", example=8, unset="needed")
     top: Size | None = field(None, "How many experts a token is routed to.", example=2, unset="needed")
     width: Size | None = field(None, "The inner width of one expert.", example=1024, unset="needed")
@@ -57,11 +59,11 @@ class Moe(Node):
     shared: Shared | None = field(
         None, "A shared expert, which every token uses: its inner width, or more fields.", example=2048, unset="none"
     )
-    shared_gate: bool = field(False, "A sigmoid gate on the output of the shared expert.", example=True)
+    shared_gate: bool = field(False, "A sigmoid gate on the output of the shared expert.", example=True, needs="shared")
     latent: Size | None = field(
         None, "The width that tokens are projected to before the experts, and back from.", example=1024, unset="d_model"
     )
-    latent_bias: bool = field(False, "Biases in those projections.", example=True)
+    latent_bias: bool = field(False, "Biases in those projections.", example=True, needs="latent")
     out_bias: bool = field(False, "A bias on the sum of all experts.", example=True)
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
 

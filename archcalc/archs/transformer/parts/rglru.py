@@ -13,8 +13,11 @@ from archcalc.spec.node import Node, Size, field
 
 class Rglru(Node):
     main: ClassVar[str] = "width"
+    needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("heads",)}
     width: Size | None = field(None, "The width of the recurrent unit.", example=2560, unset="d_model")
-    heads: Size | None = field(None, "Blocks of channels, in each of which the gates mix.", example=10, unset="needed")
+    heads: Size | None = field(
+        None, "Blocks of the gates' matrices, which are block-diagonal.", example=8, unset="needed"
+    )
     conv: Size = field(4, "The kernel of the convolution in front.", example=4)
     act: Activation = field("gelu", "The activation of the other branch.", example="silu")
     norm: Norm | None = field(None, "The norm of this part.", example="rms", unset="norm of the model")
