@@ -26,7 +26,7 @@ def wavelengths(d: int) -> Tensor:
 def returned(d: int) -> float:
     """How far any pair is from itself one wavelength of its own later."""
     t, theta = torch.arange(LENGTH, dtype=torch.float64), frequencies(d)
-    pairs = zip(theta.split(1), wavelengths(d), strict=True)
+    pairs = zip(theta[:, None], wavelengths(d), strict=True)
     return max(gap(encoding(t, one), encoding(t + period, one)) for one, period in pairs)
 
 
@@ -46,7 +46,7 @@ def sinusoid_wavelengths() -> Findings:
 def similarity(d: int, distances: Tensor) -> Tensor:
     """The cosine of E_0 and E_k, for each distance k."""
     start = encoding(torch.zeros(1, dtype=torch.float64), frequencies(d))
-    return torch.cat([cosine_similarity(start, encoding(k, frequencies(d))) for k in distances.split(4096)])
+    return torch.cat([cosine_similarity(start, encoding(k, frequencies(d))) for k in distances.chunk(32)])
 
 
 def farthest_alike(d: int) -> Value:

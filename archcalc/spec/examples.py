@@ -61,7 +61,7 @@ def _needed(node: type[Node], name: str, kind: str) -> dict[str, Any]:
     required = [each for each, info in infos.items() if info.is_required()]
     needs = [each for each in [told.get("needs")] if each and not infos[each].default]
     names = [*required, *node.needed_of.get("", ()), *node.needed_of.get(kind or usual, ()), *needs]
-    beside = told.get("beside", {})
+    beside: dict[str, Any] = told.get("beside", {})
     return {each: _example(infos[each]) for each in dict.fromkeys(names) if each not in {name, *beside}} | beside
 
 

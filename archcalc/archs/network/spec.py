@@ -39,7 +39,10 @@ class Block(Node):
 
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {"": ("layers",)}
     parameters: Values = field(
-        {}, "What a call gives, each with its default or `required`.", example={"width": 64, "stride": 1}
+        {},
+        "What a call gives, each with its default or `required`.",
+        example={"width": 64},
+        beside={"layers": [{"conv": "width", "kernel": 3}]},
     )
     layers: Items = field(
         [], "The layers of the block, which may use the names of its parameters.", example=[{"conv": 8, "kernel": 3}]
