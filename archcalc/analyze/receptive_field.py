@@ -1,90 +1,236 @@
-"""Receptive fields: how many places of the input one place of a map depends on, along each side.
+"""Receptive fields: from the first to the last place of the input that one place of a map depends on, along each side.
 
-A window that reaches over r places, in a map whose neighbours lie s places of the input apart, adds (r − 1)·s; its
-stride multiplies s. Where branches join, the largest counts. Zeros of the padding count as places.
+Maps are followed from op to op (`archcalc.analyze.field_of_view`). Where branches join, a place sees what any of them
+shows it. Zeros of the padding count as places; statistics of norms are left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import reduce
+from itertools import pairwise
+from math import lcm
 
-from archcalc.core.ir import Module, Op, Tensor
-from archcalc.core.windows import Along
+from archcalc.analyze.field_of_view import ITSELF, Extent, Field
+from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.ir import Module, Op, Tensor, walk
+from archcalc.core.windows import Along, Enlarged, Spread
+
+MOST_PLACES = 1024  # of a map that see unlike extents
+MOST_STEPS = 50_000
+
+
+class Unstated(Enum):
+    """Why a map has no figure; the first reason counts."""
+
+    EVERY = "it depends on every place of the input, as behind a linear layer, or a layer changes the order of places"
+    TOO_MANY = "it differs in too many ways from place to place"
+
+
+Fields = tuple[Field, ...] | Unstated  # along each side; none for what does not depend on the input
+Sizes = tuple[Extent, ...]  # the fewest and the most places along each side
+State = tuple[Fields, ...]
+
+
+NOT_STATED = Assumption(
+    Topic.TABLE,
+    "a receptive field is not stated where branches of unlike strides join, or where it differs from place to place in "
+    f"more than {MOST_PLACES:,} ways or takes more than {MOST_STEPS:,} steps to follow",
+)
+
+
+class TooLongError(Exception):
+    """More steps than a table is worth."""
 
 
 @dataclass(frozen=True)
-class Field:
-    """Along one side: places of the input, of `whole` that there are, and how far apart two neighbours see."""
+class ReceptiveFields:
+    """The sizes by map, none for what is no map; those of `unstated` are not known."""
 
-    whole: int
-    size: Fraction = Fraction(1)
-    step: Fraction = Fraction(1)
+    sizes: dict[Tensor, Sizes] = field(default_factory=dict)
+    unstated: frozenset[Tensor] = frozenset()
 
-    def through(self, window: Along) -> Field:
-        """Windows that spread a map add no zeros around it, so that they see no more than there is."""
-        size = self.size + (window.reach - 1) * self.step
-        most = max(self.size, Fraction(self.whole))
-        spreads = window.step < 1 or self.step < 1
-        return Field(self.whole, min(size, most) if spreads else size, self.step * window.step)
+    def of(self, tensor: Tensor) -> Sizes:
+        """A view has the field of what it is a view of; nothing where there is none."""
+        return self.sizes.get(tensor.within(self.sizes), ())
+
+    def is_unstated(self, tensor: Tensor) -> bool:
+        return tensor.within(self.sizes) in self.unstated
+
+    @property
+    def notes(self) -> tuple[Assumption, ...]:
+        return (NOT_STATED,) if self.unstated else ()
 
 
-Fields = tuple[Field, ...]
-Known = dict[Tensor, Fields | None]  # None: it depends on every place, as behind a linear layer
-
-
-def receptive_fields(root: Module) -> dict[Tensor, tuple[int, ...]]:
+def receptive_fields(root: Module) -> ReceptiveFields:
     """Of every map behind a convolution or a pooling layer, in the last of equal layers that follow each other."""
-    known: Known = {}
-    _follow(root, known)
-    return {tensor: tuple(ceil(field.size) for field in fields) for tensor, fields in known.items() if fields}
+    ops = [op for module, _ in walk(root) for op in module.ops]
+    if not any(op.windows for op in ops):
+        return ReceptiveFields()
+    walked = Walk()
+    try:
+        walked.follow(root)
+    except TooLongError:
+        walked.known = {op.output: Unstated.TOO_MANY for op in ops if op.inputs}
+    return walked.found()
 
 
-def field_of(tensor: Tensor, fields: dict[Tensor, tuple[int, ...]]) -> tuple[int, ...]:
-    """A view has the field of what it is a view of; nothing where there is none."""
-    return fields.get(tensor.within(fields), ())
+class Walk:
+    """Through the ops in their order, with the fields of every tensor so far."""
 
+    def __init__(self) -> None:
+        self.known: dict[Tensor, Fields] = {}
+        self.start: tuple[Field, ...] = ()  # what the input itself sees
+        self.whole: tuple[int, ...] = ()  # its sides
+        self.steps = 0
 
-def _follow(module: Module, known: Known) -> None:
-    """As often as the module is repeated: what comes out of one is what goes into the next.
+    def found(self) -> ReceptiveFields:
+        sizes = {tensor: self._sizes(tensor, fields) for tensor, fields in self.known.items()}
+        unstated = {tensor for tensor, fields in self.known.items() if fields is Unstated.TOO_MANY}
+        return ReceptiveFields(sizes, frozenset(each for each in unstated if len(each.axes) > 2))
 
-    Others may read what entered the first, so that its field is put back.
-    """
-    entered = {into: _of(into, known) for into, _ in module.carries}
-    for turn in range(int(module.repeat)):
-        for into, out in module.carries if turn else ():
-            known[into] = _of(out, known)
+    def _sizes(self, tensor: Tensor, fields: Fields) -> Sizes:
+        sides = tensor.shape[2:]
+        if isinstance(fields, Unstated) or fields is self.start or len(fields) != len(sides):
+            return ()
+        return tuple(field.sizes(places) for field, places in zip(fields, sides, strict=True))
+
+    def follow(self, module: Module) -> None:
+        """As often as the module is repeated: what comes out of one is what goes into the next.
+
+        Once every place sees more by the same number from one to the next, it goes on so. Others may read what
+        entered the first, so that its field is put back.
+        """
+        into, out = ([pair[end] for pair in module.carries] for end in (0, 1))
+        entered = self._state(into)
+        states, left = [entered], int(module.repeat) if into else 1
+        while left:
+            self._run(module)
+            left -= 1
+            states = [*states[-2:], self._state(out)]
+            growth = _steady(states) if left > 1 else None
+            if growth is not None:
+                states[-1] = tuple(_grown(fields, growth, left - 1) for fields in states[-1])
+                left = 1
+            self.known.update(zip(into, states[-1], strict=True))
+        self.known.update(zip(into, entered, strict=True))
+
+    def _state(self, tensors: Iterable[Tensor]) -> State:
+        return tuple(map(self.of, tensors))
+
+    def _run(self, module: Module) -> None:
         for item in module.body:
-            if isinstance(item, Op):
-                known[item.output] = _behind(item, known)
+            if isinstance(item, Module):
+                self.follow(item)
             else:
-                _follow(item, known)
-    known.update(entered)
+                self._spend(1)
+                self.known[item.output] = self._behind(item)
+
+    def _spend(self, steps: int) -> None:
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise TooLongError
+
+    def of(self, tensor: Tensor) -> Fields:
+        if tensor in self.known:
+            return self.known[tensor]
+        return self.of(tensor.of) if tensor.of is not None else ()
+
+    def _behind(self, op: Op) -> Fields:
+        if op.kind == "input":
+            self.whole = op.output.shape[2:]
+            self.start = tuple(ITSELF for _ in self.whole)
+            return self.start
+        read = {tensor: self.of(tensor) for tensor in op.inputs}
+        reasons = [reason for reason in Unstated if reason in read.values()]
+        if reasons:
+            return reasons[0]
+        maps = {tensor: fields for tensor, fields in read.items() if fields and not isinstance(fields, Unstated)}
+        if op.windows and maps:
+            return _stated(map(self._through, next(iter(maps.values())), op.windows))
+        return self._beside(op, maps) if maps else ()
+
+    def _through(self, field: Field, window: Along) -> Field | None:
+        """A single place that is spread over a map is all that any place of that sees."""
+        is_spread = isinstance(window, Spread | Enlarged) and window.size == 1
+        field = field.held(range(1)) if is_spread else field
+        effort = field.effort(window)
+        if effort > MOST_PLACES:
+            return None
+        self._spend(effort)
+        return field.through(window)
+
+    def _beside(self, op: Op, maps: dict[Tensor, tuple[Field, ...]]) -> Fields:
+        """Places stay where they are if the output has the sides of what is read."""
+        behind = op.output.dims[-len(self.whole) :]
+        has_sides = len(op.output.dims) > len(behind) + 1 and any(set(behind) <= set(each.dims) for each in maps)
+        held = _single if has_sides else _summed
+        seen = [held(op, tensor, fields) for tensor, fields in maps.items()]
+        if not has_sides and any(field.shift for fields in seen for field in fields):
+            return Unstated.EVERY
+        if len(seen) == 1:
+            return seen[0]
+        along = zip(zip(*seen, strict=True), self.whole, behind, strict=True)
+        return _stated(self._joined(fields, whole, int(side.size)) for fields, whole, side in along)
+
+    def _joined(self, fields: tuple[Field, ...], whole: int, places: int) -> Field | None:
+        """What a place sees in any of them. Where one shows every place the whole input, the others add nothing."""
+        fixed = [each for each in fields if not each.shift]
+        if fixed and any(each.shift for each in fields):
+            every = reduce(Field.joined, fixed)
+            moving = [each.held(range(places)).at(0) for each in fields if each.shift]
+            return every if every.covers((0, whole - 1)) or all(map(every.covers, moving)) else None
+        period = lcm(*(each.period for each in fields))
+        if period > MOST_PLACES or not all(map(fields[0].moves_like, fields)):
+            return None
+        self._spend(period * len(fields))
+        return reduce(Field.joined, fields)
 
 
-def _behind(op: Op, known: Known) -> Fields | None:
-    before = [_of(tensor, known) for tensor in op.inputs if _is_known(tensor, known)]
-    if None in before:
+def _stated(fields: Iterable[Field | None]) -> Fields:
+    every = tuple(fields)
+    known = tuple(each for each in every if each is not None)
+    return known if len(known) == len(every) else Unstated.TOO_MANY
+
+
+def _summed(op: Op, tensor: Tensor, fields: tuple[Field, ...]) -> tuple[Field, ...]:
+    """What is summed over all places shows them all."""
+    sides = tensor.dims[-len(fields) :]
+    if not set(sides) <= set(op.over):
+        return fields
+    return tuple(field.held(range(int(side.size))) for field, side in zip(fields, sides, strict=True))
+
+
+def _single(op: Op, tensor: Tensor, fields: tuple[Field, ...]) -> tuple[Field, ...]:
+    """A single place that is read at all places of a map shows all of them the same."""
+    is_single = tensor.shape[2:] == (1,) * len(fields) != op.output.shape[2:]
+    return tuple(field.held(range(1)) for field in fields) if is_single else fields
+
+
+def _steady(states: list[State]) -> tuple[Extent, ...] | None:
+    """By how much fields grow at every turn, along each side, if they did so twice: they never shrink again."""
+    if len(states) < 3:
         return None
-    maps = [fields for fields in before if fields]
-    if op.windows:
-        fields = maps[0] if maps else tuple(Field(window.size) for window in op.windows)
-        return tuple(field.through(window) for field, window in zip(fields, op.windows, strict=True))
-    if not maps:
-        return ()
-    return _largest(maps) if len(op.output.axes) == 2 + len(maps[0]) else None
+    pairs = [pair for turn in pairwise(states) for pair in zip(*turn, strict=True)]
+    growths = {_growth(*pair) for pair in pairs}
+    if len(growths) != 1:
+        return None
+    growth = growths.pop()
+    return growth if growth is not None and all(min(each) >= 0 for each in growth) else None
 
 
-def _largest(maps: list[Fields]) -> Fields:
-    return tuple(max(sides, key=lambda field: field.size) for sides in zip(*maps, strict=True))
+def _growth(one: Fields, two: Fields) -> tuple[Extent, ...] | None:
+    if isinstance(one, Unstated) or isinstance(two, Unstated):
+        return () if one is two else None
+    found = [before.growth(after) for before, after in zip(one, two, strict=True)]
+    return tuple(each for each in found if each) if None not in found else None
 
 
-def _is_known(tensor: Tensor, known: Known) -> bool:
-    return tensor in known or (tensor.of is not None and _is_known(tensor.of, known))
-
-
-def _of(tensor: Tensor, known: Known) -> Fields | None:
-    if tensor in known:
-        return known[tensor]
-    return _of(tensor.of, known) if tensor.of is not None else ()
+def _grown(fields: Fields, growth: tuple[Extent, ...], turns: int) -> Fields:
+    if isinstance(fields, Unstated):
+        return fields
+    return tuple(
+        field.grown(before * turns, after * turns) for field, (before, after) in zip(fields, growth, strict=True)
+    )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from archcalc.analyze.equations import Block, blocks, notes, tables
 from archcalc.analyze.orientation import orientation_note, orientations
-from archcalc.analyze.receptive_field import field_of, receptive_fields
+from archcalc.analyze.receptive_field import ReceptiveFields, receptive_fields
 from archcalc.core.count import Count
 from archcalc.core.ir import Axes, Module, Op, Tensor
 from archcalc.core.notes import notes_of
@@ -18,7 +18,7 @@ from archcalc.spec.scope import WHOLE, Scope
 from archcalc.spec.workload import Workload
 
 Names = tuple[str, ...]
-Seen = dict[Tensor, tuple[int, ...]]  # receptive fields
+NOT_STATED = "not stated"
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,15 @@ class Signal:
 
 @dataclass(frozen=True)
 class Windowed:
-    """The working of a map's sides, and how many places of the input one of its places depends on."""
+    """The working of a map's sides, and how many places of the input one of its places depends on.
+
+    Where that differs from place to place, `receptive_field` has the largest and `smallest_field` the smallest.
+    """
 
     worked: Names = ()
     receptive_field: tuple[int, ...] = ()
+    smallest_field: tuple[int, ...] = ()
+    is_stated: bool = True
 
     @property
     def working(self) -> str:
@@ -53,11 +58,24 @@ class Windowed:
 
     @property
     def seen(self) -> str:
-        return " × ".join(map(str, self.receptive_field))
+        """A range that holds for every side stands once."""
+        ranges = set(zip(self.smallest_field, self.receptive_field, strict=True))
+        if not self.is_stated:
+            return NOT_STATED
+        if len(ranges) == 1 and self.smallest_field != self.receptive_field:
+            return _range(*ranges)
+        return " × ".join(map(_range, zip(self.smallest_field, self.receptive_field, strict=True)))
 
     def record(self) -> dict[str, Any]:
         found = {"working": self.worked, "receptive_field": self.receptive_field}
+        if self.smallest_field != self.receptive_field:
+            found["smallest_receptive_field"] = self.smallest_field
         return {key: value for key, value in found.items() if value}
+
+
+def _range(ends: tuple[int, int]) -> str:
+    """`188–204`, or one number."""
+    return "–".join(map(str, dict.fromkeys(ends)))
 
 
 NO_WINDOW = Windowed()
@@ -215,7 +233,7 @@ def shapes(
     explained = notes(equations) if explain else ()
     return ShapesReport(
         model=model,
-        assumptions=(scope.exact("shape"), *oriented_so, *explained, *notes_of(root), *work.assumptions),
+        assumptions=(scope.exact("shape"), *oriented_so, *explained, *fields.notes, *notes_of(root), *work.assumptions),
         scope=scope,
         batch=work.batch,
         lengths=work.lengths,
@@ -234,7 +252,7 @@ def _modules(module: Module) -> Iterator[Module]:
         yield from _modules(child)
 
 
-def _part(module: Module, computed: frozenset[Tensor], fields: Seen) -> Part:
+def _part(module: Module, computed: frozenset[Tensor], fields: ReceptiveFields) -> Part:
     own = _own_output(module)
     window = _windowed(module, fields)
     return Part(
@@ -255,14 +273,18 @@ def _output(module: Module) -> Signal | None:
     return Signal.of(found) if found else None
 
 
-def _windowed(module: Module, fields: Seen) -> Windowed:
+def _windowed(module: Module, fields: ReceptiveFields) -> Windowed:
     """The working of the window that the module moves over a map, and what its output depends on."""
     moved = next((op.windows for op in reversed(module.ops) if op.windows), ())
     out = given_out(module)
-    return Windowed(tuple(window.worked for window in moved), field_of(out, fields) if out else ())
+    worked = tuple(window.worked for window in moved)
+    if out is None:
+        return Windowed(worked)
+    smallest, largest = (tuple(ends[end] for ends in fields.of(out)) for end in (0, 1))
+    return Windowed(worked, largest, smallest, not fields.is_unstated(out))
 
 
-def _rows(module: Module, above: Count, oriented: dict[Tensor, str] | None, fields: Seen) -> Iterator[Row]:
+def _rows(module: Module, above: Count, oriented: dict[Tensor, str] | None, fields: ReceptiveFields) -> Iterator[Row]:
     """In the order of computation; what a module itself computes last is the module's own signal.
 
     Parameters are among them if it is known how they are `oriented`.

@@ -25,7 +25,8 @@ class Along(Protocol):
     @property
     def reach(self) -> int: ...  # places of the input that one place of the output depends on
     @property
-    def step(self) -> Fraction: ...  # places of the input between two neighbours of the output
+    def step(self) -> Fraction: ...  # places of the input from one place of the output to the next, on average
+    def sees(self, place: int) -> range: ...  # the places of the input that this place of the output depends on
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ class Window:
         rounded = -(-room // self.stride) if self.ceil else room // self.stride
         return rounded if self._last_is_outside(rounded) else rounded + 1
 
+    def sees(self, place: int) -> range:
+        first = place * self.stride - self.before
+        return range(first, first + self.reach, self.dilation)
+
     def _last_is_outside(self, last: int) -> bool:
         """With rounding up, a window that would start in the padding behind the input is left out."""
         return self.ceil and last * self.stride >= self.size + self.before
@@ -81,12 +86,29 @@ class Spread:
 
     @property
     def reach(self) -> int:
-        """Every `stride`-th of the kernel's weights meets one place of the output, where the input has as many."""
-        return min(-(-self.kernel // self.stride), self.size)
+        """From the first to the last, where most of the kernel's weights meet one place of the output."""
+        apart = self.stride // gcd(self.stride, self.dilation)  # weights from one that meets it to the next
+        return min((self.kernel - 1) // apart * self._spacing + 1, self.size)
+
+    @property
+    def _spacing(self) -> int:
+        return self.dilation // gcd(self.stride, self.dilation)
 
     @property
     def step(self) -> Fraction:
         return Fraction(1, self.stride)
+
+    def sees(self, place: int) -> range:
+        """Weight `w` brings the input's place `i` to the output's place `i·stride + w·dilation − padding`."""
+        common = gcd(self.stride, self.dilation)
+        target, rest = divmod(place + self.padding, common)
+        if rest:
+            return range(0)
+        stride, dilation = self.stride // common, self.dilation // common
+        first = target * pow(dilation, -1, stride) % stride  # the first weight that meets it
+        weights = range(first, self.kernel, stride)
+        last = (target - first * dilation) // stride
+        return range(last - (len(weights) - 1) * dilation, last + 1, dilation)
 
     @property
     def places(self) -> int:
@@ -122,6 +144,9 @@ class Bins:
     def step(self) -> Fraction:
         return Fraction(self.size, self.places)
 
+    def sees(self, place: int) -> range:
+        return range(place * self.size // self.places, -(-(place + 1) * self.size // self.places))
+
     @property
     def worked(self) -> str:
         return f"{self.size} in {self.places} {'part' if self.places == 1 else 'parts'}"
@@ -147,6 +172,44 @@ class Enlarged:
     def step(self) -> Fraction:
         return Fraction(1, self.times)
 
+    def sees(self, place: int) -> range:
+        """Interpolation reads a single place where the output's centre is one of the input."""
+        if self.neighbours == 1:
+            return range(place // self.times, place // self.times + 1)
+        first, rest = divmod(2 * place + 1 - self.times, 2 * self.times)
+        return range(first, first + (2 if rest else 1))
+
     @property
     def worked(self) -> str:
         return f"{self.size} · {self.times} = {self.places}"
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A map with places added `before` and `after` it; negative numbers are cut off."""
+
+    size: int
+    before: int
+    after: int
+
+    @property
+    def places(self) -> int:
+        return self.size + self.before + self.after
+
+    @property
+    def reach(self) -> int:
+        return 1
+
+    @property
+    def step(self) -> Fraction:
+        return Fraction(1)
+
+    def sees(self, place: int) -> range:
+        return range(place - self.before, place - self.before + 1)
+
+    @property
+    def worked(self) -> str:
+        sign = "−" if min(self.before, self.after) < 0 else "+"
+        before, after = abs(self.before), abs(self.after)
+        changed = f"2·{before}" if before == after else f"{before} {sign} {after}"
+        return f"{self.size} {sign} {changed} = {self.places}"

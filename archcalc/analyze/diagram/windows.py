@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from archcalc.core.ir import Op
-from archcalc.core.windows import Along
+from archcalc.core.windows import Along, Ends
 
 
 def windows(ops: Iterable[Op], *, with_size: bool) -> str:
     """Of the only op that moves over a map; nothing where several do. `with_size`: also how large its window is."""
-    moving = [op.windows for op in ops if op.windows]
+    moving = [op.windows for op in ops if op.windows and not isinstance(op.windows[0], Ends)]
     if len(moving) != 1:
         return ""
     sides = moving[0]

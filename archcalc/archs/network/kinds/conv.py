@@ -15,7 +15,7 @@ from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.count import product
 from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
 from archcalc.core.roles import Role
-from archcalc.core.windows import Window
+from archcalc.core.windows import Ends, Window
 from archcalc.spec.node import Node, Size
 
 if TYPE_CHECKING:
@@ -119,8 +119,9 @@ def grouped(groups: int, channels: Dim, out: Dim) -> tuple[Axis, Dim, Dim]:
 def padded(m: Module, x: Tensor, padding: tuple[Pair, ...], trace: Trace) -> Tensor:
     """Zeros around the map, in a copy."""
     batch, channels, sides = parts(x)
-    sizes = tuple(int(side.size) + sum(ends) for side, ends in zip(sides, padding, strict=True))
-    return m.record("pad", x, to=axes(batch, channels, *trace.sides(sides, sizes)))
+    longer = tuple(Ends(int(side.size), *zeros) for side, zeros in zip(sides, padding, strict=True))
+    behind = trace.sides(sides, tuple(side.places for side in longer))
+    return m.record("pad", x, to=axes(batch, channels, *behind), windows=longer)
 
 
 def finished(m: Module, y: Tensor, norm: Norm | None, act: Activation | None, trace: Trace) -> Tensor:

@@ -17,6 +17,7 @@ from archcalc.archs.network.trace import Trace, parts
 from archcalc.archs.network.values import Layers
 from archcalc.core.errors import did_you_mean
 from archcalc.core.ir import Module, Tensor, axes
+from archcalc.core.windows import Ends
 from archcalc.spec.node import Node, shown
 
 if TYPE_CHECKING:
@@ -68,7 +69,14 @@ class Join:
         sizes = tuple(int(side.size) for side in before)
         if self.how == "multiply" or sizes == self.sides:
             return x
-        return m.record("view", x, to=axes(batch, channels, *trace.sides(before, self.sides)))
+        shorter = tuple(_centre(size, kept) for size, kept in zip(sizes, self.sides, strict=True))
+        return m.record("view", x, to=axes(batch, channels, *trace.sides(before, self.sides)), windows=shorter)
+
+
+def _centre(size: int, kept: int) -> Ends:
+    """What is cut off in front and behind; of an odd number one more behind."""
+    before = (size - kept) // 2
+    return Ends(size, -before, kept - size + before)
 
 
 def join(m: Module, how: str, tensors: list[Tensor], trace: Trace) -> Tensor:
