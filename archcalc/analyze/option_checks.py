@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from archcalc.analyze.memory.decode_cache import grows
 from archcalc.core.errors import InputError
-from archcalc.core.ir import Module, Region, walk
+from archcalc.core.ir import Module, Region, Tensor, walk
 from archcalc.core.tree import ops_in
 from archcalc.run import sequence_parallel
+from archcalc.run.cache_types import BOTH, OF_KEYS, OF_VALUES, cache_types
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
 from archcalc.run.sequence_parallel import check_length
@@ -18,6 +20,8 @@ from archcalc.spec.workload import Workload
 if TYPE_CHECKING:
     from archcalc.model import Model
 
+IN_BLOCKS = "vllm"  # the rule that is about every layer
+OF_CACHE = (BOTH, OF_KEYS, OF_VALUES)
 NO_CACHE = "this model has no cache and no decode step"
 
 
@@ -65,7 +69,9 @@ def check_sense(root: Module, asked: Options) -> None:
     _need(Region.CORE in regions or recompute != "core", "--recompute", "this model has no attention to recompute")
     _need(Region.CORE in regions or not asked.attention, "--attention", "this model has no softmax attention")
     _need(has_logits or (asked.loss_chunks or 1) == 1, "--loss-chunks", "this model has no logits over a vocabulary")
-    for name in ("kv_dtype", "kv_rule", "state_dtype", "prefill", "draft", "shared_prefix"):
+    windowed = any(dim.reach for op in ops_in(root) if op.output.role == "cache" for dim in op.output.dims)
+    _need(windowed or asked.kv_rule in (None, IN_BLOCKS), "--kv-rule", "this model has no sliding windows")
+    for name in (*OF_CACHE, "kv_rule", "state_dtype", "prefill", "draft", "shared_prefix"):
         _need(has_cache or name not in asked.given, flag_of(name), NO_CACHE)
 
 
@@ -89,9 +95,16 @@ def _check_prefix(work: Workload, asked: Options) -> None:
         raise InputError(fact, f"use at most {cached:,}, or a longer --context", field="--shared-prefix")
 
 
-def check_cache(grown: Container[bool], asked: Options) -> None:
-    """Refuse --kv-dtype without a KV cache, and --state-dtype without a recurrent state."""
-    _need(True in grown or not asked.kv_dtype, "--kv-dtype", "this model has no KV cache, but a recurrent state")
+def check_cache(cached: Iterable[Tensor], asked: Options) -> None:
+    """Refuse --kv-dtype without a KV cache, two formats for what is one tensor, and --state-dtype without a recurrent
+    state."""
+    tensors = tuple(cached)
+    grown = {grows(tensor) for tensor in tensors}
+    for name in (name for name in OF_CACHE if name in asked.given):
+        _need(True in grown, flag_of(name), "this model has no KV cache, but a recurrent state")
+    keys, values = cache_types(asked)
+    apart = keys.format == values.format or any(tensor.of_values for tensor in tensors)
+    _need(apart, flag_of(values.option), "this model caches keys and values as one latent vector, in one format")
     _need(True in grown or not asked.shared_prefix, "--shared-prefix", "a recurrent state cannot be shared")
     _need(False in grown or not asked.state_dtype, "--state-dtype", "this model has no recurrent state, but a KV cache")
 

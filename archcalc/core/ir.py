@@ -256,7 +256,8 @@ class Module:
         base = inputs[0].storage if KINDS[kind].view and inputs else None
         of = inputs[0] if base else None
         shape = to if to is not None else inputs[0].axes
-        output = Tensor(shape, KINDS[kind].role, base, stops=_stops(base, inputs), of=of)
+        kept = KINDS[kind].of_values
+        output = Tensor(shape, KINDS[kind].role, base, stops=_stops(base, inputs), of=of, of_values=kept)
         _check_dims((*inputs, output))
         self._attach()
         beside = _beside(kind, inputs, output)

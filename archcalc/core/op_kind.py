@@ -64,6 +64,7 @@ class Kind:
     into_buffer: bool = False
     position_tables: bool = False
     hides: bool = False
+    of_values: bool = False
     scratch: Scratch = lambda op, wants: ()
     gradient_scratch: Scratch = lambda op, wants: ()
     summed: Callable[[Op], Iterable[Tensor]] = lambda op: ()

@@ -77,6 +77,7 @@ PICTURES = {
     "concat": Picture("concatenate"),
     "dropout": _UNSEEN,
     "append": _UNSEEN,
+    "append_values": _UNSEEN,
     "shift": _UNSEEN,
     "order": _UNSEEN,
     "hide": _UNSEEN,

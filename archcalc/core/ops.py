@@ -37,6 +37,7 @@ The rest are traits that other analyses ask for, so that none of them lists kind
     gathers, scatters the collectives around a part of a sequence; into_buffer: gathers into a buffer that stays
     position_tables   its inputs behind the first are tables with a row for each position
     hides             its second input is a mask
+    of_values         caches attention's values
     expensive         PyTorch's list of ops that selective checkpointing does not recompute
     reads, writes     elements that one run moves, tensor by tensor, where that is not all of its inputs and its output
     scratch           tensors that exist only while the op runs; gradient_scratch, while its gradients are computed
@@ -112,6 +113,10 @@ _UPCAST = (("upcast", "upcast", "output"),)
 _CHOSEN = (("indices", "index", "output"),)
 _PLACES = (("places", "index", "output"),)
 _KEPT = (("kept", "act", "input"),)
+
+
+def _append(about: str, *, of_values: bool = False) -> Kind:
+    return Kind(about, none, nothing, role="cache", own_kernel=True, writes=what_is_new, of_values=of_values)
 
 
 def _view(about: str) -> Kind:
@@ -295,14 +300,8 @@ KINDS = BETWEEN_GPUS | {
         "negative log-probability of targets between 0 and 1", each_input(8), both, autocast="fp32"
     ),
     "squared_error": Kind("mean squared difference", each_input(3), both, autocast="fp32"),
-    "append": Kind(
-        "keys, values or a state kept for the next step",
-        none,
-        nothing,
-        role="cache",
-        own_kernel=True,
-        writes=what_is_new,
-    ),
+    "append": _append("keys or a state kept for the next step"),
+    "append_values": _append("values kept for the next step", of_values=True),
     "shift": Kind("tokens, so many places further", none, nothing, role="index"),
     "order": Kind("places of rows, sorted", none, nothing, role="index", own_kernel=True),
     "hide": Kind("places that were not chosen, marked", none, nothing, role="mask", own_kernel=True),

@@ -78,6 +78,7 @@ class Tensor:
     grad: bool = False
     stops: bool = False  # no gradient goes through it to what it is a view of
     of: Tensor | None = None  # what it is a view of, which may be a view itself
+    of_values: bool = False  # of a cache: attention's values, and not its keys
     stored: int | None = None  # bytes in the file of weights that it was read from
     dims: tuple[Dim, ...] = field(init=False)  # of all axes, in a row
 

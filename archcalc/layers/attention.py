@@ -142,7 +142,7 @@ class Attention(Heads):
         q, k, v = self._by_head(m, q, k, v)
         q, k = self._rotated(m, q, k, inputs)
         past = looked_at(x, memory, inputs.work, self.sight)
-        k, v = (kept(m, t, past, inputs.work, self.sight) for t in (k, v))
+        k, v = (kept(m, t, past, inputs.work, self.sight, kind) for t, kind in ((k, "append"), (v, "append_values")))
         core = self._core(m, q, k, inputs)
         q = inputs.content_queries(m, q) if inputs.content_queries else q
         found = self.concatenated(m, core.run(q, k, v))
@@ -246,13 +246,13 @@ def looked_at(x: Tensor, memory: Tensor, work: Workload | None = None, sight: Si
     return sight.past(seq)
 
 
-def kept(m: Module, t: Tensor, past: Dim, work: Workload, sight: Sight) -> Tensor:
-    """Keys or values along `past`, stored in the KV cache if there is one: all positions, or a window. Where a memory
-    of hidden states is kept, they are computed from that each time."""
+def kept(m: Module, t: Tensor, past: Dim, work: Workload, sight: Sight, kind: str) -> Tensor:
+    """Keys or values along `past`, stored in the KV cache if there is one by that kind of op: all positions, or a
+    window. Where a memory of hidden states is kept, they are computed from that each time."""
     batch, head, _, each = t.dims
     if not work.keeps_cache or sight.memory:
         return t.seen_as(batch, head, past, each)
-    cached = m.record("append", t, to=axes(batch, head, sight.kept(past), each))
+    cached = m.record(kind, t, to=axes(batch, head, sight.kept(past), each))
     return cached if work.decodes or not (sight.window or sight.chunk) else t.seen_as(batch, head, past, each)
 
 

@@ -49,8 +49,8 @@ def _layer(m: Module, kept: Kept, work: Workload) -> None:
     batch, length = Dim.of("batch", work.batch), work.context + 1 if work.decodes else work.lengths["seq"]
     past = Sight(window=kept.window).kept(Dim.of("kv_seq", length, positions=Positions.PAST))
     heads = kv_heads_of(kept.heads)
-    for name, width in (("keys", kept.k_dim), ("values", kept.v_dim)):
+    for name, width, kind in (("keys", kept.k_dim, "append"), ("values", kept.v_dim, "append_values")):
         if width:
-            m.record("append", to=axes(batch, heads, past, Dim.of("head_dim", width)), name=name)
+            m.record(kind, to=axes(batch, heads, past, Dim.of("head_dim", width)), name=name)
     if kept.state:
         m.record("append", to=axes(batch, Dim.of("state", kept.state)), name="state")

@@ -14,11 +14,25 @@ class InferenceOptions:
     """Options of inference."""
 
     kv_dtype: str | None = option(
-        "KV cache format: bf16, fp8, q8_0, …",
+        "KV cache format: bf16, fp8, q8_0, …; q8_0,q4_0 for keys and values.",
         word,
         metavar="FORMAT",
         modes=INFERENCE,
         also=("kv_cache_dtype", "cache_type"),
+    )
+    cache_type_k: str | None = option(
+        "Format of keys in the KV cache, where values have another: q8_0, f16, …",
+        word,
+        metavar="FORMAT",
+        modes=INFERENCE,
+        one_dash=("-ctk",),
+    )
+    cache_type_v: str | None = option(
+        "Format of values in the KV cache, where keys have another.",
+        word,
+        metavar="FORMAT",
+        modes=INFERENCE,
+        one_dash=("-ctv",),
     )
     kv_rule: str | None = option(
         "KV cache of sliding-window layers: window, window-1, window+batch, full; vllm: of all layers, in blocks.",

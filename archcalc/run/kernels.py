@@ -8,6 +8,7 @@ from archcalc.run.choice import Choice, Reason
 from archcalc.run.code import Code
 from archcalc.run.device.attention import kernel_on
 from archcalc.run.device.capabilities import Capabilities
+from archcalc.run.engine.rules import EngineRules
 
 EAGER, FLASH, EFFICIENT = "eager attention", "flash attention", "memory-efficient attention"
 
@@ -43,8 +44,13 @@ def _words(kernel: str, device: Capabilities, activations: str) -> str:
     return FLASH if BYTES[activations] == 2 and device.flash != 0 else EFFICIENT
 
 
-def engine_kernel(asked: str | None) -> Choice:
-    """Engines have kernels of their own, for every device that they run on."""
+def engine_kernel(asked: str | None, rules: EngineRules) -> Choice:
+    """Engines have kernels of their own, for every device that they run on; some can be told to store the scores."""
+    if asked and asked not in rules.attention:
+        fact = f"{rules.name} has no attention that stores scores"
+        raise InputError(fact, "leave --attention out, or choose --engine transformers", field="--attention")
     if asked == "eager":
-        return Choice("attention", "eager", EAGER, Reason.ASKED)
+        return Choice(
+            "attention", "eager", EAGER, Reason.ASKED, "eager attention: scores are stored, of all that is cached"
+        )
     return Choice("attention", "flash", FLASH, Reason.ASKED if asked else Reason.CODE, KERNELS[FLASH])

@@ -38,6 +38,8 @@ class SharedKeywords(TypedDict, total=False):
     lora: Size
     lora_targets: Names
     kv_dtype: str | None
+    cache_type_k: str | None
+    cache_type_v: str | None
     state_dtype: str | None
     tp: Size
     dp: Size

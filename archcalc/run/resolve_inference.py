@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.precision import BYTES
+from archcalc.run.cache_types import CacheTypes, cache_types
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.choose_engine import chosen_engine
 from archcalc.run.code import code, usual_code
@@ -20,6 +21,7 @@ from archcalc.run.kernels import engine_kernel, torch_kernel
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run
 from archcalc.storage import named_formats
+from archcalc.storage.format import Format, plain
 
 if TYPE_CHECKING:
     from archcalc.model import Model
@@ -35,15 +37,17 @@ def inference_run(model: Model, asked: Options) -> Run:
     activations = "bf16" if computed == "fp8" else computed
     weights, of_weights = _weights(asked, stored, used, computed, activations)
     attention = _attention(model, asked, used, activations)
+    kept, usual = cache_types(asked), used.rules.cache.usual if used.rules.cache else activations
     made = Run(
         mode=asked.mode,
         plan=asked.plan,
         format=weights,
         activations=used.rules.activations or activations,
         attention=str(attention.value),
-        kv_format=named_formats.uniform_format(asked.kv_dtype or activations, "--kv-dtype"),
+        kv_format=kept.keys.read(usual),
+        value_format=kept.values.read(usual),
         kv_rule=asked.kv_rule or used.rules.kv_rule,
-        state_format=named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype"),
+        state_format=_states(asked, used, activations),
         prefill=asked.prefill or used.tokens,
         shared_prefix=asked.shared_prefix or 0,
         overhead=asked.overhead,
@@ -51,7 +55,7 @@ def inference_run(model: Model, asked: Options) -> Run:
         assumptions=(*_unmixed(asked.weights), *_shared(stored, asked.tp or 1), *used.assumptions(), *_copies(weights)),
     )
     shown = replace(precision, words="") if weights.is_quantised and not asked.precision else precision
-    return replace(made, choices=(shown, *of_weights, *_cache(asked), attention, of_engine))
+    return replace(made, choices=(shown, *of_weights, *_cache(kept, usual), attention, of_engine))
 
 
 # Number formats
@@ -119,15 +123,27 @@ def _check_known(stored: StoredWeights) -> None:
         raise InputError(f"the weights are stored by {stored.name}: {stored.unknown}", hint, field="--weights")
 
 
-def _cache(asked: Options) -> Iterator[Choice]:
-    if asked.kv_dtype:
-        yield Choice("kv_dtype", asked.kv_dtype, f"{asked.kv_dtype} KV cache", Reason.ASKED)
+def _cache(asked: CacheTypes, usual: str) -> Iterator[Choice]:
+    if asked.are_asked:
+        yield Choice("kv_dtype", asked.named(usual), asked.words(usual), Reason.ASKED)
+
+
+def _states(asked: Options, used: Running, activations: str) -> Format:
+    """Recurrent states, as the engine keeps them where that is no choice of the user's."""
+    found = named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype")
+    if not used.rules.cache:
+        return found
+    own = plain(used.rules.cache.states)
+    if asked.state_dtype and found != own:
+        fact = f"{used.rules.name} keeps recurrent states in {own.name}, and has no option for it"
+        raise InputError(fact, "leave --state-dtype out", field="--state-dtype")
+    return own
 
 
 def _attention(model: Model, asked: Options, used: Running, activations: str) -> Choice:
     """PyTorch's kernels, or the engine's own."""
     if not used.rules.torch_attention and used.rules.name != PLAIN:
-        return engine_kernel(asked.attention)
+        return engine_kernel(asked.attention, used.rules)
     by = code(PLAIN) if used.rules.name == PLAIN else usual_code(model.model_type, model.config)
     return torch_kernel(asked.attention, (asked.device or UNKNOWN).capabilities, activations, by)
 

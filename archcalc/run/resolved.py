@@ -45,7 +45,8 @@ class Run:
     freeze: tuple[str, ...] = ()
     lora: int | None = None
     lora_targets: tuple[str, ...] = ()
-    kv_format: Format | None = None
+    kv_format: Format | None = None  # of keys, and of values unless they have their own
+    value_format: Format | None = None
     kv_rule: str = "window"
     state_format: Format | None = None
     prefill: int | None = None
@@ -58,6 +59,17 @@ class Run:
     assumptions: tuple[Assumption, ...] = ()  # besides those of the choices
     estimates: tuple[str, ...] = ()
     said: frozenset[str] = frozenset()  # the options that were given, and not filled in
+
+    @property
+    def cache_name(self) -> str:
+        """Of the KV cache, as --kv-dtype takes it."""
+        kept = (one.name.lower() for one in (self.kv_format, self.value_format) if one)
+        return ",".join(dict.fromkeys(kept))
+
+    @property
+    def traced_attention(self) -> str:
+        """As forward code computes it: what an engine's own kernel stores is added to a kernel that stores nothing."""
+        return "flash" if self.engine.rules.attention else self.attention
 
     @property
     def trains(self) -> bool:

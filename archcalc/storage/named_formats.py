@@ -38,7 +38,7 @@ LOGGED |= {"mxfp4 moe": "mxfp4_gguf", "iq3_s mix": "iq3_m", "all f32": "fp32"}
 @cache
 def weight_format(name: str) -> Format:
     """What `--weights` means: a file of llama.cpp's that is called so, else a format; `q4_0_pure` is one format."""
-    wanted = _spelled(name)
+    wanted = spelled(name)
     files = paths.presets("files")
     if wanted in files:
         return _read(files[wanted])
@@ -48,7 +48,7 @@ def weight_format(name: str) -> Format:
 @cache
 def uniform_format(name: str, option: str = "--weights") -> Format:
     """One format for all numbers, by its name, whatever its case."""
-    wanted = _spelled(name)
+    wanted = spelled(name)
     if wanted in PLAIN:
         return plain(wanted)
     formats = paths.presets("formats")
@@ -58,7 +58,7 @@ def uniform_format(name: str, option: str = "--weights") -> Format:
     return _read(formats[wanted])
 
 
-def _spelled(name: str) -> str:
+def spelled(name: str) -> str:
     """As users write it, or as llama.cpp's logs do: `Q4_K - Medium`, `IQ4_XS - 4.25 bpw`, `MXFP4 MoE`."""
     first, _, second = name.lower().partition(" - ")
     word = LOGGED.get(first, first).replace("-", "_") + LOGGED.get(second, "")
@@ -97,15 +97,15 @@ def files() -> tuple[str, ...]:
 
 def format_file(name: str) -> Path | None:
     """The file that describes a format; None for a plain number format."""
-    return paths.presets("formats").get(_spelled(name))
+    return paths.presets("formats").get(spelled(name))
 
 
 def is_file(name: str) -> bool:
-    return _spelled(name) in files()
+    return spelled(name) in files()
 
 
 def of_gguf(name: str) -> bool:
     """Whether it is a format of GGUF files alone: a mixture of llama.cpp's, or a type of GGML's in blocks."""
-    wanted = _spelled(name).removesuffix(PURE)
+    wanted = spelled(name).removesuffix(PURE)
     blocks = [kind["name"].lower() for kind in types().values() if kind["numbers"] > 1]
     return wanted in (*files(), *blocks)

@@ -41,6 +41,7 @@ ELSEWHERE = {  # of which test_kinds, analyze/test_shapes and run/code/test_mega
     # of libraries' code, which verify/test_peak compares in whole training steps
     *("part", "divides_gradient", "promotes", "gradient_is_view", "reads_logits", "position_tables", "hides"),
     *("scratch", "gradient_scratch", "summed"),
+    "of_values",  # and analyze/memory/test_llama_cpp_cache
     "by_mean_square",  # and verify/test_peak_autocast
 }
 SHARED_SEQUENCE = {"code": "megatron", "tp": 2, "sp": True}
@@ -68,7 +69,7 @@ IN_A_MODEL: dict[str, dict[str, Any]] = {
     "order": {**SMALL, "moe": {"experts": 3, "top": 2, "width": 4}, "decoder": {"pattern": ["attention moe"]}},
     "shift": {**SMALL, "ffn": 6, "decoder": 1, "head": {"kind": "lm", "mtp": 1}},
     "zeros": {"family": "recurrent", "cell": "gru", "biases": "two", "vocab": 7, "embedding": 3, "hidden": 4},
-    "append": {**SMALL, "ffn": 6, "decoder": 1},
+    **{kind: {**SMALL, "ffn": 6, "decoder": 1} for kind in ("append", "append_values")},
 }
 TWINNED = sorted({twin.kind for twin in TWINS})
 

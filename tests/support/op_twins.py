@@ -293,6 +293,7 @@ TWINS = (
     Twin("repeat", ALONE, lambda x: x.repeat_interleave(2, 0), {"to": axes(Dim.of("twice", 4), SEQ, WIDTH)}),
     Twin("concat", TWO, lambda x, y: torch.cat((x, y)), {"to": axes(Dim.of("twice", 4), SEQ, WIDTH)}),
     Twin("append", ALONE, torch.clone),
+    Twin("append_values", ALONE, torch.clone),
     Twin("copy", ALONE, torch.clone),
     Twin("split", ALONE, lambda x: x.split(2, -1)[0], {"to": axes(BATCH, SEQ, Dim.of("part", 2))}),
     Twin("slice", ALONE, lambda x: x[..., 2:], {"to": axes(BATCH, SEQ, Dim.of("part", 2))}),

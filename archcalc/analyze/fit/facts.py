@@ -115,5 +115,8 @@ def _bits(question: Question) -> int:
 
 
 def _cache_bits(question: Question) -> int:
-    kept = question.whole.run.kv_format
-    return int(kept.bits_per_weight) if kept else 0
+    """Of keys or values, the wider; none where each was given a format, and so is not to be changed."""
+    run = question.whole.run
+    if question.options.cache_type_k or question.options.cache_type_v:
+        return 0
+    return max((int(one.bits_per_weight) for one in (run.kv_format, run.value_format) if one), default=0)

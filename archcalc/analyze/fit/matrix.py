@@ -58,8 +58,7 @@ def _weights_now(question: Question) -> str:
 
 
 def _cache_now(question: Question) -> str:
-    kept = question.whole.run.kv_format
-    return kept.name.lower() if kept else "none"
+    return question.whole.run.cache_name or "none"
 
 
 def _narrower(rungs: Sequence[Rung], bits: int) -> list[str]:

@@ -15,7 +15,6 @@ from archcalc.analyze.flops.movement import Movement
 from archcalc.analyze.flops.number_formats import NumberFormats
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
 from archcalc.analyze.flops.share import Share
-from archcalc.analyze.memory.decode_cache import grows
 from archcalc.analyze.memory.keeping import keeping_of
 from archcalc.analyze.option_checks import check_cache, check_decodes, check_plan, check_sense, check_sizes
 from archcalc.analyze.params import params
@@ -126,7 +125,7 @@ def _share(asked: Options, root: Module, load: Workload) -> Share:
     check_plan(root, asked)
     check_sense(root, asked)
     check_sizes(load, asked)
-    check_cache({grows(op.output) for op in ops_in(root) if op.output.role == "cache"}, asked)
+    check_cache((op.output for op in ops_in(root) if op.output.role == "cache"), asked)
     return Share(root, asked.plan)
 
 

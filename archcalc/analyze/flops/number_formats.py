@@ -39,7 +39,9 @@ class NumberFormats:
 
     def of_cache(self, storage: Tensor, elements: int) -> Fraction:
         """Keys and values, or a recurrent state."""
-        stored = self.run.kv_format if grows(storage) else self.run.state_format
+        run = self.run
+        keys = run.value_format if storage.of_values else run.kv_format
+        stored = keys if grows(storage) else run.state_format
         return Fraction(stored.bytes_of(elements) if stored else elements * self._policy.bytes_of("cache"))
 
     def of_role(self, role: str, elements: int) -> Fraction:

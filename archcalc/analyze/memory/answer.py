@@ -216,7 +216,7 @@ class Memory:
             prompt = inference.prompt_of(work, self.run)
             root, cache = self.build(prompt), self.offloading.on_gpu(self.cached_at(work, self.run))
             staged = self.offloading.staged(root, prompt)
-            step = inference.simulated(root, prompt, self.run, cache, start, staged)
+            step = inference.simulated(root, work, self.run, cache, start, staged)
             step = self.offloading.computed(prompt, step)
         return joined(step, self.residents(work))
 
@@ -263,17 +263,17 @@ class Memory:
             return []
         step = inference.last_step(work)
         found = inference.cache_after(self.build(step), step, run)
-        check_cache({one.grows for one in found}, self.options)
+        check_cache((one.tensor for one in found), self.options)
         return found
 
     def _workload(self, sizes: Sizes) -> Workload:
-        return self.model.workload(**sizes.given(), mode=MODES[self.run.mode], attention=self.run.attention)
+        return self.model.workload(**sizes.given(), mode=MODES[self.run.mode], attention=self.run.traced_attention)
 
     @cached_property
     def tree(self) -> Module:
         """The model traced at its default sizes, for results that do not depend on sizes."""
         mode = "train" if self.run.trains else "prefill"
-        root = self.build(self.model.workload(mode=mode, attention=self.run.attention))
+        root = self.build(self.model.workload(mode=mode, attention=self.run.traced_attention))
         if not self.run.stage:
             check_plan(root, self.options, replicated=self.run.code.habits.gathered == "again")
             check_sense(root, self.options)

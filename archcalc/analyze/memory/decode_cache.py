@@ -20,6 +20,7 @@ from archcalc.storage.format import Format, plain
 if TYPE_CHECKING:
     from archcalc.spec.workload import Workload
 
+PAGED = "window+batch"  # the rule of llama.cpp
 LLAMA_CPP_BATCH = 512  # its --ubatch-size, unless a prompt is read in other pieces
 LLAMA_CPP_PAGE = 256  # to a multiple of which it pads what a window keeps (llama-kv-cache-iswa.cpp)
 
@@ -36,6 +37,7 @@ class CacheFormats:
     plan: Plan = field(default_factory=Plan)
     tails: Format | None = None
     prefix: int = 0  # first positions that all sequences share, cached once
+    values: Format | None = None  # where they are not in the format of keys
 
     @classmethod
     def plain(cls, precision: str) -> CacheFormats:
@@ -44,8 +46,12 @@ class CacheFormats:
 
     def bytes_of(self, tensor: Tensor, work: Workload) -> int:
         """One run's. Engines round keys and values as they are told, and keep recurrent states apart."""
-        kept = self.keys if grows(tensor) else self.of_state(tensor)
+        kept = self.of_growing(tensor) if grows(tensor) else self.of_state(tensor)
         return kept.bytes_of(self._elements(tensor, work))
+
+    def of_growing(self, tensor: Tensor) -> Format:
+        """The format of keys, or of values."""
+        return self.values if self.values and tensor.of_values else self.keys
 
     def of_state(self, tensor: Tensor) -> Format:
         """The format of a recurrent layer's tensor."""
@@ -66,10 +72,13 @@ class CacheFormats:
     def _positions(self, window: int, length: int) -> int:
         """Engines differ: transformers' StaticCache keeps the window, its DynamicCache one less, llama.cpp a batch
         more."""
-        piece = self.prefill or LLAMA_CPP_BATCH
-        pages = -(-min(window + piece, length) // LLAMA_CPP_PAGE)
         kept = {"window": window, "window-1": window - 1, "full": length}
-        return min(kept[self.rule], length) if self.rule in kept else pages * LLAMA_CPP_PAGE
+        return min(kept[self.rule], length) if self.rule in kept else in_pages(length, window, self.prefill)
+
+
+def in_pages(length: int, window: int, piece: int | None) -> int:
+    """Positions of llama.cpp's cache: of a window with a batch more, of all of them otherwise, in whole pages."""
+    return -(-min(window + (piece or LLAMA_CPP_BATCH), length) // LLAMA_CPP_PAGE) * LLAMA_CPP_PAGE
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,9 @@ def is_fused(module: Module, run: Run) -> bool:
     return any(fuses and enclosing(module, region) for region, fuses in regions.items())
 
 
-def sampling(root: Module, run: Run) -> list[Change]:
-    """Choosing a token for every request, once the layers are done."""
-    size = max(_sampler(root, run) - _held(root, run), 0)  # which the layers have let go of by then
+def sampling(root: Module, run: Run, masked: int = 0) -> list[Change]:
+    """Choosing a token for every request, once the layers are done; `masked` are the bytes of attention's masks."""
+    size = max(_sampler(root, run) - _held(root, run) - masked, 0)  # which the layers have let go of by then
     block = Block("activations", size)
     changes = (Change("activations", sign * size, "forward", root, block) for sign in (1, -1))
     return list(changes) if size else []

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, cached
+from archcalc.analyze.memory.cache_blocks import check_blocks
+from archcalc.analyze.memory.decode_cache import Cached, CacheFormats, cached, positions_read
 from archcalc.analyze.memory.engine_step import beside_layers, is_fused, sampling
 from archcalc.analyze.memory.passes.loss_chunks import mark_logits
 from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.schedule import schedule
+from archcalc.analyze.memory.seen_positions import masks, see_past, store_scores
 from archcalc.analyze.memory.simulate import simulate
 from archcalc.analyze.memory.step_policy import StepPolicy
 from archcalc.analyze.memory.vllm_cache import in_flight, in_groups
@@ -55,8 +57,9 @@ def last_step(work: Workload) -> Workload:
 def cache_after(root: Module, step: Workload, run: Run) -> list[Cached]:
     """The cache of a decoder after the step that `root` was traced for."""
     assert run.kv_format and run.state_format
-    prefix = run.shared_prefix
-    formats = CacheFormats(run.kv_format, run.state_format, run.kv_rule, run.prefill, run.plan, prefix=prefix)
+    own = (run.kv_format, run.state_format, run.kv_rule, run.prefill, run.plan)
+    formats = CacheFormats(*own, prefix=run.shared_prefix, values=run.value_format)
+    check_blocks(root, run, formats)
     if run.kv_rule != "vllm":
         return cached(root, step, formats)
     formats = replace(formats, tails=plain(run.activations))  # get_kv_cache_torch_dtype: as the model
@@ -65,22 +68,30 @@ def cache_after(root: Module, step: Workload, run: Run) -> list[Cached]:
 
 def simulated(
     root: Module,
-    prompt: Workload,
+    work: Workload,
     run: Run,
     cache: list[Cached],
     start: dict[str, int],
     staged: Callable[[Param], int] = lambda param: 0,
 ) -> Simulated:
-    """Prefill or decode of what `root` was traced for, with the whole cache in place. `staged` has the bytes of weights
-    that are copied from host RAM for a product."""
+    """Prefill or decode of `work`, for a piece of which `root` was traced, with the whole cache in place. `staged` has
+    the bytes of weights that are copied from host RAM for a product."""
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
     size = _sizes(run, computed_earlier(root), decodes=bool(cache))
-    step = schedule(root, Policy(run.activations), never, size, [mark_logits])
-    dequantised = _dequantised(run, prompt)
+    positions = _positions(work)
+    passes = [mark_logits, see_past(run, positions), store_scores(run, positions)]
+    step = schedule(root, Policy(run.activations), never, size, passes)
+    dequantised = _dequantised(run, prompt_of(work, run))
     policy = StepPolicy(copy=lambda param: dequantised(param) + staged(param), live="activations")
-    changes = [*simulate(step, policy, trains=False), *sampling(root, run)]
-    beside = {"activations": start["activations"] + beside_layers(root, run)}
+    masked = masks(root, run, positions)
+    changes = [*simulate(step, policy, trains=False), *sampling(root, run, masked)]
+    beside = {"activations": start["activations"] + beside_layers(root, run) + masked}
     return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)
+
+
+def _positions(work: Workload) -> int:
+    """That attention of the last piece looks at; 0 for a model that reads no sequence."""
+    return positions_read(last_step(work)) if work.lengths else 0
 
 
 def _dequantised(run: Run, prompt: Workload) -> Callable[[Param], int]:

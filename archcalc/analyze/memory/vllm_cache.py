@@ -107,7 +107,7 @@ def _part(tensor: Tensor, module: Module, work: Workload, formats: CacheFormats)
         return _Part(tensor, module, Kind.STATE, shape, formats.of_state(tensor).bytes_of(prod(shape)))
     kind, reach = _kind(along), along.reach.positions if along.reach else 0
     length = int(along.size) if kind is Kind.CROSS else positions_read(work)
-    return _Part(tensor, module, kind, shape, formats.keys.bytes_of(prod(shape)), length, reach)
+    return _Part(tensor, module, kind, shape, formats.of_growing(tensor).bytes_of(prod(shape)), length, reach)
 
 
 def _kind(along: Dim) -> Kind:

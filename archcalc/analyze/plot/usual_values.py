@@ -45,8 +45,8 @@ def _formats(memory: Memory, rungs: Sequence[Rung]) -> Usual:
 
 
 def _caches(memory: Memory, rungs: Sequence[Rung]) -> Usual | None:
-    kept = memory.run.kv_format
-    return _from(kept.name.lower(), rungs) if kept else None
+    kept = memory.run.cache_name
+    return _from(kept, rungs) if kept else None
 
 
 def _from(now: str, rungs: Sequence[Rung]) -> Usual:

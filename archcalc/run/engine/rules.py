@@ -57,6 +57,23 @@ class Headroom(Node):
     least_from: Bytes | None = None  # memory from which on `least` holds
 
 
+class CacheRule(Node):
+    """The KV cache and the recurrent states of an engine that does not keep them in the model's number format."""
+
+    usual: str  # the format of keys and values where none is asked for
+    states: str  # of recurrent states; no option changes it
+    apart: bool = False  # whether keys and values may have different formats
+    by_flash: bool = False  # whether quantised values need flash attention
+    whole_blocks: bool = False  # whether a head has to be whole blocks of a quantised format
+
+
+class Stores(Node):
+    """Number formats of what a kernel of attention keeps in memory besides keys and values; none: nothing."""
+
+    mask: str | None = None
+    scores: str | None = None
+
+
 class EngineRules(Node):
     """Every rule of an engine, of one version.
 
@@ -81,6 +98,8 @@ class EngineRules(Node):
     headroom: Headroom | None = None
     host: list[str] = Field(default_factory=list)  # what stays in the host's memory: embedding
     kv_formats: list[str] = Field(default_factory=list)
+    cache: CacheRule | None = None
+    attention: dict[str, Stores] = Field(default_factory=dict)  # kernels of its own; empty: PyTorch's
     weight_files: Files = "any"  # the files that it loads weights from
     layouts: dict[str, dict[str, str]] = Field(default_factory=dict)  # of a format, by the generation of the device
     devices: ByMaker = Field(default_factory=dict)  # on which it runs, by maker; empty: any

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError
+from archcalc.run.cache_types import cache_types, check_engine
 from archcalc.run.engine.catalog import PLAIN, engine
 from archcalc.run.engine.instead import remarks
 from archcalc.run.engine.on_device import UNKNOWN, DeviceFacts, StepSize, layout_on, step_on
@@ -134,10 +135,10 @@ def _check(rules: EngineRules, asked: Options, weights: tuple[str, ...]) -> None
             flag = f"--{name.replace('_', '-')}"
             hint = f"add --engine vllm, or leave {flag} out"
             raise InputError(f"only an engine that serves {what}", hint, field=flag)
-    formats = rules.kv_formats
-    if formats and asked.kv_dtype and asked.kv_dtype.lower() not in formats:
-        fact = f"{rules.name} has no KV cache in {asked.kv_dtype}"
-        raise InputError(fact, f"choose one of {', '.join(formats)}", field="--kv-dtype")
+    if asked.enforce_eager and rules.graphs is None:
+        fact = f"what {rules.name} takes without CUDA graphs is not known here"
+        raise InputError(fact, "leave --enforce-eager out", field="--enforce-eager")
+    check_engine(rules, cache_types(asked), asked.attention)
     _check_files(rules, asked.weights, weights)
     _check_device(rules, asked, weights)
     if not rules.tensor_parallel and (asked.tp or 1) > 1:
@@ -146,9 +147,9 @@ def _check(rules: EngineRules, asked: Options, weights: tuple[str, ...]) -> None
 
 
 def _check_device(rules: EngineRules, asked: Options, weights: tuple[str, ...]) -> None:
-    kv, precision, attention = (word or "" for word in (asked.kv_dtype, asked.precision, asked.attention))
-    device = asked.device or UNKNOWN
-    found = refusal(rules, device, weights=weights, kv=kv.lower(), precision=precision, attention=attention)
+    precision, attention = (word or "" for word in (asked.precision, asked.attention))
+    device, kv = asked.device or UNKNOWN, tuple(one.format for one in cache_types(asked))
+    found = refusal(rules, device, weights=weights, kv=kv, precision=precision, attention=attention)
     if found:
         raise found
 

@@ -1,6 +1,6 @@
 """What an engine does not run on a device, with what to do instead.
 
-    refusal(engine("vllm"), device, weights=("fp8",), kv="fp8")     None, or the error
+    refusal(engine("vllm"), device, weights=("fp8",), kv=("fp8",))     None, or the error
 
 The tables are data: presets/engines, and presets/capabilities for the devices. What is not known of a device is never
 a reason to refuse. What is replaced, or runs in another way, is in `instead.py`.
@@ -25,7 +25,7 @@ def refusal(
     device: DeviceFacts,
     *,
     weights: Iterable[str] = (),
-    kv: str = "",
+    kv: Iterable[str] = (),
     precision: str = "",
     attention: str = "",
 ) -> InputError | None:
@@ -34,7 +34,7 @@ def refusal(
     found = (
         _no_device(rules, device),
         *(_no_weights(rules, device, kind) for kind in weights),
-        _no_cache(rules, device, kv),
+        *(_no_cache(rules, device, one) for one in kv),
         _no_number(rules, device, precision),
         _no_kernel(rules, device, attention),
     )

@@ -103,7 +103,7 @@ def test_weights_by_engine_and_device(name: str, card: str, weights: str, runs: 
     ],
 )
 def test_a_cache_by_engine_and_device(name: str, card: str, kv: str, runs: bool) -> None:
-    assert (refusal(engine(name), on(card), kv=kv) is None) is runs
+    assert (refusal(engine(name), on(card), kv=(kv,)) is None) is runs
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,96 @@
+"""A step of a prompt that is read in pieces: its attention looks at all that is cached, and not at its piece alone.
+
+    see_past(run, 8192)         a pass: scores of 512 tokens are scores with 8,192 positions
+    store_scores(run, 8192)     a pass: what an engine stores of them that has a kernel of its own
+    masks(root, run, 8192)      bytes of the masks that such an engine keeps beside the layers
+
+Source: llama.cpp, build_attn_mha and build_attn_inp_kq_mask in src/llama-graph.cpp, for a cache that is full, as its
+context reserves memory: softmax works in place, so that scores are stored once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from archcalc.analyze.memory.decode_cache import PAGED, in_pages
+from archcalc.analyze.memory.schedule import Cell, Pass, Schedule
+from archcalc.core.ir import Module, Op, walk
+from archcalc.core.positions import Positions, Reach
+from archcalc.core.precision import BYTES
+
+if TYPE_CHECKING:
+    from archcalc.run.resolved import Run
+
+
+def see_past(run: Run, positions: int) -> Pass:
+    """Tensors along the positions of a piece get as long as all of them, or as a window and the piece."""
+
+    def change(schedule: Schedule) -> None:
+        for step in schedule.steps():
+            for cell in dict.fromkeys((*step.reads, *step.makes)):
+                piece = _piece(cell)
+                if cell not in done and piece and piece < positions:
+                    schedule.bytes[cell] = schedule.bytes[cell] // piece * _seen(run, step.module, positions)
+                    done.add(cell)
+
+    done: set[Cell] = set()
+    return change
+
+
+def store_scores(run: Run, positions: int) -> Pass:
+    """One score for each head, token and cached position, while attention computes."""
+    rule = run.engine.rules.attention.get(run.attention)
+
+    def change(schedule: Schedule) -> None:
+        for step in schedule.steps():
+            if rule and rule.scores and step.op.traits.attention_kernel:
+                seen = _seen(run, step.module, positions)
+                step.scratch.append(_heads(step.op, run) * _tokens(run, positions) * seen * BYTES[rule.scores])
+
+    return change
+
+
+def masks(root: Module, run: Run, positions: int) -> int:
+    """One for all layers without a window, and one for those with it."""
+    rule = run.engine.rules.attention.get(run.attention)
+    if not (rule and rule.mask):
+        return 0
+    attending = (module for module, _ in walk(root) if any(op.traits.attention_kernel for op in module.ops))
+    seen = {_seen(run, module, positions) for module in attending}
+    return _tokens(run, positions) * sum(seen) * BYTES[rule.mask]
+
+
+def _piece(cell: Cell) -> int:
+    """How many positions of the past a tensor runs over; 0 for none, and for what is cached."""
+    dims = () if cell.tensor.role == "cache" else cell.tensor.dims
+    return next((int(dim.size) for dim in dims if dim.positions is Positions.PAST), 0)
+
+
+def _seen(run: Run, module: Module, positions: int) -> int:
+    """Cached positions that a layer looks at, as the engine lays them out."""
+    reach = _reach(module)
+    if run.kv_rule == PAGED:
+        return in_pages(positions, reach.positions if reach else positions, run.prefill)
+    piece = run.prefill or positions
+    return min(positions, reach.positions - 1 + piece) if reach else positions
+
+
+def _reach(module: Module) -> Reach | None:
+    """Of the cache of the layer that a module is in."""
+    within: Module | None = module
+    while within:
+        kept = [op.output for op in within.ops if op.output.role == "cache"]
+        if kept:
+            return next((dim.reach for dim in kept[0].dims if dim.reach), None)
+        within = within.parent
+    return None
+
+
+def _heads(op: Op, run: Run) -> int:
+    """On one GPU."""
+    return run.plan.part(op.inputs[0].dims[1])
+
+
+def _tokens(run: Run, positions: int) -> int:
+    """Of a step that an engine reserves memory for."""
+    return min(run.engine.tokens or positions, positions)
