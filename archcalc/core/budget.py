@@ -20,10 +20,11 @@ class Budget:
     what: str
     most: int
     hint: str = ""
+    field: str = ""  # the option or the module that asks for it, where no field of a spec does
     spent: int = 0
 
     def spend(self, number: int = 1, fields: Iterable[Path] = ()) -> None:
-        """Count before the work is done; `fields` are what asks for it."""
+        """Count before the work is done; `fields` of the spec are what asks for it."""
         self.spent += number
         if self.spent > self.most:
-            raise InputError(f"more than {self.most:,} {self.what}", self.hint, fields=fields)
+            raise InputError(f"more than {self.most:,} {self.what}", self.hint, fields=fields, field=self.field)

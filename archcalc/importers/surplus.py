@@ -50,7 +50,7 @@ def _further(model: Model, tensors: Tensors) -> list[str]:
     root = model.build()
     if any(param.weight_role is Role.FURTHER_TOKENS for module, _ in walk(root) for param in module.params.values()):
         return []
-    depth = max((max(place.layers, default=-1) + 1 for place in _places(model)), default=0)
+    depth = max((place.layers.end for place in _places(model)), default=0)
 
     def is_behind(name: str) -> bool:
         layer = _LAYER.search(name)

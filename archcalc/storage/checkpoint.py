@@ -11,10 +11,11 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from archcalc.core.errors import InputError
+from archcalc.core.budget import Budget
 from archcalc.core.mesh import Plan
 from archcalc.core.roles import Role
 from archcalc.storage.format import Format, part_of, plain
+from archcalc.storage.layer_numbers import LayerNumbers
 from archcalc.storage.module_names import Names
 from archcalc.storage.places import Facts, Place
 
@@ -77,10 +78,10 @@ class Checkpoint:
         shape = part_of(place.param).on(plan)
         if not self._by_layer:
             return place.copies * self._format(place, 0).bytes(shape)
-        layers = place.layers or range(place.copies)
-        if len(layers) > MOST_LAYERS:
-            fact = f"{len(layers):,} layers are too many for {self.source}, which has rules for single layers"
-            raise InputError(fact, "choose the format to count, such as --weights bf16", field="--weights")
+        numbers = place.layers or LayerNumbers.up_to(place.copies)
+        what, hint = f"layers, for which {self.source} has rules", "choose the format to count, such as --weights bf16"
+        Budget(what, MOST_LAYERS, hint, field="--weights").spend(numbers.number)
+        layers = list(numbers)
         rules = [self._of_layer(layer) for layer in layers]
         times = Counter(rules)
         first = dict(zip(reversed(rules), reversed(layers), strict=True))

@@ -15,7 +15,8 @@ from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
 from archcalc.core.splits import Piece, joined
-from archcalc.storage.gguf_mixtures import Other
+from archcalc.storage.gguf_mixtures import Other, alike
+from archcalc.storage.layer_numbers import LayerNumbers
 from archcalc.storage.places import Facts, Place, Shape
 
 
@@ -76,9 +77,10 @@ class Format:
             return place.copies * self._fitting(columns).bytes(shape)
         called = _called(part.called, model)
         roles = {called, "experts"} if place.role.is_expert else {called}
-        layers = place.layers or range(place.copies)
-        chosen = (self._chosen(roles, layer, place.depth, model) for layer in layers)
-        return sum(one._fitting(columns).bytes(shape) for one in chosen)
+        layers = place.layers or LayerNumbers.up_to(place.copies)
+        groups = [(group.number, next(iter(group))) for group in alike(layers, self.others, place.depth)]
+        chosen = ((number, self._chosen(roles, layer, place.depth, model)) for number, layer in groups)
+        return sum(number * one._fitting(columns).bytes(shape) for number, one in chosen)
 
     def _chosen(self, roles: set[str], layer: int, depth: int, model: Facts) -> Format:
         """The first rule that applies decides."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from archcalc.storage.layer_numbers import LayerNumbers
 from archcalc.storage.places import Facts
 
 if TYPE_CHECKING:
     from archcalc.storage.format import Format
+
+THIRD = 3
 
 
 @dataclass(frozen=True)
@@ -28,15 +33,29 @@ class Other:
     def _in(self, layer: int, depth: int) -> bool:
         """`first 2`, `first 1/8`, `middle` (without the first and the last eighth), or `more`, as llama.cpp spends more
         bits on the first and the last eighth and on every third between."""
-        eighth, last = depth // 8, 7 * depth // 8
+        bounds = self.bounds(depth)
         if self.where == "more":
-            return layer < eighth or layer >= last or (layer - eighth) % 3 == 2
+            return layer < bounds[0] or layer >= bounds[1] or (layer - bounds[0]) % THIRD == THIRD - 1
         if self.where == "middle":
-            return eighth <= layer < last
-        if self.where.startswith("first "):
-            share = Fraction(self.where.removeprefix("first "))
-            return layer < (int(share) if share >= 1 else int(depth * share))
-        return True
+            return bounds[0] <= layer < bounds[1]
+        return not bounds or layer < bounds[0]
+
+    def bounds(self, depth: int) -> tuple[int, ...]:
+        """The layers before which the rule may change, but for every third."""
+        if self.where in ("more", "middle"):
+            return depth // 8, 7 * depth // 8
+        if not self.where.startswith("first "):
+            return ()
+        share = Fraction(self.where.removeprefix("first "))
+        return (int(share) if share >= 1 else int(depth * share),)
+
+
+def alike(layers: LayerNumbers, others: Iterable[Other], depth: int) -> Iterator[LayerNumbers]:
+    """The layers in groups that no rule tells apart, so that a group costs as much as a layer."""
+    bounds = sorted({0, layers.end, *(bound for other in others for bound in other.bounds(depth))})
+    parts = (layers.between(*ends) for ends in pairwise(bounds))
+    groups = (part.every(THIRD, remainder) for part in parts for remainder in range(THIRD))
+    return (group for group in groups if group)
 
 
 CONDITIONS = {  # of llama.cpp: n_gqa, n_expert and, for the last, the 80 layers by which it knows a 70B

@@ -5,13 +5,13 @@ Mixed formats and lists of modules excluded from quantisation address layers by 
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from archcalc.core.ir import Module, Param, Region, walk
 from archcalc.core.roles import Role
 from archcalc.core.tree import enclosing
+from archcalc.storage.layer_numbers import LayerNumbers
 
 QUERIES, KEYS = (Role.ATTENTION_Q,), (Role.ATTENTION_K,)
 
@@ -35,20 +35,20 @@ class Place:
 
     param: Param
     copies: int
-    only: tuple[int, ...] | None = None  # some of the layers
+    only: LayerNumbers | None = None  # some of the layers
 
     @cached_property
-    def layers(self) -> Sequence[int]:
-        """The number of each layer, from 0; empty for a parameter outside of a stack."""
+    def layers(self) -> LayerNumbers:
+        """The number of each layer; empty for a parameter outside of a stack."""
         block = enclosing(self.param.owner, Region.BLOCK)
         if self.only is not None or not block:
-            return self.only or ()
+            return self.only or LayerNumbers()
         return layer_numbers(block)
 
-    def among(self, layers: Container[int]) -> Place:
-        """Its copies in some layers."""
-        here = tuple(number for number in self.layers if number in layers)
-        return Place(self.param, self.copies * len(here) // len(self.layers), here)
+    def between(self, first: int, end: int) -> Place:
+        """Its copies in the layers from `first` on, up to `end`."""
+        here = self.layers.between(first, end)
+        return Place(self.param, self.copies * here.number // self.layers.number, here)
 
     @cached_property
     def depth(self) -> int:
@@ -100,17 +100,16 @@ def _blocks(module: Module) -> int:
     return int(module.repeat) * inside
 
 
-def layer_numbers(block: Module) -> Sequence[int]:
+def layer_numbers(block: Module) -> LayerNumbers:
     """Which layers a block is: those before it in each period, and in each copy of the period."""
-    numbers: Sequence[int] = range(int(block.repeat))
+    numbers = LayerNumbers.up_to(int(block.repeat))
     node = block
     while node.parent and node.parent.parent:
         above = node.parent
-        before = sum(_blocks(child) for child in _until(above, node))
-        numbers = [before + number for number in numbers] if before else numbers
+        numbers = numbers.shifted(sum(_blocks(child) for child in _until(above, node)))
         if above.repeat > 1 and above.parent and above.parent.parent:
             period = _blocks(above) // int(above.repeat)
-            numbers = [turn * period + number for turn in range(int(above.repeat)) for number in numbers]
+            numbers = numbers.repeated(int(above.repeat), period)
         node = above
     return _further(node) if _predicts_further(node) else numbers
 
@@ -120,11 +119,11 @@ def _predicts_further(stack: Module) -> bool:
     return Role.FURTHER_TOKENS in roles
 
 
-def _further(stack: Module) -> Sequence[int]:
+def _further(stack: Module) -> LayerNumbers:
     """Blocks that predict further ahead are numbered behind the last one, as checkpoints do."""
     assert stack.parent
     before = max(_blocks(earlier) for earlier in stack.parent.children if earlier is not stack)
-    return range(before, before + int(stack.repeat))
+    return LayerNumbers.up_to(int(stack.repeat)).shifted(before)
 
 
 def _until(module: Module, child: Module) -> tuple[Module, ...]:

@@ -163,4 +163,4 @@ def test_rules_for_more_layers_than_any_model_has_are_refused(run: Run, write: W
     deep = {**LLAMA, "num_hidden_layers": 20_000, "quantization_config": {**GPTQ, "dynamic": {"-:.*down.*": {}}}}
     answer = run("memory", write(json.dumps(deep), "config.json"))
     assert answer.code == 2
-    assert "20,000 layers are too many for quantization_config" in answer.err
+    assert "more than 10,000 layers, for which quantization_config has rules" in answer.err

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from archcalc.analyze.memory.host import Crossing
 from archcalc.analyze.memory.residence import Residence, is_of_experts
 from archcalc.analyze.memory.schedule import Group, Loop, Node, Schedule, Step
+from archcalc.core.budget import Budget
 from archcalc.core.ir import Module, Param, Region, Tensor, walk
 from archcalc.core.precision import Policy
 from archcalc.core.tree import given_out, ops_in, read_from_outside
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from archcalc.analyze.memory.states import Keeping
     from archcalc.run.resolved import Run
     from archcalc.spec.workload import Workload
+
+MOST_LAYERS = 1_000
 
 
 @cache
@@ -44,7 +47,8 @@ def staged(param: Param, residence: Residence, keeping: Keeping) -> int:
     place = residence.in_host(param)
     if not place or param.weight_role.is_table:
         return 0
-    each = [place.among((layer,)) for layer in place.layers] or [place]
+    Budget("layers in host RAM, each copied by itself", MOST_LAYERS, "offload fewer layers").spend(place.layers.number)
+    each = [place.between(layer, layer + 1) for layer in place.layers] or [place]
     return max(keeping.weights(one, keeping.plan.size(param)) for one in each)
 
 
@@ -93,7 +97,7 @@ def _layers_apart(module: Module, residence: Residence) -> int:
     """How many copies of a mixture have their experts in host RAM and the rest of their layer on the GPU."""
     experts = [param for param in residence.copies if is_of_experts(param) and _is_below(param, module)]
     place = residence.in_host(experts[0]) if experts else None
-    return sum(layer >= residence.first_on_gpu for layer in place.layers) if place else 0
+    return place.layers.between(residence.first_on_gpu, place.layers.end).number if place else 0
 
 
 def _is_below(param: Param, module: Module) -> bool:

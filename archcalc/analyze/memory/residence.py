@@ -34,7 +34,7 @@ class Residence:
     @cached_property
     def layers(self) -> int:
         """How many the stack has; the output layer comes on top."""
-        return max((number + 1 for block in self.blocks for number in layer_numbers(block)), default=0)
+        return max((layer_numbers(block).end for block in self.blocks), default=0)
 
     @cached_property
     def first_on_gpu(self) -> int:
@@ -66,7 +66,7 @@ class Residence:
         if not place.layers:
             return place if self._is_outside_in_host(param) else None
         first = max(self.first_on_gpu, self.offload.experts if is_of_experts(param) else 0)
-        found = place.among(range(first))
+        found = place.between(0, first)
         return found if found.copies else None
 
     def stays(self, param: Param) -> bool:
@@ -76,9 +76,10 @@ class Residence:
     def cache_in_host(self, entry: Cached) -> int:
         """The bytes of a cache that belong to layers in host RAM."""
         block = enclosing(entry.module, Region.BLOCK)
-        numbers = layer_numbers(block) if block else ()
-        there = sum(number < self.first_on_gpu for number in numbers)
-        return entry.bytes * there // len(numbers) if there else 0
+        if not block:
+            return 0
+        numbers = layer_numbers(block)
+        return entry.bytes * numbers.between(0, self.first_on_gpu).number // numbers.number
 
     def cache_on_gpu(self, cache: list[Cached]) -> list[Cached]:
         return [replace(one, bytes=one.bytes - self.cache_in_host(one)) for one in cache]

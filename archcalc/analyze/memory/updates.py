@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from archcalc.core.ir import Module, Param
+from archcalc.core.ir import Module, Param, walk
 from archcalc.core.precision import BYTES
 from archcalc.run.code.registered import ORDERS, in_order
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from archcalc.run.resolved import Run
 
 Turns = list[list[int]]  # blocks that exist at once, turn after turn
+MOST_TENSORS = 20_000  # of which each is a block of its own, as an allocator would see it
+COPIES = 2  # of equal layers beyond that: the second begins behind the first, as all others do
 
 
 def updates(run: Run, root: Module, keeping: Keeping, elements: Callable[[Param], int]) -> Turns:
@@ -26,12 +28,17 @@ def updates(run: Run, root: Module, keeping: Keeping, elements: Callable[[Param]
     needs_nothing = not recipe.updates_flat if is_fused else not optimizer.update
     if needs_nothing or run.offload.updates:
         return []
-    trained = [
-        elements(param) for param in in_order(root, ORDERS[run.code.habits.registered]) if keeping.trained(param)
-    ]
+    copies = [(param, int(number)) for module, number in walk(root) for param in module.params.values()]
+    trained = [(elements(param), number) for param, number in copies if keeping.trained(param)]
+    whole = sum(size * number for size, number in trained)
     if is_fused:
-        return [[sum(trained) * BYTES[width] for width in (recipe.gradients, recipe.states)]]
-    sizes = [number * optimizer.update * BYTES[recipe.states] for number in trained]
+        return [[whole * BYTES[width] for width in (recipe.gradients, recipe.states)]]
+    width = optimizer.update * BYTES[recipe.states]
+    is_folded = sum(number for _, number in trained) > MOST_TENSORS
+    if is_folded and not optimizer.one_by_one:
+        return [[whole * width]]
+    every = in_order(root, ORDERS[run.code.habits.registered], COPIES if is_folded else None)
+    sizes = [elements(param) * width for param in every if keeping.trained(param)]
     return _one_by_one(sizes) if optimizer.one_by_one else [sizes]
 
 

@@ -13,12 +13,13 @@ from archcalc.core.roles import Role
 Order = Callable[[Module], list[Module]]  # the children of a module
 
 
-def in_order(module: Module, order: Order) -> Iterator[Param]:
-    """Every parameter: a module's own, then those of its layers."""
-    for _ in range(int(module.repeat)):
+def in_order(module: Module, order: Order, copies: int | None = None) -> Iterator[Param]:
+    """Every parameter: a module's own, then those of its layers; of equal layers all, or `copies` at the most."""
+    repeat = int(module.repeat)
+    for _ in range(repeat if copies is None else min(repeat, copies)):
         yield from module.params.values()
         for child in order(module):
-            yield from in_order(child, order)
+            yield from in_order(child, order, copies)
 
 
 def running(module: Module) -> list[Module]:

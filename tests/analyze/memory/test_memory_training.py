@@ -149,3 +149,14 @@ def test_the_timeline_is_drawn(run: Run) -> None:
         "step",
     ]
     assert "of the peak" in drawn[0]
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "adamw-fused", "adamw-for-loop", "adafactor", "lion"])
+@pytest.mark.parametrize("model", ["textbook", "gemma-3-1b"])
+def test_an_update_of_very_many_tensors_needs_what_it_needs_one_by_one(
+    model: str, optimizer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond a bound equal layers are folded, which changes no byte of the tensors."""
+    parts = load(model).memory(mode="train", optimizer=optimizer, overhead=0).parts
+    monkeypatch.setattr("archcalc.analyze.memory.updates.MOST_TENSORS", 0)
+    assert load(model).memory(mode="train", optimizer=optimizer, overhead=0).parts == parts
