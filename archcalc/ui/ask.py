@@ -16,6 +16,7 @@ from archcalc.core.errors import InputError, did_you_mean
 from archcalc.ui.mistakes import bug, mistakes
 from archcalc.ui.reading import Answer, Question
 
+SMALLER = "ask for fewer devices or smaller sizes, or ask archcalc in a terminal"
 QUESTIONS = {  # the file that has the function of that name
     "catalog": "catalog",
     "open": "sources",
@@ -40,6 +41,8 @@ def ask(question: Any) -> Answer:
         return {"ok": False, "more": True}
     except InputError as error:
         return {"ok": False, **mistakes(error)}
+    except MemoryError:
+        return {"ok": False, **mistakes(InputError("the answer takes more memory than the explorer has", SMALLER))}
     except Exception as error:  # as on the command line: a message, and no page that waits for ever
         return {"ok": False, **bug(error)}
 

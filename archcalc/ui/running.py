@@ -13,6 +13,8 @@ from urllib.parse import quote
 from archcalc.core.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
+    import uvicorn
+
     from archcalc.ui.rules import Rules
 
 LOOPBACK = "127.0.0.1"
@@ -45,12 +47,14 @@ def run(listening: socket.socket, model: str, opened: Callable[[str], None]) -> 
     rules = Rules(listening.getsockname()[1], secrets.token_urlsafe(24))
     opened(address(rules.port, rules.token, model))
     with suppress(KeyboardInterrupt), listening:
-        _serve(listening, rules)
+        server(rules).run(sockets=[listening])
 
 
-def _serve(listening: socket.socket, rules: Rules) -> None:
+def server(rules: Rules) -> uvicorn.Server:
+    """It runs until it is told that it `should_exit`."""
     import uvicorn
 
+    from archcalc.ui.connections import MOST, Connection
     from archcalc.ui.lanes import Lanes
     from archcalc.ui.server import application
 
@@ -69,8 +73,10 @@ def _serve(listening: socket.socket, rules: Rules) -> None:
         "access_log": False,
     }  # requests are nobody's business
     plain: dict[str, Any] = {"server_header": False, "date_header": False, "proxy_headers": False, "lifespan": "off"}
-    settings = uvicorn.Config(application(rules, lanes), **quiet, **plain, timeout_graceful_shutdown=PATIENCE)
-    Server(settings).run(sockets=[listening])
+    # Of further requests on a connection uvicorn holds any number of bytes.
+    plain["headers"] = [("connection", "close")]
+    bounded: dict[str, Any] = {"http": Connection, "ws": "none", "backlog": MOST, "timeout_graceful_shutdown": PATIENCE}
+    return Server(uvicorn.Config(application(rules, lanes), **quiet, **plain, **bounded))
 
 
 def address(port: int, token: str, model: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,10 @@ from archcalc.core.errors import InputError
 from archcalc.ui.lanes import Busy, Lanes, TooLong
 from archcalc.ui.mistakes import mistakes
 from archcalc.ui.pages import KINDS, files
-from archcalc.ui.rules import HEADERS, LARGEST_QUESTION, Refused, Rules
+from archcalc.ui.questions import Desk, Place, question_of
+from archcalc.ui.rules import HEADERS, Refused, Rules
 
+MOST_READ = 256 << 20  # bytes of a question, which is dropped long before
 GONE = 499  # which nobody reads
 SITE = {"server": True}  # what the page asks first: who answers it
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -27,10 +28,13 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 def application(rules: Rules, lanes: Lanes) -> Starlette:
     """The whole server, for one token."""
 
+    desk = Desk()
+
     async def answer(request: Request) -> Response:
         rules.check_question(request.headers)
-        written = await _body(request)
-        return await _answered(request, lanes, _question(written), written)
+        with desk.place(request.headers.get("content-length", "")) as place:
+            written = await _read(request, place)
+            return await _answered(request, lanes, question_of(written), written)
 
     async def site(_: Request) -> Response:
         return JSONResponse(SITE)
@@ -82,25 +86,16 @@ def _file(file: Path) -> Endpoint:
     return served
 
 
-async def _body(request: Request) -> bytes:
-    """Counted while it is read: a request need not say how long it is."""
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > LARGEST_QUESTION:
-            raise Refused(413, f"a question has at most {LARGEST_QUESTION:,} bytes")
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _question(written: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(written)
-    except (ValueError, RecursionError):
-        raise Refused(400, "the question is not JSON") from None
-    if not isinstance(found, dict):
-        raise Refused(400, "the question is not a JSON object")
-    return found
+async def _read(request: Request, place: Place) -> bytes:
+    """Up to a length that nobody sends by mistake."""
+    size, more = 0, True
+    while more and size <= MOST_READ:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise Refused(GONE, "nobody waits for an answer")
+        place.put(message.get("body", b""))
+        size, more = size + len(message.get("body", b"")), message.get("more_body", False)
+    return place.taken()
 
 
 async def _answered(request: Request, lanes: Lanes, question: dict[str, Any], written: bytes) -> Response:

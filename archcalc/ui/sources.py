@@ -26,7 +26,7 @@ from archcalc.spec.yaml_reader import Document
 from archcalc.ui.reading import Answer, Question
 
 LONGEST_TEXT = 1 << 20  # characters
-LONGEST_HEADER = 64 << 20  # bytes
+LONGEST_HEADER = 32 << 20  # bytes
 LONGEST_EDITED = 200_000  # characters: a longer spec lists tensors, which nobody edits
 LONGEST_NAME = 200
 KEPT = 8  # models

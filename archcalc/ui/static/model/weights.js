@@ -8,7 +8,7 @@ import { base64 } from "../state/packed.js";
 
 const LENGTH = 8; // bytes in front of a safetensors header that say how long it is
 const FIRST = 2 ** 20; // bytes of a GGUF file to try first
-const MOST = 2 ** 26; // and at the most: no header is as long
+const MOST = 2 ** 25; // and at the most: no header is as long
 
 /** @param {File} file */
 export function isWeights(file) {
