@@ -51,7 +51,7 @@ class CacheTypes(NamedTuple):
 
 def cache_types(asked: Options) -> CacheTypes:
     """Refuses more than two formats, and two options for one thing."""
-    pair = [spelled(part.strip()) for part in (asked.kv_dtype or "").split(",")]
+    pair = [spelled(part.strip(), of="caches") for part in (asked.kv_dtype or "").split(",")]
     if len(pair) > 2 or (asked.kv_dtype and not all(pair)):
         hint = "write q8_0, or q8_0,q4_0 for keys and values"
         raise InputError("expected one format, or two", hint, field=flag_of(BOTH))
@@ -62,7 +62,7 @@ def cache_types(asked: Options) -> CacheTypes:
             raise InputError(
                 "--kv-dtype names a format already", f"leave one of them out, or {flag_of(name)}", field=flag_of(name)
             )
-        each[place] = Part(spelled(own), name) if own else each[place]
+        each[place] = Part(spelled(own, of="caches"), name) if own else each[place]
     return CacheTypes(*each)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.common_options import CommonOptions
@@ -42,6 +42,7 @@ class Options(
     """The options as given; None if not given. Help lists them in the order of the bases, from the last one on."""
 
     device: DeviceFacts | None = None  # on which it runs, where one is named
+    typed_weights: Typed | None = None  # where --weights was another name for a format
     is_planned: bool = False  # whether the plan was chosen for that device, and not given
 
     @classmethod
@@ -52,7 +53,7 @@ class Options(
         values = dict(_values(given, known, besides))
         mode = values.pop("mode", None) or USUAL_MODE.get(command, TRAINED)
         sizes = Sizes(**{name: values.pop(name) for name, _ in declared(Sizes) if name in values})
-        made = cls(mode=mode, sizes=sizes, **values)
+        made = cls(mode=mode, sizes=sizes, **_with_format(values))
         made.check()
         return made
 
@@ -65,6 +66,16 @@ class Options(
     @property
     def trains(self) -> bool:
         return self.mode == "train"
+
+    @property
+    def typed(self) -> Typed | None:
+        """How the weight format was called that is asked for, where that is another name."""
+        return self.typed_weights if self.typed_weights and self.typed_weights.format == self.weights else None
+
+    @property
+    def weights_words(self) -> str:
+        """`int4 (4bit)`."""
+        return f"{self.weights} ({self.typed.written})" if self.typed else self.weights or ""
 
     @property
     def adapted(self) -> tuple[str, ...]:
@@ -108,6 +119,25 @@ class Options(
             raise InputError("quantised weights cannot be trained", hint, field="--weights")
         check_extras(self)
         _ = self.plan  # for its errors
+
+
+class Typed(NamedTuple):
+    """A weight format by the name that was typed, the format's own, and why it is that one."""
+
+    written: str
+    format: str
+    why: str
+
+
+def _with_format(values: dict[str, Any]) -> dict[str, Any]:
+    """Other names of weight formats become their own."""
+    written = values.get("weights")
+    if written is None:
+        return values
+    from archcalc.storage.named_formats import typed_weights
+
+    found = typed_weights(written, values.get("engine") or "")
+    return {**values, "weights": found.format, "typed_weights": Typed(written, *found)} if found else values
 
 
 def options_of(command: str) -> Iterator[tuple[str, Option]]:

@@ -104,7 +104,8 @@ def _weights(
     """As asked for, as the model's files store them, or unquantised; kernels may want a layout of their own."""
     if stored is None:
         found = named_formats.weight_format(asked.weights or computed)
-        asked_for = Choice("weights", found.name, f"weights in {asked.weights}", Reason.ASKED)
+        text = f"weights: {asked.typed.written} is {found.name}: {asked.typed.why}" if asked.typed else ""
+        asked_for = Choice("weights", found.name, f"weights in {asked.weights_words}", Reason.ASKED, text)
         return found, (asked_for,) if asked.weights else ()
     _check_known(stored)
     layout = used.layout(stored)

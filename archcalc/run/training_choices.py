@@ -37,7 +37,7 @@ def method_choices(asked: Options) -> Iterator[Choice]:
     if asked.method and asked.method != "sft":
         yield Choice("method", asked.method, asked.method.upper(), Reason.ASKED)
     if asked.lora:
-        over = f" over {asked.weights} weights" if asked.weights else ""
+        over = f" over {asked.weights_words} weights" if asked.weights else ""
         yield Choice("lora", asked.lora, f"LoRA r{asked.lora}{over}", Reason.ASKED)
 
 

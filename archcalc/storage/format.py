@@ -46,8 +46,8 @@ def _sides(shape: Shape) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Format:
-    """`quantises` says which parameters: everything, matrices (tables too), linear (of the blocks), linear and head, or
-    experts."""
+    """`quantises` says which parameters: everything, matrices (tables too), linear (of the blocks), linear and head,
+    linear and tables (with head and router), or experts."""
 
     name: str
     stores: tuple[Stored, ...]
@@ -133,6 +133,8 @@ class Format:
             return True
         if self.quantises == "experts":
             return place.role.is_expert
+        if self.quantises == "linear and tables":
+            return place.role.is_linear or place.role is Role.TOKEN_TABLE
         if place.role is Role.ROUTER:
             return False
         if self.quantises == "matrices":

@@ -18,6 +18,7 @@ from archcalc.spec.yaml_reader import read
 from archcalc.storage.format import Format, Stored, plain
 from archcalc.storage.ggml_types import types
 from archcalc.storage.gguf_mixtures import Other
+from archcalc.storage.typed_formats import Average, Meant, average, average_rule, meant
 
 FIELDS = (
     "name",
@@ -29,8 +30,6 @@ FIELDS = (
 )  # of `Format`, as files say them
 PURE = "_pure"  # as llama-quantize calls a file without a mixture
 PLAIN = tuple(name for name in BYTES if name != "fp8")
-ALIASES = SPELLINGS | dict.fromkeys(("fp8_e4m3", "fp8_e5m2"), "fp8") | dict.fromkeys(("gptq", "awq"), "int4")
-ALIASES |= {"q2_k_m": "q2_k"}  # which has no medium size but in logs
 LOGGED = {"small": "_s", "medium": "_m", "large": "_l"}  # llama_model_ftype_name in src/llama-model-loader.cpp
 LOGGED |= {"mxfp4 moe": "mxfp4_gguf", "iq3_s mix": "iq3_m", "all f32": "fp32"}
 
@@ -39,7 +38,9 @@ LOGGED |= {"mxfp4 moe": "mxfp4_gguf", "iq3_s mix": "iq3_m", "all f32": "fp32"}
 def weight_format(name: str) -> Format:
     """What `--weights` means: a file of llama.cpp's that is called so, else a format; `q4_0_pure` is one format."""
     wanted = spelled(name)
-    files = paths.presets("files")
+    files, bits = paths.presets("files"), average(wanted)
+    if bits:
+        return _of_average(bits)
     if wanted in files:
         return _read(files[wanted])
     return uniform_format(wanted.removesuffix(PURE) if wanted.removesuffix(PURE) in files else name)
@@ -48,7 +49,7 @@ def weight_format(name: str) -> Format:
 @cache
 def uniform_format(name: str, option: str = "--weights") -> Format:
     """One format for all numbers, by its name, whatever its case."""
-    wanted = spelled(name)
+    wanted = spelled(name, of="weights" if option == "--weights" else "caches")
     if wanted in PLAIN:
         return plain(wanted)
     formats = paths.presets("formats")
@@ -58,11 +59,34 @@ def uniform_format(name: str, option: str = "--weights") -> Format:
     return _read(formats[wanted])
 
 
-def spelled(name: str) -> str:
-    """As users write it, or as llama.cpp's logs do: `Q4_K - Medium`, `IQ4_XS - 4.25 bpw`, `MXFP4 MoE`."""
+def spelled(name: str, engine: str = "", *, of: str = "weights") -> str:
+    """As it is called here, whatever its case and signs, or the name that people have for it; as it is if unknown.
+    Names of caches (`of`) are not those of weights: q4 is Q4_0 there."""
+    word = _logged(name)
+    found = None if word in (*PLAIN, *names()) else meant(name, names(), engine, of=of)
+    return found.format if found else word
+
+
+def typed_weights(name: str, engine: str = "") -> Meant | None:
+    """What another name for a format means to an engine; None for a format's own name, and for what is unknown."""
+    found = None if _logged(name) in (*PLAIN, *names()) else meant(name, names(), engine)
+    return found if found and found.why else None
+
+
+def _logged(name: str) -> str:
+    """As llama.cpp's logs write it: `Q4_K - Medium`, `IQ4_XS - 4.25 bpw`, `MXFP4 MoE`."""
     first, _, second = name.lower().partition(" - ")
     word = LOGGED.get(first, first).replace("-", "_") + LOGGED.get(second, "")
-    return ALIASES.get(word, word)
+    return SPELLINGS.get(word, word)
+
+
+def _of_average(found: Average) -> Format:
+    """Bits of linear layers, scales among them, and those of the head."""
+    rule = average_rule(found.format)
+    name = f"{rule['title']}, {float(found.bits)} bits per weight"
+    head = Format("head", (Stored(rule["head"]),), "linear and head")
+    stores = (Stored(found.bits.numerator, found.bits.denominator, "a weight, on average"),)
+    return Format(name, stores, "linear and head", source=rule["source"], others=(Other(("head",), head),))
 
 
 def _read(file: Path) -> Format:

@@ -14,6 +14,7 @@ from typing import Any
 from archcalc.spec.yaml_reader import read
 from archcalc.storage.named_formats import format_file, of_gguf
 from archcalc.storage.quantization_config.methods import method_of
+from archcalc.storage.typed_formats import average
 
 GGUF = "gguf"
 Fields = Mapping[str, Any]
@@ -24,7 +25,9 @@ CLASSES = {"int4": "int4", "int8": "int8", "float8": "fp8", "fp8": "fp8"}  # wor
 
 def kind_of_format(name: str) -> str:
     """Of a format as `--weights` names it; empty for a plain number format."""
-    file = format_file(name)
+    file, bits = format_file(name), average(name)
+    if bits:
+        return bits.format
     own = read(file.read_bytes(), f"format {file.stem}").data.get("kind", "") if file else ""
     return own or (GGUF if of_gguf(name) else "")
 

@@ -1,0 +1,120 @@
+"""The format that a name means as people type it: `4bit`, `bnb-4bit`, `Q4_K_M.gguf`, `exl2-4.5bpw`.
+
+    meant("w8a8", known)                 int8, and why
+    meant("4bit", known, "mlx")          mlx_4bit
+
+The names are data (`presets/typed/formats.yaml`). A name that is no one format is refused, with what is nearest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from archcalc.core.errors import InputError
+from archcalc.spec import paths
+from archcalc.spec.yaml_reader import read
+
+_SIGNS = re.compile(r"[^a-z0-9]+")
+_AVERAGE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)\s*-?_?(?:bpw|bits? per weight)")
+_DIGIT = re.compile(r"\d")
+
+
+class Meant(NamedTuple):
+    """The name of a format, and what is to be said of the choice; nothing where only case and signs differ."""
+
+    format: str
+    why: str = ""
+
+
+class Average(NamedTuple):
+    """So many bits per weight, and the format whose conversion aims at that."""
+
+    format: str
+    bits: Fraction
+
+    @property
+    def name(self) -> str:
+        """As --weights takes it."""
+        return f"{self.format}_{float(self.bits)}bpw"
+
+
+def meant(written: str, known: Iterable[str], engine: str = "", *, of: str = "weights") -> Meant | None:
+    """Of `weights` or of `caches`; None for a name that nobody has heard of."""
+    letters = _letters(written)
+    same = next((name for name in known if _letters(name) == letters), None)
+    if same:
+        return Meant(same)
+    habits = _habits()
+    own = habits["engines"].get(engine.partition("@")[0].lower(), {}) if of == "weights" else {}
+    found = next((meaning for word, meaning in own.items() if _letters(word) == letters), None)
+    if found:
+        return Meant(found, f"what {engine} calls so")
+    return _listed(letters, habits[of]) or (_average_or_refused(written, letters) if of == "weights" else None)
+
+
+def average(name: str) -> Average | None:
+    """The bits per weight in a name; refuses widths that a format does not have."""
+    found = _AVERAGE.search(name.lower())
+    if not found:
+        return None
+    words = _letters(name[: found.start()] + name[found.end() :]) or "bpw"
+    for called, rule in _habits()["averages"].items():
+        if words in rule["words"]:
+            return _within(called, Fraction(found[1]), rule, name)
+    return None
+
+
+def average_rule(format: str) -> dict[str, Any]:
+    return dict(_habits()["averages"][format])
+
+
+def _within(format: str, bits: Fraction, rule: dict[str, Any], name: str) -> Average:
+    if not rule["least"] <= bits <= rule["most"]:
+        fact = f"{name} is out of range: {rule['title']} has {rule['least']} to {rule['most']} bits per weight"
+        raise InputError(fact, f"write {format}-4.0bpw", field="--weights")
+    return Average(format, bits)
+
+
+def _average_or_refused(written: str, letters: str) -> Meant | None:
+    found = average(written)
+    if found:
+        return Meant(found.name, average_rule(found.format)["why"])
+    for one in _habits()["refused"]:
+        if any(letters == _letters(name) for name in one.get("names", ())) or _begins(letters, one):
+            near = _habits()["nearest"].get(next(iter(_DIGIT.findall(written)), ""), "q4_k_m")
+            raise InputError(f"{written} {one['fact']}", one["hint"].format(nearest=near), field="--weights")
+    return None
+
+
+def _begins(letters: str, rule: dict[str, Any]) -> bool:
+    return any(re.match(rf"{_letters(word)}(?:i?q\d|$)", letters) for word in rule.get("begins", ()))
+
+
+def _listed(letters: str, entries: Iterable[dict[str, Any]]) -> Meant | None:
+    hits = (one for one in entries if letters in map(_letters, one["names"]))
+    return next((Meant(one["means"], one["why"]) for one in hits), None)
+
+
+def _letters(name: str) -> str:
+    """Without case, signs and words of the file."""
+    plain = _SIGNS.sub("", name.lower().removesuffix(".gguf"))
+    return plain.removeprefix("gguf") or plain
+
+
+def typed_names() -> Iterator[str]:
+    """Every name that the file has for weights, for completion and tests."""
+    yield from (name for one in _habits()["weights"] for name in one["names"])
+
+
+def _habits() -> dict[str, Any]:
+    return _read(paths.presets("typed")["formats"])
+
+
+@cache
+def _read(file: Path) -> dict[str, Any]:
+    return dict(read(file.read_bytes(), str(file)).data)
