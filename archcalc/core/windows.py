@@ -7,6 +7,9 @@ An op carries one for each side of its output, in the order of the sides.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
@@ -27,6 +30,20 @@ class Along(Protocol):
     @property
     def step(self) -> Fraction: ...  # places of the input from one place of the output to the next, on average
     def sees(self, place: int) -> range: ...  # the places of the input that this place of the output depends on
+
+
+Rule = Callable[["Window"], int]
+_RULE: ContextVar[Rule | None] = ContextVar("rule", default=None)
+
+
+@contextmanager
+def counted_by(rule: Rule) -> Iterator[None]:
+    """Count the places of convolutions and pools by another rule: what somebody gets who misremembers the formula."""
+    token = _RULE.set(rule)
+    try:
+        yield
+    finally:
+        _RULE.reset(token)
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,11 @@ class Window:
 
     @property
     def places(self) -> int:
+        rule = _RULE.get()
+        return rule(self) if rule else self.right_places
+
+    @property
+    def right_places(self) -> int:
         room = self.size + self.before + self.after - self.reach
         rounded = -(-room // self.stride) if self.ceil else room // self.stride
         return rounded if self._last_is_outside(rounded) else rounded + 1

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from archcalc.core.expression import Leaf
+from archcalc.core.windows import counted_by
 from archcalc.exercises.blanks import Blank, Shape, figures
 from archcalc.exercises.expressions import Slip
 from archcalc.exercises.mistakes.in_a_step import FORGOTTEN_FACTOR, MISTAKES, RARER_MISTAKES, Mistake, another_size
-from archcalc.exercises.mistakes.in_the_model import MISREADINGS
-from archcalc.exercises.mistakes.in_the_unit import wrong_units
+from archcalc.exercises.mistakes.in_the_model import MISREADINGS, MISREMEMBERED
+from archcalc.exercises.mistakes.in_the_unit import factors, wrong_units
+from archcalc.exercises.plausible import Explained, at_most_two, both, one_of, two_mistakes
 from archcalc.exercises.rounding import is_rounded
 from archcalc.exercises.sheet import Sheet, sizes_of
 from archcalc.exercises.steps import Key, Step, evaluated, in_order
@@ -22,13 +24,6 @@ from archcalc.exercises.variation import data_of, rebuilt
 T = TypeVar("T")
 Known = Mapping[Key, int]
 NOTHING: Known = {}
-
-
-class Explained(NamedTuple):
-    """The name of a mistake, and a sentence about this answer."""
-
-    mistake: str
-    sentence: str
 
 
 Candidates = Iterator[tuple[Fraction | int | Shape, Explained]]  # wrong values, and what gives them
@@ -86,14 +81,24 @@ class Explanations:
             lambda: _going_on(_in_step(step, (*MISTAKES, *RARER_MISTAKES, *self._working), known)),
         )
         for search in searches:
-            for value, explained in search():
-                if value == given and value != blank.answer:
-                    return explained
-        return None
+            found = [explained for value, explained in search() if value == given and value != blank.answer]
+            if found:
+                return one_of(found)
+        return self._of_two(blank, step, given)
+
+    def _of_two(self, blank: Blank, step: Step, given: Fraction) -> Explained | None:
+        """Two at once of those that people make most: both in steps, both about the model, or one and another unit."""
+        assert isinstance(blank.answer, int)
+        common = tuple(mistake for mistake in MISTAKES if mistake.beside_others)
+        in_steps = [*_in_step(step, common, NOTHING), *_below(step, common)]
+        units = list(factors(blank.question, self.sheet.model.workload().batch))
+        found = two_mistakes(given, blank.answer, (in_steps, self._misreadings(blank)), units)
+        return found or at_most_two(both for value, both in _one_upon_another(step, common) if value == given)
 
     def of_shape(self, blank: Blank, given: Shape) -> Explained | None:
         """A misread model that has such a shape there."""
-        return next((explained for shape, explained in self._misreadings(blank) if shape == given), None)
+        found = [explained for shape, explained in self._misreadings(blank) if shape == given]
+        return one_of(found) if found else None
 
     @cached_property
     def _working(self) -> tuple[Mistake, ...]:
@@ -112,12 +117,19 @@ class Explanations:
 
 
 def _misread(sheet: Sheet) -> Iterator[Misread]:
+    data = data_of(sheet.model)
     for misreading in MISREADINGS:
-        explained = Explained(misreading.name, misreading.sentence)
-        for data in misreading.changed(data_of(sheet.model)):
-            model = rebuilt(sheet.model, data)
-            if model:
-                yield Misread(explained, figures(model, sheet.questions))
+        for changed in misreading.changed(data):
+            yield from _rebuilt(sheet, changed, Explained(misreading.name, misreading.sentence))
+    for one in MISREMEMBERED:
+        with counted_by(one.rule):
+            yield from list(_rebuilt(sheet, data, Explained(one.name, one.sentence)))
+
+
+def _rebuilt(sheet: Sheet, data: dict[str, Any], explained: Explained) -> Iterator[Misread]:
+    model = rebuilt(sheet.model, data)
+    if model:
+        yield Misread(explained, figures(model, sheet.questions))
 
 
 def _in_step(step: Step, mistakes: tuple[Mistake, ...], known: Known) -> OfSteps:
@@ -141,6 +153,14 @@ def _below(step: Step, mistakes: tuple[Mistake, ...]) -> OfSteps:
             for value, explained in _in_step(part, mistakes, NOTHING):
                 sentence = f"in {part.title}: {explained.sentence}"
                 yield whole + times * (value - part.value()), explained._replace(sentence=sentence)
+
+
+def _one_upon_another(step: Step, mistakes: tuple[Mistake, ...]) -> OfSteps:
+    """A mistake in what a figure is made of, and one in the step from there."""
+    for key, part in step.below.items():
+        for value, first in _in_step(part, mistakes, NOTHING) if key != step.key else ():
+            for whole, second in _in_step(step, mistakes, {key: value}):
+                yield whole, both(first._replace(sentence=f"in {part.title}: {first.sentence}"), second)
 
 
 def _everywhere(step: Step) -> OfSteps:

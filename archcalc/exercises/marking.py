@@ -11,8 +11,9 @@ from archcalc.exercises.answers import Filled
 from archcalc.exercises.arithmetic import Number
 from archcalc.exercises.blanks import Blank, Shape
 from archcalc.exercises.cells import OPEN, Cell
-from archcalc.exercises.explaining import Explained, Explanations
+from archcalc.exercises.explaining import Explanations
 from archcalc.exercises.mistakes.in_a_shape import wrong_shape
+from archcalc.exercises.plausible import Explained
 from archcalc.exercises.rounding import is_rounded
 from archcalc.exercises.steps import Key, derived
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from archcalc.analyze.params_rows import holds_params, one_copy
 from archcalc.core.count import Count
 from archcalc.core.expression import Product, Sum
-from archcalc.core.ir import Module, ModuleGroup, Part
+from archcalc.core.ir import Module, ModuleGroup, Param, Part
 from archcalc.exercises.expressions import count_of
-from archcalc.exercises.steps import Step, Term, Way, subtotals
+from archcalc.exercises.steps import Step, Term, Way, kind_of, subtotals
 
 ONE = Count(1)
 
@@ -17,7 +19,7 @@ def parameter_steps(module: Module) -> Step:
     shares = [_share(module, part) for part in module.parts if len(part.of) <= 1]
     held = [child for child in module.children if holds_params(child)]
     children = {child.name: _with_shares(child, module.parts, shares) for child in held}
-    terms = tuple(Term(param.elements, len(param.axes), name, param.active) for name, param in module.params.items())
+    terms = tuple(_term(name, param) for name, param in module.params.items())
     usual = Way(terms, tuple((child.repeat, children[child.name]) for child in held))
     together = [part for part in module.parts if len(part.of) > 1]
     others = [_by_part(_joint(module, part, children), part, usual, children) for part in together]
@@ -27,7 +29,14 @@ def parameter_steps(module: Module) -> Step:
         count=one_copy(module),
         ways=(usual, *others, *_by_gates(module, shares, usual)),
         copies=int(module.repeat),
+        calls=int(module.calls),
+        kind=kind_of(module),
     )
+
+
+def _term(name: str, param: Param) -> Term:
+    dims = tuple(dim.name for dim in param.dims)
+    return Term(param.elements, len(param.axes), name, param.active, dims)
 
 
 def _share(module: Module, part: Part) -> Step:
@@ -58,7 +67,7 @@ def _with_shares(child: Module, parts: list[Part], shares: list[Step]) -> Step:
     single = [part for part in parts if len(part.of) <= 1]
     found = [(part, share) for part, share in zip(single, shares, strict=True) if part.of == (child.name,)]
     ways = tuple(Way((), ((part.copies, share),)) for part, share in found)
-    return Step(step.name, step.title, step.count, (*step.ways, *ways), step.copies)
+    return replace(step, ways=(*step.ways, *ways))
 
 
 def _by_part(share: Step, part: Part, usual: Way, children: dict[str, Step]) -> Way:

@@ -11,13 +11,32 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
 
 from archcalc.core.count import Count, total
+from archcalc.core.ir import Module, walk
+from archcalc.core.roles import CROSS, Role
 from archcalc.exercises.expressions import unnamed
 
 Key = Hashable
 MOST_WAYS = 16  # values that are tried for one figure; a student takes one way
+
+
+class LayerKind(StrEnum):
+    """What a figure is of, where mistakes depend on it."""
+
+    CROSS = "cross-attention"
+    NORM = "norm"
+    OTHER = ""
+
+
+def kind_of(module: Module) -> LayerKind:
+    """By the roles of all weights in it."""
+    roles = {param.weight_role for inner, _ in walk(module) for param in inner.params.values()} - {Role.BIAS}
+    if roles and roles <= CROSS:
+        return LayerKind.CROSS
+    return LayerKind.NORM if roles == {Role.NORM} else LayerKind.OTHER
 
 
 @dataclass(frozen=True)
@@ -28,6 +47,8 @@ class Term:
     axes: int = 0
     title: str = ""
     active: Count | None = None  # what of it a token meets, where that is not all: the chosen experts'
+    dims: tuple[str, ...] = ()  # names of a tensor's dims, axis by axis
+    places: int = 1  # of an operation's output: positions of a sequence, pixels of a map
 
     @property
     def key(self) -> Key:
@@ -56,6 +77,8 @@ class Step:
     ways: tuple[Way, ...]
     copies: int = 1  # of it in what holds it
     is_share: bool = False  # no layer, but a share of one: one head of a projection
+    calls: int = 1  # how often its weights are used: a recurrent cell's once in every step
+    kind: LayerKind = LayerKind.OTHER
 
     @cached_property
     def key(self) -> Key:

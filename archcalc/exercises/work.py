@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
-from archcalc.core.ir import Module, Op, Region
-from archcalc.exercises.steps import Step, Term, Way, subtotals
+from archcalc.core.ir import Module, Op, Param, Region
+from archcalc.exercises.steps import Step, Term, Way, kind_of, subtotals
+
+BATCH = "batch"
 
 
 def flops_steps(module: Module) -> Step:
     """One run of a module: its own products, and those of what it holds, as often as that runs."""
     held = [child for child in _layers(module) if _has_products(child)]
     steps = tuple((child.runs, flops_steps(child)) for child in held)
-    terms = tuple(Term(op.traits.flops(op), 0, op.name or op.kind) for op in _own_ops(module))
+    terms = tuple(Term(op.traits.flops(op), 0, op.name or op.kind, places=_places(op)) for op in _own_ops(module))
     return Step(
         name=_name(module),
         title=_title(module),
         count=subtotals(terms, steps),
         ways=(Way(terms, steps),),
         copies=int(module.runs),
+        kind=kind_of(module),
     )
+
+
+def _places(op: Op) -> int:
+    """Where a layer's weights are used: at every pixel of a map, or at every position. Those have no axis for it."""
+    weights = [tensor.storage for tensor in op.inputs if isinstance(tensor.storage, Param)]
+    own = {dim.name for weight in weights for dim in weight.dims} | {BATCH}
+    return prod(int(dim.size) for dim in op.output.dims if weights and dim.name not in own)
 
 
 def _name(module: Module) -> str:

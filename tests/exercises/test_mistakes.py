@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
-from support.filled_sheets import handed_in, mark_of
+import random
+from fractions import Fraction
 
+import pytest
+from support.filled_sheets import handed_in, mark_of, sheet_of
+
+from archcalc.core.expression import Leaf
+from archcalc.exercises.explaining import Explanations
 from archcalc.exercises.marking import Standing
 from archcalc.exercises.mistakes.in_a_shape import NAMES
 from archcalc.exercises.mistakes.in_a_step import FORGOTTEN_FACTOR, MISTAKES, RARER_MISTAKES, another_size
-from archcalc.exercises.mistakes.in_the_model import MISREADINGS
+from archcalc.exercises.mistakes.in_the_model import MISREADINGS, MISREMEMBERED
 from archcalc.exercises.mistakes.in_the_unit import ONE_SAMPLE, UNITS
 
 Q, OUT, BLOCK = "encoder.blocks.attention.q", "encoder.blocks.attention.out", "encoder.blocks"
 GATES = 2 * 128 * (100 + 128 + 2) + 2 * 128 * (256 + 128 + 2)  # one gate of both layers, in both directions
+ALBERT = 4 * 769 * 768 + 769 * 3072 + 3073 * 768 + 2 * 2 * 768  # its one block
+CROSS = "cross-attention forgotten"
 GATED = "gate of the feed-forward layer"
 INJECTED = [  # model, question, blank, wrong answer, the mistake that it is
     ("textbook", "params", "encoder.blocks.attention.q_head", "1024*192", "forgotten bias"),
@@ -21,7 +28,29 @@ INJECTED = [  # model, question, blank, wrong answer, the mistake that it is
     ("textbook", "params", "model", 201_466_160 - 30_721_024, "equal parts counted too rarely"),
     ("textbook", "params", "encoder.blocks.attention.heads", "4*(1024*192 + 192)", "equal parts counted too rarely"),
     ("textbook", "params", "decoder.blocks", 7_354_368 - 2 * 2048, "equal parts counted too rarely"),
-    ("textbook", "params", "decoder.blocks", 7_354_368 - 3_149_056, "equal parts counted too rarely"),
+    ("textbook", "params", "decoder.blocks", 7_354_368 - 3_149_056, CROSS),
+    ("textbook", "params", "decoder.blocks", 7_354_368 - 3_149_056 - 2 * 1024, CROSS),
+    ("textbook", "params", "decoder", 8 * (7_354_368 - 3_149_056 - 2 * 1024), CROSS),
+    ("textbook", "params", "model", 201_466_160 - 8 * 3_149_056, CROSS),
+    ("bart-base", "params", "decoder.blocks", 4 * 769 * 768 + 769 * 3072 + 3073 * 768 + 2 * 2 * 768, CROSS),
+    ("textbook", "params", "decoder", 12 * 7_354_368, "the encoder's blocks for the decoder's"),
+    ("textbook", "params", "model", 201_466_160 + 4 * 7_354_368, "the encoder's blocks for the decoder's"),
+    ("textbook", "params", "encoder", 8 * 4_203_264, "the decoder's blocks for the encoder's"),
+    ("lenet-5", "params", "conv_2", "(5*5 + 1) * 6*16", "bias for every input"),
+    ("lenet-5", "params", "conv_2", "5*5*6*16 + 6", "bias for every input"),
+    ("lenet-5", "params", "linear_1", "400*120 + 400", "bias for every input"),
+    ("lenet-5", "flops", "conv_2", "2 * 5*5*6*16", "FLOPs of one place"),
+    ("textbook", "flops", "encoder.blocks.ffn.in", "2*32*1024*512", "FLOPs of one place"),
+    ("sentiment-lstm", "params", "layer_1.direction", "100 * 4*128*(100 + 128 + 2)", "weights times steps"),
+    ("albert-base-v2", "params", "encoder", 12 * ALBERT, "weights times steps"),
+    ("gpt2", "params", "model", 4 * 124_439_808, "bytes for parameters"),
+    ("llama-3-8b", "params", "model", 2 * 8_030_261_248, "bytes for parameters"),
+    ("lenet-5", "shapes", "conv_1", "1 x 6 x 27 x 27", "size without + 1"),
+    ("lenet-5", "shapes", "pool_1", "1 x 6 x 13 x 13", "size without + 1"),
+    ("lenet-5", "params", "linear_1", "16*4*4*120 + 120", "size without + 1"),
+    ("lenet-5", "shapes", "conv_1", "1 x 6 x 32 x 32", "`same` padding assumed"),
+    ("lenet-5", "params", "linear_1", "16*8*8*120 + 120", "`same` padding assumed"),
+    ("convolutions", "shapes", "conv_1", "8 x 16 x 17 x 17", "size rounded up"),
     ("textbook", "params", "encoder", 4_203_264, "forgotten repeats"),
     ("textbook", "params", "model", 201_466_160 - 11 * 4_203_264, "forgotten repeats"),
     ("textbook", "params", Q, "1024*192 + 192", "forgotten repeats"),
@@ -65,7 +94,6 @@ INJECTED = [  # model, question, blank, wrong answer, the mistake that it is
     ("textbook", "flops", "head", "2*2048*1024*30000", ONE_SAMPLE),
     ("textbook", "flops", "model", "3*29865055092736", "training for forward"),
     ("textbook", "flops", "encoder.blocks.ffn.in", "2*2048*1024*512", ONE_SAMPLE),
-    ("textbook", "flops", "encoder.blocks.ffn.in", "2*32*1024*512", "forgotten factor"),
     ("sentiment-lstm", "memory", "weights.fp32", "32*2631298", "bits for bytes"),
     ("sentiment-lstm", "memory", "weights.fp32", "10525.192", "kB for bytes"),
     ("sentiment-lstm", "memory", "weights.fp32", "10.525192", "MB for bytes"),
@@ -93,7 +121,7 @@ INJECTED = [  # model, question, blank, wrong answer, the mistake that it is
 ]  # fmt: skip
 DECLARED = {
     *(mistake.name for mistake in (*MISTAKES, *RARER_MISTAKES, FORGOTTEN_FACTOR, another_size(()))),
-    *(misreading.name for misreading in MISREADINGS),
+    *(misreading.name for misreading in (*MISREADINGS, *MISREMEMBERED)),
     *(name for units in UNITS.values() for name, _, _ in units),
     *NAMES,
 }
@@ -181,3 +209,68 @@ def test_a_misread_model_is_one_mistake_in_shapes() -> None:
     report = handed_in("vit-b-16", "shapes", given)
     found = [(mark.standing, mark.mistake) for mark in report.marks if mark.standing is not Standing.RIGHT]
     assert found == [(Standing.WRONG, "class token forgotten"), (Standing.FOLLOWS, "")]
+
+
+@pytest.mark.parametrize(
+    ("model", "question", "blank", "answer", "mistake"),
+    [
+        (
+            "gpt2",
+            "params",
+            "model",
+            124_439_808 - 1024 * 768 - 25 * 768,
+            "RMS norm for layer norm and position table forgotten",
+        ),
+        ("textbook", "params", "decoder", 7_354_368 - 3_149_056, "cross-attention forgotten and forgotten repeats"),
+        ("textbook", "params", "head", 4 * 1024 * 30_000, "forgotten bias and bytes for parameters"),
+    ],
+)
+def test_two_mistakes_at_once_are_only_a_guess(
+    model: str, question: str, blank: str, answer: int, mistake: str
+) -> None:
+    mark = mark_of(model, question, blank, answer)
+    assert set(mark.mistake.split(" and ")) == set(mistake.split(" and "))
+    assert "could be" in mark.remark
+
+
+def test_mistakes_that_explain_equally_are_both_told() -> None:
+    """Height and width are equal, so nobody can tell which was forgotten."""
+    mark = mark_of("lenet-5", "flops", "conv_1", "2*28*5*5*6")
+    assert mark.remark == "could be: the factor height_1 (28) is missing; or: the factor width_1 (28) is missing"
+
+
+SHEETS = [
+    "textbook",
+    "gpt2",
+    "lenet-5",
+    "sentiment-lstm",
+    "mixtral-8x7b",
+    "bart-base",
+    "vit-b-16",
+    "luong",
+    "resnet-18",
+]
+
+
+@pytest.mark.parametrize("model", SHEETS)
+def test_a_random_number_has_no_name(model: str) -> None:
+    """Nobody is accused of a mistake that they did not make."""
+    sheet, draw = sheet_of(model, "params", "flops", "memory"), random.Random(model)
+    explanations = Explanations(sheet)
+    large = [blank for blank in sheet.blanks if isinstance(blank.answer, int) and blank.answer > 10**5]
+    for blank in draw.choices(large, k=25):
+        assert isinstance(blank.answer, int)
+        given = Fraction(draw.randint(blank.answer // 2, 2 * blank.answer))
+        assert explanations.of_number(blank, given, {}) is None
+
+
+@pytest.mark.parametrize("model", SHEETS)
+def test_every_sentence_is_whole(model: str) -> None:
+    """No brackets around nothing, and no name that is missing."""
+    sheet = sheet_of(model, "params", "flops")
+    steps = [blank.step for blank in sheet.blanks if blank.step]
+    kinds = (*MISTAKES, *RARER_MISTAKES, FORGOTTEN_FACTOR, another_size((Leaf(7, "width"),)))
+    ways = [way for step in steps for way in step.every_way]
+    told = [slip.sentence for way in ways for kind in kinds for slip in kind.slips(way, lambda step: step.value())]
+    assert told
+    assert not [sentence for sentence in told if "()" in sentence or "  " in sentence or sentence != sentence.strip()]

@@ -13,7 +13,7 @@ from archcalc.core.expression import Leaf, leaves
 from archcalc.exercises.expressions import Slip, named, replaced, without_one
 from archcalc.exercises.expressions import value_of as value_of_expression
 from archcalc.exercises.labels import listed
-from archcalc.exercises.steps import Key, Step, Term, Way
+from archcalc.exercises.steps import Key, LayerKind, Step, Term, Way
 
 ValueOf = Callable[[Step], int]
 Slips = Callable[[Way, ValueOf], Iterator[Slip]]
@@ -24,6 +24,7 @@ class Mistake:
     name: str
     slips: Slips
     everywhere: bool = False  # people who make it once make it in every layer
+    beside_others: bool = False  # common enough to be looked for together with another one
 
 
 def total(way: Way, value_of: ValueOf) -> int:
@@ -57,6 +58,52 @@ def _two_biases_for_one(way: Way, value_of: ValueOf) -> Iterator[Slip]:
         yield Slip(more, "two bias vectors are counted where there is one")
 
 
+def _bias_per_input(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    """A bias for each filter on each input channel, or one for each input instead of each output."""
+    for bias in _biases(way):
+        inputs = _input(next(term for term in way.terms if term.axes > 1), bias)
+        rest = total(way, value_of) - int(bias.count)
+        if inputs:
+            yield Slip(rest + int(bias.count) * inputs.value, f"a bias for each of {named(inputs)}: an output has one")
+            yield Slip(rest + inputs.value, f"as many biases as {named(inputs)}: every output has one")
+
+
+def _input(matrix: Term, bias: Term) -> Leaf | None:
+    """The width of what a layer reads: a matrix's first axis that is not the output's. Behind it are a filter's own."""
+    by_name = {leaf.name: leaf for leaf in leaves(matrix.count.expression)}
+    return next((by_name[dim] for dim in matrix.dims if dim not in bias.dims and dim in by_name), None)
+
+
+def _forgotten_cross(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    """A decoder block counted as an encoder's, with the norm after the forgotten attention or without."""
+    whole = total(way, value_of)
+    for times, step in way.children:
+        if step.kind is LayerKind.CROSS:
+            rest = whole - int(times) * value_of(step)
+            norms = {value_of(one) for _, one in way.children if one.kind is LayerKind.NORM}
+            yield Slip(rest, "the cross-attention over the encoder's output is missing")
+            yield from (Slip(rest - norm, "the cross-attention and its norm are missing") for norm in sorted(norms))
+
+
+def _weights_times_steps(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    whole = total(way, value_of)
+    for times, step in way.children:
+        if step.calls > 1:
+            more = (step.calls - 1) * int(times) * value_of(step)
+            yield Slip(
+                whole + more, f"{step.title} is used {step.calls:,} times with the same weights, which count once"
+            )
+
+
+def _forgotten_places(way: Way, value_of: ValueOf) -> Iterator[Slip]:
+    """The products of one pixel or one token."""
+    inner = total(Way((), way.children), value_of)
+    if any(term.places > 1 for term in way.terms):
+        own = sum(int(term.count) // term.places for term in way.terms)
+        places = max(term.places for term in way.terms)
+        yield Slip(own + inner, f"the FLOPs of one place: there are {places:,} (pixels of the map, or positions)")
+
+
 def _forgotten_repeats(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     whole = total(way, value_of)
     for times, step in way.children:
@@ -79,14 +126,18 @@ def _counted_too_rarely(way: Way, value_of: ValueOf) -> Iterator[Slip]:
 def _equal(way: Way) -> list[list[Step]]:
     groups: dict[Key, list[Step]] = {}
     for times, step in way.children:
-        if times == 1:
+        if times == 1 and step.kind is not LayerKind.CROSS:
             groups.setdefault(step.key, []).append(step)
     return [found for found in groups.values() if len(found) > 1]
 
 
 def _forgotten_part(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     whole = total(way, value_of)
+    known = {step.key for group in _equal(way) for step in group}
+    known |= {step.key for _, step in way.children if step.kind is LayerKind.CROSS}
     for times, step in way.children:
+        if step.key in known:
+            continue
         missing = int(times) * value_of(step)
         yield Slip(whole - missing, f"{step.title} is missing: + {missing:,}")
 
@@ -100,7 +151,11 @@ def _part_counted_twice(way: Way, value_of: ValueOf) -> Iterator[Slip]:
 def _forgotten_term(way: Way, value_of: ValueOf) -> Iterator[Slip]:
     whole = total(way, value_of)
     for term in way.terms if len(way.terms) > 1 else ():
-        yield Slip(whole - int(term.count), f"the term {term.count.worked()} ({term.title}) is missing")
+        yield Slip(whole - int(term.count), f"the term {term.count.worked()} is missing{_of(term.title)}")
+
+
+def _of(title: str) -> str:
+    return f" ({title})" if title else ""
 
 
 def _forgotten_copies(way: Way, value_of: ValueOf) -> Iterator[Slip]:
@@ -110,7 +165,7 @@ def _forgotten_copies(way: Way, value_of: ValueOf) -> Iterator[Slip]:
         shares = [int(term.count) // leaf.value if leaf in leaves(term.count.expression) else 0 for term in way.terms]
         rest = [0 if share else int(term.count) for share, term in zip(shares, way.terms, strict=True)]
         inner = total(Way((), way.children), value_of)
-        yield Slip(sum(shares) + sum(rest) + inner, f"the factor {leaf.value:,} ({leaf.name}) is missing")
+        yield Slip(sum(shares) + sum(rest) + inner, f"the factor {named(leaf)} is missing")
 
 
 def _only_the_active(way: Way, value_of: ValueOf) -> Iterator[Slip]:
@@ -142,13 +197,17 @@ def another_size(sizes: tuple[Leaf, ...]) -> Mistake:
 
 
 MISTAKES = (
-    Mistake("forgotten bias", _forgotten_bias, everywhere=True),
+    Mistake("cross-attention forgotten", _forgotten_cross, beside_others=True),
+    Mistake("forgotten bias", _forgotten_bias, everywhere=True, beside_others=True),
     Mistake("one bias vector instead of two", _one_bias_of_several, everywhere=True),
     Mistake("two bias vectors instead of one", _two_biases_for_one, everywhere=True),
-    Mistake("forgotten repeats", _forgotten_repeats, everywhere=True),
-    Mistake("equal parts counted too rarely", _counted_too_rarely),
+    Mistake("bias for every input", _bias_per_input, everywhere=True),
+    Mistake("FLOPs of one place", _forgotten_places, everywhere=True),
+    Mistake("weights times steps", _weights_times_steps, everywhere=True),
+    Mistake("forgotten repeats", _forgotten_repeats, everywhere=True, beside_others=True),
+    Mistake("equal parts counted too rarely", _counted_too_rarely, beside_others=True),
     Mistake("forgotten copies", _forgotten_copies, everywhere=True),
-    Mistake("forgotten part", _forgotten_part),
+    Mistake("forgotten part", _forgotten_part, beside_others=True),
     Mistake("only the active experts", _only_the_active, everywhere=True),
 )
 RARER_MISTAKES = (Mistake("forgotten term", _forgotten_term), Mistake("part counted twice", _part_counted_twice))

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from archcalc.core.windows import Rule, Window
 
 Data = dict[str, Any]
 Place = tuple[str | int, ...]
@@ -24,21 +26,35 @@ class Misreading:
     instead_of: tuple[Any, ...] = ()  # any, where none is named
     unsaid: bool = False  # also where the spec leaves it out
     each: bool = False  # also in one place alone, such as the stride of one layer
+    beside: str = ""  # also where a layer has this field and leaves the other out
+    like: str = ""  # the value is that of another field, and not `value`
 
     def changed(self, data: Data) -> Iterator[Data]:
         """The specs that somebody has in mind who makes it."""
-        path = tuple(self.field.split("."))
-        found = dict(_places(data, path))
-        places = [place for place, value in found.items() if self._differs(value)]
-        if self.unsaid and path not in found:
-            places.append(path)
+        value = next((found for _, found in _places(data, _path(self.like))), GONE) if self.like else self.value
+        if self.like and value is GONE:
+            return
+        places = self._places(data, value)
         if places:
-            yield _with(data, places, self.value)
+            yield _with(data, places, value)
         if self.each and len(places) > 1:
-            yield from (_with(data, [place], self.value) for place in places)
+            yield from (_with(data, [place], value) for place in places)
 
-    def _differs(self, found: Any) -> bool:
-        return found != self.value and (not self.instead_of or found in self.instead_of)
+    def _places(self, data: Data, value: Any) -> list[Place]:
+        path = _path(self.field)
+        found = dict(_places(data, path))
+        places = [place for place, said in found.items() if self._differs(said, value)]
+        if self.beside:
+            layers = [place[:-1] for place, _ in _places(data, _path(self.beside))]
+            places += [(*layer, *path) for layer in layers if (*layer, *path) not in found]
+        return [*places, path] if self.unsaid and path not in found else places
+
+    def _differs(self, found: Any, value: Any) -> bool:
+        return found != value and (not self.instead_of or found in self.instead_of)
+
+
+def _path(field: str) -> Place:
+    return tuple(field.split("."))
 
 
 def _places(value: Any, field: Place, path: Place = ()) -> Iterator[tuple[Place, Any]]:
@@ -81,6 +97,9 @@ _NORM = "a layer norm has a scale and a shift, an RMS norm a scale alone"
 _CELLS = "an LSTM has four gates (the candidate included), a GRU three, a plain RNN one"
 _TIED = "the output layer uses the embedding's table and has no matrix of its own"
 _GROUPS = "with groups, an output channel sees only the input channels of its own group"
+_SAME = "the map keeps its size only with padding; here there is none"
+_DEPTHS = "encoder and decoder have different numbers of blocks"
+_ONE = "⌊(n + 2p − k)/s⌋ + 1: the 1 for the first place is missing"
 _BIASES = "how many bias vectors a gate has is a convention: here it is another"
 
 MISREADINGS = (
@@ -117,4 +136,35 @@ MISREADINGS = (
     Misreading("padding forgotten", "the padding is missing", "padding", 0, each=True),
     Misreading("dilation forgotten", "the dilation is missing: the kernel reaches further", "dilation", 1, each=True),
     Misreading("groups forgotten", _GROUPS, "groups", 1, each=True),
+    Misreading("`same` padding assumed", _SAME, "padding", "same", (0, "valid"), each=True, beside="conv"),
+    Misreading("the encoder's blocks for the decoder's", _DEPTHS, "decoder.blocks", None, like="encoder.blocks"),
+    Misreading("the decoder's blocks for the encoder's", _DEPTHS, "encoder.blocks", None, like="decoder.blocks"),
+)
+
+
+class Misremembered(NamedTuple):
+    """Another formula for the size of a map behind a convolution or a pool."""
+
+    name: str
+    sentence: str
+    rule: Rule
+
+
+def _without_one(window: Window) -> int:
+    return window.right_places - 1
+
+
+def _without_one_where_they_overlap(window: Window) -> int:
+    """A pool that halves a map is not worked out by the formula."""
+    return window.right_places - (window.stride < window.kernel)
+
+
+def _rounded_up(window: Window) -> int:
+    return -(-(window.size + window.before + window.after - window.reach) // window.stride) + 1
+
+
+MISREMEMBERED = (
+    Misremembered("size without + 1", _ONE, _without_one),
+    Misremembered("size without + 1", _ONE, _without_one_where_they_overlap),
+    Misremembered("size rounded up", "the division is rounded down, not up", _rounded_up),
 )

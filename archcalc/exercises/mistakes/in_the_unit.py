@@ -30,14 +30,23 @@ _FLOPS = (
     ("multiply-adds for FLOPs", Fraction(1, 2), "a multiplication with its addition is two FLOPs"),
     ("training for forward", Fraction(3), "forward and backward together: the forward pass alone is asked"),
 )
+_PARAMETERS = (
+    ("bytes for parameters", Fraction(4), "4 bytes for each parameter: their number is asked, not their bytes"),
+    ("bytes for parameters", Fraction(2), "2 bytes for each parameter: their number is asked, not their bytes"),
+)
 ONE_SAMPLE = "one sample for the batch"
-UNITS = {"memory": _MEMORY, "flops": _FLOPS}
+UNITS = {"params": _PARAMETERS, "memory": _MEMORY, "flops": _FLOPS}
 
 
 def wrong_units(blank: Blank, batch: int) -> Iterator[Wrong]:
     """The answer in the units that are taken for the one that is asked."""
     assert isinstance(blank.answer, int)
-    for name, factor, sentence in UNITS.get(blank.question, ()):
+    for name, factor, sentence in factors(blank.question, batch):
         yield Wrong(name, blank.answer * factor, sentence)
-    if blank.question == "flops" and batch > 1:
-        yield Wrong(ONE_SAMPLE, Fraction(blank.answer, batch), f"the batch of {batch:,} is missing")
+
+
+def factors(question: str, batch: int) -> Iterator[tuple[str, Fraction, str]]:
+    """What a right answer is multiplied by in each of them."""
+    yield from UNITS.get(question, ())
+    if question == "flops" and batch > 1:
+        yield ONE_SAMPLE, Fraction(1, batch), f"the batch of {batch:,} is missing"
