@@ -275,3 +275,50 @@ def test_nothing_is_wider_than_the_page(page: Explorer, wide: int) -> None:
     for view in ("overview", "diagram", "shapes", "flops", "memory", "devices", "curves", "compare"):
         page.view(view)
         assert page.browser.script("return document.documentElement.scrollWidth") == wide
+
+
+def test_a_model_that_is_refused_does_not_keep_the_verdict_of_the_former(page: Explorer) -> None:
+    """Neither above nor in the view: the refusal stands where the verdict was."""
+    page.open("#model=gpt2&engine=vllm&gpu=h100&view=devices")
+    page.tile_says("devices", "fits")
+    page.choose("resnet-50")
+    page.say("h1", "ResNet-50")
+    page.settle()
+    assert page.tile("devices") == "–"
+    assert "vLLM runs models of the family transformer" in page.text("[data-tile=devices]")
+    page.say("#trouble", "vLLM runs models of the family transformer")
+    assert "fits" not in page.text("#view") + page.text("#summary")
+    page.fill("#model-preset", "gpt2")
+    page.keys(Keys.ENTER)
+    page.tile_says("devices", "fits")
+
+
+def test_other_gpus_do_not_keep_the_verdict_of_the_former(page: Explorer) -> None:
+    page.open("#model=gpt2&engine=vllm&gpu=h100&view=devices")
+    page.tile_says("devices", "fits")
+    page.browser.script("location.hash = '#model=gpt2&engine=vllm&gpu=gtx-1080-ti&view=devices'")
+    page.tile_says("devices", "compute capability")
+    assert "fits" not in page.text("#view") + page.text("[data-tile=devices]")
+
+
+def test_curves_of_the_former_model_are_not_shown_under_the_name_of_the_next(page: Explorer) -> None:
+    """Also where nobody looked at them when the model was changed."""
+    page.open("#model=gpt2&view=curves")
+    page.view("overview")
+    page.choose("resnet-50")
+    page.say("h1", "ResNet-50")
+    page.settle()
+    opened = "document.querySelector('#views [data-view=curves]').click();"
+    assert "GPT-2" not in str(page.browser.script(opened + "return document.querySelector('#view').innerText"))
+    page.settle()
+    page.say("#view", "ResNet-50")
+
+
+def test_an_edit_that_is_refused_does_not_keep_the_verdict_under_another_name(page: Explorer) -> None:
+    """The exact figures are those of the text; the verdict is about what it was before, and goes."""
+    page.open("#model=gpt2&engine=vllm&gpu=h100&view=devices")
+    page.tile_says("devices", "fits")
+    page.edit(page.value("#model-spec"), "name: nearest\nfamily: word2vec\nkind: cbow\nvocab: 1000\nembedding: 30\n")
+    page.say("h1", "nearest")
+    page.settle()
+    assert "fits" not in page.text("#view") + page.text("#summary")

@@ -1,4 +1,5 @@
 // The newest answers: the last good one of each topic, the mistake that a newer question met, and what is being computed.
+// A good one is kept while its own model is edited, and never beyond: not under the name of another model or other GPUs.
 // @ts-check
 import { Asker } from "./asker.js";
 import { SLOW } from "./questions.js";
@@ -27,6 +28,7 @@ export class Answers {
     this.answered = {};
     /** @type {Record<string, number>} */
     this.timers = {};
+    this.chosen = ""; // what the model is called until an answer names it
     /** @type {((topic: string) => void)[]} */
     this.listeners = [];
   }
@@ -48,6 +50,7 @@ export class Answers {
    */
   follow(state, typing) {
     const questions = this.questions.of(state);
+    if (!typing) this.leave(state);
     for (const topic of Object.keys(this.bad)) if (!(topic in questions)) this.drop(topic);
     for (const [topic, question] of Object.entries(questions)) {
       const written = JSON.stringify(question);
@@ -55,6 +58,48 @@ export class Answers {
       this.asked[topic] = written;
       this.later(topic, question, typing);
     }
+  }
+
+  /**
+   * Another model or other GPUs were chosen: what was said of the former ones goes.
+   * @param {State} state
+   */
+  leave({ source, other, gpus }) {
+    this.chosen = "preset" in source ? source.preset : source.file;
+    const now = { source, sources: other ? [source, other] : [source], gpus };
+    const topics = Object.keys({ ...this.asked, ...this.good });
+    const former = topics.filter((topic) => !isAbout(this.asked[topic] ?? this.answered[topic], now));
+    for (const topic of former) {
+      delete this.bad[topic];
+      delete this.asked[topic];
+    }
+    this.unshow(former);
+  }
+
+  /**
+   * The page is called as the exact answer says: what is about another model and wrong, or about another name, goes.
+   * @param {boolean} renamed
+   */
+  settle(renamed) {
+    const named = this.asked.exact === this.answered.exact ? model(this.answered.exact) : "";
+    if (!named) return;
+    const former = Object.keys(this.good).filter((topic) => {
+      const refused = topic in this.bad && model(this.asked[topic]) === named;
+      return (renamed || refused) && model(this.answered[topic]) !== named;
+    });
+    this.unshow(former);
+  }
+
+  /**
+   * All of them at once, and only then who listens is told.
+   * @param {string[]} topics
+   */
+  unshow(topics) {
+    for (const topic of topics) {
+      delete this.good[topic];
+      delete this.answered[topic];
+    }
+    for (const topic of topics) this.tell(topic);
   }
 
   /**
@@ -107,11 +152,14 @@ export class Answers {
    * @param {object} question
    */
   keep(topic, answer, question) {
+    if (this.asked[topic] !== JSON.stringify(question)) return; // another model was chosen meanwhile
+    const { title } = this.good.exact ?? {};
     if (answer.ok) {
       this.good[topic] = answer;
-      this.answered[topic] = JSON.stringify(question);
+      this.answered[topic] = this.asked[topic];
       delete this.bad[topic];
     } else this.bad[topic] = answer;
+    this.settle(topic === "exact" && answer.ok && answer.title !== title);
     if (answer.lost) delete this.asked[topic]; // so that the next change asks again
     this.tell(topic);
   }
@@ -120,4 +168,22 @@ export class Answers {
   tell(topic) {
     for (const listener of this.listeners) listener(topic);
   }
+}
+
+/**
+ * The model that a question is about.
+ * @param {string | undefined} question
+ */
+function model(question) {
+  const { source, sources } = JSON.parse(question ?? "{}");
+  return JSON.stringify(source ?? sources?.[0] ?? "");
+}
+
+/**
+ * @param {string} question
+ * @param {Record<string, unknown>} now
+ */
+function isAbout(question, now) {
+  const asked = JSON.parse(question);
+  return Object.keys(now).every((key) => !(key in asked) || JSON.stringify(asked[key]) === JSON.stringify(now[key]));
 }

@@ -12,7 +12,7 @@ export class Editor {
    */
   constructor(parent, { id, label, typed }) {
     this.numbers = element("div", { class: "numbers", "aria-hidden": "true" });
-    this.ink = element("div", { class: "ink", "aria-hidden": "true" });
+    this.ink = element("div", { class: "coloured", "aria-hidden": "true" });
     this.area = element("textarea", {
       id, "aria-label": label, spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off",
     });

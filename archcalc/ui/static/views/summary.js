@@ -36,15 +36,16 @@ export class Summary {
       if (own !== topic) continue;
       const busy = this.answers.busy(topic);
       tile.setAttribute("aria-busy", String(busy));
-      tile.classList.toggle("stale", topic in this.answers.bad);
       const answer = topic in this.answers.good ? said(this.answers.good[topic]) : undefined;
+      tile.classList.toggle("stale", Boolean(answer) && topic in this.answers.bad);
       const [first, rest] = clauses(answer?.answer ?? (busy ? "…" : "–"));
       value.textContent = without(first, label);
-      more.textContent = [rest, answer?.about].filter(Boolean).join(" · ");
+      const refused = !answer && this.answers.bad[topic]?.error?.fact; // where the verdict would stand
+      more.textContent = refused || [rest, answer?.about].filter(Boolean).join(" · ");
     }
-    const title = this.answers.good.exact?.title;
-    if (title) byId("title").textContent = title;
-    if (title) document.title = `${title} · archcalc`;
+    const title = this.answers.good.exact?.title ?? this.answers.chosen;
+    byId("title").textContent = title;
+    document.title = `${title} · archcalc`;
   }
 }
 
