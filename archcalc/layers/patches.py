@@ -47,6 +47,13 @@ class Patches:
         return self.tokens + self.number
 
     @property
+    def differences(self) -> int:
+        """Of row and column, as Swin's windows tell them apart; with tokens in front BEiT's three more: from a token
+        to a patch, from a patch to a token, between tokens."""
+        rows, columns = self.grid
+        return (2 * rows - 1) * (2 * columns - 1) + (3 if self.tokens or self.registers else 0)
+
+    @property
     def seq(self) -> int:
         return self.positions + self.registers
 

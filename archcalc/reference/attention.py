@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from archcalc.reference.cache import Cache
 from archcalc.reference.fused import SOFTCAP, FusedAttention, Scores, is_written_out
 from archcalc.reference.layers import add, make_norm, recomputed, run
-from archcalc.reference.positions import rotate
+from archcalc.reference.positions import differences, rotate
 from archcalc.reference.sight import hidden_from
 
 ON_SCORES = ("relative", "disentangled", "shaw", "transformer-xl")  # what they add is learned
@@ -35,6 +35,11 @@ class RelativePositions(nn.Embedding):
 
     def forward(self, distances: Tensor) -> Tensor:
         return super().forward(distances).permute(2, 0, 1)
+
+
+def relative_table(part: dict[str, Any], settings: dict[str, Any]) -> RelativePositions:
+    """A row for each bucket, or for each difference of rows and columns of an image's patches."""
+    return RelativePositions(settings["buckets"] or differences(part["patches"]), part["heads"])
 
 
 def normed_width(settings: dict[str, Any], heads: int, head_dim: int) -> int:
@@ -106,7 +111,7 @@ class Attention(nn.Module):
             self.sinks = nn.Parameter(torch.zeros(self.heads))
         relative = [settings for settings in part["positions"] if settings["kind"] == "relative"]
         own = next((settings for settings in relative if settings["per"] == "block"), None)
-        add(self, "position", RelativePositions(own["buckets"], self.heads) if own else None)
+        add(self, "position", relative_table(part, own) if own else None)
 
     def _add_queries_and_output(self, d_model: int) -> None:
         """The projections around the heads."""

@@ -85,10 +85,13 @@ class Constants:
             self.given[f"bias {part['name']}"] = bias
 
     def _relative(self, part: Config, settings: Config) -> None:
-        """In buckets; the stack's table makes a bias of them at once, a block's own does so itself."""
+        """In buckets, or on the grid of an image; the stack's table makes a bias of them, or a block's own does."""
         number, causal = settings["buckets"], part["sight"]["causal"]
         sizes = {"causal": causal, "device": self.x.device}
-        distances = self._once(number, lambda: positions.buckets(self.start, self.length, number, **sizes))
+        if number:
+            distances = self._once(number, lambda: positions.buckets(self.start, self.length, number, **sizes))
+        else:
+            distances = self._once("grid", lambda: positions.rows_on_grid(part["patches"], self.x.device))
         if settings["per"] == "block":
             self.given[f"distances {part['name']}"] = distances
         else:

@@ -18,11 +18,6 @@ def make_embedding(stack: Config) -> nn.Module:
     return AudioEmbedding(stack) if stack["audio"] else Embedding(stack)
 
 
-def grid(patches: Config) -> tuple[int, int]:
-    """Rows and columns of patches."""
-    return patches["image"][0] // patches["patch"][0], patches["image"][1] // patches["patch"][1]
-
-
 class Tokens(nn.Embedding):
     """Token embeddings, with the textbook's bias if it is asked for."""
 
@@ -169,7 +164,7 @@ class ImageEmbedding(nn.Module):
         self.projection = Projection(patches["channels"], width, size, stride=size, bias=patches["bias"])
         placed = next((p for p in stack["positions"] if p["kind"] in ("learned", "sinusoidal")), None)
         self.learned = placed is not None and placed["kind"] == "learned"
-        number = math.prod(grid(patches)) + patches["tokens"]
+        number = math.prod(positions.grid(patches)) + patches["tokens"]
         add(self, "tokens", Vectors(patches["tokens"], width) if patches["tokens"] else None)
         if placed:
             self.positions = Vectors(number, width) if self.learned else Positions(placed, width)

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.embeddings import grid
 from archcalc.reference.layers import add, make_norm, run
 from archcalc.reference.parts import make_part
+from archcalc.reference.positions import grid
 
 
 def width_of(stack: Config) -> int:

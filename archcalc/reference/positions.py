@@ -7,6 +7,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from archcalc.reference import Config
+
 
 def sinusoids(start: int, length: int, width: int, like: Tensor) -> Tensor:
     """Sines and cosines of geometric frequencies, alternating."""
@@ -76,6 +78,32 @@ def buckets(start: int, length: int, number: int, *, causal: bool, device: torch
     near = max(1, number // 2)
     far = near + (torch.log(distance.clamp(min=1) / near) / math.log(128 / near) * (number - near)).long()
     return base + torch.where(distance < near, distance, far.clamp(max=number - 1)).clamp(max=number - 1)
+
+
+def differences(patches: Config) -> int:
+    """Rows of a table that tells all differences of row and column apart, and a token's places from a patch's."""
+    rows, columns = (len({one - other for one in range(side) for other in range(side)}) for side in grid(patches))
+    return rows * columns + (3 if patches["tokens"] + patches["registers"] else 0)
+
+
+def rows_on_grid(patches: Config, device: torch.device) -> Tensor:
+    """The row of every pair of positions: tokens in front, then the patches, row by row (BeitRelativePositionBias)."""
+    (rows, columns), front = grid(patches), patches["tokens"] + patches["registers"]
+    places = torch.arange(rows * columns, device=device)
+    down, across = (each[:, None] - each[None, :] for each in (places // columns, places % columns))
+    found = (down + rows - 1) * (2 * columns - 1) + across + columns - 1
+    if not front:
+        return found
+    to_patch, to_token, between = range((2 * rows - 1) * (2 * columns - 1), differences(patches))
+    whole = nn.functional.pad(found, (front, 0, front, 0), value=to_patch)
+    whole[:, :front] = to_token
+    whole[:front, :front] = between
+    return whole
+
+
+def grid(patches: Config) -> tuple[int, int]:
+    """Rows and columns of patches."""
+    return patches["image"][0] // patches["patch"][0], patches["image"][1] // patches["patch"][1]
 
 
 def clipped(queries: range, limit: int, device: torch.device) -> Tensor:

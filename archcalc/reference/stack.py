@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from archcalc.reference import Config
-from archcalc.reference.attention import RelativePositions
+from archcalc.reference.attention import relative_table
 from archcalc.reference.block import Block
 from archcalc.reference.cache import Cache
 from archcalc.reference.constants import Constants
@@ -70,7 +70,7 @@ def add_position_table(parent: nn.Module, attentions: list[Config], width: int) 
     every = [(part, settings) for part in attentions for settings in part["positions"]]
     for part, settings in every:
         if settings["kind"] == "relative" and settings["per"] == "stack":
-            parent.add_module("position", RelativePositions(settings["buckets"], part["heads"]))
+            parent.add_module("position", relative_table(part, settings))
         elif settings["kind"] == "disentangled":
             parent.add_module("position", Distances(settings, width))
         elif settings["kind"] == "rope" and settings["stored"]:

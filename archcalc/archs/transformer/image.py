@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.errors import InputError
+from archcalc.core.errors import InputError, Path
 from archcalc.layers.patches import Patches, Sides, grid, times
 from archcalc.spec.gathering import STAND_IN, tell
 
@@ -64,10 +64,25 @@ def _check_divides(around: Surroundings, field: str, image: Sides, patch: Sides)
             raise InputError(fact, f"use {' or '.join(sizes)}", fields=around.places("embedding", field)[:2])
 
 
+def on_grid(position: Position, cut: Patches | None, places: list[Path]) -> Position:
+    """Relative positions without buckets tell the rows and columns of all patches apart."""
+    if position.kind != "relative" or (position.buckets and not position.grid):
+        return position
+    if position.buckets:
+        raise InputError("buckets of distances and a grid exclude each other", "keep one of them", fields=places)
+    places = [*((*place, "grid") for place in places), *places]
+    if cut is None and position.grid:
+        fact, hint = "a grid is of an image's patches, and this stack has none", "give buckets, such as `buckets: 32`"
+        raise InputError(fact, hint, fields=places)
+    if cut and position.grid and _pair(position.grid) != cut.grid:
+        fact = f"a table for {times(*_pair(position.grid))} patches, but the image has {times(*cut.grid)}"
+        hint = "leave grid out: attention looks at all patches of the image, not at windows of them"
+        raise InputError(fact, hint, fields=places)
+    return position.model_copy(update={"grid": cut.grid}) if cut else position
+
+
 def with_table(position: Position, cut: Patches, around: Surroundings) -> Position:
-    """A learned position table has one row per position of the image; a relative one covers its patch distances."""
-    if position.kind == "relative" and not position.buckets and not position.grid:
-        return position.model_copy(update={"grid": cut.grid})
+    """A learned position table has one row per position of the image."""
     keeps_table = position.kind == "learned" or (position.kind == "sinusoidal" and (position.stored or position.length))
     if not keeps_table:
         return position

@@ -89,7 +89,6 @@ class Position(Node):
     }
     needed_of: ClassVar[dict[str, tuple[str, ...]]] = {
         "learned": ("length",),
-        "relative": ("buckets",),
         "disentangled": ("buckets",),
         "shaw": ("distance",),
         "transformer-xl": ("memory",),
@@ -122,11 +121,11 @@ class Position(Node):
         None,
         "How many distances relative positions tell apart; disentangled ones have as many to each side.",
         example=32,
-        unset="needed by relative positions, unless they have a grid",
+        unset="needed by relative positions, unless they are of an image's patches",
     )
     grid: Sides | None = field(
         None,
-        "Relative positions on a grid of patches, [height, width], instead of buckets.",
+        "Relative positions tell rows and columns of an image's patches apart, instead of buckets: all of them.",
         example=[14, 14],
         unset="that of the image",
     )
@@ -160,7 +159,10 @@ class Position(Node):
         example=False,
     )
     per: Literal["stack", "block"] = field(
-        "stack", "Whether all blocks of a stack share a table of relative positions, or each has one.", example="block"
+        "stack",
+        "Whether all blocks of a stack share a table of relative positions, or each has one.",
+        example="block",
+        beside={"buckets": 32},
     )
 
 

@@ -35,7 +35,6 @@ def nearer(scope: Encodings, own: Encodings | None) -> Encodings:
 
 def checked(positions: Encodings, d_model: int, places: list[Path]) -> Encodings:
     """The position encodings other than `none`, each checked for the fields it needs."""
-    positions = tuple(_of_grid(position) for position in positions)
     for position in positions:
         position.check_kind(position.kind, *places)
         _check_needs(position, d_model, places)
@@ -45,17 +44,10 @@ def checked(positions: Encodings, d_model: int, places: list[Path]) -> Encodings
     return used
 
 
-def _of_grid(position: Position) -> Position:
-    """A relative table for a grid of patches: every row and column difference, and three for the class token."""
-    if position.kind != "relative" or position.grid is None:
-        return position
-    rows, columns = position.grid if isinstance(position.grid, tuple) else (position.grid, position.grid)
-    return position.model_copy(update={"buckets": (2 * rows - 1) * (2 * columns - 1) + 3, "grid": None})
-
-
 def _check_needs(position: Position, d_model: int, places: list[Path]) -> None:
     field, example = _NEEDS.get(position.kind, ("length", 1024))
-    if (position.kind in _NEEDS or position.stored) and getattr(position, field) is None:
+    is_needed = (position.kind in _NEEDS or position.stored) and position.grid is None
+    if is_needed and getattr(position, field) is None:
         stored = ", stored: true" if position.stored else ""
         hint = f"write `position: {{kind: {position.kind}, {field}: {example}{stored}}}`"
         raise InputError(f"{'stored ' if stored else ''}{position.kind} positions need {field}", hint, fields=places)

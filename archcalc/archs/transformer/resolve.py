@@ -126,7 +126,7 @@ def _stack(spec: Spec, name: str) -> ResolvedStack:
     patches, sound = image.patches(around), audio(around)
     if patches:
         tables = tuple(image.with_table(position, patches, around) for position in scope.position)
-        around = replace(around, scope=scope.model_copy(update={"position": tables}))
+        around = replace(around, scope=scope.model_copy(update={"position": tables}), patches=patches)
     elif not sound:
         around.needed(scope.vocab, "vocab", "the number of tokens, such as `vocab: 32000`")
     items = _items(scope, spec, name)

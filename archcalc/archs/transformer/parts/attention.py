@@ -69,6 +69,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
         global_qkv=node.global_qkv,
         routed=_routed(node, word, heads, kv_heads, around),
         softmax=scope.softmax,
+        patches=around.patches,
     )
 
 

@@ -24,6 +24,7 @@ from archcalc.layers.transformer_xl import CONTENT, POSITION, head_bias, positio
 if TYPE_CHECKING:
     from archcalc.archs.transformer.nodes import Position
     from archcalc.layers.attention_mask import Sight
+    from archcalc.layers.patches import Patches
     from archcalc.layers.qk_norm import QKNorm
     from archcalc.layers.routed_heads import RoutedHeads
 
@@ -51,6 +52,7 @@ class AttentionPart(Part):
     global_qkv: bool = False
     routed: RoutedHeads | None = None
     softmax: str = INPUT
+    patches: Patches | None = None  # of the image, whose rows and columns relative positions may tell apart
 
     @property
     def causal(self) -> bool:
@@ -250,8 +252,8 @@ class AttentionPart(Part):
         return context.constant(f"alibi of {self.heads} heads", "act", *shape)
 
     def _relative_bias(self, m: Module, x: Tensor, context: Context, relative: Position) -> Tensor:
-        assert relative.buckets
+        rows = relative.buckets or (self.patches.differences if self.patches else 0)
         m["position"].title = m["position"].term = "relative positions"
         past = looked_at(x, x, context.work, self.sight)
-        distances = context.constant(f"distances in {relative.buckets} buckets", "index", x.dims[1], past)
-        return relative_bias(m["position"], self.heads, relative.buckets, distances)
+        distances = context.constant(f"distances in {rows} buckets", "index", x.dims[1], past)
+        return relative_bias(m["position"], self.heads, rows, distances)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from archcalc.archs.transformer import positions
+from archcalc.archs.transformer.image import on_grid
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes
@@ -20,6 +21,7 @@ from archcalc.spec.workload import Workload
 
 if TYPE_CHECKING:
     from archcalc.archs.transformer.spec import Stack
+    from archcalc.layers.patches import Patches
 
 T = TypeVar("T")
 
@@ -126,6 +128,7 @@ class Surroundings:
     d_model: int
     has_memory: bool
     causal: bool
+    patches: Patches | None = None  # of the image that the stack reads
 
     def places(self, *path: str) -> list[Path]:
         """The places where a field may be written: the part, the stack, or the model."""
@@ -161,5 +164,6 @@ class Surroundings:
 
     def positions(self, own: tuple[Position, ...] | None, *above: str) -> tuple[Position, ...]:
         """The position encodings inherited from `above` or the stack, overridden by `own`."""
-        found = positions.nearer(self.scope.position, own)
-        return positions.checked(found, self.d_model, self.places(*above, "position"))
+        places = self.places(*above, "position")
+        found = [on_grid(each, self.patches, places) for each in positions.nearer(self.scope.position, own)]
+        return positions.checked(tuple(found), self.d_model, places)
