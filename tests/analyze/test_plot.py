@@ -140,6 +140,25 @@ def test_curves_cross_where_the_one_overtakes_the_other() -> None:
         assert found["text"] == f"{told} from seq {found['last'] + 1:,}"
 
 
+def test_unlike_quantities_do_not_cross() -> None:
+    """FLOPs of a batch are no more or less than those of a token, nor one model's cache than another's weights."""
+    work = GPT2.plot("d_model=192,768", y="flops,flops-per-token", mode="decode", context=64)
+    assert work.record()["crossings"] == []
+    small = archcalc.load("llama-3.2-1b")
+    both = archcalc.plot([LLAMA, small], "seq=1k..64k", y="cache,weights", batch=4)
+    pairs = [met["text"] for met in both.record()["crossings"]]
+    assert len(pairs) == 2
+    assert all(text.count("Llama 3 8B") in (0, 2) for text in pairs)
+
+
+def test_parts_of_one_memory_may_cross_and_do_not_head_the_answer() -> None:
+    report = LLAMA.plot("seq=64k,128k", y="cache,weights")
+    assert len(report.record()["crossings"]) == 1
+    assert report.answer().startswith("cache: ")
+    like = LLAMA.plot("seq=1k..128k", y="cache,weights,memory", gpus=["rtx-4090"])
+    assert like.answer().startswith("memory fits on rtx-4090 up to")
+
+
 def test_a_device_that_is_never_passed_is_told() -> None:
     report = GPT2.plot("batch=1,2", gpus=["h100", "100MB"])
     told = [met["text"] for met in report.record()["crossings"]]

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from archcalc.analyze.plot.axes import Written, axis
 from archcalc.analyze.plot.curves import Family, families
-from archcalc.analyze.plot.measures import USUAL, Measure, measures
+from archcalc.analyze.plot.measures import MEMORY, USUAL, Measure, measures
 from archcalc.analyze.plot.notes import notes
-from archcalc.analyze.plot.panels import MEMORY, panels
+from archcalc.analyze.plot.panels import panels
 from archcalc.analyze.plot.report import PlotReport
 from archcalc.analyze.plot.scales import Scales, is_log
 from archcalc.analyze.plot.settings import check_effects, check_given, described

@@ -12,6 +12,7 @@ from archcalc.spec.option_checks import names
 
 Number = int | float
 Kind = Literal["count", "flops", "bytes"]
+MEMORY = "memory"  # the measure that a device's memory is compared with
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,17 @@ class Measure:
     unit: Kind
     parts: tuple[str, ...]
 
+    @property
+    def is_part_of_memory(self) -> bool:
+        """Bytes of one kind, as opposed to all that a device has to hold."""
+        return self.unit == "bytes" and self.name != MEMORY
+
     def of(self, answer: Mapping[str, Number]) -> Number:
         return sum(answer[part] for part in self.parts)
 
 
 OWN = (
-    Measure("memory", "memory", "memory", "bytes", ("required",)),
+    Measure(MEMORY, "memory", "memory", "bytes", ("required",)),
     Measure("cache", "cache", "memory", "bytes", ("kv_cache", "state")),
     Measure("params", "parameters", "params", "count", ("params",)),
     Measure("active", "active parameters", "params", "count", ("active",)),
@@ -38,7 +44,7 @@ OWN = (
 )
 OF_PARTS = tuple(Measure(part.replace("_", "-"), title, "memory", "bytes", (part,)) for part, title in PARTS.items())
 MEASURES = {one.name: one for one in (*OWN, *OF_PARTS)}
-USUAL = "memory"
+USUAL = MEMORY
 
 
 def measures(written: str | Sequence[str]) -> tuple[Measure, ...]:

@@ -8,10 +8,9 @@ from itertools import combinations
 
 from archcalc.analyze.plot.crossings import Crossing, Height, crossings
 from archcalc.analyze.plot.curves import MOST, Family
-from archcalc.analyze.plot.measures import Measure, Number
+from archcalc.analyze.plot.measures import MEMORY, Measure, Number
 from archcalc.report.picture import Limit, Line, Meeting, Panel
 
-MEMORY = "memory"  # the measure that a device's memory is compared with
 WIDE = 50  # times: an axis that starts at 0 shows nothing of what is so much lower than the highest
 
 
@@ -45,6 +44,12 @@ class Drawn:
     def at(self, place: int | str) -> Number | None:
         return self.families[0].value(self.measure, place)
 
+    def compares_with(self, other: Drawn) -> bool:
+        """The same measure of two questions, or two parts of the memory of one: nothing else is more or less."""
+        are_parts = self.measure.is_part_of_memory and other.measure.is_part_of_memory
+        same_question = any(one is each for one in self.families for each in other.families)
+        return self.measure is other.measure or (are_parts and same_question)
+
 
 @dataclass(frozen=True)
 class Met:
@@ -55,6 +60,7 @@ class Met:
     is_device: bool
     crossing: Crossing | None
     brief: str  # `bf16 fits on rtx-4090 up to`
+    is_alike: bool = True  # both are the same measure
 
     @property
     def at_last(self) -> bool:
@@ -171,11 +177,13 @@ def _met(lines: Sequence[Drawn], limits: Sequence[Limit]) -> Iterator[Met]:
     for line in lines if x.numeric else ():
         for limit in limits if line.measure.name == MEMORY else ():
             yield from _with_limit(line, limit)
-    for one, other in combinations(lines, 2) if x.numeric else ():
+    pairs = [pair for pair in combinations(lines, 2) if pair[0].compares_with(pair[1])]
+    for one, other in pairs if x.numeric else ():
         dear = one.is_dear or other.is_dear
         for found in crossings(_height(one), _height(other), _places(one), is_searched=not dear):
             more = "more" if found.rises else "less"
-            yield Met(one, other.label, False, found, f"{one.label} is {more} than {other.label} {_from(found)}")
+            told = f"{one.label} is {more} than {other.label} {_from(found)}"
+            yield Met(one, other.label, False, found, told, is_alike=one.measure is other.measure)
 
 
 def _with_limit(line: Drawn, limit: Limit) -> Iterator[Met]:

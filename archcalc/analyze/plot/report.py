@@ -35,8 +35,8 @@ class PlotReport(Report):
         return f"{self.model} · {self.about}"
 
     def answer(self) -> str:
-        """The first crossing, else from where to where the first curve goes."""
-        crossed = [one.told for one in self.met if one.crossing]
+        """The first crossing of like with like, else from where to where the first curve goes."""
+        crossed = [one.told for one in self.met if one.crossing and one.is_alike]
         return crossed[0] if crossed else self._range(self.curves.panels[0])
 
     def _range(self, panel: Panel) -> str:
