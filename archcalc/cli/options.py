@@ -47,7 +47,12 @@ ModelName = Annotated[
     ),
 ]
 Set = Annotated[
-    list[str], typer.Option("--set", metavar="PATH=VALUE", help="Change a field, such as encoder.blocks=6. Repeatable.")
+    list[str],
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Change a field, such as encoder.blocks=6 or layers[-1].linear=100. Repeatable.",
+    ),
 ]
 Format = Annotated[str, typer.Option("--format", metavar="|".join(formats()), help="How to print the answer.")]
 SIZES = dict(declared(Sizes))

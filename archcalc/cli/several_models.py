@@ -14,8 +14,8 @@ from archcalc.core.errors import InputError
 if TYPE_CHECKING:
     from archcalc.model import Model
 
-_CHANGES = re.compile(r":(?=[A-Za-z_][\w.]*=)")  # gpt2:heads=8, but neither C:\model.yaml nor {width: 512}
-_NEXT = re.compile(r",(?=[A-Za-z_][\w.]*=)")
+_CHANGES = re.compile(r":(?=[A-Za-z_][\w.\[\]-]*=)")  # gpt2:heads=8, but neither C:\model.yaml nor {width: 512}
+_NEXT = re.compile(r",(?=[A-Za-z_][\w.\[\]-]*=)")
 
 Models = Annotated[
     list[str],

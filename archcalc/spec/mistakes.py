@@ -8,13 +8,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from archcalc.core.errors import InputError, Path, did_you_mean, together
+from archcalc.spec.fields import node_at
 from archcalc.spec.gathering import gathering
 from archcalc.spec.nearest import nearest
 from archcalc.spec.node import NOTHING, Node, shown
 from archcalc.spec.other_names import Section, family_of
 from archcalc.spec.repair import Repair, drop
+from archcalc.spec.value_words import value_words
+from archcalc.spec.yaml_writer import flow
 
 MOST = 20  # mistakes that are shown
+OWN = ("mistake", "value_error")  # what archcalc's own validators raise
 _WANTED = {"string": "text", "tuple": "a list", "list": "a list", "float": "a number", "int": "a whole number"}
 
 
@@ -82,28 +86,43 @@ def _mistake(path: Path, one: Any, repair: Repair) -> InputError:
     places = [path, path[:-1]]
     if one["type"] == "extra_forbidden":
         return InputError("no such field", repair.hint(path), fields=places)
-    fact, hint = _fact(one, family_of(repair.spec))
+    fact, hint = _fact(one, repair.spec)
     return InputError(fact, hint, fields=places)
 
 
-def _fact(one: Any, family: str) -> tuple[str, str]:
-    """The error, and how to fix it."""
+def _fact(one: Any, spec: type[Node]) -> tuple[str, str]:
+    """The error, and how to fix it. pydantic's own sentences are never shown: those of its types that archcalc raises
+    itself carry archcalc's."""
     kind, found = one["type"], one["input"]
+    if kind in OWN:
+        return str(one["msg"]).removeprefix("Value error, "), ""
+    wanted, example = _taken(spec, one["loc"])
     if found is NOTHING:
-        return "expected a value, found nothing", ""
+        return "expected a value, found nothing", example
+    if kind == "missing":
+        return f"{one['loc'][-1]} is missing", example
     if kind == "literal_error":
         choices = [choice.strip("'") for choice in one["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-        hint = nearest(family, one["loc"], found, choices) or did_you_mean(str(found), choices)
+        hint = nearest(family_of(spec), one["loc"], found, choices) or did_you_mean(str(found), choices)
         return f"{shown(found)} is not one of {', '.join(choices)}", hint
-    if kind == "missing":
-        return f"{one['loc'][-1]} is missing", ""
-    wanted = _wanted(kind)
-    if wanted:
-        return f"expected {wanted}, found {shown(found)}", ""
-    return str(one["msg"]).replace("Input should be", "expected").replace("Value error, ", ""), ""
+    if kind == "too_short":
+        return f"expected {one['ctx']['min_length']} items or more, found {one['ctx']['actual_length']}", example
+    return f"expected {_wanted(kind) or wanted}, found {shown(found)}", "" if kind == "bool_type" else example
+
+
+def _taken(spec: type[Node], path: Path) -> tuple[str, str]:
+    """What a field takes, and a value to try; an item of a list is told by the list."""
+    *above, name = [key for key in path if isinstance(key, str)] or [""]
+    node = node_at(spec, tuple(above))
+    info = node.model_fields.get(name) if node else None
+    if node is None or info is None:
+        return "another value", ""
+    example = next(iter(info.examples or ()), None)
+    return value_words(node, name), "" if example is None else f"such as {flow(example)}"
 
 
 def _wanted(kind: str) -> str:
+    """What a type is called, where that says more than all that the field takes."""
     if kind in ("bool_type", "bool_parsing"):
         return "true or false"
     if kind in ("model_type", "dict_type", "model_attributes_type"):

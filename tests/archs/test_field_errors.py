@@ -27,7 +27,7 @@ ATTENTION = [
     (DECODER + "attention: {window: 5, chunk: 4}", "attention.window and attention.chunk exclude each other"),
     (DECODER + "attention: {feature: elu, window: 5}", "elu attention has no window"),
     (DECODER + "attention: {feature: elu, sinks: true}", "elu attention has no sinks"),
-    (DECODER + "attention: {softcap: -1}", "expected greater than 0"),
+    (DECODER + "attention: {softcap: -1}", "expected a number above 0, found -1"),
     (DECODER + "attention: {kv_rank: 5}", "attention has no kv_rank"),
     (DECODER + "attention: {memory: 5}", "self-attention reads no memory"),
     (DECODER + "attention: {kind: mla}", "attention.rope_dim: missing"),
