@@ -151,10 +151,11 @@ def test_unlike_quantities_do_not_cross() -> None:
     assert all(text.count("Llama 3 8B") in (0, 2) for text in pairs)
 
 
-def test_parts_of_one_memory_may_cross_and_do_not_head_the_answer() -> None:
-    report = LLAMA.plot("seq=64k,128k", y="cache,weights")
-    assert len(report.record()["crossings"]) == 1
-    assert report.answer().startswith("cache: ")
+def test_parts_of_one_memory_cross_and_head_the_answer_if_they_are_what_is_asked_for() -> None:
+    assert LLAMA.plot("seq=64k,128k", y="cache,weights").answer().startswith("cache is more than weights from seq")
+    beside = LLAMA.plot("seq=64k,128k", y="memory,cache,weights")
+    assert len(beside.record()["crossings"]) == 1
+    assert beside.answer().startswith("memory: ")
     like = LLAMA.plot("seq=1k..128k", y="cache,weights,memory", gpus=["rtx-4090"])
     assert like.answer().startswith("memory fits on rtx-4090 up to")
 

@@ -35,9 +35,10 @@ class PlotReport(Report):
         return f"{self.model} · {self.about}"
 
     def answer(self) -> str:
-        """The first crossing of like with like, else from where to where the first curve goes."""
-        crossed = [one.told for one in self.met if one.crossing and one.is_alike]
-        return crossed[0] if crossed else self._range(self.curves.panels[0])
+        """The first crossing of like with like, or of what was named first; else from where to where that goes."""
+        crossed = sorted((one for one in self.met if one.crossing), key=lambda one: not one.is_alike)
+        heads = [one.told for one in crossed if one.is_alike or one.line.measure is self.measures[0]]
+        return heads[0] if heads else self._range(self.curves.panels[0])
 
     def _range(self, panel: Panel) -> str:
         line = panel.lines[0]
