@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from archcalc.model import Model
 
 PLANS = ("tp", "dp", "cp", "pp", "ep")
-ALONE = ("unified", "embedded")  # kinds of devices that are whole computers: two share layers only over a link
+ALONE = ("unified", "embedded", "cpu")  # kinds of devices that are whole computers: two share layers only over a link
 
 
 def on_named_device(model: Model, options: Options) -> Options:

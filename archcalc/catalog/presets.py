@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from archcalc.catalog.families import belongs, facts_of, known
 from archcalc.core.assumptions import Assumption, Topic, all_on
-from archcalc.core.errors import InputError
+from archcalc.core.errors import InputError, close_guess
 from archcalc.core.ir import Module, walk
 from archcalc.loading import from_file
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
@@ -62,21 +63,20 @@ def _exact(rows: Sequence[Row]) -> Assumption:
 def presets(family: str = "", min_params: int = 0, max_params: int | None = None) -> PresetsReport:
     """One line each; a file that cannot be read is listed with its mistake, not hidden."""
     every = (_row(name, file) for name, file in sorted(paths.presets().items()))
-    rows = tuple(row for row in every if _fits(row, family, min_params, max_params))
+    rows = tuple(row for row, facts in every if _fits(row, min_params, max_params) and belongs(family, facts))
     if not rows:
-        hint = "`archcalc presets` lists all, with their families"
-        raise InputError(f"no preset is {_asked(family, min_params, max_params)}", hint)
+        hint = close_guess(family, known()) or f"words such as {', '.join(known())} are known"
+        more = "`archcalc presets` lists all, with their families"
+        raise InputError(f"no preset is {_asked(family, min_params, max_params)}", hint, more=more)
     assumptions = (_exact(rows), *all_on(Topic.SOURCE, paths.faults()))
     return PresetsReport(model="presets", assumptions=assumptions, rows=rows)
 
 
-def _fits(row: Row, family: str, min_params: int, max_params: int | None) -> bool:
-    """Every word is in the family: `moe`, `decoder`, `mamba moe`. What cannot be read is not hidden by a bound."""
+def _fits(row: Row, min_params: int, max_params: int | None) -> bool:
+    """What cannot be read is not hidden by a bound."""
     if row.parameters is None:
-        return not family
-    words = set(row.family.replace("-", " ").split()) | {row.family}
-    bounded = min_params <= row.parameters and (max_params is None or row.parameters <= max_params)
-    return set(family.split()) <= words and bounded
+        return True
+    return min_params <= row.parameters and (max_params is None or row.parameters <= max_params)
 
 
 def _asked(family: str, min_params: int, max_params: int | None) -> str:
@@ -90,10 +90,13 @@ def _parameters(root: Module) -> int:
     return sum(int(copies) * int(one.elements) for module, copies in walk(root) for one in module.params.values())
 
 
-def _row(name: str, file: Path) -> Row:
+def _row(name: str, file: Path) -> tuple[Row, frozenset[str]]:
+    """With the facts that words for families stand for."""
     try:
         model = from_file(paths.plain(file))
-        scope = model.scope.name if model.scope.is_partial else ""
-        return Row(name, model.kind, _parameters(model.build()), model.spec.source or "", scope)
+        root, scope = model.build(), model.scope.name if model.scope.is_partial else ""
+        row = Row(name, model.kind, _parameters(root), model.spec.source or "", scope)
+        return row, facts_of(model, root, name)
     except InputError as error:
-        return Row(name, "", None, f"cannot be read: {error.fact.removeprefix('cannot be read: ')}")
+        row = Row(name, "", None, f"cannot be read: {error.fact.removeprefix('cannot be read: ')}")
+        return row, frozenset()

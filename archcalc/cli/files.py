@@ -16,7 +16,7 @@ from archcalc.spec.starters import USUAL, completed_starter, starter_of, starter
 
 def presets(
     family: Annotated[
-        str, typer.Option(metavar="WORD", help="Only families with these words: moe, mamba, encoder …")
+        str, typer.Option(metavar="WORD", help="Only families with these words: moe, lstm, cnn, vision, llama …")
     ] = "",
     min_params: Annotated[
         int, typer.Option(parser=size, metavar="SIZE", help="Only models with at least this many parameters.")

@@ -12,9 +12,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Topic
+from archcalc.core.errors import InputError
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.code.library import PLAIN
 from archcalc.run.code.refusal import NotLowered
+from archcalc.run.device.host import CPU
 from archcalc.run.offload import Offload
 from archcalc.run.options import Options
 from archcalc.run.resolve_inference import inference_run
@@ -30,7 +32,11 @@ def resolve(model: Model, asked: Options) -> Run:
     """Options that are not given get the defaults of the code or engine that runs, as model and device allow."""
     filled = _training(model, asked) if asked.trains else inference_run(model, asked)
     offload = Offload.of(asked)
-    if "embedding" in filled.engine.rules.host:
+    on_cpu = asked.device is not None and asked.device.kind == CPU
+    if on_cpu and offload:
+        hint = "leave --ngl and --offload out, or name a GPU"
+        raise InputError("a CPU computes in host RAM, and has no GPU beside it", hint, field="--gpu")
+    if "embedding" in filled.engine.rules.host and not on_cpu:
         offload = replace(offload, embedding=True)
     choices = (*_plan(asked), *filled.choices)
     made = replace(filled, choices=choices, said=frozenset(asked.given), offload=offload)

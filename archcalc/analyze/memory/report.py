@@ -21,6 +21,7 @@ from archcalc.report.picture import Skyline, Stretch
 from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
 from archcalc.run.choice import MODE_WORDS, Choice, run_line, run_record
+from archcalc.run.device.host import CPU
 from archcalc.run.size_choices import shown_sizes
 from archcalc.spec.units import binary_bytes, decimal_bytes
 
@@ -67,6 +68,7 @@ class MemoryReport(Report):
     undivided: tuple[Undivided, ...] = ()
     elsewhere: dict[str, int] = field(default_factory=dict)  # what needs GPUs of its own, on each of them
     cards: str = ""  # that it runs on, where they were named
+    kind: str = ""  # of these
     weights: str = ""  # their format
     depth: int = USUAL_DEPTH
     timeline: bool = False
@@ -126,6 +128,7 @@ class MemoryReport(Report):
 
     def answer(self) -> str:
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"
+        where = "of RAM" if self.kind == CPU else where
         about = "about " if self.estimates or self.device else ""
         size = self.required_bytes
         exact = binary_bytes(size) if self.device else f"{size:,} bytes · {binary_bytes(size)}"

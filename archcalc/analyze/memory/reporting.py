@@ -77,6 +77,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         padding=sum(one.padding for one in memory.parameters.held),
         choices=shown_choices(run, work, memory.model),
         cards=run.cards,
+        kind=run.devices,
         rows=(*rows(root, memory.parameters, step.schedule, step.cache), *(one.row for one in beside if one.held)),
         elsewhere={one.title: one.elsewhere for one in beside if one.elsewhere},
         estimates=run.estimates,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from archcalc.core.errors import InputError, close_guess
 from archcalc.run.device import files, finding
+from archcalc.run.device.host import CPU, host_device
 from archcalc.run.device.sizes import rated
 from archcalc.run.device.spec import Device, Memory
 from archcalc.spec.units import Rated
@@ -85,7 +86,11 @@ def device(name: str, field: str = "--gpu") -> tuple[str, Device]:
 
 def group(name: str, field: str = "--gpu") -> DeviceGroup:
     """Devices by their names, each with its number: `2x3090+4090`. A single device is a group of one."""
-    return DeviceGroup(tuple(_member(text, count, field) for text, count in parts(name, field)))
+    found = DeviceGroup(tuple(_member(text, count, field) for text, count in parts(name, field)))
+    if found.count > 1 and any(member.device.kind == CPU for member in found.members):
+        hint = "name a CPU by all of its RAM, or keep layers there beside a GPU: --gpu rtx-3090 --ngl 20 --host 64GB"
+        raise InputError(f"{name.strip()}: RAM is the memory of one machine, and no further device", hint, field=field)
+    return found
 
 
 def parts(name: str, field: str = "--gpu") -> list[tuple[str, int]]:
@@ -121,6 +126,9 @@ def _one(text: str, field: str) -> tuple[str, Device] | None:
     size = rated(text, field)
     if size:
         return text.strip(), _of_size(text.strip(), size, field)
+    host = host_device(text, field)
+    if host:
+        return host
     hits = finding.found(text)
     if hits.only:
         return hits.only, files.named(hits.only)

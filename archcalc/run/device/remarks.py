@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from archcalc.run.device import files, finding
 from archcalc.run.device.groups import device, parts
+from archcalc.run.device.host import CPU, told
 from archcalc.run.device.sizes import rated
 from archcalc.run.device.spec import Device
 from archcalc.run.device.working_set import rule
@@ -21,6 +22,8 @@ def _of_one(text: str, field: str) -> list[str]:
     if rated(text, field):
         return _of_size(text)
     name, each = device(text, field)
+    if each.kind == CPU:
+        return [sentence for sentence in (told(text, each),) if sentence]
     return [sentence for sentence in (_variant(text, name, each), _shared(name, each)) if sentence]
 
 

@@ -12,7 +12,7 @@ from archcalc.spec.node import Node
 
 Amount = Annotated[int, Field(gt=0)]
 Target = Annotated[str, Field(pattern=r"^(\d+\.\d+|[a-z][a-z0-9]*)$")]  # 8.6, gfx1100
-Kind = Literal["datacenter", "workstation", "consumer", "embedded", "tpu", "unified"]
+Kind = Literal["datacenter", "workstation", "consumer", "embedded", "tpu", "unified", "cpu"]
 KINDS: tuple[str, ...] = Kind.__args__  # type: ignore[attr-defined]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from archcalc.core.errors import InputError
+from archcalc.run.device.host import CPU
 from archcalc.run.engine import catalog
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.engine.requirements import Requirement
@@ -60,7 +61,8 @@ def _no_device(rules: EngineRules, device: DeviceFacts) -> InputError | None:
     if unmet is None:
         return None
     if device.maker not in rules.devices:
-        fact = f"{rules.name} runs on devices of {', '.join(rules.devices)}, not on those of {device.maker}"
+        other = "not on a CPU here" if device.kind == CPU else f"not on those of {device.maker}"
+        fact = f"{rules.name} runs on devices of {', '.join(rules.devices)}, {other}"
     elif unmet.is_below(device.capabilities):
         has = f"{device.name} has {device.capabilities.compute}"
         fact = f"{rules.title} needs compute capability {unmet.least} or higher, and {has}"
