@@ -32,7 +32,7 @@ def _run(arguments: list[str]) -> int:
     try:
         return _called(arguments)
     except InputError as error:
-        complain("\n".join(f"error: {mistake.told()}" for mistake in error.each()))
+        complain("\n".join(f"error: {message}" for message in error.messages()))
         return FAULTY_INPUT
     except Enough:
         return 0

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from archcalc.core.visible import shortened, visible
 
 Path = tuple[str | int, ...]
+MOST_TOLD = 3000  # characters of all mistakes together
 
 
 class InputError(Exception):
@@ -33,13 +35,22 @@ class InputError(Exception):
         self.line = 0
         self.excerpt = ""
         self.also: tuple[InputError, ...] = ()  # further mistakes in the same input
+        self.untold = 0  # how many more there are that nobody looked at
 
     def each(self) -> tuple[InputError, ...]:
         """This mistake and the further ones, in the order of their lines."""
         return tuple(sorted((self, *self.also), key=lambda error: error.line))
 
     def __str__(self) -> str:
-        return "\n".join(error.told() for error in self.each())
+        return "\n".join(self.messages())
+
+    def messages(self) -> list[str]:
+        """Of every mistake, each once, and no more of them than are read."""
+        told = list(dict.fromkeys(error.told() for error in self.each()))
+        lengths = accumulate(map(len, told))
+        shown = [text for text, length in zip(told, lengths, strict=True) if length <= MOST_TOLD] or told[:1]
+        left = len(told) - len(shown) + sum(error.untold for error in self.each())
+        return [*shown, f"{left:,} more mistakes are not shown"] if left else shown
 
     def told(self) -> str:
         """This mistake alone."""

@@ -17,7 +17,7 @@ from archcalc.spec.repair import Repair, drop
 from archcalc.spec.value_words import value_words
 from archcalc.spec.yaml_writer import flow
 
-MOST = 20  # mistakes that are shown
+MOST = 20  # mistakes that are looked at
 OWN = ("mistake", "value_error")  # what archcalc's own validators raise
 _WANTED = {"string": "text", "tuple": "a list", "list": "a list", "float": "a number", "int": "a whole number"}
 
@@ -30,8 +30,7 @@ def mistake_in(
     found = dict(list(every.items())[:MOST])
     repair = Repair(spec, data if isinstance(data, dict) else {}, _unknown(found), section)
     told = [_mistake(path, one, repair) for path, one in found.items() if not _is_meant(path, one, repair)]
-    if len(every) > MOST:
-        told[-1].more = f"{len(every) - MOST:,} more mistakes are not shown"
+    told[0].untold = len(every) - len(found)
     return together(told)
 
 

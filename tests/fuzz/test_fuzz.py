@@ -19,6 +19,8 @@ from fuzz.pool import Worker
 
 SAMPLE = {
     "specs": 60,
+    "families": 60,
+    "networks": 80,
     "configs": 60,
     "safetensors": 80,
     "gguf": 80,

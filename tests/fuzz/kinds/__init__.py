@@ -6,7 +6,19 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from fuzz.case import Case
-from fuzz.kinds import calls, configs, devices, gguf, hub, options, planted, safetensors, specs
+from fuzz.kinds import (
+    calls,
+    configs,
+    devices,
+    families,
+    gguf,
+    hub,
+    networks,
+    options,
+    planted,
+    safetensors,
+    specs,
+)
 
 
 class Kind(NamedTuple):
@@ -15,11 +27,13 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "specs": Kind(specs.run, 24),
-    "configs": Kind(configs.run, 24),
-    "safetensors": Kind(safetensors.run, 14),
-    "gguf": Kind(gguf.run, 14),
-    "devices": Kind(devices.run, 8),
+    "specs": Kind(specs.run, 12),
+    "families": Kind(families.run, 18),
+    "networks": Kind(networks.run, 18),
+    "configs": Kind(configs.run, 12),
+    "safetensors": Kind(safetensors.run, 8),
+    "gguf": Kind(gguf.run, 8),
+    "devices": Kind(devices.run, 4),
     "options": Kind(options.run, 8),
     "calls": Kind(calls.run, 7),
     "hub": Kind(hub.run, 1),

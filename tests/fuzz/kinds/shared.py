@@ -6,6 +6,7 @@ from fuzz import properties, questions
 from fuzz.case import Case
 
 PROPERTY, QUESTION, REFUSED = 0.08, 0.35, 0.05
+BY_COMMAND = 0.9
 
 
 def examine(case: Case, name: str) -> None:
@@ -22,3 +23,11 @@ def examine(case: Case, name: str) -> None:
         questions.ask(case, name)
     else:
         case.call("params()", model.params)
+
+
+def asked(case: Case, name: str) -> None:
+    """By command, nearly always: what is true of models is known of most of them by then."""
+    if case.chance(BY_COMMAND):
+        questions.ask(case, name)
+    else:
+        examine(case, name)
