@@ -53,7 +53,7 @@ MISTAKES = [
     ("an octal size", GOOD.replace("64", "0100"), "model.yaml:2: d_model", "expected a whole number"),
     ("half a token", GOOD.replace("1000", "1.5"), "model.yaml:1: vocab", "expected a whole number"),
     ("yes for a bool", GOOD + "bias: yes\n", "model.yaml:6: bias", "expected true or false, found 'yes'"),
-    ("a certain dropout", GOOD + "dropout: 1.5\n", "model.yaml:6: dropout", "less than 1"),
+    ("a certain dropout", GOOD + "dropout: 1.5\n", "model.yaml:6: dropout", "below 1"),
     ("heads that do not divide", GOOD.replace("heads: 4", "heads: 5"), "model.yaml:3: heads", "set head_dim"),
     (
         "kv_heads that do not divide",
