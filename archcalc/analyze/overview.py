@@ -21,6 +21,7 @@ from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.params import ParamsReport
 from archcalc.analyze.shapes import ShapesReport
 from archcalc.core.errors import InputError
+from archcalc.run.choice import MODE_WORDS
 from archcalc.run.modes_of_report import Asked, modes
 from archcalc.run.options import Options
 
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 SIZES = ("batch", "seq", "src_seq", "tgt_seq")
 NODES, LINES = 70, 45  # of a diagram and of a table of shapes that are read at a glance
-NAMES = {"train": "training", "infer": "inference"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        return NAMES.get(self.mode, self.mode)
+        return MODE_WORDS.get(self.mode, self.mode)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _runs(model: Model, gpus: Sequence[str] | str | None, asked: Sequence[Asked]
             if one.wanted:
                 raise
             errors.append(error)
-            missing[NAMES.get(one.mode, one.mode)] = _told(error)
+            missing[MODE_WORDS.get(one.mode, one.mode)] = _told(error)
     if not found:
         raise errors[0]
     return found
@@ -121,7 +121,7 @@ def _runs(model: Model, gpus: Sequence[str] | str | None, asked: Sequence[Asked]
 
 def _run(model: Model, gpus: Sequence[str] | str | None, options: Options, missing: dict[str, str]) -> Run:
     """Memory as on the devices, where these are named: what an engine keeps and how people train depends on them."""
-    mode = NAMES.get(options.mode, options.mode)
+    mode = MODE_WORDS.get(options.mode, options.mode)
     if gpus:
         fit: FitReport | None = fitted(model, gpus, options, verdicts_alone=True)
     else:

@@ -67,6 +67,8 @@ class Role(Enum):
     DELTA_OUT = "delta.out"
     CONVOLUTION = "convolution"
     STATE = "state"  # how fast a recurrent state decays or takes in
+    CELL = "cell"  # of a recurrent cell that is written gate by gate
+    SCORES = "scores"  # turns a query and a key into a score
     HEADWISE = "headwise"  # a square matrix for each head
     RECURRENT = "recurrent"  # of a recurrent cell, which libraries keep stacked
 
@@ -125,6 +127,6 @@ CROSS = frozenset({Role.CROSS_Q, Role.CROSS_K, Role.CROSS_V, Role.CROSS_OUT})
 DENSE = frozenset({Role.FFN_GATE, Role.FFN_UP, Role.FFN_GATE_UP, Role.FFN_DOWN})
 SHARED = frozenset({Role.SHARED_GATE, Role.SHARED_UP, Role.SHARED_DOWN})
 FEED_FORWARD = DENSE | SHARED | EXPERTS | {Role.ROUTER}
-_VECTORS = frozenset({Role.OTHER, Role.BIAS, Role.NORM, Role.VECTORS})
+_VECTORS = frozenset({Role.OTHER, Role.BIAS, Role.NORM, Role.VECTORS, Role.SCORES})
 _OF_STATES = frozenset({Role.CONVOLUTION, Role.STATE, Role.HEADWISE, Role.RECURRENT})
 NOT_LINEAR = TABLES | _VECTORS | _OF_STATES | {Role.ADAPTER, Role.SPARE}

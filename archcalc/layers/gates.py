@@ -93,7 +93,7 @@ class OnPaper(Gates):
         return self.m.record("concat", h, *self.inputs, to=axes(self.batch, dim), name=name, note=note)
 
     def sums(self, name: str) -> Tensor:
-        return linear(self._home(name), self._joined, self.hidden)
+        return linear(self._home(name), self._joined, self.hidden, role=Role.CELL)
 
     def _home(self, name: str) -> Module:
         """A plain RNN has only one pre-activation, which needs no name."""
@@ -111,7 +111,7 @@ class OnPaper(Gates):
         joined = self._join(let_through, "joined_after_reset", f"Γr∗{self._before}")
         m = self.m["candidate"]
         m.about = self.symbol("candidate")
-        return m.record("tanh", linear(m, joined, self.hidden))
+        return m.record("tanh", linear(m, joined, self.hidden, role=Role.CELL))
 
 
 @dataclass(frozen=True)

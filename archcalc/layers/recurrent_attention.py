@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from archcalc.core.count import total
 from archcalc.core.ir import Dim, Module, Part, Tensor, axes
+from archcalc.core.roles import Role
 from archcalc.layers.linear import linear
 
 FORMULAS = {
@@ -84,7 +85,7 @@ class Score:
         batch, seq, width = inner.dims
         weighing = m["scores"]
         weighing.about = self.formula
-        v: Tensor = weighing.param("v", width)
+        v: Tensor = weighing.param("v", width, role=Role.SCORES)
         if self.normed:
             inner = weighing.record("add", inner, weighing.param("bias", width))
             v = _of_length_one(weighing, v, width)

@@ -14,6 +14,7 @@ from archcalc.render.words import cells as words_of
 from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Table, Unit
 
 WIDE = 110  # columns from which there is room to spare
+UNBOUNDED = 10**6
 _JOINING = re.compile(r" [=±] |: ")  # a number, its name and its error stay on one line
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -78,13 +79,28 @@ def _figures(figures: Sequence[Figure]) -> list[str]:
 
 
 def _fitting(table: Table, width: int) -> tuple[Table, list[Column]]:
-    """Without its spare columns where they do not fit, and those that are left out."""
-    spare = [column for column in table.columns if column.spare]
-    if not spare or _Layout(table, 10**6).used <= width:
-        return table, []
-    kept = [i for i, column in enumerate(table.columns) if not column.spare]
-    lines = [line._replace(cells=tuple(line.cells[i] for i in kept)) for line in table.lines]
-    return Table(tuple(table.columns[i] for i in kept), tuple(lines), table.picture), spare
+    """Without those spare columns that do not fit, of which the last ones go first, and what was left out."""
+    left_out: list[Column] = []
+    while any(column.spare for column in table.columns) and not _fits(table, width):
+        *_, last = (i for i, column in enumerate(table.columns) if column.spare)
+        left_out.insert(0, table.columns[last])
+        table = _without(table, last)
+    return table, left_out
+
+
+def _fits(table: Table, width: int) -> bool:
+    """With nothing cut short."""
+    whole = _Layout(table, UNBOUNDED)
+    return whole.used - whole.bar + _bar_width(width) * bool(whole.bar) <= width
+
+
+def _without(table: Table, number: int) -> Table:
+    lines = [line._replace(cells=(*line.cells[:number], *line.cells[number + 1 :])) for line in table.lines]
+    return Table((*table.columns[:number], *table.columns[number + 1 :]), tuple(lines), table.picture)
+
+
+def _bar_width(width: int) -> int:
+    return 20 if width >= WIDE else 10
 
 
 class _Layout:
@@ -93,8 +109,7 @@ class _Layout:
     def __init__(self, table: Table, width: int) -> None:
         self.table, self.width = table, width
         self.units = [column.unit for column in table.columns]
-        bar = 20 if width >= WIDE else 10
-        self.bar = bar if "share" in self.units else 0
+        self.bar = _bar_width(width) if "share" in self.units else 0
         self.rows = [self._cells(line) for line in table.lines]
         self.widths = self._widths(table.columns)
         self.used = sum(self.widths) + 2 * (len(self.widths) - 1) + (self.bar + 1 if self.bar else 0)

@@ -15,7 +15,7 @@ from typing import Any
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.spec.option import flag_of
 
-MODE_WORDS = {"train": "training", "infer": "inference"}  # as the first line names a mode
+MODE_WORDS = {"train": "training", "infer": "inference", "forward": "forward pass"}  # as the first line names a mode
 
 
 class Reason(StrEnum):

@@ -1,4 +1,6 @@
-"""The engine of an inference run: the one that was asked for, on a device the one that people run there, else none."""
+"""The engine of an inference run: the one that was asked for, on a device the one that people run there, else none.
+
+A forward pass alone is PyTorch's: engines keep a cache."""
 
 from __future__ import annotations
 
@@ -28,10 +30,10 @@ def chosen_engine(model: Model, asked: Options, stored: StoredWeights | None) ->
     if asked.engine:
         used = running(asked, model.spec.family, kinds)
         return used, _choice(used, Reason.ASKED)
-    if asked.device is None:
-        return running(asked, model.spec.family, kinds), Choice(
-            "engine", PLAIN, "plain PyTorch", Reason.ARCHCALC, NO_ENGINE
-        )
+    is_alone = asked.mode == "forward"
+    if asked.device is None or is_alone:
+        made = Choice("engine", PLAIN, "plain PyTorch", Reason.ARCHCALC, NO_ENGINE, is_fixed=is_alone)
+        return running(asked, model.spec.family, kinds), made
     found = usual.usual_engine(_question(model, asked, kinds))
     used = running(replace(asked, engine=found.name), model.spec.family, kinds)
     return used, _choice(used, Reason.ARCHCALC, f": {found.why}")

@@ -16,7 +16,7 @@ class CommonOptions:
     """Options of training and of inference."""
 
     mode: str = option(
-        "Training step, reading a prompt and keeping its KV cache (infer or prefill), or decoding a token.",
+        "Training step, forward pass, reading a prompt and keeping its KV cache (infer, prefill), or decoding a token.",
         word,
         choices=MODES,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-MODES = ("train", "infer", "prefill", "decode")
+MODES = ("train", "forward", "infer", "prefill", "decode")
 TRAIN, INFERENCE = ("train",), ("infer", "prefill", "decode")
 FLOPS, FIT, BYTES = ("flops", "plot"), ("fit", "report"), ("memory", "fit", "report", "plot")
 ONE_DEVICE = ("memory", "flops")  # other commands take several of them

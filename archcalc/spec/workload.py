@@ -1,4 +1,4 @@
-"""The workload: batch size, sequence lengths, mode (train, prefill, decode) and attention kernel."""
+"""The workload: batch size, sequence lengths, mode (train, forward, prefill, decode) and attention kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from archcalc.spec.node import ModelSpec
 
 USUAL_LENGTH = 2048
-MODES = ("train", "prefill", "decode")
+MODES = ("train", "forward", "prefill", "decode")
 ATTENTION = ("eager", "flash")
 
 
@@ -31,8 +31,9 @@ class Longest:
 
 @dataclass(frozen=True)
 class Workload:
-    """`mode` is train, prefill (forward alone, keeping a cache) or decode: one more token for each sequence, after
-    `context` that are cached. `attention` is eager, which stores the scores, or flash, one kernel that does not."""
+    """`mode` is train, forward (alone, without a cache or a loss), prefill (the same, keeping a cache) or decode: one
+    more token for each sequence, after `context` that are cached. `attention` is eager, which stores the scores, or
+    flash, one kernel that does not."""
 
     batch: int
     lengths: dict[str, int]  # `seq`, or `src_seq` and `tgt_seq`; of a decode step 1 for what is decoded
@@ -43,7 +44,7 @@ class Workload:
 
     def of_encoder(self) -> Workload:
         """An encoder has no cache: outside training it is a plain forward pass."""
-        return self if self.trains else replace(self, mode="encode", context=0)
+        return self if self.trains else replace(self, mode="forward", context=0)
 
     @property
     def trains(self) -> bool:

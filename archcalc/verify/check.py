@@ -231,7 +231,7 @@ def _shapes(subject: Subject) -> list[Row]:
     built = subject.built()
     given = subject.inputs(built)
     called = measure.shapes(built.eval(), lambda: built(*given))
-    ours = names.shapes(subject.model.build(replace(subject.work, mode="encode")))
+    ours = names.shapes(subject.model.build(replace(subject.work, mode="forward")))
     ours = {name: shape for name, shape in ours.items() if name in called or not _is_container(name, built)}
     theirs = {name: shape for name, shape in called.items() if name in ours}
     return [Row("module shapes", len(ours), len(theirs), first=_first_difference(ours, theirs))]

@@ -145,7 +145,7 @@ def test_every_format_keeps_the_working(run: Run, command: str, working: str, st
     ("command", "line"),
     [
         ("params", "10,252 · 10.25 k\n  `= (100 × 50 + 50) + (50 × 100 + 100) + (50 × 2 + 2)`"),
-        ("flops", "535,400 · 535.4 k\n  `= 181,800 + 353,600`"),
+        ("flops", "181,800 · 181.8 k\n  `= 2 × 90,000 + 1,800`"),
     ],
 )
 def test_markdown_works_the_answer_out(run: Run, command: str, line: str) -> None:

@@ -32,7 +32,7 @@ BY_ROLE: dict[Role, PartKind] = {
     **dict.fromkeys(_EXPERTS, PartKind.EXPERTS),
     **dict.fromkeys(_STATE_SPACE, PartKind.STATE_SPACE),
     **dict.fromkeys((Role.HEAD, Role.CLASSIFIER), PartKind.HEAD),
-    **dict.fromkeys((Role.LINEAR, Role.ADAPTER, Role.STORED, Role.FURTHER_TOKENS), PartKind.LINEAR),
+    **dict.fromkeys((Role.LINEAR, Role.CELL, Role.ADAPTER, Role.STORED, Role.FURTHER_TOKENS), PartKind.LINEAR),
     Role.NORM: PartKind.NORM,
     Role.CONVOLUTION: PartKind.CONVOLUTION,
     Role.RECURRENT: PartKind.RECURRENT,

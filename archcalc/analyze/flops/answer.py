@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from archcalc.analyze.flops.cost import Piece, Work, work
+from archcalc.analyze.flops.cost import Work, work
+from archcalc.analyze.flops.kinds import KINDS_OF_WORK, SCORES, STATES, kind_of
 from archcalc.analyze.flops.movement import Movement
 from archcalc.analyze.flops.number_formats import NumberFormats
 from archcalc.analyze.flops.report import INTENSITY, Amounts, FlopsReport, Row
@@ -23,9 +24,8 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, total
 from archcalc.core.errors import InputError
 from archcalc.core.execution import never
-from archcalc.core.ir import Module, ModuleGroup, Param, Region, walk
+from archcalc.core.ir import Module, Region, walk
 from archcalc.core.notes import notes_of, work_notes_of
-from archcalc.core.roles import FEED_FORWARD
 from archcalc.core.tree import ops_in
 from archcalc.run import lora, sequence_parallel
 from archcalc.run.choice import notes_of as choices_in_words
@@ -209,28 +209,6 @@ def _of_kind(done: Work, kind: str) -> Work:
     return done.where(lambda piece: kind_of(piece) == kind)
 
 
-KINDS_OF_WORK = ("projections", "attention scores", "states", "feed-forward", "embedding", "head", "elementwise")
-
-
-def kind_of(piece: Piece) -> str:
-    """The kind of work that an op belongs to."""
-    if not piece.matrix:
-        return "elementwise"
-    if piece.module.group in (ModuleGroup.HEAD, ModuleGroup.EMBEDDING):
-        return str(piece.module.group)
-    roles = {tensor.storage.weight_role for tensor in piece.op.inputs if isinstance(tensor.storage, Param)}
-    if not roles:
-        return "states" if _in_kernel(piece.module) else "attention scores"
-    return "projections" if roles.isdisjoint(FEED_FORWARD) else "feed-forward"
-
-
-def _in_kernel(module: Module) -> bool:
-    """States along a sequence (Mamba's, a delta net's, running sums of kernel attention) are computed in one kernel."""
-    while module.is_section and module.region != Region.KERNEL and module.parent:
-        module = module.parent
-    return module.region == Region.KERNEL
-
-
 def _amounts(done: Work) -> Amounts:
     return Amounts(done.forward, done.backward, done.recompute, done.elementwise, done.elementwise_backward)
 
@@ -260,7 +238,7 @@ def _own_row(module: Module, own: Work, moved: Movement) -> Row:
     """Attention's scores and what they look up, states along a sequence: what no layer below has weights for."""
     kinds = {kind_of(piece) for piece in own.pieces if piece.matrix}
     taken = {child.name for child in module.children}
-    name = next((kind.split()[-1] for kind in ("attention scores", "states") if kinds == {kind}), "itself")
+    name = next((kind.split()[-1] for kind in (SCORES, STATES) if kinds == {kind}), "itself")
     name = "itself" if name in taken else name
     path = f"{module.path}.{name}" if module.path else name
     return Row(path, name, Count(1), _repeat(module), _amounts(own), moved.of_products(own.pieces), term=name)
@@ -276,6 +254,8 @@ def _worked(module: Module, share: Work) -> Count:
     if not holding:
         return share.forward
     own = _own(share, holding).forward
+    if not own and len(holding) == 1:  # what only wraps another says no more than it
+        return _worked(holding[0], share.of(holding[0]))
     return total([own, *(Count.named(child.term, share.of(child).forward, subtotal=True) for child in holding)])
 
 

@@ -13,6 +13,7 @@ from archcalc.core.mesh import Plan
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Working
 from archcalc.report.tree import outline
 from archcalc.run.choice import MODE_WORDS, Choice, run_line, run_record
+from archcalc.spec.units import flops
 
 INTENSITY = Assumption(
     Topic.TABLE, "FLOP/B: forward matrix products per byte of their inputs and outputs, each read or written once"
@@ -34,8 +35,13 @@ class Amounts:
         """Matrix products of a step, without what recomputation adds."""
         return int(self.forward) + int(self.backward)
 
+    @property
+    def macs(self) -> int:
+        """Multiply-adds of the forward pass: a matrix product has two FLOPs for each."""
+        return int(self.forward) // 2
+
     def record(self) -> dict[str, int]:
-        names = ("forward", "backward", "total", "recompute", "elementwise", "elementwise_backward")
+        names = ("forward", "backward", "total", "macs", "recompute", "elementwise", "elementwise_backward")
         return {name: int(getattr(self, name)) for name in names}
 
 
@@ -113,6 +119,10 @@ class FlopsReport(Report):
         return self.amounts.total
 
     @property
+    def macs(self) -> int:
+        return self.amounts.macs
+
+    @property
     def recompute(self) -> int:
         return int(self.amounts.recompute)
 
@@ -140,20 +150,40 @@ class FlopsReport(Report):
         """The run in one line: what was asked for, then what was assumed."""
         return run_line((self.model, MODE_WORDS.get(self.asked_mode, self.asked_mode)), self.choices, self.cards)
 
+    @property
+    def trains(self) -> bool:
+        return self.mode == "train"
+
+    def answer(self) -> str:
+        """The forward pass first, which is what a model costs to run once."""
+        where = " on each GPU" if self.plan.gpus > 1 else ""
+        once = f"forward{where} {flops(self.forward)} FLOPs, {flops(self.macs)} MACs"
+        step = [f"backward {flops(self.backward)}", f"training step {flops(self.total)}"] if self.trains else []
+        return " · ".join((once, *step))
+
     def figures(self) -> Sequence[Figure]:
-        unit = "token" if self.lengths else "sample"
-        where = "FLOPs on each GPU" if self.plan.gpus > 1 else "FLOPs"
-        passes = [Figure("forward", self.forward, "flops"), Figure("backward", self.backward, "flops")]
         recomputed = [Figure("recomputed besides", self.recompute, "flops")] if self.recompute else []
         return [
-            Figure(where, self.total, "flops"),
-            *(passes if self.mode == "train" else []),
+            Figure("forward", self.forward, "flops"),
+            Figure("MACs", self.macs, "flops", note="multiply-adds, forward"),
+            *self._step(),
             *recomputed,
             *self._elementwise(),
-            Figure(f"per {unit}", round(self.per_token), "flops", note=self._of()),
+            *self._each(),
             *self._moved(),
             *self._training(),
         ]
+
+    def _step(self) -> list[Figure]:
+        passes = {"backward": self.backward, "training step": self.total}
+        return [Figure(name, number, "flops") for name, number in passes.items()] if self.trains else []
+
+    def _each(self) -> list[Figure]:
+        """Of one token, or of one sample."""
+        unit = "token" if self.lengths else "sample"
+        numbers = {"forward": self.forward, **({"step": self.total} if self.trains else {})}
+        each = {name: round(Fraction(number, self.tokens)) for name, number in numbers.items()}
+        return [Figure(f"{name} per {unit}", each[name], "flops", self._of(number)) for name, number in numbers.items()]
 
     def _elementwise(self) -> list[Figure]:
         back = int(self.amounts.elementwise_backward)
@@ -164,7 +194,7 @@ class FlopsReport(Report):
     def _moved(self) -> list[Figure]:
         """In inference, where reading weights and the cache may take longer than the FLOPs."""
         moved = self.traffic
-        if self.mode == "train":
+        if self.trains:
             return []
         caches = (("KV cache moved", moved.kv_cache), ("state moved", moved.state))
         return [*self._read(), *(Figure(name, number, "bytes") for name, number in caches if number)]
@@ -180,8 +210,8 @@ class FlopsReport(Report):
             Figure("weights read at most", moved.weights_largest, "bytes", note="as many experts as tokens can choose"),
         ]
 
-    def _of(self) -> str:
-        return f"{self.total:,} over {self.tokens:,}" if self.total % self.tokens else ""
+    def _of(self, number: int) -> str:
+        return f"{number:,} over {self.tokens:,}" if number % self.tokens else ""
 
     def _training(self) -> list[Figure]:
         if self.corpus is None or self.training is None or self.rule is None:
@@ -205,12 +235,12 @@ class FlopsReport(Report):
         return [Table((*columns, *wide), tuple(self._line(row, depth) for row, depth in self._shown()))]
 
     def _columns(self) -> tuple[Column, ...]:
-        back = (Column("backward", "count", spare=True),) if self.mode == "train" else ()
-        return (Column("forward", "count"), *back)
+        back = (Column("backward", "count", spare=True),) if self.trains else ()
+        return (Column("forward", "count"), *back, Column("MACs", "count", spare=True))
 
     def _cells(self, amounts: Amounts) -> tuple[int, ...]:
-        back = (int(amounts.backward),) if self.mode == "train" else ()
-        return (int(amounts.forward), *back)
+        back = (int(amounts.backward),) if self.trains else ()
+        return (int(amounts.forward), *back, amounts.macs)
 
     def _shown(self) -> Iterator[tuple[Row, int]]:
         """Layers with matrix products, and their depth in the tree."""
@@ -224,11 +254,8 @@ class FlopsReport(Report):
         return Line(cells, depth, working=working)
 
     def working(self) -> Working | None:
-        """The forward pass layer by layer, and the backward pass."""
-        if not (self.explain and self.rows):
-            return None
-        backward = Count.named("backward", self.backward, subtotal=True)
-        return Working(self.rows[0].amounts.forward + backward, (), "F", self.names)
+        """The forward pass, layer by layer."""
+        return Working(self.rows[0].amounts.forward, (), "F", self.names) if self.explain and self.rows else None
 
     def _share(self, number: int) -> float:
         return number / self.total if self.total else 0.0

@@ -66,6 +66,7 @@ FROM_THE_START = (
 
 MODES = {  # what is computed in each mode
     "train": "train",
+    "forward": "forward",
     "infer": "prefill",
     "prefill": "prefill",
     "decode": "decode",
@@ -272,7 +273,7 @@ class Memory:
     @cached_property
     def tree(self) -> Module:
         """The model traced at its default sizes, for results that do not depend on sizes."""
-        mode = "train" if self.run.trains else "prefill"
+        mode = "prefill" if self.run.mode == "decode" else MODES[self.run.mode]
         root = self.build(self.model.workload(mode=mode, attention=self.run.traced_attention))
         if not self.run.stage:
             check_plan(root, self.options, replicated=self.run.code.habits.gathered == "again")

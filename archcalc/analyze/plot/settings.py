@@ -9,10 +9,9 @@ from archcalc.analyze.plot.axes import Axis
 from archcalc.analyze.plot.measures import Measure
 from archcalc.analyze.plot.subject import Subject
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.run.choice import MODE_WORDS
 from archcalc.run.options import options_of
 from archcalc.spec.option import flag_of
-
-MODES = {"train": "training", "infer": "inference"}
 
 
 def check_given(options: Mapping[str, Any], x: Axis, by: Axis | None) -> None:
@@ -57,4 +56,4 @@ def described(asked: Sequence[Measure], x: Axis, by: Axis | None, subject: Subje
 
 def _mode(subject: Subject, command: str) -> str:
     mode = subject.mode(command)
-    return "prefill" if command == "flops" and mode == "infer" else MODES.get(mode, mode)
+    return "prefill" if command == "flops" and mode == "infer" else MODE_WORDS.get(mode, mode)

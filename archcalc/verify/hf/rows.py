@@ -55,7 +55,7 @@ def compared(model: Model, work: Workload) -> Compared:
     group = f"{built.name} of transformers {needed('transformers').__version__}"
     against = f"transformers' {built.name}"
     group += ", given a head of its own" if model.document.head_in_checkpoint else ""
-    work = _as_the_class_wants(built, replace(work, mode="encode"))
+    work = _as_the_class_wants(built, replace(work, mode="forward"))
     ours = blocks_of(model.build(work))
     one_table = _one_table(ours)
     there = theirs.blocks_of(built, one_table=one_table)

@@ -68,7 +68,7 @@ def _short(built: Built, work: Workload) -> Workload:
         name: size if limits[name].fixed else min(free, limits[name].length or free)
         for name, size in work.lengths.items()
     }
-    return replace(work, batch=2, lengths=lengths, mode="encode", attention="eager")
+    return replace(work, batch=2, lengths=lengths, mode="forward", attention="eager")
 
 
 def _sizes(tensor: Tensor) -> tuple[int, tuple[int, int]]:
