@@ -75,7 +75,7 @@ def _is_type(word: str, facts: frozenset[str]) -> bool:
 
 
 def _words() -> dict[str, list[str]]:
-    return _read(paths.presets("typed")["families"])
+    return _read(paths.shipped("typed")["families"])
 
 
 @cache

@@ -13,7 +13,7 @@ from archcalc.spec.yaml_reader import read
 
 def letters() -> Mapping[str, tuple[str, ...]]:
     """What is written for each dim, by its name."""
-    return _read(paths.presets("typed")["sizes"])
+    return _read(paths.shipped("typed")["sizes"])
 
 
 @cache

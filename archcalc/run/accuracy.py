@@ -120,5 +120,5 @@ def measured(trains: bool) -> tuple[Measured, ...]:
     from archcalc.spec.yaml_reader import read
 
     name = "training" if trains else "inference"
-    data = read(paths.presets("accuracy")[name].read_bytes(), f"accuracy {name}").data
+    data = read(paths.shipped("accuracy")[name].read_bytes(), f"accuracy {name}").data
     return tuple(Measured(**each) for each in data["classes"])

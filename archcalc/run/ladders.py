@@ -62,7 +62,7 @@ def ladders() -> dict[str, Ladder]:
     from archcalc.spec.yaml_reader import read
 
     found = {}
-    for name, file in sorted(paths.presets("ladders").items()):
+    for name, file in sorted(paths.shipped("ladders").items()):
         data = read(file.read_bytes(), f"ladder {name}").data
         rungs = {key: tuple(Rung(**rung) for rung in data[key]) for key in ("weights", "kv")}
         found[name] = Ladder(data["name"], tuple(data["engines"]), tuple(data["kinds"]), **rungs)

@@ -51,7 +51,7 @@ SFT = Method()
 def _known(name: str) -> Method:
     from archcalc.spec.yaml_reader import read
 
-    data: dict[str, Any] = read(paths.presets("methods")[name].read_bytes(), f"method {name}").data
+    data: dict[str, Any] = read(paths.shipped("methods")[name].read_bytes(), f"method {name}").data
     return Method(**data)
 
 

@@ -66,6 +66,6 @@ def recipe(name: str) -> Recipe:
     """A recipe by its name; one that is `like` another has what it does not say from there."""
     from archcalc.spec.yaml_reader import read
 
-    data: dict[str, Any] = read(paths.presets("recipes")[name].read_bytes(), f"recipe {name}").data
+    data: dict[str, Any] = read(paths.shipped("recipes")[name].read_bytes(), f"recipe {name}").data
     like = data.pop("like", None)
     return replace(recipe(like), **data) if like else Recipe(**data)

@@ -50,14 +50,15 @@ def _named() -> Iterator[Path]:
 
 def presets(kind: str = "models") -> dict[str, Path]:
     """Every preset's file by its name."""
-    shipped, *own = folders(kind)
-    return {**_shipped(shipped), **{file.stem: file for folder in own for file in _files(folder)}}
+    _, *own = folders(kind)
+    return {**shipped(kind), **{file.stem: file for folder in own for file in _files(folder)}}
 
 
 @cache
-def _shipped(folder: Path) -> dict[str, Path]:
-    """Listed once: a question about ten devices asks a hundred times which there are."""
-    return {file.stem: file for file in _files(folder)}
+def shipped(kind: str) -> dict[str, Path]:
+    """Those that ship alone: of data that archcalc keeps for itself, a user has none. Listed once: a question about
+    ten devices asks a hundred times which there are."""
+    return {file.stem: file for file in _files(data_root() / kind)}
 
 
 def _files(folder: Path) -> list[Path]:

@@ -97,7 +97,7 @@ def _stored() -> set[str]:
 
 
 def _habits() -> dict[str, Any]:
-    return _read(paths.presets("typed")["models"])
+    return _read(paths.shipped("typed")["models"])
 
 
 @cache

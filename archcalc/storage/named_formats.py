@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.precision import BYTES, SPELLINGS
 from archcalc.spec import paths
-from archcalc.spec.yaml_reader import read
+from archcalc.spec.data_files import node
 from archcalc.storage.format import Format, Stored, plain
+from archcalc.storage.format_file import FormatFile, OtherForm, StoredForm
 from archcalc.storage.ggml_types import types
 from archcalc.storage.gguf_mixtures import Other
 from archcalc.storage.typed_formats import Average, Meant, average, average_rule, meant
@@ -34,7 +34,6 @@ LOGGED = {"small": "_s", "medium": "_m", "large": "_l"}  # llama_model_ftype_nam
 LOGGED |= {"mxfp4 moe": "mxfp4_gguf", "iq3_s mix": "iq3_m", "all f32": "fp32"}
 
 
-@cache
 def weight_format(name: str) -> Format:
     """What `--weights` means: a file of llama.cpp's that is called so, else a format; `q4_0_pure` is one format."""
     wanted = spelled(name)
@@ -46,7 +45,6 @@ def weight_format(name: str) -> Format:
     return uniform_format(wanted.removesuffix(PURE) if wanted.removesuffix(PURE) in files else name)
 
 
-@cache
 def uniform_format(name: str, option: str = "--weights") -> Format:
     """One format for all numbers, by its name, whatever its case."""
     wanted = spelled(name, of="weights" if option == "--weights" else "caches")
@@ -89,24 +87,33 @@ def _of_average(found: Average) -> Format:
     return Format(name, stores, "linear and head", source=rule["source"], others=(Other(("head",), head),))
 
 
+@cache
 def _read(file: Path) -> Format:
-    entry = read(file.read_bytes(), f"format {file.stem}").data
-    own = {name: entry[name] for name in FIELDS if name in entry}
-    if "like" in entry:
-        return replace(uniform_format(entry["like"]), **own, others=tuple(map(_other, entry.get("others", ()))))
-    instead = uniform_format(entry["instead"]) if "instead" in entry else None
-    return Format(stores=tuple(map(_stored, entry["stores"])), **own, instead=instead)
+    said = node(file, FormatFile)
+    own = {name: getattr(said, name) for name in FIELDS if getattr(said, name) is not None}
+    if said.like:
+        return replace(_another(said.like, file), **own, others=tuple(_other(each, file) for each in said.others or ()))
+    if not said.stores:
+        raise InputError("a format says what it `stores`, or which other it is `like`", field=str(file))
+    instead = _another(said.instead, file) if said.instead else None
+    return Format(stores=tuple(map(_stored, said.stores)), **own, instead=instead)
 
 
-def _stored(entry: dict[str, Any]) -> Stored:
-    tile = entry.get("tile")
-    return Stored(**{**entry, "tile": (tile[0], tile[1]) if tile else None})
+def _another(name: str, file: Path) -> Format:
+    """The format that a file names; one that names itself, or another that does, is nowhere said."""
+    try:
+        return uniform_format(name)
+    except RecursionError:
+        raise InputError(f"the format {name} is like itself", "say what it `stores`", field=str(file)) from None
 
 
-def _other(entry: dict[str, Any]) -> Other:
-    when = entry.get("when", "")
-    words = tuple(word.strip() for word in when.split(",")) if when else ()
-    return Other(tuple(entry["layers"]), uniform_format(entry["as"]), entry.get("in", ""), words)
+def _stored(said: StoredForm) -> Stored:
+    return Stored(said.bits, said.per, said.what, (said.tile[0], said.tile[1]) if said.tile else None)
+
+
+def _other(said: OtherForm, file: Path) -> Other:
+    words = tuple(word.strip() for word in said.when.split(",")) if said.when else ()
+    return Other(tuple(said.layers), _another(said.format, file), said.where or "", words)
 
 
 def names() -> tuple[str, ...]:

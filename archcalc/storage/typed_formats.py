@@ -112,7 +112,7 @@ def typed_names() -> Iterator[str]:
 
 
 def _habits() -> dict[str, Any]:
-    return _read(paths.presets("typed")["formats"])
+    return _read(paths.shipped("typed")["formats"])
 
 
 @cache

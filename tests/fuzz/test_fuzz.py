@@ -25,6 +25,7 @@ SAMPLE = {
     "safetensors": 80,
     "gguf": 80,
     "devices": 60,
+    "own-files": 40,
     "options": 40,
     "calls": 80,
     "hub": 20,

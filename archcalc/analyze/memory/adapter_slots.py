@@ -51,7 +51,7 @@ def _said(memory: Memory, number: int, rank: int) -> str:
 def _vllm() -> dict[str, Any]:
     from archcalc.spec.yaml_reader import read
 
-    return read(paths.presets("adapters")["vllm"].read_bytes(), "adapters vllm").data
+    return read(paths.shipped("adapters")["vllm"].read_bytes(), "adapters vllm").data
 
 
 def _has(memory: Memory, key: str) -> bool:

@@ -27,7 +27,7 @@ MOST_LAYERS = 1_000
 def _llama_cpp() -> dict[str, Any]:
     from archcalc.spec.yaml_reader import read
 
-    return read(paths.presets("offload")["llama.cpp"].read_bytes(), "offload llama.cpp").data
+    return read(paths.shipped("offload")["llama.cpp"].read_bytes(), "offload llama.cpp").data
 
 
 def copies_weights(work: Workload) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _runtime() -> dict[str, Any]:
     from archcalc.spec.yaml_reader import read
 
-    return read(paths.presets("runtime")["cuda"].read_bytes(), "runtime cuda").data
+    return read(paths.shipped("runtime")["cuda"].read_bytes(), "runtime cuda").data
 
 
 def overhead(run: Run) -> int:

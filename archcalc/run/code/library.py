@@ -6,16 +6,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.run.code.code_file import EARLIER, CodeFile
 from archcalc.run.code.facts import NOTHING_SAID, Facts, facts, is_described, of_class
 from archcalc.run.code.habits import Habits
 from archcalc.run.code.rules import Rule
 from archcalc.spec import paths
+from archcalc.spec.data_files import document, node
 
 PLAIN, TRANSFORMERS = "plain", "transformers"
-EARLIER = "earlier"  # changes, of which a version has the choice before
 LIKE = "like"  # another library, whose layers it trains
 DATE = re.compile(r"\d{4}-\d{2}(-\d{2})?")
 
@@ -43,7 +45,10 @@ class Code:
     changed: tuple[str, ...] = ()  # days on which it changed, the first one first
 
     def number(self, name: str) -> int:
-        return dict(self.numbers)[name]
+        found = dict(self.numbers)
+        if name not in found:
+            raise InputError(f"the file of {self.name} has a habit that needs the number {name}", field="--code")
+        return found[name]
 
     @property
     def is_plain(self) -> bool:
@@ -93,7 +98,7 @@ def code(written: str, model_type: str = "", config: Mapping[str, Any] | None = 
         raise InputError(since, f"leave @{version} out", field="--code")
     family = data.get("families", {}).get(model_type, {})
     own = {habit: choice for habit, choice in family.items() if habit != EARLIER}
-    general = data["habits"] | _of_version(data, version) | _of_class(data, name, model_type, config)
+    general = data.get("habits", {}) | _of_version(data, version) | _of_class(data, name, model_type, config)
     said = general | own | _of_version(family, version)
     return Code(
         name,
@@ -149,15 +154,23 @@ def known() -> tuple[str, ...]:
     return tuple(sorted(paths.presets("code")))
 
 
-@cache
-def _library(name: str) -> dict[str, Any]:
-    from archcalc.spec.yaml_reader import read
-
+def _library(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     files = paths.presets("code")
     if name not in files:
         raise InputError(f"no training code called {name}", did_you_mean(name, known()), field="--code")
-    data = read(files[name].read_bytes(), f"code {name}").data
-    return _added(_library(data[LIKE]), data) if LIKE in data else data
+    data = _read(files[name])
+    if LIKE not in data:
+        return data
+    if data[LIKE] in (name, *above):
+        raise InputError(f"{name} is like itself", "name another library", field=str(files[name]))
+    return _added(_library(data[LIKE], (*above, name)), data)
+
+
+@cache
+def _read(file: Path) -> dict[str, Any]:
+    """The file itself, checked by its fields."""
+    node(file, CodeFile)
+    return document(file).data
 
 
 def _added(other: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:

@@ -52,7 +52,9 @@ def meant(word: str, used: Code, asked: Options) -> Recipe:
         hint = f"{did_you_mean(word, rules)} (fp16: mixed takes the same)"
         raise InputError(f"no training precision called {word}", hint, field="--precision")
     options = said(asked, used)
-    rule = next(rule for rule in rules[word] if rule.holds(options))
+    rule = next((rule for rule in rules[word] if rule.holds(options)), None)
+    if rule is None:
+        raise InputError(f"no rule of {used.name} says what {word} means here", field="--precision")
     found = dict(rule.values).get("recipe")
     if not found:
         raise InputError(rule.about, rule.hint, field="--precision")

@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from archcalc.run.device.reading import node
 from archcalc.run.device.spec import Device
 from archcalc.spec import paths
+from archcalc.spec.data_files import node
 from archcalc.spec.node import Node
 
 KIND = "capabilities"

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 
 from archcalc.core.errors import InputError
-from archcalc.run.device.reading import document, node
 from archcalc.run.device.spec import Device
 from archcalc.spec import paths
+from archcalc.spec.data_files import document, node
 
 
 def files() -> dict[str, Path]:
@@ -53,7 +53,7 @@ def unreadable() -> dict[str, InputError]:
 
 def usual() -> list[str]:
     """The devices that are answered for when none is named: `presets/selections/usual.yaml`."""
-    chosen: list[str] = document(paths.presets("selections")["usual"]).data["devices"]
+    chosen: list[str] = document(paths.shipped("selections")["usual"]).data["devices"]
     return chosen
 
 

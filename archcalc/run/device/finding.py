@@ -13,10 +13,10 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from archcalc.run.device import files
-from archcalc.run.device.reading import document
 from archcalc.run.device.spec import Device
 from archcalc.run.device.spelling import Habits, Typed, letters
 from archcalc.spec import paths
+from archcalc.spec.data_files import document
 
 _BARE_SIZE = re.compile(r"[\s_-](\d+)$")  # `m3 max 64`
 
@@ -104,7 +104,7 @@ def found(text: str) -> Found:
 
 def index() -> Index:
     """All devices that there are now."""
-    return _index(tuple(files.files().items()), paths.presets("typed")["devices"])
+    return _index(tuple(files.files().items()), paths.shipped("typed")["devices"])
 
 
 @cache

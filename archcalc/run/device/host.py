@@ -10,10 +10,10 @@ import re
 from typing import Final
 
 from archcalc.core.errors import InputError
-from archcalc.run.device.reading import document
 from archcalc.run.device.sizes import rated
 from archcalc.run.device.spec import Device, Memory
 from archcalc.spec import paths
+from archcalc.spec.data_files import document
 from archcalc.spec.units import binary_bytes
 
 CPU: Final = "cpu"  # the kind of such a device, and its maker as engines list them
@@ -25,7 +25,7 @@ def host_device(text: str, field: str = "--gpu") -> tuple[str, Device] | None:
     """Its name, and the device; None where the text names none. The RAM of one machine is one memory."""
     plain = text.strip().lower()
     sizes, rest = _SIZE.findall(plain), _SIZE.sub(" ", plain)
-    words, habits = set(_WORD.findall(rest)), document(paths.presets("typed")["devices"]).data
+    words, habits = set(_WORD.findall(rest)), document(paths.shipped("typed")["devices"]).data
     if len(sizes) > 1 or not words & set(habits["host"]) or words - {*habits["host"], *habits["beside_host"]}:
         return None
     size = rated(sizes[0], field) if sizes else None

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.run.device.reading import node
 from archcalc.run.device.sizes import Bytes
 from archcalc.spec import paths
+from archcalc.spec.data_files import node
 from archcalc.spec.node import Node, mistake, shown
 from archcalc.spec.units import binary_bytes
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -17,7 +18,7 @@ from pydantic import ValidationError
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.run.engine.rules import EngineRules
 from archcalc.spec import paths
-from archcalc.spec.yaml_reader import Document, read
+from archcalc.spec.data_files import document
 
 PLAIN = "plain"
 EARLIER = "earlier"
@@ -28,14 +29,13 @@ ALIASES = {"llamacpp": "llama.cpp", "llama-cpp": "llama.cpp", "trt-llm": "tensor
 ALIASES |= {"hf": "transformers", "huggingface": "transformers", "mlx-lm": "mlx"}
 
 
-@cache
 def engine(written: str) -> EngineRules:
     """The rules of an engine, perhaps of a version: `vllm@0.11`."""
     name, _, version = written.lower().partition("@")
-    document = _document(ALIASES.get(name, name))
+    file = _file(ALIASES.get(name, name))
     if version and not VERSION.fullmatch(version.lstrip(LETTERS)):
         raise InputError(f"{version} is no version", f"write it as {name}@0.11", field="--engine")
-    return _checked(document, _of_version(document.data, version.removeprefix("v")))
+    return _read(file, version.removeprefix("v"))
 
 
 def known() -> tuple[str, ...]:
@@ -43,11 +43,18 @@ def known() -> tuple[str, ...]:
     return tuple(sorted(paths.presets("engines")))
 
 
-def _document(name: str) -> Document:
+def _file(name: str) -> Path:
     files = paths.presets("engines")
     if name not in files:
         raise InputError(f"no engine is called {name}", did_you_mean(name, known()), field="--engine")
-    return read(files[name].read_bytes(), str(files[name]))
+    return files[name]
+
+
+@cache
+def _read(file: Path, version: str) -> EngineRules:
+    found = document(file)
+    with found.locating():
+        return _checked(_of_version(found.data, version))
 
 
 def _of_version(data: dict[str, Any], version: str) -> dict[str, Any]:
@@ -55,7 +62,7 @@ def _of_version(data: dict[str, Any], version: str) -> dict[str, Any]:
     rules = {key: value for key, value in data.items() if key != EARLIER}
     if not version:
         return rules
-    for change in sorted(data.get(EARLIER, []), key=lambda one: _ordered(one["before"]), reverse=True):
+    for change in sorted(_changes(data), key=lambda one: _ordered(one["before"]), reverse=True):
         if _ordered(version) < _ordered(change["before"]):
             rules |= {
                 key: _before(rules, key, value) for key, value in change.items() if key not in ("before", "source")
@@ -63,9 +70,20 @@ def _of_version(data: dict[str, Any], version: str) -> dict[str, Any]:
     return rules | {"version": version}
 
 
+def _changes(data: dict[str, Any]) -> list[dict[str, Any]]:
+    found = data.get(EARLIER, [])
+    for number, one in enumerate(found if isinstance(found, list) else [found]):
+        version = str(one.get("before")) if isinstance(one, dict) else ""
+        if not VERSION.fullmatch(version.lstrip(LETTERS)):
+            fact = "expected the rules before a change, with its version, such as `before: 0.28`"
+            raise InputError(fact, fields=[(EARLIER, number), (EARLIER,)])
+    return list(found)
+
+
 def _before(rules: dict[str, Any], key: str, value: Any) -> Any:
     """The rule before a change; of a table, entries that did not change stay."""
-    return {**rules.get(key, {}), **value} if key in TABLES else value
+    now = rules.get(key, {})
+    return {**now, **value} if key in TABLES and isinstance(now, dict) and isinstance(value, dict) else value
 
 
 def _ordered(version: object) -> tuple[int, ...]:
@@ -73,11 +91,10 @@ def _ordered(version: object) -> tuple[int, ...]:
     return tuple(int(part) for part in str(version).lstrip(LETTERS).split("."))
 
 
-def _checked(document: Document, rules: dict[str, Any]) -> EngineRules:
-    with document.locating():
-        try:
-            return EngineRules.model_validate(rules)
-        except ValidationError as error:
-            from archcalc.spec.mistakes import mistake_in
+def _checked(rules: dict[str, Any]) -> EngineRules:
+    try:
+        return EngineRules.model_validate(rules)
+    except ValidationError as error:
+        from archcalc.spec.mistakes import mistake_in
 
-            raise mistake_in(error, EngineRules, rules) from None
+        raise mistake_in(error, EngineRules, rules) from None

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from archcalc.run.device.reading import node
 from archcalc.spec import paths
+from archcalc.spec.data_files import node
 from archcalc.spec.node import Node
 
 
@@ -38,7 +38,7 @@ class UsualEngines(Node):
 
 
 def usual_engines() -> UsualEngines:
-    return _read(paths.presets("usual")["engines"])
+    return _read(paths.shipped("usual")["engines"])
 
 
 @cache

@@ -1,0 +1,112 @@
+"""What a file of `presets/code` says: strict nodes, so that a slip of the pen is an error with its line."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
+
+from archcalc.core.errors import InputError
+from archcalc.run.code.rules import WORDS
+from archcalc.spec import paths
+from archcalc.spec.node import Node, mistake, shown
+from archcalc.spec.option import declared, flag_of
+from archcalc.spec.option_checks import chosen
+
+RECIPE = "recipe"  # what a rule says of a word of --precision
+EARLIER, BEFORE = "earlier", "before"  # changes, of which a version has the choice before, and their days
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+Words = dict[str, str]
+
+
+def _rule(said: dict[str, Any]) -> dict[str, Any]:
+    """Its words are texts, its conditions names with values, and what else it says are options."""
+    for word in WORDS[1:]:
+        if not isinstance(said.get(word, ""), str):
+            raise mistake(f"expected text for {word}, found {shown(said[word])}")
+    when = said.get("when", {})
+    if not isinstance(when, dict) or any(isinstance(each, dict) for one in when.values() for each in _listed(one)):
+        raise mistake("expected options and their values for when, such as `zero: [2, 3]`")
+    for name in said.keys() - set(WORDS):
+        _check_value(name, said[name])
+    return said
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _check_value(name: str, value: Any) -> None:
+    from archcalc.run.options import Options
+
+    known = dict(declared(Options))
+    if name == RECIPE and value in paths.shipped("recipes"):
+        return
+    if name not in known:
+        raise mistake(f"no option is called {name}")
+    try:
+        found = known[name].check(value, flag_of(name))
+        chosen(found, known[name].choices, flag_of(name)) if known[name].choices else None
+    except InputError as error:
+        raise mistake(f"{name}: {error.fact}") from None
+
+
+def _conditional(said: dict[str, Any]) -> dict[str, Any]:
+    if not said.get("when"):
+        raise mistake("a rule of this kind says when it holds, such as `when: {zero: [2, 3]}`")
+    return said
+
+
+def _change(said: Words) -> Words:
+    if not DAY.fullmatch(said.get(BEFORE, "")):
+        raise mistake("a change says before which day the choice was another: `before: 2025-03-26`")
+    return said
+
+
+def _family(said: dict[str, Any]) -> dict[str, Any]:
+    if any(isinstance(value, list) != (name == EARLIER) for name, value in said.items()):
+        raise mistake(f"expected habits with a choice each, and changes under {EARLIER}")
+    return said
+
+
+Rule = Annotated[dict[str, Any], AfterValidator(_rule)]
+Conditional = Annotated[Rule, AfterValidator(_conditional)]
+Changes = list[Annotated[Words, AfterValidator(_change)]]
+Family = Annotated[dict[str, str | Changes], AfterValidator(_family)]
+
+
+class Mixture(Node):
+    """Habits of models with experts, and the keys of a config that say how many there are."""
+
+    keys: list[str]
+    habits: Words
+
+
+class CodeFile(Node):
+    """A library. One that is `like` another has the layers of that."""
+
+    name: str
+    about: str
+    source: str
+    like: str | None = None
+    since: str | None = None
+    release: str | None = None
+    habits: Words = Field(default_factory=dict)
+    earlier: Changes = Field(default_factory=list)
+    families: dict[str, Family] = Field(default_factory=dict)
+    tasks: dict[str, Words] = Field(default_factory=dict)
+    mixture: Mixture | None = None
+    dropout: dict[str, Words] = Field(default_factory=dict)
+    activation: list[str] = Field(default_factory=list)
+    logits_cap: list[str] = Field(default_factory=list)
+    divides_chosen: list[str] = Field(default_factory=list)
+    numbers: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    choices: dict[str, list[str]] = Field(default_factory=dict)
+    architectures: list[str] = Field(default_factory=list)
+    measured_kinds: list[str] = Field(default_factory=list)
+    precisions: dict[str, list[Rule]] = Field(default_factory=dict)
+    recipes: list[Rule] = Field(default_factory=list)
+    assumed: list[Conditional] = Field(default_factory=list)
+    unmeasured: list[Rule] = Field(default_factory=list)
+    refuses: list[Conditional] = Field(default_factory=list, alias="refused")
