@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from archcalc.catalog.field_tables import with_tables
+from archcalc.catalog.glossary import with_terms
 from archcalc.layers.glossary import DIMS
 from archcalc.run.options import options_of, other_names
 
@@ -31,7 +32,7 @@ def main() -> None:
     for page in named or (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = page.read_text(encoding="utf-8")
         text = tabulated(text, "dim", "meaning", DIMS)
-        text = with_tables(tabulated(text, "other name", "here", flags()))
+        text = with_terms(with_tables(tabulated(text, "other name", "here", flags())))
         page.write_text(BLOCK.sub(lambda block: f"```console\n{refreshed(block[1])}```", text), encoding="utf-8")
         for command, how in PICTURE.findall(text):
             overwriting = f"{command} --force" if how == "-o" else command

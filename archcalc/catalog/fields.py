@@ -1,4 +1,7 @@
-"""What a field of a spec means: its sentence, what it takes, its default, where it may stand, and an example."""
+"""What a field of a spec means: its sentence, what it takes, its default, where it may stand, and an example.
+
+What the field's people call so is told as well, from the glossary: `explain "kv cache"`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any, ClassVar
 from pydantic_core import PydanticUndefined
 
 from archcalc.archs import families, family_module
+from archcalc.catalog.glossary import Term, all_names, found
 from archcalc.core.errors import InputError, closest, dotted
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
 from archcalc.spec.examples import example_of
@@ -106,18 +110,25 @@ class FieldReport(Report):
     command: ClassVar[str] = "explain"
     meanings: tuple[Meaning, ...]
     elsewhere: dict[str, str]  # what the name means in a family that has no such field
+    terms: tuple[Term, ...] = ()
 
     def answer(self) -> str:
         if len(self.meanings) == 1:
             return self.meanings[0].about
         if not self.meanings:
-            return "no field"
+            return self._of_terms()
         inner = self.meanings[-1].field
         return f"{len(self.meanings)} fields; `archcalc explain {inner}`, with its place, explains one"
 
+    def _of_terms(self) -> str:
+        if len(self.terms) == 1:
+            return _sentence(self.terms[0].means)
+        return f"{len(self.terms)} terms" if self.terms else "no field"
+
     def beneath(self) -> Sequence[str]:
         """What other libraries mean by the name."""
-        return [f"{family}: {told}" for family, told in self.elsewhere.items()] if self.meanings else ()
+        said = self.meanings or self.terms
+        return [f"{family}: {told}" for family, told in self.elsewhere.items()] if said else ()
 
     def table(self) -> Table:
         return self._tables()[0]
@@ -126,19 +137,24 @@ class FieldReport(Report):
         return self._tables()[1:]
 
     def _tables(self) -> list[Table]:
-        if not self.meanings:
-            return [_told(self.elsewhere)]
+        alone = len(self.terms) == 1 and not self.meanings
+        told = [] if self.meanings or self.terms else [_told(self.elsewhere)]
+        return [*self._of_fields(), *(_term(one, alone=alone) for one in self.terms), *told]
+
+    def _of_fields(self) -> list[Table]:
         if len(self.meanings) > IN_FULL:
             return [_listed(self.meanings)]
         return [_in_full(one, alone=len(self.meanings) == 1) for one in self.meanings]
 
     def record(self) -> dict[str, Any]:
-        rows = [one.record() for one in self.meanings]
+        rows, terms = [one.record() for one in self.meanings], [one.record() for one in self.terms]
         head = {"schema_version": SCHEMA_VERSION, "asked": self.model, "assumptions": self.assumed()}
-        return {**head, "elsewhere": self.elsewhere, "rows": rows}
+        return {**head, "elsewhere": self.elsewhere, "rows": rows, "terms": terms}
 
     def flat(self) -> list[dict[str, Any]]:
-        return [{key: _joined(value) for key, value in row.items()} for row in self.record()["rows"]]
+        """Fields, or where there are none terms: a table of one kind."""
+        record = self.record()
+        return [{key: _joined(value) for key, value in row.items()} for row in record["rows"] or record["terms"]]
 
 
 def _joined(value: Any) -> Any:
@@ -159,6 +175,26 @@ def _in_full(one: Meaning, *, alone: bool) -> Table:
     }
     lines = [line for label, text in facts.items() if text for line in _wrapped((label,), text)]
     return Table((Column("field", "name"), Column(one.field, "text")), tuple(lines))
+
+
+def _term(one: Term, *, alone: bool) -> Table:
+    meaning = {} if alone else {"meaning": _sentence(one.means)}
+    facts = {
+        **meaning,
+        "worked": one.worked,
+        "also": ", ".join(one.names[1:]),
+        "fields": ", ".join(one.fields),
+        "see": ", ".join(f"archcalc {each}".replace("archcalc --", "--") for each in one.see),
+        "try": one.example,
+        "shows": one.shown,
+    }
+    lines = [line for label, text in facts.items() if text for line in _wrapped((label,), text)]
+    return Table((Column("term", "name"), Column(one.name, "text")), tuple(lines))
+
+
+def _sentence(text: str) -> str:
+    """With a capital and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _listed(meanings: Sequence[Meaning]) -> Table:
@@ -185,15 +221,18 @@ def _wrapped(labels: tuple[str, ...], text: str, width: int = LINE - len("beside
 
 @checked(field=word)
 def explain(field: str) -> FieldReport:
-    """A field by its name (`window`), its place (`attention.window`) or the name that other libraries have for it."""
+    """A field by its name (`window`), its place (`attention.window`) or the name that other libraries have for it, and
+    a term of the field (`kv cache`, `6ND`)."""
     asked = tuple(field.strip().lower().split("."))
     meanings = tuple(_merged([one for family in families() for one in _meanings(family, asked)]))
     known = {family for one in meanings for family in one.families}
     elsewhere = {family: found.told for family, found in _elsewhere(field) if family not in known}
-    if not meanings and not elsewhere:
-        raise InputError(f"no field is called {field}", _nearest(field), field="explain")
+    terms = found(field)
+    if not (meanings or elsewhere or terms):
+        raise InputError(f"no field and no term is called {field}", _nearest(field), field="explain")
     meant = [] if meanings else [one for family, found in _elsewhere(field) for one in _meanings(family, found.path)]
-    return FieldReport(model=field, assumptions=(), meanings=(*meanings, *_merged(meant)), elsewhere=elsewhere)
+    every = (*meanings, *_merged(meant))
+    return FieldReport(model=field, assumptions=(), meanings=every, elsewhere=elsewhere, terms=terms)
 
 
 def meanings_of(family: str) -> list[Meaning]:
@@ -237,6 +276,7 @@ def _nearest(name: str) -> str:
     every = [place for family in families() for place in places(family_module(family).Spec)]
     known = {place.name for place in every} | {dotted(place.path) for place in every}
     known |= {other for family in families() for other in table(family).get("top", {})}
-    near = closest(name, known)
-    listed = "docs/language.md lists all; `archcalc schema` has them for editors"
+    spelled = {each.lower(): each for each in (*known, *all_names())}
+    near = [spelled[each] for each in closest(name, spelled)]
+    listed = "docs/language.md lists all fields, docs/glossary.md all terms"
     return f"did you mean {' or '.join(near)}? {listed}" if near else listed

@@ -1,4 +1,4 @@
-"""The command that explains a field of a spec."""
+"""The command that explains a field of a spec, or a term."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import typer
 
 from archcalc.cli.options import Format, show
 
-Field = Annotated[
-    str,
+Words = Annotated[
+    list[str],
     typer.Argument(
-        metavar="FIELD", help="A field by its name or place, such as window or attention.window, or as others call it."
+        metavar="FIELD|TERM",
+        help="A field by its name or place, such as window or attention.window, or as others call it; or a term, such"
+        " as kv cache, 6ND or LSTM.",
     ),
 ]
 
 
-def explain(field: Field, format: Format = "table") -> None:
-    """What a field of a spec means, what it takes, its default, where it may stand, and an example."""
+def explain(field: Words, format: Format = "table") -> None:
+    """What a field of a spec means, takes and defaults to, with an example; or what a term means, with its formula."""
     from archcalc.catalog.fields import explain as explained
 
-    show(explained(field), format)
+    show(explained(" ".join(field)), format)

@@ -64,3 +64,31 @@ def test_every_field_can_be_explained_and_its_example_is_yaml_of_that_field(fami
         assert row["takes"] and row["default"], path
         example = row["example"] if row["example"].startswith("{") else f"{{{row['example']}}}"  # a layer in a list
         assert row["field"].partition(".")[0] in yaml.safe_load(example)
+
+
+def test_a_term_is_answered_from_the_glossary(run: Run) -> None:
+    """With its formula, the fields and commands that have more of it, and an example with its number."""
+    answer = run("explain", "kv", "cache")
+    assert (answer.code, answer.err) == (0, "")
+    lines = answer.out.splitlines()
+    assert lines[1].startswith("Keys and values of earlier tokens")
+    assert "fields  kv_heads, head_dim, attention.window" in lines
+    assert "try     archcalc memory llama-3-8b --seq 8192" in lines
+    assert f"shows   KV cache {2 * 32 * 8 * 128 * 2 * 8192:,}" in lines
+
+
+def test_a_field_that_is_also_a_term_comes_first(run: Run) -> None:
+    out = run("explain", "batch").out
+    assert 0 < out.index("field      batch") < out.index("term     batch")
+
+
+def test_programs_read_terms_too(run: Run) -> None:
+    answer = run("explain", "6ND", "--format", "json").json
+    assert (answer["rows"], answer["terms"][0]["term"]) == ([], "6ND")
+    assert "6 · parameters N · tokens D" in run("explain", "6ND", "--format", "csv").out
+
+
+def test_an_unknown_term_is_answered_with_the_nearest(run: Run) -> None:
+    answer = run("explain", "grouped query atention")
+    assert (answer.code, answer.out) == (2, "")
+    assert "did you mean grouped-query attention" in answer.err
