@@ -248,7 +248,9 @@ class Model:
         return flops(self, asked, depth=depth, explain=explain, names=names)
 
     @checked()
-    def memory(self, *, depth: int = 3, timeline: bool = False, **options: Unpack[MemoryKeywords]) -> MemoryReport:
+    def memory(
+        self, *, depth: int | None = None, timeline: bool = False, **options: Unpack[MemoryKeywords]
+    ) -> MemoryReport:
         """Memory on each GPU; options are those of `archcalc memory`."""
         from archcalc.analyze.memory.answer import memory
 

@@ -24,7 +24,6 @@ def memory(
 ) -> None:
     """Memory on each GPU, for inference or training: by part at the peak, and layer by layer."""
     from archcalc.analyze.memory.answer import memory as counted
-    from archcalc.analyze.memory.report import USUAL_DEPTH
 
-    report = counted(loaded(model, set, trace=trace), options, timeline=timeline, depth=depth or USUAL_DEPTH)
+    report = counted(loaded(model, set, trace=trace), options, timeline=timeline, depth=depth)
     show(report, format)

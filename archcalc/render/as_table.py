@@ -56,13 +56,15 @@ def _answer(shown: Page, width: int) -> list[str]:
 
 def _title(text: str, width: int) -> list[str]:
     """Broken behind a separator or a comma, never within a value."""
-    whole = "\xa0· ".join(part.replace(" ", "\xa0").replace(",\xa0", ", ") for part in text.split(" · "))
-    return [line.replace("\xa0", " ") for line in _headline(whole, width)]
+    parts = (part.replace(" ", "\xa0").replace(",\xa0", ", ") for part in text.split(" · "))
+    return _headline("\xa0· ".join(parts), width)
 
 
 def _headline(text: str, width: int) -> list[str]:
-    """Between words only, as an option is written in one piece."""
-    return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    """Between words only, as an option is written in one piece; not within `± 10 %`."""
+    whole = text.replace("± ", "±\xa0").replace(" %", "\xa0%")
+    lines = textwrap.wrap(whole, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _note(note: str, width: int) -> list[str]:

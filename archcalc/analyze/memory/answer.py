@@ -22,7 +22,7 @@ from archcalc.analyze.memory.keeping import keeping_of
 from archcalc.analyze.memory.offloading import Offloading
 from archcalc.analyze.memory.overhead import overhead
 from archcalc.analyze.memory.profile import Happening, Instant, Simulated, peak_of
-from archcalc.analyze.memory.report import PARTS, USUAL_DEPTH, MemoryReport
+from archcalc.analyze.memory.report import EVERY_DEPTH, PARTS, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.reporting import host_of, reported
 from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.residents import Resident, joined, passing
@@ -295,8 +295,9 @@ class Memory:
         return self.offloading.apart.on_gpu
 
 
-def memory(model: Model, options: Options, *, depth: int = USUAL_DEPTH, timeline: bool = False) -> MemoryReport:
-    """One answer; `Memory` is for many."""
+def memory(model: Model, options: Options, *, depth: int | None = None, timeline: bool = False) -> MemoryReport:
+    """One answer; `Memory` is for many. A model without a sequence is shown down to its layers."""
     from archcalc.analyze.placement import on_named_device
 
+    depth = depth or (USUAL_DEPTH if model.resolved.lengths else EVERY_DEPTH)
     return Memory(model, on_named_device(model, options)).at(**options.sizes.given(), depth=depth, timeline=timeline)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from archcalc.analyze.memory.claims import NOTHING_CLAIMED, Claims
 from archcalc.analyze.memory.course import Stage
 from archcalc.analyze.memory.host import Host
+from archcalc.analyze.memory.layer_table import SIZE, LayerTable
 from archcalc.analyze.memory.marginals import Marginals, recorded
 from archcalc.analyze.memory.profile import Instant
 from archcalc.analyze.memory.replicated import Undivided, records
@@ -18,7 +19,6 @@ from archcalc.core.later import Later
 from archcalc.core.mesh import Plan
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.report.picture import Skyline, Stretch
-from archcalc.report.tree import outline
 from archcalc.run.accuracy import Band
 from archcalc.run.choice import MODE_WORDS, Choice, run_line, run_record
 from archcalc.run.device.host import CPU
@@ -44,9 +44,8 @@ PARTS = {
     "rollout_cache": "rollout KV cache",
     "overhead": "overhead",
 }
-USUAL_DEPTH = 3
+USUAL_DEPTH, EVERY_DEPTH = 3, 99
 WHOLE = {"step": "optimizer", "reference": "logits", "rollout": "generation"}  # what a phase does outside of layers
-SIZE = (Column("bytes", "count"), Column("", "bytes"))
 
 
 @dataclass(frozen=True)
@@ -113,6 +112,11 @@ class MemoryReport(Report):
         return self.reserved_bytes + self.parts["overhead"] if self.device else self.total_bytes + self.outside
 
     @property
+    def own_bytes(self) -> int:
+        """The same without the runtime's overhead."""
+        return self.required_bytes - self.parts["overhead"]
+
+    @property
     def host_bytes(self) -> int:
         """Host RAM of what is offloaded, of all GPUs together."""
         return self.host.bytes if self.host else 0
@@ -130,11 +134,12 @@ class MemoryReport(Report):
         where = "on each GPU" if self.plan.gpus > 1 else "on one GPU"
         where = "of RAM" if self.kind == CPU else where
         about = "about " if self.estimates or self.device else ""
-        size = self.required_bytes
+        size, beside = self.required_bytes, self.parts["overhead"]
+        apart = f"{decimal_bytes(self.own_bytes)} + {decimal_bytes(beside)} overhead = " if beside else ""
         exact = binary_bytes(size) if self.device else f"{size:,} bytes · {binary_bytes(size)}"
         within = f" · ± {self.band.percent} %" if self.band else ""
         host = f" · {decimal_bytes(self.host_bytes)} of host RAM" if self.host else ""
-        return f"{about}{decimal_bytes(size)} {where} · {exact}{within}{host}"
+        return f"{about}{apart}{decimal_bytes(size)} {where} · {exact}{within}{host}"
 
     @property
     def marginals(self) -> Marginals | None:
@@ -146,13 +151,21 @@ class MemoryReport(Report):
 
     def figures(self) -> list[Figure]:
         """Bytes of weights, gradients and optimizer states over the whole step."""
-        offloaded = [*self.host.figures()] if self.host else []
+        offloaded = [*(self.host.figures() if self.host else ()), *self._given_out()]
         if self.mode != "train":
             return offloaded
         whole = Figure("weights and states", sum(self.states.values()), "bytes")
         padding = Figure("padding, all GPUs", self.padding, "bytes", "FSDP2 gives every GPU the same number of rows")
         others = [Figure(f"{name}, on its own GPU", size, "bytes") for name, size in self.elsewhere.items()]
         return [*self._on_device(), whole, *self._trained(), *([padding] if self.padding else []), *offloaded, *others]
+
+    def _given_out(self) -> list[Figure]:
+        """Of all layers, where the table has them and nothing is cached."""
+        whole = self.rows[0] if self.rows else None
+        if whole is None or not whole.outputs or self._layers.kind == "cache":
+            return []
+        made = Figure("outputs of all layers", whole.outputs, note=decimal_bytes(whole.output_bytes))
+        return [made, Figure("parameters", whole.parameters)] if self.mode != "train" else [made]
 
     def _trained(self) -> list[Figure]:
         """How many parameters, where not all of them are trained."""
@@ -190,10 +203,11 @@ class MemoryReport(Report):
         if self.timeline:
             over = (Column("timeline", "name"), *SIZE, Column("of the peak", "share"))
             return Table(over, tuple(self._timeline_lines()), self._skyline())
-        labels = ("weights", "states", "saved") if self.mode == "train" else ("weights", "cache")
-        wide = (Column(label, "bytes", spare=True) for label in labels)
-        columns = (Column("layer", "name"), Column("×", "times"), *SIZE, *wide, Column("share", "share"))
-        return Table(columns, tuple(self._layer_lines()))
+        return self._layers.table()
+
+    @property
+    def _layers(self) -> LayerTable:
+        return LayerTable(self.rows, self.mode == "train", self.own_bytes, self.depth)
 
     def _skyline(self) -> Skyline | None:
         """None for a model that computes nothing."""
@@ -205,27 +219,16 @@ class MemoryReport(Report):
         return Skyline(stretches, shown.index(self.peak), throughout)
 
     def _part_line(self, part: str, size: int) -> Line:
-        line = self._line(PARTS[part], size)
-        return line._replace(flag="estimate") if part == "overhead" else line
+        """Overhead is no part of what the model takes, and so has no share in it."""
+        if part == "overhead":
+            return Line((PARTS[part], size, size, None), flag="estimate")
+        return self._line(PARTS[part], size)
 
     def _line(self, name: str, number: int, depth: int = 0) -> Line:
         return Line((name, number, number, self._share(number)), depth)
 
     def _share(self, number: int) -> float:
-        return number / self.required_bytes if self.required_bytes else 0.0
-
-    def _layer_lines(self) -> Iterator[Line]:
-        for row, depth in outline(self.rows, lambda row: row.bytes):
-            if row.bytes and depth < self.depth:
-                sizes = (row.bytes, row.bytes, *self._kept(row))
-                yield Line((row.title, row.times, *sizes, self._share(row.bytes)), depth)
-
-    def _kept(self, row: Row) -> tuple[int, ...]:
-        part = row.parts
-        if self.mode != "train":
-            return part["weights"], part["kv_cache"] + part["state"]
-        states = sum(part.get(kind, 0) for kind in ("master", "gradients", "optimizer"))
-        return part.get("weights", 0), states, part.get("activations", 0) + part.get("logits", 0)
+        return number / self.own_bytes if self.own_bytes else 0.0
 
     def _timeline_lines(self) -> Iterator[Line]:
         """The peak within each phase and module of the step."""
@@ -289,7 +292,8 @@ class MemoryReport(Report):
         return {"phase": instant.phase, "path": instant.place.path or "model", "bytes": instant.bytes}
 
     def _row_record(self, row: Row) -> dict[str, Any]:
-        return {"path": row.path, "kind": row.kind, "repeat": row.repeat, "bytes": row.bytes, **row.parts}
+        named = {"path": row.path, "kind": row.kind, "repeat": row.repeat, "bytes": row.bytes, **row.parts}
+        return {**named, "outputs": row.outputs, "output_bytes": row.output_bytes, "parameters": row.parameters}
 
 
 def stretch_name(instant: Instant) -> str:

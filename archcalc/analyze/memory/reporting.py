@@ -13,17 +13,21 @@ from archcalc.analyze.memory.claims import claim_notes, claims_of
 from archcalc.analyze.memory.course import course
 from archcalc.analyze.memory.history import history_notes
 from archcalc.analyze.memory.host import Host
+from archcalc.analyze.memory.layer_table import kind_of
 from archcalc.analyze.memory.marginals import Growth
+from archcalc.analyze.memory.outputs import outputs
 from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.replicated import left_whole, undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
-from archcalc.analyze.memory.rows import rows
+from archcalc.analyze.memory.rows import Numbers, numbers, rows
 from archcalc.analyze.params_rows import count_where
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.ir import Module
 from archcalc.core.later import Later
 from archcalc.core.mesh import Plan
 from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
+from archcalc.core.precision import BYTES
+from archcalc.run import sequence_parallel
 from archcalc.run.choice import notes_of as notes_of_choices
 from archcalc.run.code.support import unmeasured_ops
 from archcalc.run.resolved import Run
@@ -34,8 +38,11 @@ if TYPE_CHECKING:
     from archcalc.spec.workload import Workload
 
 LAYERS = {  # what the rows of layers are, since they need not add up to the total
-    True: "layer rows: all that a layer stores at any time of the step, so the sum can exceed the peak",
-    False: "layer rows: weights and cache; activations and overhead belong to no layer",
+    "train": "layer rows: all that a layer stores at any time of the step, so the sum can exceed the peak; outputs: "
+    "numbers that a forward pass makes, activation functions in place",
+    "cache": "layer rows: weights and cache; activations and overhead belong to no layer",
+    "outputs": "layer rows: numbers that each layer makes, activation functions in place; a forward pass alone frees "
+    "what nothing reads any more, and its peak is what stands under activations",
 }
 
 
@@ -47,7 +54,8 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
     beside, device = memory.residents(work), memory.on_device(work, step)
     claims, growth = claims_of(run, memory.model), Growth(memory, work, levels.peak.bytes)
     trainable = int(count_where(memory.tree, memory.keeping.trainable))
-    layers = [Assumption(Topic.TABLE, LAYERS[run.trains])] if depth and not timeline else []
+    layers = rows(root, memory.parameters, step.schedule, step.cache, _numbers(memory, work))
+    read_so = [Assumption(Topic.TABLE, LAYERS[kind_of(layers, trains=run.trains)])] if depth and not timeline else []
     return MemoryReport(
         model=memory.model.name,
         assumptions=(
@@ -61,7 +69,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
             *_stage_notes(run),
             *left_whole(whole),
             *(note for one in beside for note in one.assumptions),
-            *layers,
+            *read_so,
             *work.assumptions,
         ),
         scope=memory.model.scope,
@@ -78,7 +86,7 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         choices=shown_choices(run, work, memory.model),
         cards=run.cards,
         kind=run.devices,
-        rows=(*rows(root, memory.parameters, step.schedule, step.cache), *(one.row for one in beside if one.held)),
+        rows=(*layers, *(one.row for one in beside if one.held)),
         elsewhere={one.title: one.elsewhere for one in beside if one.elsewhere},
         estimates=run.estimates,
         weights=run.format.name,
@@ -92,6 +100,14 @@ def reported(memory: Memory, work: Workload, *, depth: int | None, timeline: boo
         stages=Later(lambda: course(step)),
         growth=Later(lambda: growth.marginals) if memory.model.is_computed else None,
     )
+
+
+def _numbers(memory: Memory, work: Workload) -> Numbers:
+    """By the forward pass of the model itself: training libraries add casts and copies of their own."""
+    run = memory.run
+    alone = sequence_parallel.one_part(replace(run.method.of_step(work), mode="forward"), run.plan.cp)
+    root = memory.model.build(alone) if run.trains else memory.build(work)
+    return numbers(outputs(root, run.plan.size), BYTES[run.activations], memory.parameters)
 
 
 def _assumed(memory: Memory, root: Module, step: Simulated) -> Iterator[Assumption]:

@@ -6,15 +6,18 @@ exist at the peak of the step.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from archcalc.analyze.memory.decode_cache import Cached
+from archcalc.analyze.memory.outputs import INPUT, add_to_all
 from archcalc.analyze.memory.schedule import Schedule
 from archcalc.analyze.memory.states import FLAT, KINDS, SHARDED, ParameterMemory
 from archcalc.core.ir import Module
 
 OF_LAYERS = (*KINDS, "activations", "logits", "kv_cache", "state")
+NOTHING = dict.fromkeys(OF_LAYERS, 0)
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,9 @@ class Row:
     repeat: int
     parts: dict[str, int]
     kind: str = "module"
+    outputs: int = 0  # numbers that its forward pass gives out, freed or not
+    output_bytes: int = 0
+    parameters: int = 0  # in number, on one GPU before ZeRO
 
     def __post_init__(self) -> None:
         if tuple(self.parts) != OF_LAYERS:
@@ -37,6 +43,10 @@ class Row:
         return sum(self.parts.values())
 
     @property
+    def cache(self) -> int:
+        return self.parts["kv_cache"] + self.parts["state"]
+
+    @property
     def depth(self) -> int:
         return self.path.count(".")
 
@@ -44,7 +54,28 @@ class Row:
 Tally = dict[str, dict[str, int]]
 
 
-def rows(root: Module, parameters: ParameterMemory, step: Schedule, cache: Iterable[Cached]) -> tuple[Row, ...]:
+@dataclass(frozen=True)
+class Numbers:
+    """By path: what layers give out, the bytes of each number of it, and their parameters."""
+
+    outputs: Counter[str]
+    width: int
+    parameters: Counter[str]
+
+    def of(self, path: str) -> tuple[int, int, int]:
+        return self.outputs[path], self.outputs[path] * self.width, self.parameters[path]
+
+
+def numbers(outputs: Counter[str], width: int, parameters: ParameterMemory) -> Numbers:
+    found: Counter[str] = Counter()
+    for one in parameters.held:
+        add_to_all(found, one.param.owner.path or one.param.name, one.copies * one.elements)
+    return Numbers(outputs, width, found)
+
+
+def rows(
+    root: Module, parameters: ParameterMemory, step: Schedule, cache: Iterable[Cached], counted: Numbers
+) -> tuple[Row, ...]:
     """A module before what it holds; last what ZeRO's flat buffers add, or vLLM's groups of layers."""
     tally: Tally = {}
     _add_states(tally, parameters)
@@ -54,7 +85,7 @@ def rows(root: Module, parameters: ParameterMemory, step: Schedule, cache: Itera
     for entry in kept:
         if not entry.is_padding:
             _add(tally, entry.module.path, _part(entry), entry.bytes)
-    found = tuple(_rows(root, tally, 1))
+    found = tuple(_rows(root, tally, counted, 1))
     rounding = _rounding(found[0], parameters) if found else ()
     return (*found, *rounding, *_padding(kept))
 
@@ -83,16 +114,18 @@ def _add_states(tally: Tally, parameters: ParameterMemory) -> None:
             _add(tally, path, kind, number // plan.shards_of(one.param) if kind in shared else number)
 
 
-def _rows(module: Module, tally: Tally, above: int) -> Iterator[Row]:
-    parts = tally.get(module.path)
-    if module.is_section or not parts or not any(parts.values()):
+def _rows(module: Module, tally: Tally, counted: Numbers, above: int) -> Iterator[Row]:
+    parts, found = tally.get(module.path, NOTHING), counted.of(module.path)
+    if module.is_section or not (any(parts.values()) or any(found)):
         return
     repeat = above * int(module.repeat)
-    yield Row(module.path or "model", module.title, int(module.repeat), repeat, parts)
+    yield Row(module.path or "model", module.title, int(module.repeat), repeat, parts, "module", *found)
     if not module.path:
-        yield from (Row(name, name, 1, 1, tally[name]) for name in module.params if name in tally)
+        named = (name for name in module.params if name in tally)
+        yield from (Row(name, name, 1, 1, tally[name], "module", *counted.of(name)) for name in named)
+        yield from [Row(INPUT, INPUT, 1, 1, NOTHING, INPUT, *counted.of(INPUT))] if counted.outputs[INPUT] else []
     for child in module.children:
-        yield from _rows(child, tally, repeat)
+        yield from _rows(child, tally, counted, repeat)
 
 
 def _rounding(model: Row, parameters: ParameterMemory) -> Iterator[Row]:
