@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Depth, Format, ModelName, Set, check_names, loaded, show
+from archcalc.cli.options import Depth, Expect, Format, ModelName, Set, check_names, loaded, show, show_expected
 from archcalc.run.options import Options
 
 
@@ -21,9 +21,17 @@ def flops(
     names: Annotated[bool, typer.Option("--names", help="With --explain: names of dims instead of numbers.")] = False,
     depth: Depth = None,
     format: Format = "table",
+    expect: Expect = None,
 ) -> None:
     """FLOPs and bytes moved on each GPU: forward, backward, recomputed, layer by layer and by kind of work."""
     check_names(names, explain, format)
     from archcalc.analyze.flops.answer import flops as counted
 
-    show(counted(loaded(model, set), options, explain=explain, names=names, depth=depth or 4), format)
+    chosen = loaded(model, set)
+    report = counted(chosen, options, explain=explain, names=names, depth=depth or 4)
+    if expect is None:
+        show(report, format)
+        return
+    from archcalc.exercises.expect.of_flops import expect_flops
+
+    show_expected(report, format, expect_flops(chosen, report, expect))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from archcalc.cli.declared import takes_options
-from archcalc.cli.options import Depth, Format, ModelName, Set, Trace, loaded, show
+from archcalc.cli.options import Depth, Expect, Format, ModelName, Set, Trace, loaded, show, show_expected
 from archcalc.run.options import Options
 
 
@@ -21,9 +21,16 @@ def memory(
     depth: Depth = None,
     format: Format = "table",
     trace: Trace = False,
+    expect: Expect = None,
 ) -> None:
     """Memory on each GPU, for inference or training: by part at the peak, and layer by layer."""
     from archcalc.analyze.memory.answer import memory as counted
 
-    report = counted(loaded(model, set, trace=trace), options, timeline=timeline, depth=depth)
-    show(report, format)
+    chosen = loaded(model, set, trace=trace)
+    report = counted(chosen, options, timeline=timeline, depth=depth)
+    if expect is None:
+        show(report, format)
+        return
+    from archcalc.exercises.expect.of_memory import expect_memory
+
+    show_expected(report, format, expect_memory(chosen, report, expect, lambda other: counted(other, options)))

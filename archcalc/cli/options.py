@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,8 @@ import typer
 from archcalc.cli.printing import out
 from archcalc.core.errors import InputError
 from archcalc.render import formats, render
+from archcalc.report.base import Report
+from archcalc.report.expected import Expected, Verdict
 from archcalc.spec.option import declared
 from archcalc.spec.sizes import Sizes
 
@@ -70,6 +73,18 @@ Trace = Annotated[
 ]
 
 
+Expect = Annotated[
+    str | None,
+    typer.Option(
+        "--expect",
+        metavar="N",
+        help="A number to compare with (124M, 3.2GB): says whether it is this figure, or which convention gives it. "
+        "Exit code 1 if it is not the figure.",
+    ),
+]
+NOT_AS_EXPECTED = 1
+
+
 def loaded(model: str, changes: list[str], *, trace: bool = False) -> Model:
     from archcalc.loading import load
 
@@ -80,6 +95,13 @@ def check_names(names: bool, explain: bool, format: str) -> None:
     """Formats for programs have every working; those for people have it with --explain."""
     if names and not explain and format not in ("json", "csv"):
         raise InputError("--names has no effect without --explain", "add --explain", field="--names")
+
+
+def show_expected(report: Report, format: str, expected: Expected | None) -> None:
+    """Print a report with what is said of an expected number, and exit with 1 if that is not its figure."""
+    show(replace(report, expected=expected), format)
+    if expected and expected.verdict is not Verdict.YES:
+        raise typer.Exit(NOT_AS_EXPECTED)
 
 
 def show(report: Any, format: str) -> None:

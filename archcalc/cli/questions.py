@@ -8,6 +8,7 @@ from archcalc.cli.declared import takes_options
 from archcalc.cli.options import (
     Batch,
     Depth,
+    Expect,
     Format,
     ModelName,
     Seq,
@@ -18,6 +19,7 @@ from archcalc.cli.options import (
     check_names,
     loaded,
     show,
+    show_expected,
 )
 from archcalc.run.options import Options
 
@@ -40,6 +42,7 @@ def params(
     src_seq: SrcSeq = None,
     tgt_seq: TgtSeq = None,
     trace: Trace = False,
+    expect: Expect = None,
 ) -> None:
     """Parameter counts, layer by layer; with LoRA or frozen layers also which of them are trained."""
     check_names(names, explain, format)
@@ -47,7 +50,13 @@ def params(
     chosen.workload(batch=batch, seq=seq, src_seq=src_seq, tgt_seq=tgt_seq)
     from archcalc.analyze.adapted import counted
 
-    show(counted(chosen, options, explain=explain, names=names, depth=depth), format)
+    report = counted(chosen, options, explain=explain, names=names, depth=depth)
+    if expect is None:
+        show(report, format)
+        return
+    from archcalc.exercises.expect.of_params import expect_params
+
+    show_expected(report, format, expect_params(chosen, report, expect))
 
 
 def shapes(

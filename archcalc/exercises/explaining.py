@@ -138,6 +138,12 @@ def _in_step(step: Step, mistakes: tuple[Mistake, ...], known: Known) -> OfSteps
             yield slip.value, Explained(mistake.name, slip.sentence)
 
 
+def slips_of(step: Step) -> OfSteps:
+    """What a figure comes to with one common mistake, in its own step or in one below."""
+    yield from _in_step(step, MISTAKES, NOTHING)
+    yield from _below(step, MISTAKES)
+
+
 def _slips(step: Step, mistake: Mistake, known: Known) -> Iterator[Slip]:
     values = {key: value for key, value in known.items() if key != step.key}
     for way in step.every_way:

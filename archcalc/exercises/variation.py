@@ -32,7 +32,7 @@ Change = Callable[[str, int], int]
 
 def data_of(model: Model) -> dict[str, Any]:
     """Every field that was written, in full (no scalar stands for a mapping), and in the order of the file."""
-    fields: dict[str, Any] = model.spec.model_dump(mode="json", exclude_unset=True)
+    fields: dict[str, Any] = model.spec.model_dump(mode="json", exclude_unset=True, exclude_none=True)
     order = [field for field in model.document.data if field in fields]
     return {field: fields[field] for field in (*order, *fields)}
 

@@ -27,6 +27,7 @@ def _blocks(report: Report, shown: Page, picture: str) -> Iterator[str]:
     yield f'<header>\n<p class="kind">archcalc {report.command}</p>\n<h1>{escape(shown.title)}</h1>'
     answer, figures = _answer(shown)
     yield from (f'<p class="answer">{tables.sentence(line)}</p>' for line in answer)
+    yield from (f'<p class="answer">{tables.sentence(line)}</p>' for line in shown.expected)
     yield f'<p class="warning">{escape(shown.scope)}</p>' if shown.scope else ""
     yield "</header>"
     yield tables.figures(figures)

@@ -18,13 +18,19 @@ def render(report: Report, *, width: int) -> str:
     scope = [f"**{_sentence(shown.scope)}**"] if shown.scope else []
     blocks = [
         [f"### {_plain(shown.title)}"],
-        ["  \n".join(_sentence(line) for line in shown.answer)] if shown.answer else [],
+        _lines(shown.answer),
+        _lines(shown.expected),
         scope,
         _figures(shown),
         *(_table(table) for table in shown.tables),
         [f"- {_sentence(str(note))}" for note in shown.notes],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _lines(lines: Sequence[str]) -> list[str]:
+    """Sentences beneath each other, in one paragraph."""
+    return ["  \n".join(map(_sentence, lines))] if lines else []
 
 
 def _figures(shown: Page) -> list[str]:

@@ -23,7 +23,7 @@ def render(report: Report, *, width: int) -> str:
     shown = page(report)
     figures = list(shown.figures)
     answer = _answer(shown, width) or [" ".join((*figure(figures[0]), figures.pop(0).label))]
-    headline = [line for part in (*answer, shown.scope) for line in _headline(part, width)]
+    headline = [line for part in (*answer, *shown.expected, shown.scope) for line in _headline(part, width)]
     worked = textwrap.wrap(shown.worked, width - 2, initial_indent="= ", subsequent_indent="  ")
     fitted = [_fitting(table, width) for table in shown.tables]
     left_out = {column.label: column.about for _, columns in fitted for column in columns}

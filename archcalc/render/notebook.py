@@ -30,7 +30,9 @@ def _picture(report: Report) -> str:
 
 def _blocks(shown: Page, picture: str) -> Iterator[str]:
     yield f"<p><b>{escape(shown.title)}</b></p>"
-    yield from (f"<p>{escape(line)}</p>" for line in (*shown.answer, shown.scope, shown.worked) if line)
+    yield from (
+        f"<p>{escape(line)}</p>" for line in (*shown.answer, *shown.expected, shown.scope, shown.worked) if line
+    )
     if shown.figures:
         yield _table_of(_figure(each) for each in shown.figures)
     yield from [picture] if picture else []

@@ -21,6 +21,7 @@ class Page:
     title: str
     answer: Sequence[str]  # its lines; none where the first figure is the answer
     brief: str  # what may stand for the first of them where that is too long
+    expected: Sequence[str]  # what is said of a number that somebody expected
     scope: str  # what a partial count leaves out; empty where the whole model is counted
     worked: str
     figures: Sequence[Figure]
@@ -34,6 +35,7 @@ def page(report: Report) -> Page:
         title=visible(report.title()),
         answer=[visible(line) for line in answer],
         brief=visible(report.briefly()),
+        expected=[visible(line) for line in (report.expected.lines() if report.expected else ())],
         scope=visible(report.scope.headline()),
         worked=visible(report.worked()),
         figures=[_figure(each) for each in report.figures()],

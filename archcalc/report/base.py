@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from archcalc.core.assumptions import Assumption
 from archcalc.core.count import Count
 from archcalc.core.expression import Leaf
+from archcalc.report.expected import Expected
 from archcalc.report.picture import Picture
 from archcalc.spec.scope import WHOLE, Scope
 
@@ -130,6 +131,7 @@ class Report:
     model: str
     assumptions: tuple[Assumption, ...]
     scope: Scope = field(default=WHOLE, kw_only=True)  # how much of the model is counted
+    expected: Expected | None = field(default=None, kw_only=True)  # a number that it was compared with
 
     def title(self) -> str:
         return self.model

@@ -218,6 +218,14 @@ Sentences = Annotated[tuple[str, ...], BeforeValidator(as_tuple), WithJsonSchema
 Precision = Literal[*PRECISIONS]  # type: ignore[valid-type]
 
 
+class PublishedElsewhere(Node):
+    """A number that was published for a model and is no count of its parameters."""
+
+    main: ClassVar[str] = "parameters"
+    parameters: Parameters = field(..., "The number, with the digits that were printed.", example="117M")
+    of: str = field(..., "Where it was published, and what is known of it.", example="the paper's table 2")
+
+
 class Published(Node):
     """The parameter count that the source publishes: exact, or rounded to the digits it prints."""
 
@@ -232,6 +240,11 @@ class Published(Node):
     )
     differs: str | None = field(
         None, "Why archcalc counts another number than the source publishes.", example="the paper leaves the head out"
+    )
+    elsewhere: Annotated[tuple[PublishedElsewhere, ...], BeforeValidator(as_tuple)] = field(
+        (),
+        "Other numbers that were published for it, though no way of counting gives them.",
+        example={"parameters": "117M", "of": "the paper's table 2"},
     )
 
 

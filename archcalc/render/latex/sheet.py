@@ -40,7 +40,9 @@ def _blocks(report: Report, shown: Page, paper: Paper) -> Iterator[str]:
     figures = list(shown.figures)
     answer = shown.answer or [" ".join((*figure(figures[0]), figures.pop(0).label))]
     yield f"\\subsection*{{\\raggedright {breaking(shown.title)}}}"
-    yield "\\noindent " + " \\\\\n".join(f"\\textbf{{{sentence(line)}}}" for line in (*answer, shown.scope) if line)
+    yield "\\noindent " + " \\\\\n".join(
+        f"\\textbf{{{sentence(line)}}}" for line in (*answer, *shown.expected, shown.scope) if line
+    )
     yield _figures(figures).in_one_piece(paper) if figures else ""
     yield from (_grid(table, symbols).over_pages(paper) for table in shown.tables)
     yield _legend(given, symbols).in_one_piece(paper) if given else ""

@@ -1,0 +1,58 @@
+"""Whether a number that somebody expected is the figure of a report, and if not, which convention makes it so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Verdict(StrEnum):
+    YES = "yes"
+    OTHERWISE = "otherwise"  # by another convention, or another figure of the same answer
+    NO = "no"
+
+
+@dataclass(frozen=True)
+class Convention:
+    """A way of counting, and what it comes to."""
+
+    name: str
+    value: int
+    sentence: str
+
+    def told(self) -> str:
+        return f"{self.sentence} ({self.value:,})"
+
+    def record(self) -> dict[str, Any]:
+        return {"name": self.name, "value": self.value, "sentence": self.sentence}
+
+
+@dataclass(frozen=True)
+class Expected:
+    """`said` is the number as it was typed, `figure` what it was compared with."""
+
+    said: str
+    verdict: Verdict
+    figure: str
+    value: int
+    conventions: tuple[Convention, ...] = ()  # that explain it; or, where none does, the nearest one
+
+    def lines(self) -> list[str]:
+        figure = f"{self.figure} ({self.value:,})"
+        if self.verdict is Verdict.YES:
+            return [f"expected {self.said}: yes, {figure}"]
+        told = [one.told() for one in self.conventions]
+        if self.verdict is Verdict.NO:
+            return [f"expected {self.said}: not {figure}, and no convention that archcalc knows; nearest: {told[0]}"]
+        return [f"expected {self.said}: not {figure}, but {'perhaps ' if len(told) > 1 else ''}{', or '.join(told)}"]
+
+    def record(self) -> dict[str, Any]:
+        conventions = [one.record() for one in self.conventions]
+        return {
+            "said": self.said,
+            "verdict": str(self.verdict),
+            "figure": self.figure,
+            "value": self.value,
+            "conventions": conventions,
+        }
