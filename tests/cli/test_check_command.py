@@ -114,3 +114,13 @@ def test_a_sheet_that_is_a_page_is_one_message(run: Run, folder: Path, sheet: Pa
     answer = run("check", str(folder), "--sheet", str(sheet.with_name("key.md")))
     assert (answer.code, answer.out, "Traceback" in answer.err) == (2, "", False)
     assert "key.md" in answer.err
+
+
+@pytest.mark.parametrize("model", ["textbook", "lenet-5", "sentiment-lstm", "vae-mnist", "word2vec-cbow", "rnnsearch"])
+def test_a_figure_that_nothing_explains_is_wrong_and_no_more(run: Run, tmp_path: Path, model: str) -> None:
+    """Every misreading is tried on every family, whatever it writes in short form."""
+    text = run("worksheet", model, "--answers").out
+    last = next(line.partition(":  # ")[0].strip() for line in reversed(text.splitlines()) if ":  # P" in line)
+    (tmp_path / "a.yaml").write_text(filled(text, **{last: "7"}), "utf-8")
+    answer = run("check", str(tmp_path / "a.yaml"), "--format", "json")
+    assert (answer.code, answer.json["wrong"]) == (1, 1), answer.err

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LONGEST_MESSAGE = 4000  # characters: a message is read by a person
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+CODES = (0, 2)  # answered, or refused
+Codes = tuple[int, ...]
 T = TypeVar("T")
 
 
@@ -47,6 +49,7 @@ class Case:
     folder: Path
     steps: list[str] = field(default_factory=list)
     refused: bool = False
+    codes: Codes = CODES
 
     def __post_init__(self) -> None:
         self.random = Random(f"{self.kind}:{self.seed}")  # of text: the same in every process
@@ -67,7 +70,7 @@ class Case:
             code = _exit_code(arguments)
         answer = Answer(code, _text(out), _text(err))
         self.refused |= code == 2
-        check_answer(answer)
+        check_answer(answer, self.codes)
         return answer
 
     def call(self, words: str, function: Callable[[], T]) -> T | None:
@@ -125,9 +128,9 @@ def _text(stream: Any) -> str:
     return str(stream.buffer.getvalue(), "utf-8")
 
 
-def check_answer(answer: Answer) -> None:
-    if answer.code not in (0, 2):
-        raise Wrong(f"exit code {answer.code}: {answer.err[-3000:]}")
+def check_answer(answer: Answer, codes: Codes = CODES) -> None:
+    if answer.code not in codes:
+        raise Wrong(f"exit code {answer.code}{_raised(answer.err)}: {answer.err[-3000:]}")
     if "Traceback (most recent call last)" in answer.err:
         raise Wrong(answer.err[-3000:])
     if answer.code == 0 and not answer.out.strip():
@@ -138,6 +141,13 @@ def check_answer(answer: Answer) -> None:
         found = _CONTROL.search(_COLOUR.sub("", text))
         if found:
             raise Wrong(f"the control character {found[0]!r} in {text[max(0, found.start() - 60) :][:120]!r}")
+
+
+def _raised(text: str) -> str:
+    """Which error a traceback ends with, and where in archcalc: findings are told apart by it."""
+    places = re.findall(r'File ".*/archcalc/(.+)", line \d+, in (\S+)', text)
+    kinds = re.findall(r"^(\w+(?:Error|Exception|Iteration))\b", text, re.MULTILINE)
+    return f", {kinds[-1]} in {' '.join(places[-1])}" if places and kinds else ""
 
 
 def check_message(text: str) -> None:

@@ -64,7 +64,7 @@ def _place(reason: BaseException) -> str:
     ours = [frame for frame in frames if frame.filename.startswith(_PROJECT)] or frames
     last = ours[-1]
     where = f"{last.filename.removeprefix(_PROJECT).lstrip('/')}:{last.name}"
-    said = "" if isinstance(reason, Hang) else str(reason).split(":")[0][:60]
+    said = "" if isinstance(reason, Hang) else str(reason).split(":")[0][:100]
     return f"{type(reason).__name__} {said} in {where}"
 
 

@@ -1,7 +1,12 @@
-"""What is asked of a model: a command with options drawn at random, most of them sensible, some of them not."""
+"""What is asked of a model: a command with options drawn at random, most of them sensible, some of them not.
+
+Options are those that the command line declares, so that a new one is tried without a line here.
+"""
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -10,95 +15,106 @@ from fuzz.values import WORDS, odd
 
 FORMATS = ("table", "json", "csv", "latex", "markdown")
 SIZES = ("1", "2", "7", "64", "512", "1k", "4Ki", "1e4", "30_000", "1,024")
+FEW = ("1", "1", "2", "2", "3", "4", "8")
 ODD_SIZES = ("0", "-1", "1.5", "1e15", "1e16", "9" * 400, "²", "nan", "1e999", "8q", "")
 NUMBERS = ("bf16", "fp16", "fp32", "fp8")
-Choices = tuple[str, ...]
-
-_SHARED: dict[str, Choices] = {"--format": FORMATS, "--batch": SIZES, "--seq": SIZES}
-_LENGTHS: dict[str, Choices] = {"--src-seq": SIZES, "--tgt-seq": SIZES}
-_TRAINED: dict[str, Choices] = {
-    "--recompute": ("none", "selective", "ops", "full"),
-    "--attention": ("eager", "flash"),
-    "--freeze": ("embedding", "attention", "attention.q", "ffn", "head"),
-    "--lora": ("1", "2", "8", "16"),
-    "--lora-targets": ("q,v", "all", "q", "ffn"),
-}
-_MEMORY: dict[str, Choices] = {
-    "--mode": ("train", "train", "infer"),
-    "--precision": (*NUMBERS, "mixed", "autocast", "master"),
-    "--weights": (*NUMBERS, "int8", "int4", "nf4", "nf4_lightning", "mxfp4", "q4_k_m", "q8_0", "iq2_xs"),
-    "--optimizer": ("sgd", "adamw", "adam8bit", "adafactor", "muon", "lion"),
-    "--accumulate": SIZES,
-    "--loss-chunks": SIZES,
-    "--kv-dtype": ("bf16", "fp8", "q8_0"),
-    "--kv-rule": ("window", "window-1", "window+batch", "full", "vllm"),
-    "--state-dtype": NUMBERS,
-    "--prefill": SIZES,
-    "--overhead": ("0", "1GiB", "500MB"),
-    "--tp": ("1", "2", "3", "8"),
-    "--dp": ("1", "2", "8"),
-    "--zero": ("0", "1", "2", "3"),
-    "--sp": (),
-    "--cp": ("1", "2", "4"),
-    "--pp": ("1", "2", "3"),
-    "--ep": ("1", "2", "4"),
-    "--habit": ("loss=in_place_fp32", "context=a2a", "loss=fp32"),
-    "--code": ("megatron", "megatron", "transformers", "torchtitan", "plain"),
-    "--compile": ("none", "blocks", "all"),
-}
-_TREE: dict[str, Choices] = {"--depth": ("1", "2", "3", "9")}
-_WORKING: dict[str, Choices] = {"--explain": (), "--names": ()}
-
-COMMANDS: dict[str, dict[str, Choices]] = {
-    "params": {**_SHARED, **_LENGTHS, **_TREE, **_WORKING},
-    "shapes": {**_SHARED, **_LENGTHS, **_TREE, "--symbolic": (), "--parameters": ()},
-    "diagram": {
-        **_SHARED, **_LENGTHS, **_TREE, "--symbolic": (), "--format": ("mermaid", "markdown", "svg", "json"),
-    },
-    "flops": {
-        **_SHARED, **_LENGTHS, **_TREE, **_WORKING, **_TRAINED,
-        "--mode": ("train", "prefill", "decode"), "--context": SIZES, "--causal": ("full", "half"), "--tokens": SIZES,
-    },
-    "memory": {**_SHARED, **_LENGTHS, **_TREE, **_TRAINED, **_MEMORY, "--timeline": ()},
-    "fit": {**_SHARED, **_LENGTHS, **_TRAINED, **_MEMORY},
-    "kernel": {"--format": FORMATS, "--seq": SIZES, "--v-dim": SIZES},
-    "compare": {**_SHARED, **_LENGTHS, **_TREE, "--metric": ("params", "flops", "memory")},
-    "plot": {
-        **_SHARED, **_LENGTHS, **_TRAINED, **_MEMORY, "--y": ("memory", "cache,memory", "flops", "params", "weights"),
-        "--by": ("weights", "batch=1,2", "attention", "heads=2,4"), "--gpu": ("rtx-4090", "1GiB"), "--log": ("x", "y"),
-    },
-    "show": {},
-}  # fmt: skip
+STORED = (
+    *NUMBERS,
+    "int8",
+    "int4",
+    "nf4",
+    "nf4_lightning",
+    "mxfp4",
+    "q4_k_m",
+    "q8_0",
+    "iq2_xs",
+    "4bit",
+    "w4a16",
+    "exl2",
+)
 AXES = ("seq=16..256", "batch=1,2,4", "d_model=64,128", "attention=eager,flash", "tp=1,2,3", "heads=1..4", "seq=4..1")
-GPUS = ("rtx-4090", "h100", "24GiB", "8GB", "80GiB")
+GPUS = ("rtx-4090", "h100", "24GiB", "8GB", "80GiB", "2xrtx-3090", "rtx-5070-ti+rtx-5090", "cpu", "m4-max-64gb")
 CHANGES = (
     "d_model=64", "heads=4", "decoder=3", "encoder=2", "vocab=1000", "ffn=128", "precision=bf16", "head=tied",
     "batch=4", "seq=32", "dropout=0", "decoder=2M", "kv_heads=1", "attention.v_dim=128", "ffn.act=relu",
+    "layers[0].conv=8", "layers[-1].linear=9", "layers[99]=relu", "input=64",
 )  # fmt: skip
-_SHARES = {
-    "params": 40, "flops": 12, "memory": 18, "shapes": 8, "diagram": 6, "kernel": 5, "compare": 4, "show": 8, "fit": 2,
-    "plot": 2,
+Choices = tuple[str, ...]
+NAMED: dict[str, Choices] = {  # what an option that takes names is given
+    "--format": FORMATS,
+    "--freeze": ("embedding", "attention", "attention.q", "ffn", "head"),
+    "--lora-targets": ("q,v", "all", "q", "ffn"),
+    "--precision": (*NUMBERS, "mixed", "autocast", "master"),
+    "--optimizer": ("sgd", "adamw", "adam8bit", "adafactor", "muon", "lion"),
+    "--kv-rule": ("window", "window-1", "window+batch", "full", "vllm"),
+    "--kv-dtype": (*STORED, "q5_1", "iq4_nl"),
+    "--habit": ("loss=in_place_fp32", "context=a2a", "loss=fp32"),
+    "--code": ("megatron", "megatron", "transformers", "torchtitan", "torchtitan@2024-12", "plain"),
+    "--engine": ("vllm", "llama.cpp", "sglang", "mlx", "ollama", "transformers", "vllm@0.11", "plain"),
+    "--offload": ("optimizer", "params", "activations,params", "experts", "embedding"),
+    "--overhead": ("0", "1GiB", "500MB"),
+    "--y": ("memory", "cache,memory", "flops", "params", "weights"),
+    "--by": ("weights", "batch=1,2", "attention", "heads=2,4"),
+    "--x": AXES,
+    "--log": ("x", "y"),
+    "--linear": ("x", "y"),
+    "--gpu": GPUS,
+    "--set": CHANGES,
+    "--table": ("weights,context", "batch,weights", "kv-dtype,batch"),
+    "--draft": ("gpt2", "llama-3.2-1b"),
+    "--family": ("transformer", "lstm", "cnn", "vision", "network", "gpt"),
+    "--maker": ("nvidia", "amd", "apple"),
+    "--questions": ("params", "params,shapes", "flops", "memory,params"),
+}
+BY_METAVAR: dict[str, Choices] = {
+    "SIZE": SIZES, "N": FEW, "RANK": FEW, "BYTES": ("0", "1GiB", "500MB"), "FORMAT": STORED, "SHARE": ("0.5", "1"),
 }  # fmt: skip
+LEFT_OUT = {"--trace", "--check", "--force", "--all", "--output", "-o", "--install-completion", "--show-completion"}
+LEFT_OUT |= {"--expect"}  # says that a figure is another by its exit code, too
+USUAL = ("params", "shapes", "diagram", "flops", "memory", "fit", "kernel", "compare", "plot", "show")
+_SHARES = (40, 8, 6, 12, 18, 2, 5, 4, 2, 8)
+
+
+@cache
+def options_of(command: str) -> dict[str, Choices]:
+    """Its options, and what each is given; nothing for a switch."""
+    from typer.main import get_command
+
+    from archcalc.cli.app import app
+
+    whole: Any = get_command(app(command))
+    found = whole.commands[command] if hasattr(whole, "commands") else whole
+    options = [one for one in found.params if one.opts[0].startswith("-") and one.opts[0] not in LEFT_OUT]
+    return {one.opts[0]: _choices(command, one) for one in options}
+
+
+def _choices(command: str, option: Any) -> Choices:
+    name, metavar = option.opts[0], option.metavar or ""
+    if option.is_flag:
+        return ()
+    if command == "diagram" and name == "--format":
+        return ("mermaid", "markdown", "svg", "json")
+    words = tuple(metavar.split("|")) if "|" in metavar else tuple(re.findall(r"[\w.-]+", option.help or "x"))
+    return NAMED.get(name) or BY_METAVAR.get(metavar) or words
 
 
 def ask(case: Case, *model: str, stdin: bytes = b"", oddly: float = 0.02) -> None:
     """One command about the model; `oddly` is how often an option makes no sense."""
-    command = case.random.choices(list(_SHARES), list(_SHARES.values()))[0]
+    command = case.random.choices(USUAL, _SHARES)[0]
     case.command(*line(command, model, case.random, oddly), stdin=stdin, **surroundings(case.random))
 
 
 def line(command: str, model: tuple[str, ...], random: Random, oddly: float) -> list[str]:
     """The command, the model (twice to compare it), and a few of its options."""
-    words = [command, *model, *(model if command == "compare" else ())]
-    named = random.sample(list(COMMANDS[command]), min(len(COMMANDS[command]), random.choice((0, 1, 1, 2, 2, 3, 5))))
+    words, known = [command, *model, *(model if command == "compare" else ())], options_of(command)
+    named = random.sample(list(known), min(len(known), random.choice((0, 1, 1, 2, 2, 3, 5))))
+    if command == "fit" and "--gpu" not in named:
+        named.append("--gpu")  # ten devices take long
+    if command == "plot" and "--x" not in named:
+        named.append("--x")
     for name in named:
-        words += option(name, COMMANDS[command][name], random, oddly)
-    if command == "fit":
-        words += ["--gpu", random.choice(GPUS)]
-    if command == "plot":
-        words += ["--x", random.choice(AXES)]
-    if random.random() < oddly * 3:
-        words += ["--set", random.choice(CHANGES)]
+        if name != "--set" or random.random() < oddly * 10:
+            words += option(name, known[name], random, oddly)
     return words
 
 

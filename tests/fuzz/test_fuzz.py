@@ -26,6 +26,7 @@ SAMPLE = {
     "gguf": 80,
     "devices": 60,
     "own-files": 40,
+    "answers": 30,
     "options": 40,
     "calls": 80,
     "hub": 20,

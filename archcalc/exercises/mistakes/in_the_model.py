@@ -72,15 +72,15 @@ def _inside(value: Any) -> list[tuple[Any, Any]]:
 
 
 def _with(data: Data, places: list[Place], value: Any) -> Data:
-    """A copy with a field changed, or taken out, in these places."""
+    """A copy with a field changed, or taken out, in these places; a value in short form, `ffn: 512`, has no fields."""
     copy = deepcopy(data)
     for *above, name in places:
         node: Any = copy
         for key in above:
             node = node.setdefault(key, {}) if isinstance(node, dict) else node[key]
-        node.pop(name, None)
-        if value is not GONE:
-            node[name] = value
+        if isinstance(node, dict):
+            node.pop(name, None)
+            node |= {} if value is GONE else {name: value}
     return copy
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from fuzz.case import Case
 from fuzz.kinds import (
+    answers,
     calls,
     configs,
     devices,
@@ -36,6 +37,7 @@ KINDS = {
     "gguf": Kind(gguf.run, 8),
     "devices": Kind(devices.run, 4),
     "own-files": Kind(own_files.run, 8),
+    "answers": Kind(answers.run, 5),
     "options": Kind(options.run, 8),
     "calls": Kind(calls.run, 7),
     "hub": Kind(hub.run, 1),

@@ -12,7 +12,8 @@ from fuzz.values import odd
 
 METHODS = ("params", "shapes", "flops", "memory", "kernel", "fit", "load", "set")
 SHARES = (14, 14, 26, 26, 8, 2, 6, 6)
-MODELS = ("textbook", "gpt2", "bert-base")
+MODELS = ("textbook", "gpt2", "bert-base", "lenet-5", "sentiment-lstm")
+NOT_OF_CALLS = ("format", "set", "gpu", "table", "models")
 
 
 def run(case: Case) -> None:
@@ -49,8 +50,8 @@ def _model(name: str) -> Any:
 
 def _arguments(case: Case, method: str) -> dict[str, Any]:
     """Options by the names that the library has for them."""
-    known = {name.removeprefix("--").replace("-", "_"): values for name, values in questions.COMMANDS[method].items()}
-    known.pop("format", None)
+    known = {name.removeprefix("--").replace("-", "_"): values for name, values in questions.options_of(method).items()}
+    known = {name: values for name, values in known.items() if name not in NOT_OF_CALLS}
     names = case.random.sample(list(known), min(len(known), case.random.randint(1, 4)))
     found = {name: _argument(case, known[name]) for name in names}
     if case.chance(0.05):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from archcalc.spec.paths import presets
 from fuzz import questions
 from fuzz.case import Case
 from fuzz.values import WORDS
 
-MODELS = (
-    "textbook", "gpt2", "bert-base", "t5-small", "llama-3-8b", "mamba-130m", "mixtral-8x7b", "whisper-tiny", "vit-base",
-    "deepseek-v2-lite", "gemma-2-9b", "lstm-lm",
-)  # fmt: skip
-ODDLY = 0.35
+ODDLY = (0.02, 0.35)
+SHARES = {
+    "params": 20, "shapes": 12, "diagram": 8, "flops": 18, "memory": 24, "fit": 2, "kernel": 8, "compare": 6, "plot": 2,
+    "show": 6, "worksheet": 3, "explain": 3, "gpus": 3, "presets": 2, "report": 1,
+}  # fmt: skip
+NOT_OF_MODELS = {"explain": "window", "gpus": "h100", "presets": None}  # what is asked in the place of a model
 
 
 def run(case: Case) -> None:
-    model = case.random.choice(_presets())
+    model = case.random.choice(sorted(presets()))
     if case.chance(0.05):
         model = case.random.choice(WORDS).replace("\0", "0").encode("utf-8", "replace").decode()
     words = _line(case, model)
@@ -24,11 +26,6 @@ def run(case: Case) -> None:
 
 
 def _line(case: Case, model: str) -> list[str]:
-    command = case.random.choices(list(questions.COMMANDS), (20, 12, 8, 18, 24, 1, 10, 6, 2, 9))[0]
-    return questions.line(command, (model,), case.random, ODDLY)
-
-
-def _presets() -> list[str]:
-    from archcalc.spec.paths import presets
-
-    return [name for name in MODELS if name in presets()]
+    command = case.random.choices(list(SHARES), list(SHARES.values()))[0]
+    about = NOT_OF_MODELS.get(command, model)
+    return questions.line(command, (about,) if about else (), case.random, case.random.choice(ODDLY))
