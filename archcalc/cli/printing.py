@@ -87,11 +87,11 @@ def harmless(text: str, kept: str = "\n\t") -> str:
     return UNSEEN.sub(lambda found: found[0] if found[0] in kept else escaped(found[0]), text)
 
 
-def out(text: str) -> None:
-    """Print an answer."""
+def out(text: str, kept: str = "") -> None:
+    """Print an answer; `kept` are signs without a form that its language needs."""
     if sys.stdout is None:
         raise InputError("standard output is closed", "redirect it to a file: > answer.txt")
-    styled = harmless(text, "\n\t" + MARKS)
+    styled = harmless(text, "\n\t" + MARKS + kept)
     print(on_terminal(styled) if colour.wanted() else unstyled(styled), flush=True)
 
 

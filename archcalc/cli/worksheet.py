@@ -49,6 +49,7 @@ def worksheet(
             "--output", "-o", metavar="PATH", help="A folder, or a file for the page: writes page, key and answers."
         ),
     ] = None,
+    lang: Annotated[str, typer.Option("--lang", metavar="CODE", help="The language of page and key: en, fa.")] = "en",
     key: Annotated[bool, typer.Option("--key", help="Print the key instead of the page.")] = False,
     answers: Annotated[bool, typer.Option("--answers", help="Print the file of answers to fill in.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
@@ -58,6 +59,7 @@ def worksheet(
     Prints the page; with -o it writes page, key and ANSWERS.yaml, which `archcalc check` marks.
     """
     from archcalc.exercises.answers import written
+    from archcalc.exercises.phrases import UNSEEN_SIGNS
     from archcalc.exercises.sheet import worksheet as made
     from archcalc.render.worksheet import rendered
 
@@ -65,9 +67,10 @@ def worksheet(
     chosen = _format(format, output)
     sheet = made(loaded(model, set), seed=seed, questions=asked, depth=depth)
     if output is None:
-        out((written(sheet) if answers else rendered(sheet, chosen, key=key)).rstrip("\n"))
+        page = written(sheet) if answers else rendered(sheet, chosen, key=key, lang=lang)
+        out(page.rstrip("\n"), kept="" if answers else UNSEEN_SIGNS)
         return
-    _write(sheet, Path(output), chosen, force=force)
+    _write(sheet, Path(output), chosen, lang, force=force)
 
 
 def _format(format: str | None, output: str | None) -> str:
@@ -85,14 +88,15 @@ def _format(format: str | None, output: str | None) -> str:
     return format
 
 
-def _write(sheet: Sheet, where: Path, format: str, *, force: bool) -> None:
+def _write(sheet: Sheet, where: Path, format: str, lang: str, *, force: bool) -> None:
     """All three files or none: each is looked at before the first is written."""
     from archcalc.cli.new_file import check_free, write
     from archcalc.exercises.answers import written
     from archcalc.render.worksheet import rendered
 
     page, key, answers = _paths(where, format)
-    texts = {page: rendered(sheet, format), key: rendered(sheet, format, key=True), answers: written(sheet)}
+    pages = {page: rendered(sheet, format, lang=lang), key: rendered(sheet, format, key=True, lang=lang)}
+    texts = {**pages, answers: written(sheet)}
     for path in texts:
         check_free(path, replace=force)
     for path, text in texts.items():

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.exercises.answers import Filled
 from archcalc.exercises.explaining import Explanations
+from archcalc.exercises.language import SOURCE, language
 from archcalc.exercises.marking import Mark, Standing, marked
-from archcalc.exercises.sheet import TASKS
 from archcalc.report.base import SCHEMA_VERSION, Column, Flag, Line, Report, Table, Tone
 
 FLAGS: dict[Standing, Flag] = {
@@ -94,7 +94,7 @@ class CheckReport(Report):
 
     def _lines(self) -> Iterator[Line]:
         for question, marks in groupby(self.marks, key=lambda mark: mark.blank.question):
-            yield Line((TASKS[question][0], ""), heading=True)
+            yield Line((language(SOURCE).title(question), ""), heading=True)
             yield from (_line(mark) for mark in marks)
 
     def record(self) -> dict[str, Any]:

@@ -37,8 +37,6 @@ class Section:
     """The blanks of one question."""
 
     question: str
-    title: str
-    task: str  # what is to be counted, and by which convention
     blanks: tuple[Blank, ...]
 
 
@@ -55,12 +53,11 @@ class Sheet:
         return self.model.name
 
     @property
-    def described(self) -> str:
-        """The model and its input in a sentence."""
+    def sizes(self) -> dict[str, int]:
+        """Of the input: batch, and the lengths that may be chosen."""
         work, limits = self.model.workload(), self.model.resolved.lengths
         chosen = {name: length for name, length in work.lengths.items() if not limits[name].fixed}
-        lengths = "".join(f", {name} {length:,}" for name, length in chosen.items())
-        return f"Family: {self.model.kind}. Input: batch {work.batch:,}{lengths}."
+        return {"batch": work.batch, **chosen}
 
     @property
     def given(self) -> list[Given]:
@@ -81,7 +78,7 @@ class Sheet:
     @property
     def sections(self) -> list[Section]:
         grouped = groupby(self.blanks, key=lambda blank: blank.question)
-        return [Section(question, *TASKS[question], tuple(found)) for question, found in grouped]
+        return [Section(question, tuple(found)) for question, found in grouped]
 
 
 def sizes_of(root: Module) -> dict[str, int]:
@@ -151,22 +148,3 @@ def _words(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(str(one) if isinstance(one, int) else _words(one) for one in value)}]"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-TASKS = {
-    "params": (
-        "Parameters",
-        "How many parameters? Write a whole number or its working, such as 12 × (64 × 48 + 48). Weights that are used "
-        "twice count once.",
-    ),
-    "shapes": (
-        "Shapes",
-        "The shape of every signal of the forward pass, batch first where it has one, such as 8 × 100 × 64.",
-    ),
-    "flops": (
-        "FLOPs of the forward pass",
-        "Matrix products of the whole batch, two FLOPs for each multiplication with its addition; masked scores are "
-        "computed too, and additions of biases, norms and activations are left out.",
-    ),
-    "memory": ("Memory", "In bytes, as a whole number or its working."),
-}

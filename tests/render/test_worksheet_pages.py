@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from support.filled_sheets import sheet_of
-from support.latex_engine import compiled, needs_engine
+from support.latex_engine import compiled, needs_engine, needs_xepersian
 
 import archcalc
 from archcalc.exercises.sheet import Sheet, worksheet
@@ -31,6 +31,19 @@ def hostile() -> Sheet:
 def test_the_latex_compiles_and_fits_the_page(model: str, key: bool, tmp_path: Path) -> None:
     sheet = worksheet(archcalc.load(model), seed=1, questions=EVERY)
     compiled(rendered(sheet, "latex", key=key), tmp_path)
+
+
+@needs_xepersian
+@pytest.mark.parametrize("key", [False, True])
+@pytest.mark.parametrize("model", ["textbook", "luong"])
+def test_persian_compiles_by_xelatex(model: str, key: bool, tmp_path: Path) -> None:
+    sheet = worksheet(archcalc.load(model), seed=1, questions=EVERY)
+    compiled(rendered(sheet, "latex", key=key, lang="fa"), tmp_path, "xelatex")
+
+
+@needs_xepersian
+def test_a_name_is_no_latex_in_persian_either(tmp_path: Path) -> None:
+    assert "passwd" not in compiled(rendered(hostile(), "latex", lang="fa"), tmp_path, "xelatex")
 
 
 @needs_engine

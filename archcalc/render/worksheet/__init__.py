@@ -5,15 +5,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+from archcalc.exercises.language import SOURCE, language
 from archcalc.render.worksheet.page import key_page, student_page
 
 if TYPE_CHECKING:
     from archcalc.exercises.sheet import Sheet
 
 
-def rendered(sheet: Sheet, format: str, *, key: bool = False) -> str:
+def rendered(sheet: Sheet, format: str, *, key: bool = False, lang: str = SOURCE) -> str:
     """The page for students, or the key: the same questions with their answers and how they are worked out."""
-    page = key_page(sheet) if key else student_page(sheet)
+    page = (key_page if key else student_page)(sheet, language(lang))
     text = importlib.import_module(f"archcalc.render.worksheet.{format}").render(page)
     assert isinstance(text, str)
     return text

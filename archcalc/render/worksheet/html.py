@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 
+from archcalc.exercises.phrases import CLOSE, OPEN
 from archcalc.render.worksheet.page import Cells, Grid, Page, Part
 
 _CODE = re.compile("`([^`]+)`")
@@ -23,14 +24,14 @@ h2 { font-size: 1.15rem; margin: 2.2rem 0 .3rem; }
 .sign span + span { flex: 1; }
 p { margin: .3rem 0 .8rem; }
 .task, .notes { color: var(--soft); }
-.notes { padding-left: 1.2rem; margin: .8rem 0 0; }
+.notes { padding-inline-start: 1.2rem; margin: .8rem 0 0; }
 table { border-collapse: collapse; width: 100%; }
-th { color: var(--soft); font-size: .78rem; font-weight: 600; text-align: left; padding: .2rem .5rem; }
+th { color: var(--soft); font-size: .78rem; font-weight: 600; text-align: start; padding: .2rem .5rem; }
 td { border-top: 1px solid var(--rule); padding: .32rem .5rem; vertical-align: top; }
 td:first-child { color: var(--accent); font-weight: 600; white-space: nowrap; width: 2.6rem; }
 tr { break-inside: avoid; }
 .open td { height: 2.5rem; vertical-align: middle; }
-.open td:nth-child(n+3) { border-left: 1px solid var(--rule); }
+.open td:nth-child(n+3) { border-inline-start: 1px solid var(--rule); }
 .open td:nth-child(2) { width: 34%; }
 .open td:last-child { width: 24%; background: var(--tint); }
 .open.brief td:nth-child(2) { width: auto; }
@@ -38,14 +39,19 @@ tr { break-inside: avoid; }
 .solved td { font-variant-numeric: tabular-nums; }
 .solved td:nth-child(2) { width: 30%; }
 .solved td:nth-child(3) { color: var(--soft); font-size: .88rem; overflow-wrap: anywhere; }
-.solved td:last-child { font-weight: 600; text-align: right; white-space: nowrap; }
-.solved th:last-child { text-align: right; }
+.solved td:last-child { font-weight: 600; text-align: end; white-space: nowrap; }
+.solved th:last-child { text-align: end; }
 .givens { background: var(--tint); border: 1px solid var(--rule); font-size: .92rem; }
 .givens td { padding: .14rem .7rem; border-top: 0; overflow-wrap: anywhere; }
 .givens td:first-child { color: var(--ink); font-weight: 400; white-space: nowrap; width: 9rem; }
 .givens td:nth-child(2) { font-weight: 600; font-variant-numeric: tabular-nums; width: 9rem; }
 .givens td.long { width: auto; }
 .givens td:nth-child(3) { color: var(--soft); font-size: .84rem; }
+[dir="rtl"] body { line-height: 1.75;
+  font-family: Vazirmatn, "Noto Naskh Arabic", "Segoe UI", Tahoma, Amiri, sans-serif; }
+[dir="rtl"] .kind { letter-spacing: 0; font-size: .95rem; }
+[dir="rtl"] th { font-size: .86rem; }
+[dir="rtl"] code { font-size: .92em; }
 @page { margin: 16mm 15mm; }
 @media print {
   body { max-width: none; padding: 0; font-size: 10.5pt; }
@@ -62,16 +68,18 @@ def render(page: Page) -> str:
 
 
 def _lines(page: Page) -> Iterator[str]:
-    title = escape(page.title)
-    yield '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">'
+    title, language = _text(page.title), page.language
+    direction = f' dir="{language.direction}"' if language.direction != "ltr" else ""
+    yield f'<!DOCTYPE html>\n<html lang="{language.code}"{direction}>\n<head>\n<meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{escape(page.kind)}: {title}</title>\n<style>{STYLE}</style>\n</head>\n<body>"
-    sign = '<div class="sign"><span>Name</span><span>Date</span></div>' if page.to_sign else ""
-    yield f'<header>\n<div class="kind">{escape(page.kind)}</div>\n<h1>{title}</h1>\n{sign}</header>'
-    yield f"<p>{escape(page.described)}</p>"
+    yield f"<title>{_bare(page.kind)}: {_bare(page.title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>"
+    names = "".join(f"<span>{_text(language.text(key))}</span>" for key in ("name", "date"))
+    sign = f'<div class="sign">{names}</div>' if page.to_sign else ""
+    yield f'<header>\n<div class="kind">{_text(page.kind)}</div>\n<h1>{title}</h1>\n{sign}</header>'
+    yield f"<p>{_text(page.described)}</p>"
     yield from _givens(page.givens)
     if page.conventions:
-        yield f'<ul class="notes">{"".join(f"<li>{escape(line)}</li>" for line in page.conventions)}</ul>'
+        yield f'<ul class="notes">{"".join(f"<li>{_text(line)}</li>" for line in page.conventions)}</ul>'
     for part in page.parts:
         yield from _part(part)
     yield "</body>\n</html>"
@@ -91,7 +99,7 @@ def _given(row: Cells) -> str:
 
 
 def _part(part: Part) -> Iterator[str]:
-    yield f'<section>\n<h2>{escape(part.title)}</h2>\n<p class="task">{escape(part.task)}</p>'
+    yield f'<section>\n<h2>{_text(part.title)}</h2>\n<p class="task">{_text(part.task)}</p>'
     width = " brief" if len(part.grid.heads) < 4 else ""
     yield f'<table class="{"open" if part.grid.roomy else "solved"}{width}">'
     yield f"<thead>{_row(part.grid.heads, 'th')}</thead>\n<tbody>"
@@ -104,4 +112,14 @@ def _row(cells: Cells, tag: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return _CODE.sub(r"<code>\1</code>", escape(text)).replace("\n", "<br>")
+    return _CODE.sub(r"<code>\1</code>", _text(text)).replace("\n", "<br>")
+
+
+def _text(text: str) -> str:
+    """With the pieces that are read from left to right as such."""
+    return escape(text).replace(OPEN, '<bdi dir="ltr">').replace(CLOSE, "</bdi>")
+
+
+def _bare(text: str) -> str:
+    """Without marks, where no markup may stand."""
+    return escape(text.replace(OPEN, "").replace(CLOSE, ""))

@@ -1,22 +1,24 @@
-r"""A worksheet as a complete LaTeX document on A4, for pdflatex."""
+r"""A worksheet as a complete LaTeX document on A4: for pdflatex, or for xelatex in a language from right to left."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
+from archcalc.exercises.language import Language
 from archcalc.render.latex.sheet import PACKAGES
 from archcalc.render.latex.text import breaking, sentence, text
+from archcalc.render.worksheet.latex_rtl import packages_of, said
 from archcalc.render.worksheet.page import Cells, Grid, Page, Part
 
-PREAMBLE = [
-    "\\documentclass[a4paper,10pt]{article}",
-    "\\usepackage[margin=20mm]{geometry}",
+Writer = Callable[[str], str]
+START = ["\\documentclass[a4paper,10pt]{article}", "\\usepackage[margin=20mm]{geometry}"]
+COLUMNS = [
     f"\\usepackage{{{','.join(PACKAGES)}}}",
     "\\setlength{\\parindent}{0pt}",
     "\\setlength{\\LTleft}{0pt}",
     "\\setlength{\\LTpre}{4pt}",
     "\\newcolumntype{Q}[1]{>{\\raggedright\\arraybackslash}p{#1\\linewidth}}",
-    "\\begin{document}",
 ]
 OPEN, SOLVED = 1.9, 1.15  # the height of rows: people write into open ones
 GIVENS = (0.2, 0.2, 0.52)  # shares of the line, for each column
@@ -24,50 +26,59 @@ WIDTHS = {3: (0.06, 0.5, 0.36), 4: (0.06, 0.3, 0.36, 0.2)}
 
 
 def render(page: Page) -> str:
-    return "\n".join([*PREAMBLE, *_body(page), "\\end{document}"]) + "\n"
+    is_plain = page.language.direction == "ltr"
+    packages = [] if is_plain else packages_of(page.language)
+    body = _Body(page.language, *((breaking, sentence, text) if is_plain else (said, said, said))).lines(page)
+    return "\n".join([*START, *COLUMNS, *packages, "\\begin{document}", *body, "\\end{document}"]) + "\n"
 
 
-def _body(page: Page) -> Iterator[str]:
-    yield f"{{\\Large\\bfseries\\raggedright {breaking(f'{page.kind}: {page.title}')}\\par}}"
-    if page.to_sign:
-        yield "\\bigskip Name: \\hrulefill\\quad Date: \\makebox[35mm]{\\hrulefill}\\par"
-    yield f"\\bigskip {sentence(page.described)}\\par\\medskip"
-    yield _table(page.givens, GIVENS)
-    if page.conventions:
-        items = "\n".join(f"\\item {sentence(line)}" for line in page.conventions)
-        yield f"\\begin{{itemize}}\\setlength{{\\itemsep}}{{0pt}}\n{items}\n\\end{{itemize}}"
-    for part in page.parts:
-        yield from _part(part)
+@dataclass(frozen=True)
+class _Body:
+    """How names, sentences and titles are written."""
 
+    language: Language
+    name: Writer
+    sentence: Writer
+    title: Writer
 
-def _part(part: Part) -> Iterator[str]:
-    yield f"\\section*{{{text(part.title)}}}"
-    yield f"{sentence(part.task)}\\par"
-    yield _table(part.grid, WIDTHS[len(part.grid.heads)])
+    def lines(self, page: Page) -> Iterator[str]:
+        yield f"{{\\Large\\bfseries\\raggedright {self.name(f'{page.kind}: {page.title}')}\\par}}"
+        if page.to_sign:
+            name, date = (self.name(self.language.text(key)) for key in ("name", "date"))
+            yield f"\\bigskip {name}: \\hrulefill\\quad {date}: \\makebox[35mm]{{\\hrulefill}}\\par"
+        yield f"\\bigskip {self.sentence(page.described)}\\par\\medskip"
+        yield self._table(page.givens, GIVENS)
+        if page.conventions:
+            items = "\n".join(f"\\item {self.sentence(line)}" for line in page.conventions)
+            yield f"\\begin{{itemize}}\\setlength{{\\itemsep}}{{0pt}}\n{items}\n\\end{{itemize}}"
+        for part in page.parts:
+            yield from self._part(part)
 
+    def _part(self, part: Part) -> Iterator[str]:
+        yield f"\\section*{{{self.title(part.title)}}}"
+        yield f"{self.sentence(part.task)}\\par"
+        yield self._table(part.grid, WIDTHS[len(part.grid.heads)])
 
-def _table(grid: Grid, shares: tuple[float, ...]) -> str:
-    line = "|" if grid.roomy else ""  # between the columns that people write into
-    columns = "".join(f"{line if place > 1 else ''}Q{{{share}}}" for place, share in enumerate(shares))
-    rules = ["\\hline"] * 3 if grid.roomy else ["\\toprule", "\\midrule", "\\bottomrule"]
-    heads = f"{rules[0]}\n{_row(grid.heads)}\n{rules[1]}\\endhead\n{rules[2]}\\endlastfoot"
-    written = _given if shares is GIVENS else _row
-    rows = ("\n\\hline\n" if grid.roomy else "\n").join(map(written, grid.rows))
-    table = f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n{heads}\n{rows}\n\\end{{longtable}}"
-    return f"{{\\small\\renewcommand{{\\arraystretch}}{{{OPEN if grid.roomy else SOLVED}}}\n{table}}}"
+    def _table(self, grid: Grid, shares: tuple[float, ...]) -> str:
+        line = "|" if grid.roomy else ""  # between the columns that people write into
+        columns = "".join(f"{line if place > 1 else ''}Q{{{share}}}" for place, share in enumerate(shares))
+        rules = ["\\hline"] * 3 if grid.roomy else ["\\toprule", "\\midrule", "\\bottomrule"]
+        heads = f"{rules[0]}\n{self._row(grid.heads)}\n{rules[1]}\\endhead\n{rules[2]}\\endlastfoot"
+        written = self._given if shares is GIVENS else self._row
+        rows = ("\n\\hline\n" if grid.roomy else "\n").join(map(written, grid.rows))
+        table = f"\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n{heads}\n{rows}\n\\end{{longtable}}"
+        return f"{{\\small\\renewcommand{{\\arraystretch}}{{{OPEN if grid.roomy else SOLVED}}}\n{table}}}"
 
+    def _given(self, cells: Cells) -> str:
+        """A value without a meaning beside it has that room too."""
+        name, value, meaning = cells
+        if meaning:
+            return self._row(cells)
+        room = GIVENS[1] + GIVENS[2]
+        return f"{self._cell(name)} & \\multicolumn{{2}}{{Q{{{room}}}@{{}}}}{{{self._cell(value)}}} \\\\"
 
-def _given(cells: Cells) -> str:
-    """A value without a meaning beside it has that room too."""
-    name, value, meaning = cells
-    if meaning:
-        return _row(cells)
-    return f"{_cell(name)} & \\multicolumn{{2}}{{Q{{{GIVENS[1] + GIVENS[2]}}}@{{}}}}{{{_cell(value)}}} \\\\"
+    def _row(self, cells: Cells) -> str:
+        return f"{' & '.join(map(self._cell, cells))} \\\\"
 
-
-def _row(cells: Cells) -> str:
-    return f"{' & '.join(map(_cell, cells))} \\\\"
-
-
-def _cell(words: str) -> str:
-    return "\\newline ".join(sentence(line) for line in words.split("\n"))
+    def _cell(self, words: str) -> str:
+        return "\\newline ".join(self.sentence(line) for line in words.split("\n"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from archcalc.exercises.language import Language
+from archcalc.exercises.phrases import AS_BEFORE, CLOSE, FROM_LEFT, OPEN
 from archcalc.render.worksheet.page import Grid, Page, Part
 
 _MARKS = re.compile(r"[\\*|\[\]]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)")
@@ -13,14 +15,18 @@ ROOM = "&emsp;" * 6  # in a cell that people write into
 def render(page: Page) -> str:
     conventions = [f"- {_plain(line)}" for line in page.conventions]
     blocks = [
-        [f"# {page.kind}: {_plain(page.title)}"],
-        ["Name: ____________________ Date: ____________"] if page.to_sign else [],
+        [f"# {_plain(page.kind)}: {_plain(page.title)}"],
+        _sign(page.language) if page.to_sign else [],
         [_plain(page.described)],
         _grid(page.givens),
         conventions,
         *(block for part in page.parts for block in _part(part)),
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _sign(language: Language) -> list[str]:
+    return [f"{language.text('name')}: ____________________ {language.text('date')}: ____________"]
 
 
 def _part(part: Part) -> list[list[str]]:
@@ -34,7 +40,8 @@ def _grid(grid: Grid) -> list[str]:
 
 def _plain(text: str) -> str:
     """Nothing but `commands` is taken for markup."""
-    return _MARKS.sub(lambda found: f"\\{found[0]}", text).replace("\n", "<br>")
+    escaped = _MARKS.sub(lambda found: f"\\{found[0]}", text).replace("\n", "<br>")
+    return escaped.replace(OPEN, FROM_LEFT).replace(CLOSE, AS_BEFORE)
 
 
 def _row(cells: list[str]) -> str:

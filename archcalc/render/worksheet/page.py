@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from archcalc.core.visible import visible
+from archcalc.exercises.language import Language
+from archcalc.exercises.sheet import sizes_of
 
 if TYPE_CHECKING:
     from archcalc.exercises.blanks import Blank
-    from archcalc.exercises.sheet import Section, Sheet
+    from archcalc.exercises.sheet import Given, Section, Sheet
 
+_NAME = re.compile(r"[^\W\d]\w*")
+
+Names = frozenset[str]  # of sizes, as the model's dims are called
 Cells = tuple[str, ...]  # a cell may have several lines
 
 
@@ -32,6 +39,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Page:
+    language: Language
     kind: str  # Worksheet, Key
     title: str
     described: str
@@ -41,46 +49,73 @@ class Page:
     to_sign: bool  # lines for a name and a date
 
 
-def student_page(sheet: Sheet) -> Page:
-    parts = tuple(_part(section, _open(section)) for section in sheet.sections)
-    return _page(sheet, "Worksheet", parts, to_sign=True)
+def student_page(sheet: Sheet, language: Language) -> Page:
+    return _page(sheet, language, "worksheet", _open)
 
 
-def key_page(sheet: Sheet) -> Page:
-    parts = tuple(_part(section, _solved(section)) for section in sheet.sections)
-    return _page(sheet, "Key", parts, to_sign=False)
+def key_page(sheet: Sheet, language: Language) -> Page:
+    return _page(sheet, language, "key", _solved)
 
 
-def _page(sheet: Sheet, kind: str, parts: tuple[Part, ...], *, to_sign: bool) -> Page:
-    givens = Grid(("given", "value", "meaning"), tuple(tuple(map(visible, one)) for one in sheet.given))
-    conventions = tuple(map(visible, sheet.conventions))
-    return Page(kind, visible(sheet.title), visible(sheet.described), givens, conventions, parts, to_sign)
+def _page(sheet: Sheet, language: Language, kind: str, grid: Callable[[Section, Language, Names], Grid]) -> Page:
+    names = frozenset(name for key in sizes_of(sheet.model.build()) for name in _NAME.findall(key))
+    parts = tuple(_part(section, grid(section, language, names), language) for section in sheet.sections)
+    rows = tuple(_given(one, language) for one in sheet.given)
+    return Page(
+        language=language,
+        kind=language.text(kind),
+        title=language.code_piece(visible(sheet.title)),
+        described=_described(sheet, language),
+        givens=Grid(tuple(map(language.text, ("given", "value", "meaning"))), rows),
+        conventions=tuple(language.note(visible(one)) for one in sheet.conventions),
+        parts=parts,
+        to_sign=kind == "worksheet",
+    )
 
 
-def _part(section: Section, grid: Grid) -> Part:
-    return Part(section.title, section.task, grid)
+def _described(sheet: Sheet, language: Language) -> str:
+    """The model and its input in a sentence."""
+    sizes = (f"{language.label(name)} {language.code_piece(f'{size:,}')}" for name, size in sheet.sizes.items())
+    family = language.label(visible(sheet.model.kind))
+    return language.text("described", family=family, sizes=language.text("comma").join(sizes))
 
 
-def _open(section: Section) -> Grid:
+def _given(given: Given, language: Language) -> Cells:
+    field, value, meaning = map(visible, given)
+    return language.code_piece(field), language.value(value), language.meaning(meaning)
+
+
+def _part(section: Section, grid: Grid, language: Language) -> Part:
+    return Part(language.title(section.question), language.task(section.question), grid)
+
+
+def _open(section: Section, language: Language, _: Names) -> Grid:
     """Shapes need no working."""
-    heads = ("", "figure", "answer") if section.question == "shapes" else ("", "figure", "working", "answer")
-    blank: Cells = ("",) * (len(heads) - 2)
-    rows = tuple((one.number, visible(one.label), *blank) for one in section.blanks)
-    return Grid(heads, rows, roomy=True)
+    names = ("figure", "answer") if section.question == "shapes" else ("figure", "working", "answer")
+    blank: Cells = ("",) * (len(names) - 1)
+    rows = tuple((*_named(one, language), *blank) for one in section.blanks)
+    return Grid(("", *map(language.text, names)), rows, roomy=True)
 
 
-def _solved(section: Section) -> Grid:
-    rows = tuple((one.number, visible(one.label), _working(one), _answer(one)) for one in section.blanks)
-    return Grid(("", "figure", "working", "answer"), rows)
+def _solved(section: Section, language: Language, names: Names) -> Grid:
+    rows = tuple(
+        (*_named(one, language), _working(one, language, names), language.code_piece(_answer(one)))
+        for one in section.blanks
+    )
+    return Grid(("", *map(language.text, ("figure", "working", "answer"))), rows)
 
 
-def _working(blank: Blank) -> str:
-    """By the names of the sizes, where that says more than the numbers, and in numbers."""
+def _named(blank: Blank, language: Language) -> Cells:
+    return language.code_piece(blank.number), language.label(visible(blank.label))
+
+
+def _working(blank: Blank, language: Language, names: Names) -> str:
+    """By the names of the sizes, where that says more than the numbers, and in numbers; names of layers are English."""
     lines = blank.working.split("\n")
     words = blank.step.count.worked(names=True) if blank.step else blank.working
-    if words != blank.working:
+    if words != blank.working and (language.is_source or names.issuperset(_NAME.findall(words))):
         lines = [words, f"= {blank.working}"]
-    return "\n".join(map(visible, lines))
+    return "\n".join(language.code_piece(visible(line)) for line in lines)
 
 
 def _answer(blank: Blank) -> str:
