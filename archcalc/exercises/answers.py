@@ -27,7 +27,8 @@ from archcalc.spec.yaml_writer import to_yaml
 FIELDS = ("worksheet", "seed", "student", FIELD, "questions", "depth", "model", "answers")
 VERSION = 1
 _PLAIN = re.compile(r"[A-Za-z][\w.-]*")  # a name that YAML takes as it is
-_CELL = re.compile(r"(?P<name>\s+[^\s#'\"][^:]*:|\s+\"[^\"]*\":) *(?P<said>[^\s#].*?)(?P<comment>\s+# \D\d+ .*)?")
+_CELL = re.compile(r"(?P<name>\s+[^\s#'\"][^:]*:|\s+\"[^\"]*\":)[ \t]*(?P<said>[^\s#].*?)(?P<comment>\s+# \D\d+ .*)?")
+_CONTROL = re.compile(r"[^\t\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 Place = tuple[str, str]  # of a blank: its question and name
 HOW = (
     "Numbers as 36864, 36,864 or 12 * (64*48 + 48); shapes as 8 x 100 x 64. Leave open what you skip.",
@@ -101,8 +102,9 @@ def document(raw: bytes, name: str) -> Document:
 
 
 def _quoted(text: str) -> str:
+    """Every cell between quotes, without the characters that no YAML may have."""
     before, heading, answers = text.partition("\nanswers:")
-    return before + heading + "\n".join(map(_quoted_line, answers.split("\n")))
+    return before + heading + "\n".join(_quoted_line(_CONTROL.sub("", line)) for line in answers.split("\n"))
 
 
 def _quoted_line(line: str) -> str:

@@ -79,7 +79,8 @@ def test_a_shape_as_students_write_it(blank: str, answer: str, standing: Standin
 
 
 @pytest.mark.parametrize(
-    "broken", ["2: 3", "*foo", "[32, 4", "{", "'open", "@5", "%", "!tag 5", "a: b: c", "| 5", "> 3"]
+    "broken",
+    ["2: 3", "*foo", "[32, 4", "{", "'open", "@5", "%", "!tag 5", "a: b: c", "| 5", "> 3", "\t]", "5 \x1b[31m"],
 )
 def test_an_answer_that_is_no_yaml_stops_no_other(broken: str) -> None:
     text = with_answers(sheet_of("textbook", "params"), {"model": broken})

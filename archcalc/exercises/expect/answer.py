@@ -31,11 +31,12 @@ class Tier(NamedTuple):
     pairs: bool = False  # two of them may come together
 
 
-def expected(asked: Asked, figures: Sequence[Candidate], tiers: Iterable[Tier]) -> Expected:
-    """The first of `figures` is what was asked about; the others are printed beside it."""
+def expected(asked: Asked, figures: Sequence[Candidate], tiers: Iterable[Tier], *, leading: int = 1) -> Expected:
+    """The `leading` ones of `figures` are the answer; the others are printed beside it."""
     main, *others = figures
-    if _agrees(asked, main):
-        return _told(asked, Verdict.YES, main, [])
+    for one in figures[:leading]:
+        if _agrees(asked, one):
+            return _told(asked, Verdict.YES, one, [])
     seen: list[Candidate] = [main, *others]
     found: list[Candidate] = []
     for match in _searches(asked, main, others, tiers, seen):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from archcalc.model import Model
 
 MANY = 4  # digits of a number that single layers are looked at for
-SCORES, HEAD = "attention scores", "head"  # kinds of work in the report
+SCORES, HEADS = "attention scores", ("head", "classifier")  # kinds of work in the report
 
 
 def expect_flops(model: Model, report: FlopsReport, text: str) -> Expected:
@@ -31,17 +31,20 @@ def expect_flops(model: Model, report: FlopsReport, text: str) -> Expected:
         Tier(lambda: [_as_macs(one) for one in _parts(model, report)], digits=MANY),
         Tier(lambda: _rows(report), digits=MANY),
     )
-    return expected(wanted, [*_passes(report), *_moved(report)], tiers)
+    leading = 2 if report.mode == "train" else 1
+    return expected(wanted, [*_passes(report), *_moved(report)], tiers, leading=leading)
 
 
 def _passes(report: FlopsReport) -> Iterator[Candidate]:
-    what = {"train": "the FLOPs of a training step", "decode": "the FLOPs of a decode step"}
-    yield Candidate("FLOPs", report.total, what.get(report.mode, "the FLOPs of a forward pass"))
+    decodes = report.mode == "decode"
+    yield Candidate("FLOPs", report.forward, f"the FLOPs of a {'decode step' if decodes else 'forward pass'}")
     if report.mode == "train":
-        yield Candidate("forward", report.forward, "the forward pass alone")
-        yield Candidate("backward", report.backward, "the backward pass alone")
+        yield Candidate("training step", report.total, "the FLOPs of a training step")
+        yield Candidate("backward", report.backward, "the FLOPs of a backward pass")
     unit = "token" if report.lengths else "sample"
-    yield Candidate(f"per {unit}", report.per_token, f"the FLOPs per {unit}")
+    yield Candidate(f"per {unit}", Fraction(report.forward, report.tokens), f"the FLOPs of a forward pass per {unit}")
+    if report.mode == "train":
+        yield Candidate(f"step per {unit}", report.per_token, f"the FLOPs of a training step per {unit}")
     if report.training and report.rule:
         yield Candidate("training", report.training, "the FLOPs of the whole training")
         yield Candidate("6ND", report.rule, "the rule 6ND for the whole training")
@@ -71,19 +74,21 @@ def _one_sample(one: Candidate, report: FlopsReport) -> Candidate:
 def _parts(model: Model, report: FlopsReport) -> Iterator[Candidate]:
     """Both passes and the forward pass, without and with what people leave out or add."""
     besides = report.elementwise + int(report.amounts.elementwise_backward)
-    yield Candidate("with elementwise", report.total + besides, "the FLOPs with elementwise operations")
+    forward = report.forward + report.elementwise
+    yield Candidate("with elementwise", forward, "a forward pass with elementwise operations")
+    yield Candidate("with elementwise", report.total + besides, "the whole step with elementwise operations")
     kinds = {name: amounts.total for name, amounts in report.kinds.items()}
     yield from _without("the whole step", report.total, kinds, is_masked=_is_masked(model))
     if report.mode == "train":
-        forward = {name: int(amounts.forward) for name, amounts in report.kinds.items()}
+        forwards = {name: int(amounts.forward) for name, amounts in report.kinds.items()}
         yield Candidate(
             "with recomputation", report.total + report.forward, "a training step that recomputes all of it"
         )
-        yield from _without("the forward pass", report.forward, forward, is_masked=_is_masked(model))
+        yield from _without("the forward pass", report.forward, forwards, is_masked=_is_masked(model))
 
 
 def _without(words: str, whole: int, kinds: Mapping[str, int], *, is_masked: bool) -> Iterator[Candidate]:
-    scores, head = kinds.get(SCORES, 0), kinds.get(HEAD, 0)
+    scores, head = kinds.get(SCORES, 0), sum(kinds.get(kind, 0) for kind in HEADS)
     if scores:
         yield Candidate("without scores", whole - scores, f"{words} without attention scores: the weights alone")
     if scores and is_masked:
