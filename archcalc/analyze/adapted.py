@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def counted(
     model: Model, asked: Options, *, depth: int | None = None, explain: bool = False, names: bool = False
 ) -> ParamsReport:
-    root, trained = _trained(model, asked)
+    root, trained = trained_tree(model, asked)
     return params(
         root,
         model=model.name,
@@ -43,7 +43,7 @@ def counted(
     )
 
 
-def _trained(model: Model, asked: Options) -> tuple[Module, Trained]:
+def trained_tree(model: Model, asked: Options) -> tuple[Module, Trained]:
     """The model as its spec has it, where no option is given."""
     if not (asked.lora or asked.freeze or asked.code):
         return model.build(), AS_SPECIFIED

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from archcalc.cli.options import Batch, Depth, Format, Seq, Set, SrcSeq, TgtSeq, show
+from archcalc.cli.declared import takes_values
+from archcalc.cli.options import Depth, Format, Set, show
 from archcalc.cli.several_models import Models, labelled, split
 from archcalc.core.errors import InputError
 
@@ -18,37 +19,33 @@ Metric = Annotated[
     typer.Option(
         "--metric",
         metavar="params|flops|memory",
-        help="What to compare: parameters, FLOPs of a training step, or memory of inference.",
+        help="What to compare: parameters, FLOPs (of a training step, or with --mode forward) or memory.",
     ),
 ]
 
 
+@takes_values
 def compare(
     models: Models,
+    *,
     set: Set = [],
     metric: Metric = "params",
-    batch: Batch = None,
-    seq: Seq = None,
-    src_seq: SrcSeq = None,
-    tgt_seq: TgtSeq = None,
+    options: dict[str, Any],
     depth: Depth = None,
     format: Format = "table",
 ) -> None:
     """Two or more models side by side, part by part, with differences and ratios.
 
     --set changes every model; with a single model, it is compared with itself before the change. Parts that are equal
-    in all models, or that only one model has, are not broken down further.
+    in all models, or that only one model has, are not broken down further. Options are those of the metric's own
+    command, and so are the answers.
     """
     from archcalc.analyze.compare.answer import compare as compared
     from archcalc.analyze.params import USUAL_DEPTH
 
     notes = [f"{', '.join(set)} in every model"] if set and len(models) > 1 else []
-    asked = {"batch": batch, "seq": seq, "src_seq": src_seq, "tgt_seq": tgt_seq}
-    sizes = {name: size for name, size in asked.items() if size}
-    if sizes and metric == "params":
-        raise InputError("has no effect on parameter counts", "add --metric flops or memory", field=f"--{min(sizes)}")
     contenders = _contenders(models, set)
-    show(compared(contenders, metric=metric, sizes=sizes, depth=depth or USUAL_DEPTH, notes=notes), format)
+    show(compared(contenders, metric=metric, depth=depth or USUAL_DEPTH, notes=notes, **options), format)
 
 
 def _contenders(names: list[str], changes: list[str]) -> list[tuple[str, Model]]:

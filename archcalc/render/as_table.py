@@ -15,6 +15,7 @@ from archcalc.report.base import LEFT, Column, Figure, Line, Matrix, Report, Tab
 
 WIDE = 110  # columns from which there is room to spare
 UNBOUNDED = 10**6
+_WITH_UNIT = re.compile(r"(?<=\d) (?=[kMGTPEZ]?i?B\b|bytes\b|%)|(?<=±) ")
 _JOINING = re.compile(r" [=±] |: ")  # a number, its name and its error stay on one line
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -61,8 +62,8 @@ def _title(text: str, width: int) -> list[str]:
 
 
 def _headline(text: str, width: int) -> list[str]:
-    """Between words only, as an option is written in one piece; not within `± 10 %`."""
-    whole = text.replace("± ", "±\xa0").replace(" %", "\xa0%")
+    """Between words only, as an option is written in one piece; not between a number and its unit, or its error."""
+    whole = _WITH_UNIT.sub("\xa0", text)
     lines = textwrap.wrap(whole, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return [line.replace("\xa0", " ") for line in lines]
 

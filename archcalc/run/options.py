@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from archcalc.core.mesh import Plan
     from archcalc.run.engine.on_device import DeviceFacts
 
+COMPARED = ("params", "flops", "memory")
 TRAINED = "train"  # what decides which parameters there are are options of training
 USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command; a report has both
 
@@ -148,6 +149,9 @@ def options_of(command: str) -> Iterator[tuple[str, Option]]:
 
 
 def _takes(command: str, one: Option) -> bool:
+    """A comparison takes the options of what it compares."""
+    if command == "compare":
+        return any(_takes(metric, one) for metric in COMPARED)
     if command == "params":
         return one.of_params
     return not one.commands or command in one.commands

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from archcalc.analyze.compare.answer import compare
-from archcalc.core.errors import InputError
 from archcalc.ui.reading import Answer, Question
 from archcalc.ui.records import with_records
 from archcalc.ui.settings import sizes
@@ -13,11 +14,9 @@ from archcalc.ui.tables import shown
 
 def compare_answer(question: Question) -> Answer:
     metric, sources = question.text("metric", "params"), question.listed("sources")
-    given = sizes(question.settings)
-    if given and metric == "params":
-        raise InputError("has no effect on parameter counts", "compare FLOPs or memory", field=f"--{min(given)}")
+    given: dict[str, Any] = {**sizes(question.settings)}
     models = [model_of(source) for source in sources]
     labelled = [(named(source), model) for source, model in zip(sources, models, strict=True)]
-    report = compare(labelled, metric=metric, sizes=given)
+    report = compare(labelled, metric=metric, **given)
     head, (table, *_) = shown(report)
     return with_records(question, {**head, "tables": {"compare": table}}, {"compare": report})

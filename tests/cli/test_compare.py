@@ -15,6 +15,8 @@ from support.assumption_texts import texts
 from torch import nn
 
 import archcalc
+from archcalc.run.options import options_of
+from archcalc.spec.option import flag_of
 
 if TYPE_CHECKING:
     from conftest import Run, Write
@@ -329,24 +331,80 @@ def test_the_installed_program(run: Run) -> None:
     assert done.stdout.splitlines()[1] == run("compare", "gpt2", "gpt2-medium").out.splitlines()[1]
 
 
-@pytest.mark.parametrize(
-    ("metric", "total", "options"), [("flops", "total", []), ("memory", "total_bytes", ["--overhead", "0"])]
-)
-def test_costs_are_those_of_their_own_commands(run: Run, metric: str, total: str, options: list[str]) -> None:
-    """Softmax against kernel attention: parameters are equal, what they cost is not."""
+FIGURES = {"params": "total", "flops": "total", "memory": "required_bytes"}
+ASKED = [
+    ("params", []),
+    ("params", ["--lora", "8"]),
+    ("params", ["--freeze", "embedding"]),
+    ("flops", ["--seq", "512"]),
+    ("flops", ["--mode", "forward", "--seq", "128", "--batch", "4"]),
+    ("flops", ["--mode", "decode", "--context", "300", "--causal", "half"]),
+    ("flops", ["--lora", "8", "--recompute", "full", "--seq", "64", "--gpu", "h100"]),
+    ("memory", ["--seq", "512"]),
+    ("memory", ["--seq", "512", "--overhead", "0"]),
+    ("memory", ["--mode", "decode", "--context", "500", "--weights", "int4", "--kv-dtype", "fp8"]),
+    ("memory", ["--mode", "train", "--batch", "2", "--seq", "64", "--precision", "bf16", "--optimizer", "sgd"]),
+    ("memory", ["--mode", "train", "--seq", "64", "--lora", "8", "--weights", "nf4"]),
+    ("memory", ["--mode", "forward", "--seq", "64", "--tp", "2", "--gpu", "2xa100"]),
+]
+
+
+@pytest.mark.parametrize(("metric", "options"), ASKED, ids=str)
+def test_answers_are_those_of_the_metrics_own_command(run: Run, metric: str, options: list[str]) -> None:
+    """Whatever is asked of it."""
+    asked = [*options, "--format", "json"]
+    models = run("compare", "gpt2", "gpt2-medium", "--metric", metric, *asked).json["models"]
+    alone = [run(metric, name, *asked).json[FIGURES[metric]] for name in ("gpt2", "gpt2-medium")]
+    assert [model["total"] for model in models] == alone
+
+
+def test_every_option_of_the_commands_is_one_of_compare(run: Run) -> None:
+    words = run("compare", "--help").out.split()
+    options = {name for command in FIGURES for name, _ in options_of(command)}
+    assert {flag_of(name) for name in options} <= set(words)
+
+
+@pytest.mark.parametrize("metric", ["flops", "memory"])
+def test_costs_differ_where_parameters_do_not(run: Run, metric: str) -> None:
+    """Softmax against kernel attention."""
     sizes = ("--seq", "512", "--format", "json")
     compared = run("compare", "gpt2", "gpt2:attention.feature=elu", "--metric", metric, *sizes).json
-    softmax = run(metric, "gpt2", *options, *sizes).json[total]
-    kernel = run(metric, "gpt2", "--set", "attention.feature=elu", *options, *sizes).json[total]
-    assert [model["total"] for model in compared["models"]] == [softmax, kernel]
-    assert softmax > kernel
+    softmax, kernel = (model["total"] for model in compared["models"])
+    assert kernel == run(metric, "gpt2", "--set", "attention.feature=elu", *sizes).json[FIGURES[metric]] < softmax
+
+
+def test_parts_with_adapters_are_those_of_the_code_that_trains(run: Run) -> None:
+    """One matrix of queries, keys and values, with two of rank 8 beside it."""
+    row = compared(run, "gpt2", "gpt2-medium", "--lora", "8")["decoder.blocks.attention.qkv"]
+    assert row["values"][0] == 12 * (768 * 2304 + 2304 + 8 * (768 + 2304))
+
+
+def test_a_mistake_of_one_model_names_it(run: Run) -> None:
+    answer = run("compare", "gpt2", "resnet-50", "--metric", "flops", "--seq", "64")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--seq: this model reads no sequence" in answer.err
+    assert answer.err.endswith("this is resnet-50\n")
+
+
+@pytest.mark.parametrize(
+    ("metric", "options", "told"),
+    [
+        ("params", ["--batch", "8"], "--batch: has no effect on parameters\n  add --metric flops or memory"),
+        ("flops", ["--optimizer", "sgd"], "--optimizer: has no effect on FLOPs\n  add --metric memory"),
+        ("memory", ["--causal", "half"], "--causal: has no effect on bytes\n  add --metric flops"),
+    ],
+)
+def test_an_option_of_another_metric_is_refused(run: Run, metric: str, options: list[str], told: str) -> None:
+    answer = run("compare", "gpt2", "gpt2-medium", "--metric", metric, *options)
+    assert (answer.code, answer.out) == (2, "")
+    assert told in answer.err
 
 
 def test_a_length_is_for_costs(run: Run) -> None:
     """It would change no parameter."""
     answer = run("compare", "gpt2", "gpt2-medium", "--seq", "8")
     assert (answer.code, answer.out) == (2, "")
-    assert "--seq: has no effect on parameter counts" in answer.err
+    assert "--seq: has no effect on parameters" in answer.err
 
 
 @pytest.mark.parametrize("metric", ["flops", "memory"])
@@ -363,10 +421,10 @@ def test_different_lengths_are_told_beneath_the_headline(run: Run, metric: str) 
     assert "different lengths" not in run("compare", "gpt2", "llama-2-7b", "--metric", metric, "--seq", "512").out
 
 
-def test_memory_says_what_it_is_without(run: Run) -> None:
-    """Parts add up to weights and caches; what the whole has more are the activations."""
-    answer = run("compare", "gpt2", "gpt2-medium", "--metric", "memory", "--format", "json").json
-    said = "the runtime's overhead is left out; activations are counted for the whole model, not by part"
+def test_memory_says_what_belongs_to_no_part(run: Run) -> None:
+    """Parts add up to weights and caches; what the whole has more are activations and overhead."""
+    answer = run("compare", "gpt2", "gpt2-medium", "--metric", "memory", "--overhead", "0", "--format", "json").json
+    said = "activations and overhead are counted for the whole model, not by part"
     assert said in texts(answer)
     whole, *parts = (row for row in answer["rows"] if "." not in row["path"])
     activations = archcalc.load("gpt2").memory(overhead=0).parts["activations"]

@@ -31,7 +31,7 @@ def options_for(command: str) -> tuple[str, ...]:
 
 # Every function that a user may call, as a call with options by name, and the options that it has.
 ASKED: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "params": (GPT2.params, SHOWN),
+    "params": (GPT2.params, (*SHOWN, *options_for("params"))),
     "shapes": (GPT2.shapes, (*SIZES[:4], "symbolic", "parameters", "depth")),
     "flops": (GPT2.flops, (*SHOWN, *options_for("flops"))),
     "memory": (GPT2.memory, ("depth", "timeline", *options_for("memory"))),
@@ -48,7 +48,7 @@ ASKED: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "load": (lambda **options: archcalc.load(**{"model": "gpt2", **options}), ("model", "set", "trace")),
     "compare": (
         lambda **options: compare(PAIR, **options),
-        ("metric", "sizes", "depth", "notes"),
+        ("metric", "depth", "notes"),
     ),
     "gpus": (gpus, ("name", "maker", "kind", "min_memory")),
     "presets": (presets, ("family", "min_params", "max_params")),

@@ -2,72 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from archcalc.analyze.compare.align import Row, aligned, part_of
+from archcalc.analyze.compare.metrics import METRICS, Measured, asked_of
 from archcalc.analyze.params import USUAL_DEPTH
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Unit
-from archcalc.spec.option_checks import a_model, checked, size, texts
+from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
+from archcalc.run.options import Options
+from archcalc.spec.option_checks import a_model, checked, texts
 from archcalc.spec.scope import WHOLE, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from archcalc.model import Model
 
 
+AS_MEMORY = "bytes are what `archcalc memory` answers; it says what each rests on, and its error"
 MISSING = Assumption(Topic.TABLE, "a part missing from a model counts as 0 in differences")
-SIZES = ("batch", "seq", "src_seq", "tgt_seq")
-Sizes = dict[str, Any]  # those of them that were asked for
-
-
-class Measured(NamedTuple):
-    """A model's value for every module by path, the whole as `model`, and what it was measured at."""
-
-    values: dict[str, int]
-    sizes: Sizes
-    note: str = ""
-    beside: int = 0  # what the whole has that is none of its parts'
-
-
-class Metric(NamedTuple):
-    """What can be compared: its name in a sentence, and how a model is measured."""
-
-    noun: str
-    unit: Unit
-    measured: Callable[[Model, Sizes], Measured]
-
-
-def _params(model: Model, sizes: Sizes) -> Measured:
-    report = model.params()
-    return Measured({"model": report.total, **{row.path: row.total for row in report.rows if row.kind == "module"}}, {})
-
-
-def _flops(model: Model, sizes: Sizes) -> Measured:
-    report = model.flops(**sizes)
-    values = {**{row.path: row.amounts.total for row in report.rows}, "model": report.total}
-    return Measured(values, {"batch": report.batch, **report.lengths}, report.title())
-
-
-def _memory(model: Model, sizes: Sizes) -> Measured:
-    """Without the runtime's overhead, which is none of the model's parts."""
-    report = model.memory(**sizes, overhead=0)
-    asked = f"{report.title()} · weights {report.weights}"
-    values = {**{row.path: row.bytes for row in report.rows}, "model": report.total_bytes}
-    beside = report.total_bytes - next((row.bytes for row in report.rows), 0)  # of no row, for a model without weights
-    return Measured(values, {"batch": report.batch, **report.lengths}, asked, beside)
-
-
-METRICS = {
-    "params": Metric("parameters", "count", _params),
-    "flops": Metric("FLOPs", "flops", _flops),
-    "memory": Metric("bytes", "bytes", _memory),
-}
 
 
 @dataclass(frozen=True)
@@ -185,8 +140,10 @@ def _counted(label: str, scope: Scope) -> str:
     return f"{label} ({scope.part} alone)" if scope.is_partial else label
 
 
-def _exact(scopes: Sequence[Scope]) -> Assumption:
+def _exact(metric: str, scopes: Sequence[Scope]) -> Assumption:
     partial = [letter for letter, scope in zip(ascii_uppercase, scopes, strict=False) if scope.is_partial]
+    if metric == "memory":
+        return Assumption(Topic.EXACTNESS, AS_MEMORY)
     if not partial:
         return WHOLE.exact("count")
     text = f"exact for what is counted, which is only a part of {' and '.join(partial)}"
@@ -223,30 +180,24 @@ def labelled(models: Any, option: str) -> Sequence[tuple[str, Model]]:
         raise InputError("expected labels with models, such as [('A', model), …]", field=option) from None
 
 
-def measured_at(sizes: Any, option: str) -> Sizes:
-    """Batch and lengths by their names."""
-    names = SIZES if isinstance(sizes, Mapping) else ()
-    if not names or not set(sizes) <= set(names):
-        raise InputError(f"expected sizes by name: {', '.join(SIZES)}", field=option)
-    return {name: size(value, f"--{name.replace('_', '-')}") for name, value in sizes.items() if value is not None}
-
-
-@checked(models=labelled, sizes=measured_at, notes=texts)
+@checked(models=labelled, notes=texts)
 def compare(
     models: Sequence[tuple[str, Model]],
     *,
     metric: str = "params",
-    sizes: Sizes | None = None,
     depth: int = USUAL_DEPTH,
     notes: Sequence[str] = (),
+    **options: Any,
 ) -> CompareReport:
-    """Compare labelled models; differences and ratios are relative to the first."""
+    """Compare labelled models; differences and ratios are relative to the first. Options are those of the metric's own
+    command."""
     if metric not in METRICS:
         raise InputError(f"no metric called {metric}", did_you_mean(metric, METRICS), field="--metric")
     if not 1 < len(models) <= len(ascii_uppercase):
         raise InputError(f"{len(models)} models to compare", f"name 2 to {len(ascii_uppercase)}")
-    measured = [METRICS[metric].measured(model, sizes or {}) for _, model in models]
-    rows = aligned([part_of(model.build(), found.values) for (_, model), found in zip(models, measured, strict=True)])
+    asked = asked_of(metric, options)
+    measured = [_measured(metric, asked, *each) for each in models]
+    rows = aligned([part_of(found.root, found.values) for found in measured])
     at = all_on(Topic.SCOPE, [found.note for found in measured if found.note])
     missed = [MISSING] if any(None in row.values for row in rows) else []
     said = all_on(Topic.SOURCE, [*notes, *_imported(models)])
@@ -254,7 +205,7 @@ def compare(
     scopes = tuple(model.scope for _, model in models)
     return CompareReport(
         model=" · ".join(labels),
-        assumptions=(_exact(scopes), *said, *at, *_left_out(metric, measured), *missed),
+        assumptions=(_exact(metric, scopes), *said, *at, *_not_by_part(measured), *missed),
         metric=metric,
         labels=labels,
         names=tuple(model.name for _, model in models),
@@ -263,6 +214,15 @@ def compare(
         depth=depth,
         unequal=_unequal(measured),
     )
+
+
+def _measured(metric: str, asked: Options, label: str, model: Model) -> Measured:
+    """A mistake that is one of this model alone says so."""
+    try:
+        return METRICS[metric].measured(model, asked)
+    except InputError as error:
+        error.more = error.more or f"this is {label}"
+        raise
 
 
 def _unequal(measured: Sequence[Measured]) -> str:
@@ -277,13 +237,11 @@ def _unequal(measured: Sequence[Measured]) -> str:
     return f"at different {what}: {', '.join(each)}" if differ else ""
 
 
-def _left_out(metric: str, measured: Sequence[Measured]) -> list[Assumption]:
-    """Notes for a comparison of memory: what is left out, and what is not broken down by part."""
-    if metric != "memory":
+def _not_by_part(measured: Sequence[Measured]) -> list[Assumption]:
+    """A note for a comparison of memory: what is not broken down by part."""
+    if not any(found.beside for found in measured):
         return []
-    whole = "; activations are counted for the whole model, not by part"
-    more = whole if any(found.beside for found in measured) else ""
-    return [Assumption(Topic.OVERHEAD, f"the runtime's overhead is left out{more}", 0)]
+    return [Assumption(Topic.TABLE, "activations and overhead are counted for the whole model, not by part")]
 
 
 def _imported(models: Sequence[tuple[str, Model]]) -> list[str]:

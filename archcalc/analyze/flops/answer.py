@@ -97,6 +97,11 @@ def amounts(model: Model, asked: Options) -> tuple[Amounts, int]:
     return _amounts(_work(share.root, asked, share)), tokens_of(load)
 
 
+def traced(model: Model, asked: Options) -> Module:
+    """The model as it is counted, with adapters where it has them."""
+    return _shared(model, on_named_device(model, asked))[1].root
+
+
 def _shared(model: Model, asked: Options) -> tuple[Workload, Share]:
     """What is computed, and one GPU's share of it."""
     mode = "prefill" if asked.mode == "infer" else asked.mode

@@ -224,11 +224,8 @@ class MemoryReport(Report):
             return Line((PARTS[part], size, size, None), flag="estimate")
         return self._line(PARTS[part], size)
 
-    def _line(self, name: str, number: int, depth: int = 0) -> Line:
-        return Line((name, number, number, self._share(number)), depth)
-
-    def _share(self, number: int) -> float:
-        return number / self.own_bytes if self.own_bytes else 0.0
+    def _line(self, name: str, number: int) -> Line:
+        return Line((name, number, number, number / self.own_bytes if self.own_bytes else 0.0))
 
     def _timeline_lines(self) -> Iterator[Line]:
         """The peak within each phase and module of the step."""
@@ -237,7 +234,8 @@ class MemoryReport(Report):
             if instant.phase != phase:
                 phase = instant.phase
                 yield Line((phase, None, None, None), heading=True)
-            yield self._line(stretch_name(instant), instant.bytes, 1)
+            size = instant.bytes
+            yield Line((stretch_name(instant), size, size, size / max(self.required_bytes, 1)), 1)
 
     def record(self) -> dict[str, Any]:
         band = self.band.fraction if self.band else None
