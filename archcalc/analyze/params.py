@@ -13,7 +13,7 @@ from archcalc.analyze.params_rows import Row, count_where, one_copy, rows_of
 from archcalc.analyze.trained import AS_SPECIFIED, Trained
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count
-from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, fold
+from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, fold, walk
 from archcalc.core.notes import doubts_of, notes_of
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
@@ -201,7 +201,7 @@ def params(
     """`stored` is what a quantised checkpoint takes, `stored_as` the words for it."""
     counted, equations = one_copy(root), blocks(root)
     explained = equation_notes(equations) if explain and equations else ()
-    in_file = fold(root, lambda module: sum(tensor.stored or 0 for tensor in _held(module)))
+    inside, in_file = _inside(root), fold(root, lambda module: sum(one.stored or 0 for one in _held(module)))
     exact = doubts_of(root) or (scope.exact("count"),)
     in_words = all_on(Topic.WEIGHTS, filter(None, [stored_as]))
     assumed = () if precision or in_file else (FP32,)
@@ -213,10 +213,10 @@ def params(
         scope=scope,
         total=counted,
         trainable=count_where(root, trained.of),
-        non_embedding=count_where(root, _is_inside),
+        non_embedding=count_where(root, inside),
         without_head=count_where(root, lambda param: param.owner.group != ModuleGroup.HEAD),
         active=_active(root),
-        active_non_embedding=_active(root, _is_inside),
+        active_non_embedding=_active(root, inside),
         bytes=in_file or plain,
         buffers=_beside(root, lambda tensor: tensor.role != SCALE),
         scales=_beside(root, lambda tensor: tensor.role == SCALE),
@@ -259,14 +259,12 @@ def _met(param: Param) -> Count:
     return param.elements if param.active is None else param.active
 
 
-def _is_inside(param: Param) -> bool:
-    """Neither a look-up table nor an untied output layer."""
-    return not (param.weight_role.is_table or _is_output_layer(param))
-
-
-def _is_output_layer(param: Param) -> bool:
-    """An untied head's own matrix over the vocabulary, and its bias."""
-    return any(beside.weight_role is Role.HEAD for beside in param.owner.params.values())
+def _inside(root: Module) -> Callable[[Param], bool]:
+    """Whether a parameter is neither in a look-up table nor in an untied output layer: a head's own matrix over the
+    vocabulary, and its bias."""
+    held = ((module, module.params.values()) for module, _ in walk(root))
+    outputs = {module for module, params in held if any(param.weight_role is Role.HEAD for param in params)}
+    return lambda param: not (param.weight_role.is_table or param.owner in outputs)
 
 
 def _elements(shape: tuple[int, ...]) -> int:

@@ -34,6 +34,8 @@ class Tally:
         self.seconds[kind] += outcome.seconds  # type: ignore[assignment]  # a Counter adds up floats as well
         self.slowest[kind] = max(self.slowest.get(kind, (0.0, "")), (outcome.seconds, f"{kind}:{seed}"))
         if outcome.word == "wrong":
+            if outcome.place not in self.findings:
+                print(f"{outcome.place}\n  --replay {kind}:{seed}", file=sys.stderr)
             self.findings[outcome.place].append(f"{kind}:{seed}")
             self.told.setdefault(outcome.place, outcome.words)
 

@@ -27,6 +27,7 @@ SAMPLE = {
     "devices": 60,
     "own-files": 40,
     "answers": 30,
+    "explorer": 30,
     "options": 40,
     "calls": 80,
     "hub": 20,
