@@ -131,7 +131,7 @@ def _token(match: re.Match[str], named: Named) -> str | Fraction:
 def _size(name: str, named: Named) -> int:
     found = named.get(name, named.get(name.lower()))
     if found is None:
-        raise ValueError(f"'{name[:20]}' is no number and no size of this sheet")
+        raise ValueError(f"'{name[:20]}' is no number, and no one size of this sheet")
     return found
 
 

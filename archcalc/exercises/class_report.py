@@ -116,9 +116,12 @@ class ClassReport(Report):
         return Line((file.name, *counts, total), 1, notes=file.remarks)
 
     def more(self) -> Sequence[Table]:
-        columns = (Column("mistake", "name"), Column("answers", "count"), Column("files", "count"))
-        lines = [Line((one.name, one.answers, one.files), 1, notes=(one.example,)) for one in self.mistakes]
-        return [Table(columns, tuple(lines))] if lines else []
+        """How often each mistake was made, as a histogram."""
+        columns = (Column("mistake", "name"), Column("files", "count"), Column("answers", "count"))
+        wrong = sum(one.answers for one in self.mistakes)
+        cells = [(one.name, one.files, one.answers, one.answers / wrong) for one in self.mistakes]
+        lines = [Line(cell, 1, notes=(one.example,)) for cell, one in zip(cells, self.mistakes, strict=True)]
+        return [Table((*columns, Column("share", "share")), tuple(lines))] if lines else []
 
     def record(self) -> dict[str, Any]:
         return {

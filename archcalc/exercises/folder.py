@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.visible import visible
 from archcalc.exercises.answers import GivenOut, given_out, read
@@ -47,6 +48,13 @@ class Marker:
         """The sheet that a file was made of, or that it differs least from."""
         return min(self._given, key=lambda one: len(changes(one.document.data, document.data)), default=None)
 
+    def notes(self) -> tuple[Assumption, ...]:
+        """What a teacher should know who gave no sheet."""
+        if self._given or len(self._known) < 2:
+            return ()
+        words = f"{len(self._known)} different sheets, each file marked by its own; --sheet marks by yours"
+        return (Assumption(Topic.TABLE, words),)
+
     def _worked_out(self, given: GivenOut) -> tuple[GivenOut, Explanations]:
         return self._known.setdefault(fingerprint(given.document.data), (given, Explanations(given.sheet)))
 
@@ -55,7 +63,8 @@ def check_folder(folder: Path, marker: Marker, opened: Reader) -> ClassReport:
     """Every file of a folder, marked."""
     files = answer_files(folder)
     handed_in = tuple(_handed_in(path, folder, marker, opened) for path in files)
-    return ClassReport(model=str(folder), assumptions=(legend(one.marks for one in handed_in),), files=handed_in)
+    notes = (*marker.notes(), legend(one.marks for one in handed_in))
+    return ClassReport(model=str(folder), assumptions=notes, files=handed_in)
 
 
 def _handed_in(path: Path, folder: Path, marker: Marker, opened: Reader) -> HandedIn:

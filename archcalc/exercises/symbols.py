@@ -22,19 +22,22 @@ def _read(path: Path) -> dict[str, tuple[str, ...]]:
     return {dim: tuple(map(str, written)) for dim, written in found.items()}
 
 
-def stands_for(word: str, axis: str) -> bool:
-    """Whether a word may be written for an axis; `channels_2` is one of the channels, `tgt_seq` a sequence."""
+def words_for(axis: str) -> set[str]:
+    """What may be written for an axis; `channels_2` is one of the channels, `tgt_seq` a sequence."""
     numberless = axis.rstrip("0123456789").rstrip("_")
     kinds = (numberless, numberless.rpartition("_")[2])
-    names = {axis, *kinds, *(letter for kind in kinds for letter in letters().get(kind, ()))}
-    return word in names or word.lower() in names
+    return {axis, *kinds, *(letter for kind in kinds for letter in letters().get(kind, ()))}
+
+
+def stands_for(word: str, axis: str) -> bool:
+    return bool({word, word.lower()} & words_for(axis))
 
 
 def sizes_by_word(sizes: Mapping[str, int]) -> dict[str, int]:
     """Every word that can only mean one size of the model: its dims by name, and letters that no two of them share."""
     found: dict[str, set[int]] = {}
     for dim, size in sizes.items():
-        for word in letters().get(dim, ()):
+        for word in words_for(dim):
             found.setdefault(word, set()).add(size)
     sure = {word: one.pop() for word, one in found.items() if len(one) == 1}
     return {**sure, **sizes}

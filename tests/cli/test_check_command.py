@@ -88,6 +88,8 @@ def test_a_folder_in_words_and_for_a_gradebook(run: Run, folder: Path) -> None:
     assert "5 files · 0 all right · 1 with another model · 2 that cannot be read" in told
     assert "ada (Ada L.)" in told
     assert "forgotten bias" in told
+    assert "2 different sheets, each file marked by its own" in " ".join(told.split())
+    assert "different sheets" not in run("check", str(folder), "--sheet", str(folder / "ada.yaml")).out
     head, *rows = run("check", str(folder), "--format", "csv").out.splitlines()
     assert head.startswith("file,student,right,rounded,follows,wrong,unreadable,open,total")
     assert [row.partition(",")[0] for row in rows] == ["ada", "ben", "cleo", "dan", "eve"]
