@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from archcalc.core.budget import Budget
 from archcalc.core.errors import InputError, Path, dotted
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class _Reader:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.anchors: dict[str, tuple[Any, int]] = {}
-        self.values = 0
+        self.values = Budget("values once aliases are expanded", MAX_VALUES, "a spec has a few hundred")
         self.events: Iterator[Any] = iter(())
         self.peeked: Any = None
 
@@ -177,14 +178,14 @@ class _Reader:
             return self._alias(event.anchor, path)
         if event.tag is not None and not (kind == "ScalarEvent" and event.tag == "!"):
             raise InputError(f"the tag {event.tag} is not allowed", "write the plain value", fields=[path])
-        before = self.values
+        before = self.values.spent
         value = self._plain(kind, event, path, depth)
         if event.anchor:
-            self.anchors[event.anchor] = (value, self.values - before)
+            self.anchors[event.anchor] = (value, self.values.spent - before)
         return value
 
     def _plain(self, kind: str, event: Any, path: Path, depth: int) -> Any:
-        self._count(1, path)
+        self.values.spend(fields=[path])
         if kind == "ScalarEvent":
             return scalar(event.value) if event.implicit[0] else event.value
         if kind == "SequenceStartEvent":
@@ -195,13 +196,8 @@ class _Reader:
         if anchor not in self.anchors:
             raise InputError(f"the alias *{anchor} refers to itself or to nothing above it", fields=[path])
         value, size = self.anchors[anchor]
-        self._count(size, path)
+        self.values.spend(size, [path])
         return value
-
-    def _count(self, values: int, path: Path) -> None:
-        self.values += values
-        if self.values > MAX_VALUES:
-            raise InputError(f"more than {MAX_VALUES:,} values once aliases are expanded", fields=[path])
 
     def _ended(self) -> bool:
         event = self._next()

@@ -302,7 +302,7 @@ BOTH_WAYS = TOP + "encoder: {bidirectional: true}\ndecoder: 1\n"
         ),
         (
             TOP + "encoder: 1\ndecoder: 1e9\nattention: general\n",
-            "model.yaml:7: decoder.layers: 1,000,000,000 attending layers",
+            "model.yaml:7: decoder.layers: more than 1,000 attending layers",
             "fewer layers",
         ),
     ],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from archcalc.archs.recurrent.spec import Attention, Decoder, Head, Pool, Spec
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, ScopedStack, check, resolved, scoped_stack
+from archcalc.core.budget import Budget
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.gathering import tell
 from archcalc.spec.workload import Longest
@@ -149,9 +150,8 @@ def _check_length(scoped: Attention) -> None:
 
 
 def _check_order(scoped: Attention, when: str, decoder: ScopedStack) -> None:
-    if decoder.number > MOST_LAYERS:
-        fact = f"{decoder.number:,} attending layers in one step are more than {MOST_LAYERS:,}"
-        raise InputError(fact, "give the decoder fewer layers", fields=decoder.places("layers"))
+    attending = Budget("attending layers in one step", MOST_LAYERS, "give the decoder fewer layers")
+    attending.spend(decoder.number, decoder.places("layers"))
     if when == "between" and decoder.number == 1:
         hint = "give the decoder a second layer, or use `when: before` or `when: after`"
         fact = "`when: between` needs a decoder with two layers or more"

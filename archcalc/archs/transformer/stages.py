@@ -8,12 +8,18 @@ from itertools import groupby, islice
 
 from archcalc.archs.transformer.pattern import Items, Line, blocks_of
 from archcalc.archs.transformer.resolve import ResolvedStack, Transformer
+from archcalc.core.budget import Budget
 from archcalc.core.errors import InputError
+
+MOST_LAYERS = 10_000
 
 
 def layers(model: Transformer) -> int:
-    """How many layers a pipeline divides."""
-    return blocks_of(_stack(model).items)
+    """How many layers a pipeline divides, one by one."""
+    number, stack = blocks_of(_stack(model).items), "encoder" if model.encoder else "decoder"
+    divided = Budget("layers to divide among devices", MOST_LAYERS, "give the model fewer, or divide it otherwise")
+    divided.spend(number, [(stack, "blocks")])
+    return number
 
 
 def between(model: Transformer, first: int, last: int) -> Transformer:
@@ -34,10 +40,16 @@ def _one_by_one(items: Items) -> Iterator[Line]:
                 yield from _one_by_one(item.items)
 
 
+def _kinds(items: Items) -> Iterator[Line]:
+    """Every line once."""
+    for item in items:
+        yield from (item,) if isinstance(item, Line) else _kinds(item.items)
+
+
 def _stack(model: Transformer) -> ResolvedStack:
     """The only stack; others would have to be divided together."""
     stack, *others = model.stacks
-    unequal = stack.once or stack.distinct or any(line.calls != 1 for line in _one_by_one(stack.items))
+    unequal = stack.once or stack.distinct or any(line.calls != 1 for line in _kinds(stack.items))
     if others or unequal:
         what = "an encoder and a decoder" if others else "layers that share weights"
         raise InputError(f"archcalc does not divide {what} among pipeline stages", "leave --pp out", field="--pp")
