@@ -270,5 +270,5 @@ def _holding(module: Module, share: Work) -> list[Module]:
 
 
 def _own(share: Work, holding: list[Module]) -> Work:
-    below = [share.of(child).pieces for child in holding]
-    return share.where(lambda piece: not any(piece in pieces for pieces in below))
+    below = {id(piece) for child in holding for piece in share.of(child).pieces}
+    return share.where(lambda piece: id(piece) not in below)

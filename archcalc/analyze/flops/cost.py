@@ -69,7 +69,16 @@ class Work:
 
     def of(self, module: Module) -> Work:
         """The share of a module and of all it holds."""
-        return self.where(lambda piece: module in ancestors(piece.module))
+        return Work(tuple(self._within.get(module, ())))
+
+    @cached_property
+    def _within(self) -> dict[Module, list[Piece]]:
+        """By every module around a piece: a model of many layers asks for the share of each."""
+        found: dict[Module, list[Piece]] = {}
+        for piece in self.pieces:
+            for module in ancestors(piece.module):
+                found.setdefault(module, []).append(piece)
+        return found
 
 
 Local = Callable[[Op], Op]  # an op as one GPU computes it, its inputs in the same order
