@@ -11,7 +11,7 @@ from typing import Any
 from archcalc.exercises import arithmetic
 from archcalc.exercises.arithmetic import Number
 from archcalc.exercises.blanks import Blank, Shape
-from archcalc.exercises.symbols import size_of, sizes_by_word
+from archcalc.exercises.symbols import meanings, size_of, sizes_by_word
 from archcalc.exercises.writing import ungrouped, unified
 from archcalc.spec.node import shown
 
@@ -54,7 +54,7 @@ def read_cell(value: Any, blank: Blank, sizes: Sizes) -> Cell:
     try:
         if isinstance(blank.answer, tuple):
             return Cell(said, shape=_shape(value, blank, sizes))
-        return Cell(said, number=_number(value, sizes))
+        return Cell(said, number=_number(value, blank, sizes))
     except ValueError as reason:
         return Cell(said, trouble=f"cannot be read: {reason if _DIGIT.search(said) else 'it has no number'}")
 
@@ -68,12 +68,23 @@ def _as_said(value: Any) -> str:
     return f"{value:,}" if is_number else shown(value)
 
 
-def _number(value: Any, sizes: Sizes) -> Number:
+def _number(value: Any, blank: Blank, sizes: Sizes) -> Number:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("it is no number")
     if isinstance(value, int) and abs(value) > arithmetic.LARGEST:
         raise ValueError("a larger number than any figure of a worksheet")
-    return arithmetic.number(value if isinstance(value, str) else repr(value), sizes_by_word(sizes))
+    text, words = value if isinstance(value, str) else repr(value), sizes_by_word(sizes)
+    try:
+        return arithmetic.number(text, words)
+    except ValueError:
+        return _as_meant(text, blank, sizes)
+
+
+def _as_meant(text: str, blank: Blank, sizes: Sizes) -> Number:
+    """A letter that may be several sizes is the one with which the answer is right; otherwise it is none."""
+    readings = (arithmetic.number(text, words) for words in meanings(unified(text), sizes))
+    found = next((reading for reading in readings if reading.value == blank.answer), None)
+    return found or arithmetic.number(text, sizes_by_word(sizes))
 
 
 def _shape(value: Any, blank: Blank, sizes: Sizes) -> Shape:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import product
+from math import prod
 from pathlib import Path
 
 from archcalc.exercises.blanks import Shape
 from archcalc.spec import paths
 from archcalc.spec.yaml_reader import read
+
+MOST_MEANINGS = 64  # of all words of a working together
 
 
 def letters() -> Mapping[str, tuple[str, ...]]:
@@ -41,6 +46,15 @@ def sizes_by_word(sizes: Mapping[str, int]) -> dict[str, int]:
             found.setdefault(word, set()).add(size)
     sure = {word: one.pop() for word, one in found.items() if len(one) == 1}
     return {**sure, **sizes}
+
+
+def meanings(text: str, sizes: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """All that the words of a working may stand for, where that is not too much: `d` is a model's width or a head's."""
+    words = dict.fromkeys(re.findall(r"[^\W\d]\w*", text))
+    choices = {word: sorted({size for dim, size in sizes.items() if stands_for(word, dim)}) for word in words}
+    known = {word: found for word, found in choices.items() if found}
+    if prod(map(len, known.values())) <= MOST_MEANINGS:
+        yield from (dict(zip(known, chosen, strict=True)) for chosen in product(*known.values()))
 
 
 def size_of(word: str, place: int, axes: tuple[str, ...], right: Shape, sizes: Mapping[str, int]) -> int:

@@ -24,7 +24,8 @@ RIGHT, UNREADABLE, OPEN = Standing.RIGHT, Standing.UNREADABLE, Standing.OPEN
         ("source_embedding", "vocab*d_model + d_model", RIGHT),
         ("source_embedding", "V*1024 + 1024 = 30,721,024", RIGHT),
         ("encoder.blocks.attention_norm", "2.048", RIGHT),
-        ("source_embedding", "B x N x V", UNREADABLE),  # N may be two sizes
+        ("source_embedding", "V*d + d", RIGHT),  # d may be two sizes: the one that is right is meant
+        ("source_embedding", "B x N x V", UNREADABLE),  # N may be two sizes, and with neither it is right
         ("model", "I do not know", UNREADABLE),
         ("model", "twelve", UNREADABLE),
         ("model", "{a: 5}", UNREADABLE),
