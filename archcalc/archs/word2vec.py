@@ -65,8 +65,18 @@ class Word2vec:
     kind: str
     vocab: int
     width: int
-    around: int  # words to both sides together
-    candidates: int  # that are scored, the true one included; 0: the whole vocabulary
+    window: int  # words to each side
+    negatives: int  # that are drawn for each true word; 0: the whole vocabulary is scored
+
+    @property
+    def around(self) -> int:
+        """Words to both sides together."""
+        return SIDES * self.window
+
+    @property
+    def candidates(self) -> int:
+        """That are scored, the true one included."""
+        return 1 + self.negatives if self.negatives else 0
 
     @property
     def lengths(self) -> dict[str, Longest]:
@@ -83,7 +93,7 @@ def resolve(spec: Spec) -> Word2vec:
         raise InputError("word2vec reads words with their window, not sequences", hint, fields=[("seq",)])
     vocab = _needed(spec.vocab, "vocab", "give the number of words, such as `vocab: 30000`")
     width = _needed(spec.embedding, "embedding", "give the width of a word's vector: `embedding: 300`")
-    return Word2vec(spec.kind, vocab, width, SIDES * spec.window, _candidates(spec))
+    return Word2vec(spec.kind, vocab, width, spec.window, _negatives(spec))
 
 
 def _needed(size: int | None, name: str, hint: str) -> int:
@@ -93,19 +103,19 @@ def _needed(size: int | None, name: str, hint: str) -> int:
     return size
 
 
-def _candidates(spec: Spec) -> int:
+def _negatives(spec: Spec) -> int:
     if spec.output == "softmax":
         if spec.negatives:
             hint = "write `output: negative`, or take negatives out"
             tell(InputError("a softmax scores every word, and draws none", hint, fields=[("negatives",)]))
         return 0
     hint = "say how many words are drawn for each true one: `negatives: 5`"
-    return 1 + _needed(spec.negatives, "negatives", hint)
+    return _needed(spec.negatives, "negatives", hint)
 
 
 def defaults(spec: Spec, model: Word2vec) -> Iterator[Default]:
     """What it takes for fields that its spec leaves out."""
-    yield Default(("window",), model.around // SIDES, f"{model.around // SIDES} words to each side")
+    yield Default(("window",), model.window, f"{model.window} words to each side")
     if not model.candidates:
         yield Default(("output",), "softmax", "softmax over the whole vocabulary")
     yield Default(("precision",), "fp32")

@@ -1,7 +1,8 @@
 """Every family a second time, in plain PyTorch, and how PyTorch is measured.
 
 Nothing here imports the rest of archcalc: a model is built from a dict of plain values, and every number comes from
-PyTorch itself. That is what makes agreement mean something.
+PyTorch itself. Sizes that archcalc derives from others are not in it (`archcalc.core.derived`) and are worked out here.
+That is what makes agreement mean something.
 """
 
 from typing import Any

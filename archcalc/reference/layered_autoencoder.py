@@ -67,12 +67,19 @@ class Encoder(nn.Module):
         return (self.mean(x), self.log_variance(x)) if self.varies else (x,)
 
 
+def decoder_widths(config: Config) -> list[int]:
+    """Those of the encoder, backwards, where none are said."""
+    mirrored = [*reversed(config["encoder"][:-1]), config["input"]]
+    *between, last = config["decoder"]
+    return mirrored if None in between else [*between, last or config["input"]]
+
+
 class Decoder(nn.Module):
     """Layers back to the input's width, by matrices of their own or by the encoder's."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.tied, widths = config["tied"], [config["encoder"][-1], *config["decoder"]]
+        self.tied, widths = config["tied"], [config["encoder"][-1], *decoder_widths(config)]
         for number, (into, out) in enumerate(pairwise(widths), start=1):
             act = config["output_act"] if number == len(widths) - 1 else config["act"]
             made = TiedLayer(out, config["bias"], act) if self.tied else Layer(into, out, config["bias"], act)

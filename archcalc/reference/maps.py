@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from archcalc.reference import Config
 from archcalc.reference.layers import ACTIVATIONS
 from archcalc.reference.layers import Dropout as NativeDropout
+from archcalc.reference.zeros import padded, same_zeros
 
 Signals = dict[str, Tensor]
 Build = Callable[[Config], nn.Module]
@@ -99,36 +100,35 @@ class Behind(nn.Module):
 class Conv(Behind):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__(config, build)
-        self.config = config
-        self.weight = nn.Parameter(torch.empty(config["out"], config["into"] // config["groups"], *config["kernel"]))
+        self.config, self.groups = config, config["groups"] or config["into"]  # depthwise where no number is said
+        self.weight = nn.Parameter(torch.empty(config["out"], config["into"] // self.groups, *config["kernel"]))
         self.bias = nn.Parameter(torch.zeros(config["out"])) if config["bias"] else None
         nn.init.normal_(self.weight, std=self.weight[0].numel() ** -0.5)
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         c, sides = self.config, len(self.config["kernel"])
-        padding = [before for before, _ in c["padding"]]
-        if any(before != after for before, after in c["padding"]):
-            x, padding = padded(x, c["padding"]), [0] * sides
-        found = CONV[sides](x, self.weight, self.bias, c["stride"], padding, c["dilation"], c["groups"])
+        zeros = c["padding"]
+        if None in zeros[0]:
+            along = zip(x.shape[2:], c["kernel"], c["stride"], c["dilation"], strict=True)
+            zeros = [same_zeros(*side) for side in along]
+        padding = [before for before, _ in zeros]
+        if any(before != after for before, after in zeros):
+            x, padding = padded(x, zeros), [0] * sides
+        found = CONV[sides](x, self.weight, self.bias, c["stride"], padding, c["dilation"], self.groups)
         return self.finish(found)
-
-
-def padded(x: Tensor, padding: list[list[int]]) -> Tensor:
-    """F.pad counts sides from the last one."""
-    return F.pad(x, [zeros for ends in reversed(padding) for zeros in ends])
 
 
 class TransposedConv(Behind):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__(config, build)
-        self.config = config
-        self.weight = nn.Parameter(torch.empty(config["into"], config["out"] // config["groups"], *config["kernel"]))
+        self.config, self.groups = config, config["groups"] or config["into"]
+        self.weight = nn.Parameter(torch.empty(config["into"], config["out"] // self.groups, *config["kernel"]))
         self.bias = nn.Parameter(torch.zeros(config["out"])) if config["bias"] else None
         nn.init.normal_(self.weight, std=config["into"] ** -0.5)
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         c = self.config
-        sizes = (c["stride"], c["padding"], c["output_padding"], c["groups"], c["dilation"])
+        sizes = (c["stride"], c["padding"], c["output_padding"], self.groups, c["dilation"])
         return self.finish(TRANSPOSED[len(c["kernel"])](x, self.weight, self.bias, *sizes))
 
 
@@ -150,7 +150,8 @@ class Pool(nn.Module):
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         c = self.config
-        sizes = (c["kernel"], c["stride"], c["padding"])
+        stride = None if None in c["stride"] else c["stride"]
+        sizes = (c["kernel"], stride, c["padding"])
         function = POOL[c["kind"]][len(c["kernel"])]
         found: Tensor = (
             function(x, *sizes, c["dilation"], c["ceil"]) if c["kind"] == "max" else function(x, *sizes, c["ceil"])
@@ -182,7 +183,7 @@ class Reshape(nn.Module):
         self.to_sizes = config["to"]
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
-        return x.reshape(x.shape[0], *self.to_sizes)
+        return x.flatten(1) if self.to_sizes == [None] else x.reshape(x.shape[0], *self.to_sizes)
 
 
 class Upsample(nn.Module):
@@ -256,7 +257,7 @@ class ResponseNorm(nn.Module):
 class Join(nn.Module):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__()
-        self.how, self.sides = config["how"], config["sides"]
+        self.how = config["how"]
         self.branches = [(branch["name"], branch["signal"]) for branch in config["branches"]]
         for branch in config["branches"]:
             if branch["layers"]["steps"]:
@@ -265,11 +266,11 @@ class Join(nn.Module):
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
         found = [self._branch(name, signals[signal] if signal else x, signals) for name, signal in self.branches]
         if self.how == "concat":
-            return torch.cat([cropped(each, self.sides) for each in found], dim=1)
+            return torch.cat(_cropped(found), dim=1)
         if self.how == "multiply":
             return _folded(torch.mul, found)
         function = torch.sub if self.how == "subtract" else torch.add
-        return _folded(function, [cropped(each, self.sides) for each in found])
+        return _folded(function, _cropped(found))
 
     def _branch(self, name: str, x: Tensor, signals: Signals) -> Tensor:
         return self._modules[name](x, signals) if name in self._modules else x  # type: ignore[misc]
@@ -282,25 +283,28 @@ def _folded(function: Any, tensors: list[Tensor]) -> Tensor:
     return first
 
 
-def cropped(x: Tensor, sides: list[int]) -> Tensor:
-    """The centre of the map."""
-    for axis, size in enumerate(sides, start=2):
-        x = x.narrow(axis, (x.shape[axis] - size) // 2, size)
-    return x
+def _cropped(maps: list[Tensor]) -> list[Tensor]:
+    """The centre of each, as large as the smallest."""
+    for axis in range(2, maps[0].dim()):
+        size = min(each.shape[axis] for each in maps)
+        maps = [each.narrow(axis, (each.shape[axis] - size) // 2, size) for each in maps]
+    return maps
 
 
 class Residual(Behind):
     def __init__(self, config: Config, build: Build) -> None:
         super().__init__(config, build)
-        self.is_added = config["is_added"]
         self.branch = build({**config["branch"], "type": "sequence"})
         if config["shortcut"]:
             self.shortcut = build({**config["shortcut"], "type": "sequence"})
 
     def forward(self, x: Tensor, signals: Signals) -> Tensor:
+        """Without a shortcut of its own the input is added where it has the shape of what comes out."""
         out = self.branch(x, signals)
-        if self.is_added:
-            out = out + (self.shortcut(x, signals) if "shortcut" in self._modules else x)
+        if "shortcut" in self._modules:
+            out = out + self.shortcut(x, signals)
+        elif out.shape == x.shape:
+            out = out + x
         return self.finish(out)
 
 

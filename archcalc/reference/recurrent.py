@@ -93,7 +93,8 @@ class Head(nn.Module):
         if self.settings["kind"] == "none":
             return
         width = width_of(self.settings["pool"], state)
-        outputs = self.settings["classes"] if self.settings["kind"] == "classifier" else config["head_vocab"]
+        vocab = config["head_vocab"] or config["stacks"][-1]["vocab"]
+        outputs = self.settings["classes"] if self.settings["kind"] == "classifier" else vocab
         if self.settings["kind"] != "tied":
             self.weight = nn.Parameter(torch.empty(outputs, width).normal_(std=width**-0.5))
         self.bias = nn.Parameter(torch.zeros(outputs)) if self.settings["bias"] else None

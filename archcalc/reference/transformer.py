@@ -24,6 +24,7 @@ from archcalc.reference.parts import attentions_of, parts_of
 from archcalc.reference.pools import Probe, make_pooler
 from archcalc.reference.properties import decodes_alike, ignores_padding, is_causal
 from archcalc.reference.stack import Stack
+from archcalc.reference.unsaid import worked_out
 
 
 class Transformer(nn.Module):
@@ -101,6 +102,9 @@ class Transformer(nn.Module):
 
 class Transformers(Family):
     """All of them."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(worked_out(config))
 
     def build(self, options: dict[str, str]) -> Transformer:
         return Transformer(self.config, options)

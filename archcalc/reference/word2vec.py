@@ -34,7 +34,7 @@ class Word2vec(nn.Module):
     def __init__(self, config: Config) -> None:
         super().__init__()
         self.embedding = Vectors(config["vocab"], config["width"])
-        if config["candidates"]:
+        if config["negatives"]:
             self.output: nn.Module = Candidates(config["vocab"], config["width"])
         else:
             self.output = nn.Linear(config["width"], config["vocab"], bias=False)
@@ -52,13 +52,13 @@ class Words(Family):
 
     def inputs(self, batch: int, lengths: dict[str, int], device: torch.device) -> list[Tensor]:
         config = self.config
-        read = (batch, config["around"]) if config["kind"] == "cbow" else (batch,)
-        shapes = [read, (batch, config["candidates"])] if config["candidates"] else [read]
+        read = (batch, 2 * config["window"]) if config["kind"] == "cbow" else (batch,)
+        shapes = [read, (batch, config["negatives"] + 1)] if config["negatives"] else [read]
         return [torch.randint(config["vocab"], shape, device=device) for shape in shapes]
 
     def loss(self, output: Tensor, given: list[Tensor]) -> Tensor:
         """Of the true word among all, or of every candidate by itself: the first one is true."""
-        if not self.config["candidates"]:
+        if not self.config["negatives"]:
             targets = torch.randint(output.shape[-1], output.shape[:1], device=output.device)
             return nn.functional.cross_entropy(output, targets)
         labels = torch.zeros(output.shape, dtype=output.dtype, device=output.device)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from archcalc.core.derived import Derived
 from archcalc.spec.node import Node
 
 
 def plain(value: Any) -> Any:
-    """Dicts, lists, numbers and strings; a class with a `spec_kind` gives it as `type`."""
+    """Dicts, lists, numbers and strings; a class with a `spec_kind` gives it as `type`, a derived size nothing."""
+    if isinstance(value, Derived):
+        return None
     if is_dataclass(value) and not isinstance(value, type):
         declared = {"type": value.spec_kind} if hasattr(value, "spec_kind") else {}
         return declared | {field.name: plain(getattr(value, field.name)) for field in fields(value)}

@@ -50,7 +50,7 @@ def shortened(model: Model) -> Model:
     """
     if getattr(model.resolved, "handed_over", False):
         return model
-    return replace(model, resolved=_mapped(model.resolved, _at_most_twice))
+    return replace(model, resolved=mapped(model.resolved, _at_most_twice))
 
 
 def _at_most_twice(name: str, value: int) -> int:
@@ -62,7 +62,7 @@ def twin(model: Model) -> Model:
     if model.spec.family == "recurrent":
         return shortened(_in_proportion(model))
     short = shortened(model).resolved
-    return replace(model, resolved=_consistent(short, _mapped(short, _Smaller())))
+    return replace(model, resolved=_consistent(short, mapped(short, _Smaller())))
 
 
 def within(model: Model, work: Workload) -> Workload:
@@ -85,14 +85,14 @@ def _in_proportion(model: Model) -> Model:
         found.extend([value] if name in WIDTHS else [])
         return value
 
-    _mapped(model.spec, noted)
+    mapped(model.spec, noted)
     divisor = math.gcd(*found)
     times = max(1, SMALLEST // (max(found, default=1) // max(1, divisor)))
 
     def smaller(name: str, value: int) -> int:
         return value // divisor * times if name in WIDTHS else min(value, SIZES.get(name, value))
 
-    spec = _mapped(model.spec, smaller)
+    spec = mapped(model.spec, smaller)
     return replace(model, spec=spec, resolved=family_module(spec.family).resolve(spec))
 
 
@@ -105,26 +105,26 @@ class _Smaller:
     def __call__(self, name: str, value: int) -> int:
         name = SAME_AS.get(name, name)
         if name not in SIZES or value <= SIZES[name]:
-            return value
+            return int(value)  # also a derived size, which follows from others that are smaller now
         known = self.seen.setdefault(name, {})
         return known.setdefault(value, SIZES[name] + 8 * len(known))
 
 
-def _mapped(value: Any, change: Callable[[str, int], int], name: str = "") -> Any:
+def mapped(value: Any, change: Callable[[str, int], int], name: str = "") -> Any:
     """A copy with every integer in its fields replaced."""
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int):
         return change(name, value)
     if isinstance(value, Node):
-        changed = {key: _mapped(getattr(value, key), change, key) for key in value.model_fields_set}
+        changed = {key: mapped(getattr(value, key), change, key) for key in value.model_fields_set}
         return value.model_copy(update=changed)
     if is_dataclass(value) and not isinstance(value, type):
-        changed = {field.name: _mapped(getattr(value, field.name), change, field.name) for field in fields(value)}
+        changed = {field.name: mapped(getattr(value, field.name), change, field.name) for field in fields(value)}
         return replace(value, **changed)
     if isinstance(value, dict):
-        return {key: _mapped(inner, change, name) for key, inner in value.items()}
-    return tuple(_mapped(inner, change, name) for inner in value) if isinstance(value, tuple) else value
+        return {key: mapped(inner, change, name) for key, inner in value.items()}
+    return tuple(mapped(inner, change, name) for inner in value) if isinstance(value, tuple) else value
 
 
 def _consistent(old: Any, new: Any) -> Any:

@@ -128,3 +128,17 @@ def test_all_layers_that_cannot_be_read_are_named_at_once() -> None:
     with pytest.raises(InputError) as error:
         net({"conv": 8, "kernl": 3}, {"conv2d": 8}, "reluu", {"linear": 10})
     assert len(error.value.each()) == 3
+
+
+@pytest.mark.filterwarnings("ignore:Using padding='same'")  # which copies the input for even kernels
+@pytest.mark.parametrize("kernel,dilation", [(3, 1), (4, 1), (3, 2), (2, 3), (1, 1)])
+def test_same_padding_is_pytorchs(kernel: int, dilation: int) -> None:
+    torch = pytest.importorskip("torch")
+    from archcalc.archs.network.sizes import same_padding
+    from archcalc.reference.zeros import same_zeros
+
+    x, weight = torch.rand(1, 1, 11), torch.rand(1, 1, kernel)
+    expected = torch.nn.functional.conv1d(x, weight, padding="same", dilation=dilation)
+    for zeros in (same_padding(11, kernel, 1, dilation), same_zeros(11, kernel, 1, dilation)):
+        padded = torch.nn.functional.pad(x, list(zeros))
+        assert torch.allclose(torch.nn.functional.conv1d(padded, weight, dilation=dilation), expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from archcalc.archs.autoencoder.spec import OWN_FIELDS, Spec
+from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.gathering import STAND_IN, tell
 from archcalc.spec.workload import Longest
@@ -94,7 +95,7 @@ def _layered(spec: Spec, kind: str) -> LayeredAutoencoder:
         hint = "give the encoder's widths, the code's last, such as `hidden: [500, 20]`"
         tell(InputError("missing", hint, fields=[("kind",)], field="hidden"))
     encoder = hidden if isinstance(hidden, tuple) else (hidden or STAND_IN,)
-    mirrored = tuple(reversed(encoder[:-1]))
+    mirrored = tuple(map(Derived, reversed(encoder[:-1])))
     decoder = mirrored if spec.decoder is None else spec.decoder
     between = decoder if isinstance(decoder, tuple) else (decoder,)
     if spec.tied and between != mirrored:
@@ -104,7 +105,7 @@ def _layered(spec: Spec, kind: str) -> LayeredAutoencoder:
         kind=kind,
         input=width,
         encoder=encoder,
-        decoder=(*between, width),
+        decoder=(*between, Derived(width)),
         bias=spec.bias is not False,
         act=spec.act,
         code_act=spec.code_act,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BeforeValidator, WithJsonSchema
 
 from archcalc.archs.network.values import Words
+from archcalc.core.derived import Derived
 from archcalc.spec.node import as_size, mistake, shown
 
 if TYPE_CHECKING:
@@ -94,4 +95,4 @@ def same_padding(size: int, kernel: int, stride: int, dilation: int) -> Pair:
     """Zeros for ⌈size/stride⌉ places, one more behind than before if they are odd: Keras' rule, and PyTorch's."""
     covered = dilation * (kernel - 1) + 1
     zeros = max((-(-size // stride) - 1) * stride + covered - size, 0)
-    return zeros // 2, zeros - zeros // 2
+    return Derived(zeros // 2), Derived(zeros - zeros // 2)

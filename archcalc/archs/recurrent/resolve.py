@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from archcalc.archs.recurrent.spec import Attention, Decoder, Head, Pool, Spec
 from archcalc.archs.recurrent.stack import ALONE, ResolvedStack, ScopedStack, check, resolved, scoped_stack
 from archcalc.core.budget import Budget
+from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.gathering import tell
 from archcalc.spec.workload import Longest
@@ -233,4 +234,4 @@ def _head_vocab(spec: Spec, stack: ResolvedStack) -> int:
     if vocab is None and spec.head.kind == "lm":
         hint = "write `head: none`, `head: {kind: classifier, classes: 2}`, or give it a vocab"
         tell(InputError("missing", hint, fields=[("head",), ("input",)], field="head.vocab"))
-    return vocab or 0
+    return spec.head.vocab or Derived(vocab or 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic
+from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
 from archcalc.layers.patches import Patches, Sides, grid, times
 from archcalc.spec.gathering import STAND_IN, tell
@@ -92,7 +93,7 @@ def with_table(position: Position, cut: Patches, around: Surroundings) -> Positi
         fact = f"a table of {position.length} positions, but the image has {cut.positions}"
         hint = f"leave length out: it follows from the image, {described(cut)}"
         raise InputError(fact, hint, fields=around.places("position", "length")[:2])
-    return position.model_copy(update={"length": cut.positions})
+    return position.model_copy(update={"length": position.length or Derived(cut.positions)})
 
 
 def described(cut: Patches) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
+from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path
 from archcalc.spec.node import merged
 
@@ -110,4 +111,4 @@ def rotated_width(rope: Position, head_dim: int, places: list[Path]) -> int:
         even = ceil(max(width - width % 2, 2) / head_dim * 10**6) / 10**6  # rounded up: rounding down would lose one
         hint = f"use an even head_dim, or `fraction: {even:g}`" if head_dim > 1 else "use an even head_dim"
         raise InputError(f"RoPE rotates pairs, and {share} {comes_to}", hint, fields=places)
-    return width
+    return Derived(width)

@@ -17,6 +17,7 @@ from archcalc.archs.transformer.parts.branches import together
 from archcalc.archs.transformer.parts.part import Part, Surroundings
 from archcalc.archs.transformer.spec import SCOPE_FIELDS, Embedding, Spec, Stack
 from archcalc.archs.transformer.tables import Audio, Tables, audio, token_tables
+from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError, Path, did_you_mean
 from archcalc.layers.patches import Patches
 from archcalc.spec.gathering import STAND_IN, WIDE_STAND_IN, tell
@@ -108,7 +109,8 @@ def resolve(spec: Spec) -> Transformer:
     if spec.seq and all(stack.patches for stack in stacks):
         raise InputError("the sequence follows from the image", "take seq out, or change the image", fields=[("seq",)])
     last = stacks[-1]
-    return Transformer(encoder, decoder, head.resolve(spec.head, last), spec.head.vocab or last.vocab, spec.spare)
+    vocab = spec.head.vocab or (last.vocab and Derived(last.vocab))
+    return Transformer(encoder, decoder, head.resolve(spec.head, last), vocab, spec.spare)
 
 
 def _stack(spec: Spec, name: str) -> ResolvedStack:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Dim
 
@@ -44,7 +45,7 @@ class Audio:
 
 def token_tables(around: Surroundings) -> Tables:
     embedding = around.scope.embedding
-    width = embedding.width or around.d_model
+    width = embedding.width or Derived(around.d_model)
     projects = width != around.d_model or embedding.always_project
     for field in ("project", "project_bias"):
         if field in embedding.model_fields_set and not projects:

@@ -13,6 +13,7 @@ from archcalc.archs.network.shape import SIDES, Shape
 from archcalc.archs.network.sizes import Groups, Paddings, Pair, Sizes, for_each_side, paddings, same_padding
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.count import product
+from archcalc.core.derived import Derived
 from archcalc.core.ir import Axis, Dim, Module, Tensor, axes
 from archcalc.core.roles import Role
 from archcalc.core.windows import Ends, Window
@@ -174,7 +175,7 @@ def need_map(word: str, shape: Shape, place: Place) -> None:
 
 
 def groups_of(said: int | str, into: int, out: int, place: Place) -> int:
-    groups = into if isinstance(said, str) else said
+    groups = Derived(into) if isinstance(said, str) else said
     for what, channels in (("come in", into), ("come out", out)):
         if channels % groups:
             fact = f"{groups} groups, but {channels} channels {what}"

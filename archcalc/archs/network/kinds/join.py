@@ -15,6 +15,7 @@ from archcalc.archs.network.names import INPUT
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.archs.network.values import Layers
+from archcalc.core.derived import Derived
 from archcalc.core.errors import did_you_mean
 from archcalc.core.ir import Module, Tensor, axes
 from archcalc.core.windows import Ends
@@ -111,7 +112,7 @@ def read(word: str, fields: JoinFields, shape: Shape, place: Place, reader: Read
         branches.append(branch)
         shapes.append(behind)
     behind = _joined(word, shapes, fields.crop, place)
-    return Join(word, tuple(branches), behind.sides), behind
+    return Join(word, tuple(branches), tuple(map(Derived, behind.sides))), behind
 
 
 def _branch(said: Any, index: int, shape: Shape, place: Place, reader: Reader) -> tuple[Branch, Shape]:

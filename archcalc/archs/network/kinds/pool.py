@@ -12,6 +12,7 @@ from archcalc.archs.network.kinds.conv import need_map, places_of, taps_of
 from archcalc.archs.network.shape import Shape
 from archcalc.archs.network.sizes import FromZero, Sizes, for_each_side
 from archcalc.archs.network.trace import Trace, parts
+from archcalc.core.derived import Derived
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.core.windows import Bins, Window
 from archcalc.spec.node import Node
@@ -127,7 +128,8 @@ def read(word: str, fields: PoolFields, shape: Shape, place: Place, reader: Read
     if fields.kernel is None or fields.to is not None:
         raise place.wrong("pooling needs a kernel, or the size `to` pool to", "give one of the two", word)
     kernel = for_each_side(fields.kernel, number, place, "kernel")
-    stride = kernel if fields.stride is None else for_each_side(fields.stride, number, place, "stride")
+    said = fields.stride
+    stride = tuple(map(Derived, kernel)) if said is None else for_each_side(said, number, place, "stride")
     if fields.padding * 2 > min(kernel):
         hint = "PyTorch refuses it too: use a smaller padding"
         raise place.wrong(f"a padding of {fields.padding} is more than half of the kernel", hint, "padding")

@@ -11,6 +11,7 @@ from archcalc.archs.network.shape import SIDES, Shape
 from archcalc.archs.network.spec import Sample
 from archcalc.archs.network.trace import Trace, parts
 from archcalc.core.count import Count, product
+from archcalc.core.derived import Derived
 from archcalc.core.ir import Dim, Module, Tensor, axes
 from archcalc.spec.node import Node
 
@@ -59,7 +60,7 @@ def read(word: str, fields: ReshapeFields, shape: Shape, place: Place, reader: R
     if word == "flatten":
         if fields.to is not True:
             raise place.wrong("flatten makes a vector of what comes in", "write `reshape` to give a shape", word)
-        return Reshape((shape.size,)), Shape(shape.size)
+        return Reshape((Derived(shape.size),)), Shape(shape.size)
     if isinstance(fields.to, bool):
         raise place.wrong("reshape needs the shape that comes out", "such as `reshape: 256 × 7 × 7`", word)
     channels, *sides = fields.to

@@ -8,6 +8,7 @@ from archcalc.archs.transformer.parts import mla
 from archcalc.archs.transformer.parts.attention_fields import Attention
 from archcalc.archs.transformer.parts.attention_part import AttentionPart
 from archcalc.archs.transformer.parts.part import Part, Surroundings, own_or
+from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
 from archcalc.layers.attention_mask import Sight
 from archcalc.layers.qk_norm import QKNorm
@@ -35,7 +36,7 @@ def resolve(word: str, slot: str, node: Attention, around: Surroundings) -> Part
     used = _positions(node, word, around, cross=cross)
     segments = next((position for position in used if position.kind == "transformer-xl"), None)
     rope = next((position for position in used if position.kind == "rope"), None)
-    kv_heads = _kv_heads(word, heads, node.kv_heads or scope.kv_heads or heads, around)
+    kv_heads = _kv_heads(word, heads, node.kv_heads or scope.kv_heads or Derived(heads), around)
     for position in used:
         if position.kind == "disentangled":
             _check_disentangled(position, node, heads, kv_heads, word, around)
@@ -200,7 +201,7 @@ def _head_dim(word: str, heads: int, around: Surroundings) -> int:
         fact = f"d_model {around.d_model} does not divide into {heads} heads"
         hint = "change heads, or set head_dim, which need not be d_model / heads"
         raise InputError(fact, hint, fields=[*around.places(word, "heads"), *around.places("d_model")])
-    return around.d_model // heads
+    return Derived(around.d_model // heads)
 
 
 def _biased(bias: bool | tuple[str, ...]) -> frozenset[str]:

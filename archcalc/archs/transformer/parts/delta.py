@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
+from archcalc.core.derived import Derived
 from archcalc.layers import delta
 from archcalc.layers.kda import KimiDelta
 from archcalc.spec.node import Node, Size, field
@@ -38,8 +39,8 @@ def resolve(word: str, slot: str, node: Delta, around: Surroundings) -> LayerPar
     around.check_causal("a delta net")
     heads = around.needed(node.heads, "heads", "the heads of queries and keys, such as `heads: 16`", word)
     head_dim = around.needed(node.head_dim, "head_dim", "the width of a key, such as `head_dim: 128`", word)
-    v_heads = node.v_heads or heads
+    v_heads = node.v_heads or Derived(heads)
     around.check_divides(v_heads, "v_heads", heads, word, "heads")
-    sizes = heads, v_heads, head_dim, node.v_dim or head_dim, node.conv, node.chunk
+    sizes = heads, v_heads, head_dim, node.v_dim or Derived(head_dim), node.conv, node.chunk
     layer = delta.Delta(*sizes) if node.kind == "gated" else KimiDelta(*sizes, squeeze=node.squeeze)
     return around.layer_part(word, layer, node.norm)

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 from archcalc.archs.transformer.nodes import Norm, flag_or
 from archcalc.archs.transformer.parts.ffn import FfnBias
 from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
+from archcalc.core.derived import Derived
 from archcalc.core.errors import InputError
 from archcalc.layers import ssd, ssm
 from archcalc.spec.node import Node, Size, field
@@ -61,10 +62,10 @@ def resolve(word: str, slot: str, node: Mamba, around: Surroundings) -> LayerPar
 
 def _mamba(node: Mamba, around: Surroundings) -> ssm.Mamba:
     return ssm.Mamba(
-        inner=node.inner or 2 * around.d_model,
-        state=node.state or 16,
+        inner=node.inner or Derived(2 * around.d_model),
+        state=node.state or Derived(16),
         conv=node.conv,
-        dt_rank=node.dt_rank or -(-around.d_model // 16),
+        dt_rank=node.dt_rank or Derived(-(-around.d_model // 16)),
         bias=_biased(node, "in"),
         out_bias=_biased(node, "out"),
         conv_bias=node.conv_bias,
@@ -73,7 +74,7 @@ def _mamba(node: Mamba, around: Surroundings) -> ssm.Mamba:
 
 
 def _mamba2(word: str, node: Mamba, around: Surroundings) -> ssd.Mamba2:
-    inner = node.inner or 2 * around.d_model
+    inner = node.inner or Derived(2 * around.d_model)
     heads = around.needed(node.heads, "heads", "the number of its heads, such as `heads: 64`", word)
     around.check_divides(inner, "inner", heads, word, "heads")
     around.check_divides(heads, "heads", node.groups, word, "groups")
@@ -84,7 +85,7 @@ def _mamba2(word: str, node: Mamba, around: Surroundings) -> ssd.Mamba2:
     return ssd.Mamba2(
         inner=inner,
         heads=heads,
-        state=node.state or 128,
+        state=node.state or Derived(128),
         groups=node.groups,
         conv=node.conv,
         bias=_biased(node, "in"),

@@ -7,6 +7,7 @@ from typing import ClassVar
 from archcalc.archs.transformer.nodes import Norm
 from archcalc.archs.transformer.parts.ffn import Activation
 from archcalc.archs.transformer.parts.part import LayerPart, Surroundings
+from archcalc.core.derived import Derived
 from archcalc.layers.rglru import RecurrentUnit
 from archcalc.spec.node import Node, Size, field
 
@@ -25,7 +26,7 @@ class Rglru(Node):
 
 def resolve(word: str, slot: str, node: Rglru, around: Surroundings) -> LayerPart:
     around.check_causal("a recurrent unit")
-    width = node.width or around.d_model
+    width = node.width or Derived(around.d_model)
     heads = around.needed(node.heads, "heads", "how many blocks of channels, such as `heads: 10`", word)
     around.check_divides(width, "width", heads, word, "heads")
     layer = RecurrentUnit(width, heads, node.conv, node.act)

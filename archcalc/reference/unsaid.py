@@ -1,0 +1,68 @@
+"""Sizes of Transformers that a spec leaves out, worked out as the layers' own papers and implementations do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from archcalc.reference import Config
+from archcalc.reference.positions import grid
+
+Sizes = dict[str, Callable[[Config, int], Any]]  # by field: the size in a layer, in a model of that width
+
+
+def _rotated(part: Config, d_model: int) -> int:
+    """As GPT-NeoX: the share of a head, rounded down."""
+    turned = [settings["fraction"] for settings in part["positions"] if settings["kind"] == "rope"]
+    return int(part["head_dim"] * turned[0]) if turned else 0
+
+
+DELTA: Sizes = {"v_heads": lambda layer, d_model: layer["heads"], "v_dim": lambda layer, d_model: layer["head_dim"]}
+MAMBA: Sizes = {"inner": lambda layer, d_model: 2 * d_model, "state": lambda layer, d_model: 16}
+UNSAID: dict[str, Sizes] = {
+    "attention": {
+        "head_dim": lambda part, d_model: d_model // part["heads"],
+        "kv_heads": lambda part, d_model: part["heads"],
+        "rotated": _rotated,
+    },
+    "mamba": MAMBA | {"dt_rank": lambda layer, d_model: math.ceil(d_model / 16)},
+    "mamba2": MAMBA | {"state": lambda layer, d_model: 128},
+    "delta": DELTA,
+    "kda": DELTA,
+    "rglru": {"width": lambda layer, d_model: d_model},
+}
+
+
+def worked_out(config: Config) -> Config:
+    """A Transformer with all of them."""
+    stacks = {name: _stack(config[name]) for name in ("encoder", "decoder") if config[name]}
+    *_, last = stacks.values()
+    return {**config, **stacks, "head_vocab": config["head_vocab"] or last["vocab"]}
+
+
+def _stack(stack: Config) -> Config:
+    made = _filled(stack, stack["d_model"])
+    made["tables"] = {**stack["tables"], "width": stack["tables"]["width"] or stack["d_model"]}
+    if stack["patches"]:
+        made["positions"] = [_on_image(each, stack["patches"]) for each in stack["positions"]]
+    return made
+
+
+def _on_image(settings: Config, patches: Config) -> Config:
+    """A table has a row for each patch and for each token in front."""
+    has_table = settings["kind"] == "learned" or settings["stored"]
+    rows = math.prod(grid(patches)) + patches["tokens"] if has_table else None
+    return {**settings, "length": settings["length"] or rows}
+
+
+def _filled(value: Any, d_model: int) -> Any:
+    """All layers inside, each size by those that stand before it."""
+    if isinstance(value, list):
+        return [_filled(each, d_model) for each in value]
+    if not isinstance(value, dict):
+        return value
+    made = {name: _filled(each, d_model) for name, each in value.items()}
+    for name, size in UNSAID.get(str(made.get("type")), {}).items():
+        made[name] = size(made, d_model) if made[name] is None else made[name]
+    return made
