@@ -7,8 +7,8 @@ The command line generates its options from these fields, Python checks its keyw
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import Any
 
 from archcalc.spec.option_checks import Check
@@ -40,11 +40,10 @@ def option(help: str, check: Check, **more: Any) -> Any:
     return field(default=None, metadata={DECLARED: declared})
 
 
-def declared(holder: type) -> Iterator[tuple[str, Option]]:
+@cache
+def declared(holder: type) -> tuple[tuple[str, Option], ...]:
     """The options that a dataclass declares, in their order, by name."""
-    for each in fields(holder):
-        if DECLARED in each.metadata:
-            yield each.name, each.metadata[DECLARED]
+    return tuple((each.name, each.metadata[DECLARED]) for each in fields(holder) if DECLARED in each.metadata)
 
 
 def flag_of(name: str) -> str:

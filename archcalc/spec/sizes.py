@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from archcalc.spec.option import option
@@ -44,7 +44,7 @@ class Sizes:
 
     def given(self) -> dict[str, Any]:
         """By name, without those that were left out."""
-        return {name: number for name, number in asdict(self).items() if number is not None}
+        return {name: number for name, number in vars(self).items() if number is not None}
 
     def of(self, name: str) -> int | None:
         """The length given for one sequence of the model: its own option, else --seq."""

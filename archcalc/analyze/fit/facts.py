@@ -32,7 +32,7 @@ class Facts:
     shares_layers: bool  # whether tensor parallelism between two such devices is of use
     divides: bool  # whether ZeRO has several GPUs to divide among
     decodes: bool
-    weighs: bool  # whether weights are much of what is needed
+    weighs: bool  # whether weights are much of what training needs
     bits: int  # of a weight as it is stored
     cache_bits: int
     has_host: bool  # whether the host's memory is another than the device's, and the engine uses it
@@ -56,7 +56,7 @@ def facts(question: Question, devices: Iterable[Device]) -> Facts:
         shares_layers=all(map(shares_layers, devices)),
         divides=question.options.plan.shards > 1,
         decodes=_decodes(question),
-        weighs=question.whole.parameters.weights * NOTABLE > question.required,
+        weighs=question.trains and question.whole.parameters.weights * NOTABLE > question.required,
         bits=_bits(question),
         cache_bits=_cache_bits(question),
         has_host=_has_host(question, devices),

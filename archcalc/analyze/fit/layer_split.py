@@ -84,6 +84,16 @@ class SplitMemory:
 
     required_bytes = peak_bytes
 
+    def check(self, sizes: Sizes) -> None:
+        """Refuse what cannot be split so."""
+        self.whole.check(sizes)
+        self._bounds(sizes)
+
+    @property
+    def least_bytes(self) -> int:
+        """Nothing is known before layers are dealt out."""
+        return 0
+
     def report(self, sizes: Sizes) -> MemoryReport:
         """Of the model in one piece: what all devices hold together."""
         return self.whole.report(sizes)

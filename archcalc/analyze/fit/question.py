@@ -20,7 +20,6 @@ from archcalc.core.errors import InputError
 from archcalc.run.accuracy import Band, band
 from archcalc.run.device import Device
 from archcalc.run.options import Options
-from archcalc.run.resolve import resolve
 from archcalc.run.resolved import Run
 from archcalc.run.size_choices import with_sizes
 from archcalc.spec.sizes import Sizes
@@ -93,17 +92,17 @@ class Question:
         """The same, if the model and the options allow the change."""
         try:
             changed = self.changed(change)
-            _ = changed.tensors
+            changed.memory.check(changed.sizes)
             return changed
         except InputError:
             return None
 
     def fits(self, device: Device) -> bool:
         """Whether what is counted surely fits: with the error band to spare, and in the host RAM that was given."""
-        if self.trains and (self.tensors > device.capacity or self.tensors > self.room(device).safe):
-            return False  # whatever the allocator adds, which takes long to work out
-        host = self.options.host
-        return self.required <= self.room(device).safe and (host is None or self.host_bytes <= host)
+        safe, host = self.room(device).safe, self.options.host
+        if self.memory.least_bytes > safe or (self.trains and self.tensors > min(safe, device.capacity)):
+            return False  # whatever a step and the allocator add, which take longer to work out
+        return self.required <= safe and (host is None or self.host_bytes <= host)
 
     def room(self, device: Device) -> Room:
         return Room(device.capacity, self.band.percent if self.band else None, missing(self.model))
@@ -113,10 +112,10 @@ class Question:
         """The error of what is said to be needed; None where no such runs were measured."""
         return band(self.run)
 
-    @cached_property
+    @property
     def run(self) -> Run:
         """How the model is run, every value filled in."""
-        return resolve(self.model, self.options)
+        return self.whole.run
 
     @cached_property
     def whole(self) -> Memory:
@@ -129,7 +128,7 @@ class Question:
 
     def _with(self, **options: Any) -> Memory:
         """The question with further options; results are cached."""
-        asked = self.options.changed(**options)
+        asked = self.options.changed(**options) if options else self.options
         if asked not in self.memories:
             self.memories[asked] = Memory(self.model, asked)
         return self.memories[asked]

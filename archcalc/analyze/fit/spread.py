@@ -71,7 +71,7 @@ class Spread:
         """The question over so many; None where the model cannot be divided so."""
         try:
             spread = self._divided(gpus)
-            _ = spread.tensors
+            spread.memory.check(spread.sizes)
             return spread
         except InputError:
             return None
@@ -94,7 +94,10 @@ class Spread:
     def _is_hopeless(self, gpus: int) -> bool:
         """Whether it is the allocator that takes too much, and would take nearly as much with many more GPUs."""
         spread, many = self.over(gpus), self.over(min(MANY * gpus, MOST))
-        if not spread or not many or spread.tensors > (safe := spread.room(self.device).safe):
+        if not spread or not many:
+            return False
+        safe = spread.room(self.device).safe
+        if spread.memory.least_bytes > safe or spread.tensors > safe:
             return False
         share = Fraction(spread.required, spread.tensors or 1)
         return many.tensors * share > safe

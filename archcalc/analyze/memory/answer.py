@@ -205,12 +205,25 @@ class Memory:
         """The model as it is simulated at these sizes."""
         return self.build(self._workload(sizes))
 
+    def check(self, sizes: Sizes) -> None:
+        """Refuse what the model and the options do not allow, as a simulation of these sizes would."""
+        work = self._workload(sizes)
+        self.build(work if self.run.trains else inference.prompt_of(work, self.run))
+        _ = self.least_bytes, self.cached_at(work, self.run), self.residents(work)
+
+    @cached_property
+    def least_bytes(self) -> int:
+        """What is there all the time, whatever a step computes: weights and optimizer states."""
+        return self.parameters.weights + self.parameters.states["master"] + self.parameters.states["optimizer"]
+
+    @cached_property
+    def _start(self) -> dict[str, int]:
+        more = overhead(self.run) + self.run.engine.graphs(self.layers)
+        states = dict.fromkeys(PARTS, 0) | self.parameters.states
+        return states | {"weights": self.parameters.weights, "overhead": more}
+
     def simulated_at(self, work: Workload) -> Simulated:
-        start = dict.fromkeys(PARTS, 0) | self.parameters.states
-        start |= {
-            "weights": self.parameters.weights,
-            "overhead": overhead(self.run) + self.run.engine.graphs(self.layers),
-        }
+        start = self._start
         if self.run.trains:
             step = training.simulated(self.build(work), work, self.run, self.keeping, start)
         else:

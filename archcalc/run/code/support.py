@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from archcalc.core.assumptions import Assumption, Topic
@@ -33,23 +32,25 @@ def check(asked: Options, used: Code, family: str) -> None:
         if (getattr(asked, option) or 1) > 1 and getattr(used.habits, habit) == "none":
             fact = f"archcalc does not know {what} by {used.name} code"
             raise InputError(fact, f"add --code megatron, or leave {flag_of(option)} out", field=flag_of(option))
+    known = said(asked, used)
     for rule in used.refused:
-        if rule.holds(said(asked, used)):
+        if rule.holds(known):
             raise InputError(rule.about, rule.hint or f"leave {flag_of(rule.first)} out", field=flag_of(rule.first))
 
 
 def assumed(asked: Options, used: Code) -> Iterator[Assumption]:
     """The habits that people choose differently, unless they were given."""
-    given = {one.partition("=")[0] for one in asked.habit or ()}
+    given, known = {one.partition("=")[0] for one in asked.habit or ()}, said(asked, used)
     for rule in used.assumed:
-        if rule.first not in given and rule.holds(said(asked, used)):
+        if rule.first not in given and rule.holds(known):
             choice = getattr(used.habits, rule.first)
             yield Assumption(Topic.CODE, f"{used.name}: {rule.first}={choice}, {rule.about}", choice, "--habit")
 
 
 def unmeasured(asked: Options, used: Code, **filled: str) -> list[str]:
     """What no run is known to confirm, given the options and what was `filled` in for others."""
-    return [rule.about for rule in used.unmeasured if rule.holds(said(asked, used) | filled)]
+    known = said(asked, used) | filled
+    return [rule.about for rule in used.unmeasured if rule.holds(known)]
 
 
 def unmeasured_ops(root: Module, used: Code) -> Iterator[Assumption]:
@@ -65,5 +66,5 @@ def said(asked: Options, used: Code) -> dict[str, Any]:
     """Options and habits in one table, of an option that is also a habit's name, the option; and whether the weights
     are `quantised`."""
     options = {name for name, _ in declared(type(asked))}
-    chosen = {name: choice for name, choice in asdict(used.habits).items() if name not in options}
+    chosen = {name: choice for name, choice in vars(used.habits).items() if name not in options}
     return chosen | asked.given | {QUANTISED: asked.weights is not None and weight_format(asked.weights).is_quantised}
