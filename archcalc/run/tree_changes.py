@@ -87,6 +87,6 @@ def _lowering(run: Run) -> Lowering:
         compiles_loss=run.compile == "all",
         loss_chunks=run.loss_chunks,
         facts=run.code.facts,
-        plan=run.plan,
+        plan=replace(run.plan, dp=1, zero=0),  # groups with batches of their own run the same layers
         is_recomputed=run.recompute == "block",
     )

@@ -43,8 +43,9 @@ class Piece:
 class Pool:
     """The free pieces of one stream, small or large, by size and then by address."""
 
-    def __init__(self, stream: int, *, is_small: bool) -> None:
+    def __init__(self, stream: int, *, is_small: bool, is_fine: bool) -> None:
         self.stream, self.is_small = stream, is_small
+        self.split_from = ROUNDING if is_fine else SMALL + 1  # bytes that are left of a piece, and become one
         self.free: list[tuple[int, int, Piece]] = []
         self.unmapped: list[Piece] = []  # ends of expandable segments
 
@@ -76,37 +77,40 @@ class Allocator:
         return sum(self.reserved_on.values())
 
     def malloc(self, size: int, stream: int = 0) -> Piece:
-        rounded = round_up(max(size, 1), ROUNDING)
+        rounded = round_up(size or 1, ROUNDING)
         pool = self._pool(stream, is_small=rounded <= SMALL)
         piece = self._best_fit(pool, rounded) or self._from_device(pool, rounded)
-        self._split(piece, rounded)
+        if piece.size - rounded >= pool.split_from:
+            self._split(piece, rounded)
         piece.is_free, piece.requested = False, size
-        self._count(piece, 1)
+        self.requested += size
+        self.allocated += piece.size
+        self.allocated_on[stream] += piece.size
         return piece
 
     def free(self, piece: Piece) -> None:
-        self._count(piece, -1)
+        self.requested -= piece.requested
+        self.allocated -= piece.size
+        self.allocated_on[piece.pool.stream] -= piece.size
         piece.is_free = True
         self._insert(piece)
 
-    def _count(self, piece: Piece, sign: int) -> None:
-        self.requested += sign * piece.requested
-        self.allocated += sign * piece.size
-        self.allocated_on[piece.pool.stream] += sign * piece.size
-
     def _pool(self, stream: int, *, is_small: bool) -> Pool:
-        if (stream, is_small) not in self.pools:
-            self.pools[stream, is_small] = Pool(stream, is_small=is_small)
-        return self.pools[stream, is_small]
+        found = self.pools.get((stream, is_small))
+        if found is None:
+            is_fine = is_small or self.expandable
+            found = self.pools[stream, is_small] = Pool(stream, is_small=is_small, is_fine=is_fine)
+        return found
 
     def _best_fit(self, pool: Pool, size: int) -> Piece | None:
         """The smallest free piece; one that can grow counts as what it can grow to."""
-        place = bisect_left(pool.free, (size,))
-        if place == len(pool.free):
+        place, free = bisect_left(pool.free, (size,)), pool.free
+        if place == len(free):
             return None
-        while place + 1 < len(pool.free) and _grown(pool.free[place + 1][2]) < _grown(pool.free[place][2]):
-            place += 1
-        return pool.free.pop(place)[2]
+        if self.expandable:
+            while place + 1 < len(free) and _grown(free[place + 1][2]) < _grown(free[place][2]):
+                place += 1
+        return free.pop(place)[2]
 
     def _from_device(self, pool: Pool, size: int) -> Piece:
         if self.expandable:
@@ -121,11 +125,7 @@ class Allocator:
         return start
 
     def _split(self, piece: Piece, size: int) -> None:
-        rest = piece.size - size
-        is_fine = piece.pool.is_small or self.expandable
-        if rest < ROUNDING if is_fine else rest <= SMALL:
-            return
-        split = Piece(piece.pool, rest, piece.address + size)
+        split = Piece(piece.pool, piece.size - size, piece.address + size)
         _link(piece, split)
         piece.size = size
         piece.pool.add(split)

@@ -92,6 +92,7 @@ class Memory:
         self._totals: dict[Sizes, int] = {}
         self._devices: dict[Sizes, Later[DeviceMemory] | None] = {}
         self._simulated: dict[Sizes, Simulated] = {}
+        self._checked: set[Sizes] = set()
         self.beside: dict[Sizes, int] = {}  # what a serving engine needs beside its cache
 
     @checked()
@@ -207,9 +208,11 @@ class Memory:
 
     def check(self, sizes: Sizes) -> None:
         """Refuse what the model and the options do not allow, as a simulation of these sizes would."""
-        work = self._workload(sizes)
-        self.build(work if self.run.trains else inference.prompt_of(work, self.run))
-        _ = self.least_bytes, self.cached_at(work, self.run), self.residents(work)
+        if sizes not in self._checked:
+            work = self._workload(sizes)
+            self.build(work if self.run.trains else inference.prompt_of(work, self.run))
+            _ = self.least_bytes, self.cached_at(work, self.run), self.residents(work)
+            self._checked.add(sizes)
 
     @cached_property
     def least_bytes(self) -> int:

@@ -98,7 +98,8 @@ class ForwardPass:
             elif isinstance(node, Group):
                 self._through(node)
             else:
-                self.ledger.at("loss" if node.module.region == Region.LOSS else "forward", node.module)
+                phase = "loss" if node.module.region == Region.LOSS else "forward"
+                self.ledger.at(phase, node.module, node.number)
                 if self.ledger.phase == "loss":
                     self._returns()
                 self._compute(node, self._stays)
@@ -111,7 +112,8 @@ class ForwardPass:
         if group.module.region != Region.BLOCK:
             self._forward(group.body)
             return
-        self.ledger.module, self.ledger.run = group.module, group.first
+        self.ledger.at(self.ledger.phase, group.module, group.first)
+        self.ledger.run = group.first
         self.ahead.free()
         gathered = self.gathering.forward(self.policy.groups.block(group.module))
         self.copies.are_saved = not group.recomputed

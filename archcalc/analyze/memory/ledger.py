@@ -9,11 +9,11 @@ from archcalc.core.ir import Module
 
 
 class Ledger:
-    """Changes in their order; `phase`, `module` and `run` (of a block) say where the step has come to."""
+    """Changes in their order; `phase`, `module`, `run` (of a block) and `number` (of an op) say where the step has come to."""
 
     def __init__(self) -> None:
         self.changes: list[Happening] = []
-        self.phase, self.module, self.run = "forward", Module("model"), 0
+        self.phase, self.module, self.run, self.number = "forward", Module("model"), 0, -1
 
     def allocate(self, part: str, size: int, stream: Stream = Stream.COMPUTE, what: object = None) -> Block:
         """A block of so many bytes; `what` is the tensor that it holds, for those who compare."""
@@ -35,8 +35,8 @@ class Ledger:
         """A moment of its own in the timeline, even if nothing is allocated in it."""
         self._write(Block("temporary", 0), 0)
 
-    def at(self, phase: str, module: Module) -> None:
-        self.phase, self.module = phase, module
+    def at(self, phase: str, module: Module, number: int = -1) -> None:
+        self.phase, self.module, self.number = phase, module, number
 
     def repeated(self, play: Callable[[], None], times: int) -> None:
         """What `play` writes down happens `times` times in a row."""
@@ -46,4 +46,4 @@ class Ledger:
         self.changes = outer
 
     def _write(self, block: Block, size: int) -> None:
-        self.changes.append(Change(block.part, size, self.phase, self.module, block, self.run))
+        self.changes.append(Change(block.part, size, self.phase, self.module, block, self.run, self.number))

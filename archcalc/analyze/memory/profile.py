@@ -49,6 +49,7 @@ class Change(NamedTuple):
     module: Module
     block: Block
     run: int = 0  # which run of a repeated block it belongs to, by the number of its first op
+    number: int = -1  # of the op that runs; -1: none
 
 
 @dataclass(frozen=True)

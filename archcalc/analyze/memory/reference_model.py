@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.ledger import Ledger
 from archcalc.analyze.memory.profile import Happening
 from archcalc.analyze.memory.residents import Resident, in_phase
-from archcalc.analyze.memory.schedule import Schedule, schedule
-from archcalc.analyze.memory.simulate import simulate
+from archcalc.analyze.memory.schedule import LOOPED, Runs, Schedule, schedule
+from archcalc.analyze.memory.simulate import simulate, simulate_unrolled
 from archcalc.analyze.memory.states import Keeping, parameter_memory
 from archcalc.analyze.memory.step_policy import StepPolicy
 from archcalc.core.execution import never
@@ -60,11 +61,13 @@ def _forward(root: Module, run: Run, keeping: Keeping, *, is_unrolled: bool) -> 
         reshard="always",
         gpus=run.plan.shards,
     )
-    return simulate(_schedule(root, run, is_unrolled=is_unrolled), policy, trains=False)
+    if is_unrolled:
+        return simulate_unrolled(partial(_schedule, root, run), policy, trains=False)
+    return simulate(_schedule(root, run), policy, trains=False)
 
 
-def _schedule(root: Module, run: Run, *, is_unrolled: bool) -> Schedule:
-    return schedule(root, Policy(run.activations), never, _sizes(run), is_unrolled=is_unrolled)
+def _schedule(root: Module, run: Run, runs: Runs = LOOPED) -> Schedule:
+    return schedule(root, Policy(run.activations), never, _sizes(run), runs=runs)
 
 
 def _sizes(run: Run) -> Callable[[Tensor, Module], int]:

@@ -74,17 +74,15 @@ class _Playing:
     def play(self, changes: Iterable[Change]) -> None:
         allocator, there = self.allocator, self.there
         for change in changes:
-            if change.bytes < 0:
-                allocator.free(there.pop(change.block))
-            elif change.bytes:
-                there[change.block] = allocator.malloc(change.bytes, change.block.stream)
-                self._remember()
-
-    def _remember(self) -> None:
-        self.tensors = max(self.tensors, self.allocator.requested)
-        if self.allocator.allocated > self.allocated:
-            self.allocated = self.allocator.allocated
-            self.allocated_on = dict(self.allocator.allocated_on)
+            size, block = change.bytes, change.block
+            if size < 0:
+                allocator.free(there.pop(block))
+            elif size:
+                there[block] = allocator.malloc(size, block.stream)
+                if allocator.requested > self.tensors:
+                    self.tensors = allocator.requested
+                if allocator.allocated > self.allocated:
+                    self.allocated, self.allocated_on = allocator.allocated, dict(allocator.allocated_on)
 
     def seen(self, first_step: int) -> DeviceMemory:
         on = self.allocator.reserved_on

@@ -40,8 +40,29 @@ __all__ = [
 ]
 
 FIRST = 2  # runs until nothing changes any more from one to the next: the second may see other gradients than the first
-EVERY = 2**40  # runs of an unrolled schedule that are followed
 REGIONS = (Region.BLOCK, Region.CORE)  # modules whose runs are groups
+
+
+class Runs(NamedTuple):
+    """How many runs of a module are followed: the first ones, before one stands for all up to the last; of modules
+    within no other that runs often, so many at most, and what is left out is a fold."""
+
+    first: int
+    most: int = 2**40
+
+
+LOOPED, EVERY = Runs(FIRST), Runs(2**40)
+ENDS = EVERY._replace(most=6)  # two in front, two in the middle, two at the end
+
+
+class Fold(NamedTuple):
+    """A module of which only some runs are followed: the number of each run's first step, and of the step behind."""
+
+    starts: tuple[int, ...]
+    left_out: int
+
+    def has(self, number: int) -> bool:
+        return self.starts[0] <= number < self.starts[-1]
 
 
 class Saved(NamedTuple):
@@ -68,6 +89,7 @@ class Schedule:
     outliving: set[Cell] = field(default_factory=set)  # kept as long as the graph lives, and not the backward pass
     savers: dict[Cell, list[int]] = field(default_factory=dict)  # numbers of steps, or of a recomputed region's first
     offloaded: dict[Group, list[Cell]] = field(default_factory=dict)  # what of a block's leaves for host RAM
+    folds: list[Fold] = field(default_factory=list)
 
     def gradient_bytes(self, cell: Cell) -> int:
         """A gradient is as large as its tensor, also where that is a part of another one."""
@@ -113,13 +135,13 @@ def schedule(
     trainable: Trainable,
     size: Callable[[Tensor, Module], int],
     passes: Iterable[Pass] = (),
-    *,
-    is_unrolled: bool = False,
+    runs: Runs = LOOPED,
 ) -> Schedule:
-    """One step of the model, after all passes; unrolled, every run of a module is followed and there is no loop."""
-    unrolling = Unrolling(policy, trainable, size, EVERY if is_unrolled else FIRST)
+    """One step of the model, after all passes."""
+    unrolling = Unrolling(policy, trainable, size, runs)
     nodes = unrolling.run(root)
     made = Schedule(nodes, unrolling.bytes, unrolling.last_read, unrolling.entering, unrolling.seen)
+    made.folds = unrolling.folds
     for change in passes:
         change(made)
     for cell, number in savers_in(made.nodes):
@@ -131,9 +153,11 @@ class Unrolling:
     """Walks the tree in the order of computation."""
 
     def __init__(
-        self, policy: Policy, trainable: Trainable, size: Callable[[Tensor, Module], int], first: int = FIRST
+        self, policy: Policy, trainable: Trainable, size: Callable[[Tensor, Module], int], runs: Runs = LOOPED
     ) -> None:
-        self.policy, self.size, self.first = policy, size, first
+        self.policy, self.size, self.first, self.most = policy, size, runs.first, runs.most
+        self.folds: list[Fold] = []
+        self.depth = 0  # of modules that run often around the one that is running
         self.gradients = Gradients(trainable)
         self.cells: dict[Tensor, list[Cell]] = {}  # one for each storage, or what was handed over in its place
         self.bytes: dict[Cell, int] = {}
@@ -146,15 +170,21 @@ class Unrolling:
 
     def run(self, module: Module) -> list[Node]:
         """All runs of a module."""
-        times = int(module.runs)
+        left_out = self._left_out(module)
+        times, starts = int(module.runs) - left_out, list[int]()
         found: list[Node] = []
         given = {into: (self.cells.get(into), self.gradients.wants(into)) for into, _ in module.carries}
+        self.depth += times > 1
         for run in range(min(times, self.first + 2)):
+            starts.append(self.number)
             self.copies[module], self.turns[module] = run // int(module.calls), run
             body = self._once(module)
             between = times - self.first - 1 if run == self.first and times > self.first + 2 else 1
             found.extend([Loop(body, between)] if between > 1 else body)
             self._hand_over(module)
+        self.depth -= times > 1
+        if left_out:
+            self.folds.append(Fold((*starts, self.number), left_out))
         for tensor, (cells, wanted) in given.items():
             self.gradients.known[tensor.storage] = wanted
             if cells:
@@ -162,6 +192,11 @@ class Unrolling:
             elif tensor.base:
                 self.cells.pop(tensor, None)  # what it is a part of stands there again
         return found
+
+    def _left_out(self, module: Module) -> int:
+        """Runs that are not followed. Those that share their weights are, since gradients of all add up."""
+        is_alone = not self.depth and int(module.calls) == 1
+        return max(int(module.runs) - self.most, 0) if is_alone else 0
 
     def _hand_over(self, module: Module) -> None:
         """Layers that began with parts of one tensor hand over a tensor each."""

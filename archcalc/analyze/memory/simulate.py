@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from functools import partial
 
+from archcalc.analyze.memory.folds import expanded
 from archcalc.analyze.memory.forward_pass import ForwardPass, is_leaf
 from archcalc.analyze.memory.fsdp import Gathered
 from archcalc.analyze.memory.parameters import Copy
-from archcalc.analyze.memory.profile import Block, Happening
-from archcalc.analyze.memory.schedule import Cell, Group, Loop, Node, Schedule, Step, steps
+from archcalc.analyze.memory.profile import Block, Change, Happening
+from archcalc.analyze.memory.schedule import ENDS, EVERY, Cell, Group, Loop, Node, Runs, Schedule, Step, steps
 from archcalc.analyze.memory.step_policy import StepPolicy
 from archcalc.core.ir import Module, Op, Region
 
@@ -30,6 +31,15 @@ def simulate(schedule: Schedule, policy: StepPolicy, *, trains: bool) -> list[Ha
     return step.ledger.changes
 
 
+def simulate_unrolled(made: Callable[[Runs], Schedule], policy: StepPolicy, *, trains: bool) -> list[Happening]:
+    """The same without loops, every allocation with its block."""
+    few = made(ENDS)
+    changes = [one for one in simulate(few, policy, trains=trains) if isinstance(one, Change)]
+    holds_all = bool(few.folds) and bool(few.outliving) and policy.logits_held == "next_forward"  # from before the step
+    found = None if holds_all else expanded(changes, few.folds)
+    return simulate(made(EVERY), policy, trains=trains) if found is None else list(found)
+
+
 Wide = dict[Cell, Block | None]  # gradients in fp32, before they are cast
 
 
@@ -37,6 +47,7 @@ class _Simulation(ForwardPass):
     """The live tensors at one instant of a step."""
 
     def backward(self) -> None:
+        self.ledger.at(self.ledger.phase, self.ledger.module)
         if self.policy.copies_are_cached:
             self._leave_autocast(self.schedule.nodes)
         self.ledger.phase = "backward"
@@ -73,7 +84,7 @@ class _Simulation(ForwardPass):
             elif isinstance(node, Group):
                 self._back_through(node)
             else:
-                self.ledger.at("backward", node.module)
+                self.ledger.at("backward", node.module, node.number)
                 self._prefetch_last_block(node)
                 self._differentiate(node)
 
@@ -87,7 +98,7 @@ class _Simulation(ForwardPass):
         if group.module.region != Region.BLOCK:
             self._back_within(group)
             return
-        self.ledger.at("backward", group.module)
+        self.ledger.at("backward", group.module, group.first)
         self.ledger.run = group.first
         if group is self.blocks[-1] and self.policy.groups.last:
             self.behind.free()
@@ -170,7 +181,7 @@ class _Simulation(ForwardPass):
             elif isinstance(node, Group):
                 self._replay(node.body, passing, last, done)
             elif node.number <= last:
-                self.ledger.at("backward", node.module)
+                self.ledger.at("backward", node.module, node.number)
                 self._compute_again(node, passing, node.op in done)
 
     def _compute_again(self, step: Step, passing: Container[Cell], done: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.buffers import buffers, is_fused
@@ -17,9 +17,9 @@ from archcalc.analyze.memory.passes.mixed_precision import fp8
 from archcalc.analyze.memory.passes.offloaded_activations import offload_activations
 from archcalc.analyze.memory.pipeline import in_flight
 from archcalc.analyze.memory.profile import Happening, Simulated
-from archcalc.analyze.memory.schedule import Pass, Schedule, schedule
+from archcalc.analyze.memory.schedule import LOOPED, Pass, Runs, Schedule, schedule
 from archcalc.analyze.memory.sharded_groups import Places
-from archcalc.analyze.memory.simulate import simulate
+from archcalc.analyze.memory.simulate import simulate, simulate_unrolled
 from archcalc.analyze.memory.states import Keeping
 from archcalc.analyze.memory.step_policy import UNSHARDED, ShardedGroups, StepPolicy
 from archcalc.analyze.memory.updates import updates
@@ -59,11 +59,11 @@ def states_between_steps(root: Module, work: Workload, run: Run) -> list[Cached]
 
 def unrolled(root: Module, run: Run, keeping: Keeping, start: dict[str, int]) -> list[Happening]:
     """The same step without loops, every allocation with its block."""
-    step = step_schedule(root, run, keeping, is_unrolled=True)
-    return simulate(step, step_policy(root, run, keeping, start["gradients"]), trains=True)
+    made = partial(step_schedule, root, run, keeping)
+    return simulate_unrolled(made, step_policy(root, run, keeping, start["gradients"]), trains=True)
 
 
-def step_schedule(root: Module, run: Run, keeping: Keeping, *, is_unrolled: bool = False) -> Schedule:
+def step_schedule(root: Module, run: Run, keeping: Keeping, runs: Runs = LOOPED) -> Schedule:
     """The step on one GPU, with what every option changes about it."""
     policy = Policy(run.activations)
 
@@ -71,7 +71,7 @@ def step_schedule(root: Module, run: Run, keeping: Keeping, *, is_unrolled: bool
         """What is kept between steps is there all the time, and counted apart."""
         return 0 if tensor.role == "cache" else run.plan.size(tensor) * policy.bytes_of(tensor.role)
 
-    return schedule(root, policy, keeping.trainable, size, passes(run, keeping), is_unrolled=is_unrolled)
+    return schedule(root, policy, keeping.trainable, size, passes(run, keeping), runs)
 
 
 def passes(run: Run, keeping: Keeping) -> Iterator[Pass]:
