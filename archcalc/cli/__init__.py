@@ -28,9 +28,11 @@ def main() -> None:
 
 def _run(arguments: list[str]) -> int:
     from archcalc.cli.printing import Enough, complain
+    from archcalc.cli.progress import shown
 
     try:
-        return _called(arguments)
+        with shown():
+            return _called(arguments)
     except InputError as error:
         complain("\n".join(f"error: {message}" for message in error.messages()))
         return FAULTY_INPUT

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from archcalc.cli import colour
+from archcalc.cli import colour, progress
 from archcalc.core.errors import InputError
 from archcalc.core.visible import UNSEEN, escaped
 from archcalc.render.style import MARKS, on_terminal, unstyled
@@ -91,6 +91,7 @@ def out(text: str, kept: str = "") -> None:
     """Print an answer; `kept` are signs without a form that its language needs."""
     if sys.stdout is None:
         raise InputError("standard output is closed", "redirect it to a file: > answer.txt")
+    progress.erase()
     styled = harmless(text, "\n\t" + MARKS + kept)
     print(on_terminal(styled) if colour.wanted() else unstyled(styled), flush=True)
 

@@ -14,6 +14,7 @@ from archcalc.analyze.fit.verdict import Room, Verdict
 from archcalc.analyze.memory.marginals import Limit
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.placement import shares_layers
+from archcalc.core.progress import doing
 from archcalc.spec.units import binary_bytes
 
 if TYPE_CHECKING:
@@ -169,6 +170,7 @@ class Row:
 
 def row(placed: Placed, remedy: Remedy | None) -> Row:
     question = placed.question
+    doing(f"solving for batch and context on {placed.group.name}")
     safe = question.room(placed.group.first).safe
     max_seq, limited_by = question.longest_in(safe)
     return replace(

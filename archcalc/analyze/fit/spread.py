@@ -14,6 +14,7 @@ from archcalc.analyze.fit.layer_split import LayerSplit
 from archcalc.analyze.fit.node_numbers import IN_A_MACHINE, MOST, NUMBERS
 from archcalc.analyze.fit.solve import smallest
 from archcalc.core.errors import InputError
+from archcalc.core.progress import doing
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
@@ -69,6 +70,7 @@ class Spread:
 
     def over(self, gpus: int) -> Question | None:
         """The question over so many; None where the model cannot be divided so."""
+        doing(f"trying {gpus} × {self.device.name}")
         try:
             spread = self._divided(gpus)
             spread.memory.check(spread.sizes)
