@@ -11,6 +11,7 @@ from archcalc.core.ir import Module, Region, Tensor, walk
 from archcalc.core.tree import ops_in
 from archcalc.run import sequence_parallel
 from archcalc.run.cache_types import BOTH, OF_KEYS, OF_VALUES, cache_types
+from archcalc.run.generating import generates
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
 from archcalc.run.sequence_parallel import check_length
@@ -27,11 +28,7 @@ NO_CACHE = "this model has no cache and no decode step"
 
 def check_decodes(model: Model) -> None:
     """Refuse decode for a model without a KV cache or recurrent state."""
-    lengths = dict.fromkeys(model.resolved.lengths, 1)
-    if not lengths:
-        return  # a model without sequences is refused with its workload
-    root = model.build(Workload(1, lengths, mode="decode"))
-    if not any(op.output.role == "cache" for op in ops_in(root)):
+    if model.resolved.lengths and not generates(model):  # one without sequences is refused with its workload
         raise InputError(NO_CACHE, "use --mode train or prefill", field="--mode")
 
 

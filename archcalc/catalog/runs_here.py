@@ -1,7 +1,7 @@
 """Which presets run on a device: `archcalc fit --gpu m3-ultra-256gb --models`.
 
 For each language model the widest format of the device's ladder that fits with a context of use, and how long that
-context can be then. Weights change with the format, all else does not, so that one simulation serves all formats.
+context can be then. A step is simulated only where the weights alone fit.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from archcalc.analyze.fit.question import Question
 from archcalc.analyze.fit.verdict import Verdict
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
+from archcalc.core.progress import doing
 from archcalc.loading import from_file
 from archcalc.model import Model
 from archcalc.report.base import SCHEMA_VERSION, Column, Line, Report, Table
@@ -102,8 +103,11 @@ def runs_here(name: str, options: Options, pattern: str = "") -> RunsReport:
         raise InputError("is about inference", "leave --mode out", field="--models")
     devices = group(name)
     length = options.sizes.seq or options.sizes.context or USUAL
-    asked = [one for one in map(_read, _names(pattern)) if one]
-    found = [(model.name, run) for stem, model in asked for run in _runs(stem, model, devices, options, length)]
+    names, found = _names(pattern), list[tuple[str, Runs]]()
+    for place, stem in enumerate(names, 1):
+        doing(f"{place} of {len(names)} presets: {stem}")
+        model = _read(stem)
+        found += [(model.name, run) for run in _runs(stem, model, devices, options, length)] if model else []
     rows = sorted((run for _, run in found if run.weights), key=lambda run: -run.parameters)
     return RunsReport(
         model=devices.words,
@@ -123,10 +127,10 @@ def _names(pattern: str) -> list[str]:
     return found
 
 
-def _read(name: str) -> tuple[str, Model] | None:
+def _read(name: str) -> Model | None:
     """A file of a user's own that cannot be read is no model."""
     try:
-        return name, from_file(paths.presets()[name])
+        return from_file(paths.presets()[name])
     except InputError:
         return None
 
@@ -156,15 +160,12 @@ def _placed(model: Model, devices: DeviceGroup, options: Options, length: int) -
 def _widest(name: str, placed: Placed, formats: Sequence[str]) -> Runs:
     """The first that fits, from wide to narrow; without a format where none does."""
     question, device = placed.question, placed.group.first
-    elements = sum(one.copies * one.elements for one in question.whole.parameters.held)
+    elements = sum(one.copies * int(one.param.elements) for one in question.whole.parameters.held)
     now = question.whole.run.format.name.lower()
     if question.fits(device):
         return _run(name, question, now, elements, device)
-    beside = question.required - question.whole.parameters.weights
     for rung in formats:
         narrower = question.with_weights(rung)
-        if narrower.whole.parameters.weights + beside > device.capacity and not question.split:
-            continue
         if narrower.fits(device):
             return _run(name, narrower, rung, elements, device)
     return Runs(name, elements, "", 0, 0, 0)

@@ -197,8 +197,8 @@ class Module:
     @property
     def children(self) -> tuple[Module, ...]:
         """In the order of their first op; those that record none (stored, never read) come last."""
-        used = dict.fromkeys(item for item in self.body if isinstance(item, Module))
-        return (*used, *(child for child in self._named.values() if child not in used))
+        used = dict.fromkeys([item for item in self.body if isinstance(item, Module)])
+        return (*used, *[child for child in self._named.values() if child not in used])
 
     @property
     def ops(self) -> tuple[Op, ...]:
@@ -304,22 +304,27 @@ def _stops(base: Tensor | None, inputs: tuple[Tensor, ...]) -> bool:
 
 def _check_dims(tensors: tuple[Tensor, ...]) -> None:
     known: dict[str, Dim] = {}
-    for dim in (dim for tensor in tensors for dim in tensor.dims):
-        other = known.setdefault(dim.name, dim)
-        if other is dim:
-            continue
-        if other.size != dim.size:
-            raise ValueError(f"one name with two sizes in an op: {dim.name} is {other.size} and {dim.size}")
-        if other.split != dim.split or other.positions is not dim.positions:
-            raise ValueError(f"one name with two declarations in an op: {other} and {dim}")
+    for tensor in tensors:
+        for dim in tensor.dims:
+            other = known.setdefault(dim.name, dim)
+            if other is not dim:
+                _check_same(other, dim)
+
+
+def _check_same(other: Dim, dim: Dim) -> None:
+    if other.size != dim.size:
+        raise ValueError(f"one name with two sizes in an op: {dim.name} is {other.size} and {dim.size}")
+    if other.split != dim.split or other.positions is not dim.positions:
+        raise ValueError(f"one name with two declarations in an op: {other} and {dim}")
 
 
 def walk(module: Module, times: Count | None = None) -> Iterator[tuple[Module, Count]]:
     """Every module below, parents first, with how many copies of it the whole model holds."""
-    copies = module.repeat if times is None else times * module.repeat
-    yield module, copies
-    for child in module.children:
-        yield from walk(child, copies)
+    left = [(module, module.repeat if times is None else times * module.repeat)]
+    while left:
+        module, copies = left.pop()
+        yield module, copies
+        left.extend([(child, copies * child.repeat) for child in reversed(module.children)])
 
 
 def fold(module: Module, own: Callable[[Module], int]) -> Count:

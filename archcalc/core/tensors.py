@@ -85,9 +85,8 @@ class Tensor:
     def __post_init__(self) -> None:
         dims = tuple(chain.from_iterable(self.axes))
         object.__setattr__(self, "dims", dims)
-        names = [dim.name for dim in dims]
-        if len(set(names)) < len(names):
-            raise ValueError(f"two dims of one name in a tensor: {' '.join(names)}")
+        if len({dim.name for dim in dims}) < len(dims):
+            raise ValueError(f"two dims of one name in a tensor: {' '.join(dim.name for dim in dims)}")
 
     @property
     def shape(self) -> tuple[int, ...]:

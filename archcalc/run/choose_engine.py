@@ -8,13 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from archcalc.core.errors import InputError
-from archcalc.core.tree import ops_in
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.engine import usual
 from archcalc.run.engine.catalog import PLAIN
 from archcalc.run.engine.running import Running, running
+from archcalc.run.generating import generates
 from archcalc.run.options import Options
-from archcalc.spec.workload import Workload
 from archcalc.storage.weight_kinds import kind_of_format, kinds_of_config
 
 if TYPE_CHECKING:
@@ -52,16 +51,13 @@ def _choice(used: Running, reason: Reason, why: str = "") -> Choice:
 
 
 def _generates(model: Model) -> bool:
-    """Whether it generates tokens one by one, with keys and values or a state of those before; a list of tensors does
-    not say."""
-    lengths = dict.fromkeys(model.resolved.lengths, 1)
-    if not lengths:
+    """Whether it generates tokens one by one; a list of tensors does not say."""
+    if not model.resolved.lengths:
         return not model.is_computed
     try:
-        root = model.build(Workload(1, lengths, mode="decode"))
+        return generates(model)
     except InputError:
         return False
-    return any(op.output.role == "cache" for op in ops_in(root))
 
 
 def _question(model: Model, asked: Options, kinds: tuple[str, ...]) -> usual.Choice:

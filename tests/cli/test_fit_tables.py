@@ -75,6 +75,17 @@ def test_models_that_run_on_a_device(run: Run) -> None:
     assert run("fit", *asked).json["rows"][0]["verdict"] != "fits"  # in 16 bits
 
 
+@pytest.mark.parametrize(("model", "gpu"), [("mixtral-8x7b", "rtx-4090"), ("llama-3-70b", "2xrtx-3090")])
+def test_no_model_is_left_out_that_fits_in_a_narrower_format(run: Run, model: str, gpu: str) -> None:
+    """Whatever engine the wide format brings, and however much that needs beside the weights."""
+    record = run("fit", model, "--models", "--gpu", gpu, "--format", "json").json
+    row = next(row for row in record["rows"] if row["model"] == model)
+    asked = ("--gpu", gpu, "--seq", str(record["seq"]), "--weights", row["weights"], "--format", "json")
+    (alone,) = run("fit", model, *asked).json["rows"]
+    assert alone["verdict"] == "fits"
+    assert row["parameters"] == run("params", model, "--format", "json").json["total"]
+
+
 def test_a_part_of_a_model_is_not_said_to_run(run: Run) -> None:
     """Gemma 3's vision tower is not counted; Gemma 2 has none."""
     asked = ("fit", "gemma-", "--models", "--gpu", "rtx-4090", "--seq", "4096")

@@ -17,6 +17,7 @@ from archcalc.analyze.memory.profile import Simulated
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.placement import shares_matrices
 from archcalc.core.errors import InputError
+from archcalc.core.progress import doing
 from archcalc.run.accuracy import Band, band
 from archcalc.run.device import Device
 from archcalc.run.options import Options
@@ -90,6 +91,7 @@ class Question:
 
     def tried(self, change: Change) -> Question | None:
         """The same, if the model and the options allow the change."""
+        doing(f"trying {change.option or change.name}")
         try:
             changed = self.changed(change)
             changed.memory.check(changed.sizes)
@@ -204,7 +206,7 @@ class Question:
     def by_length(self) -> Curve:
         """Bytes as a function of the length, at the same batch."""
         if self._is_simple:
-            return Curve(lambda length: self.memory.required_bytes(self.of_length(max(length, self._shortest))))
+            return Curve(lambda length: self.memory.required_bytes(self.of_length(self._possible(length))))
         most = self.longest or UNBOUNDED
         return self._curve(Bytes(self._at_length, self._simulated_at_length, least=FEW_POSITIONS, most=most))
 
@@ -212,10 +214,10 @@ class Question:
         return self.memory.simulated(self.of_length(length))
 
     def _at_length(self, length: int) -> int:
-        return self._long(self._shortest if length == 1 else length)
+        return self.memory.peak_bytes(self.of_length(self._possible(length)))
 
-    def _long(self, length: int) -> int:
-        return self.memory.peak_bytes(self.of_length(length))
+    def _possible(self, length: int) -> int:
+        return self._shortest if length == 1 else length
 
     def of_length(self, length: int) -> Sizes:
         return replace(self.sizes, **dict.fromkeys(self._varying, length))
@@ -224,7 +226,7 @@ class Question:
     def _shortest(self) -> int:
         """A recursive net merges two at the least."""
         try:
-            self._long(1)
+            self.memory.check(self.of_length(1))
         except InputError:
             return 2
         return 1
@@ -250,6 +252,8 @@ class Question:
         """The longest sequence that so many bytes hold, and whether memory or the model limits it."""
         if not self.has_length:
             return None, None
+        if self.length:
+            self.by_length.at(self.length)  # which is known, and where the search begins
         if self.longest and self.by_length.at(self.longest) <= available:
             return self.longest, "positions"
         found = self.by_length.largest(available, self.longest or UNBOUNDED)

@@ -34,7 +34,7 @@ class Curve:
         return self.known[size]
 
     def largest(self, available: int, most: int = UNBOUNDED) -> int:
-        if self.at(1) > available:
+        if all(need > available for need in self.known.values()) and self.at(1) > available:
             return 0
         if self.at(most) <= available:
             return most

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
@@ -93,7 +94,7 @@ class Memory:
         self._devices: dict[Sizes, Later[DeviceMemory] | None] = {}
         self._simulated: dict[Sizes, Simulated] = {}
         self._checked: set[Sizes] = set()
-        self.beside: dict[Sizes, int] = {}  # what a serving engine needs beside its cache
+        self.beside: dict[Hashable, int] = {}  # what a serving engine needs beside its cache, by the prompts of a step
 
     @checked()
     def at(
@@ -210,9 +211,13 @@ class Memory:
         """Refuse what the model and the options do not allow, as a simulation of these sizes would."""
         if sizes not in self._checked:
             work = self._workload(sizes)
-            self.build(work if self.run.trains else inference.prompt_of(work, self.run))
+            self.build(work if self.run.trains else self.prompt(sizes))
             _ = self.least_bytes, self.cached_at(work, self.run), self.residents(work)
             self._checked.add(sizes)
+
+    def prompt(self, sizes: Sizes) -> Workload:
+        """What a step of these sizes reads at once."""
+        return inference.prompt_of(self._workload(sizes), self.run)
 
     @cached_property
     def least_bytes(self) -> int:

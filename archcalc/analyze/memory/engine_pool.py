@@ -11,6 +11,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from archcalc.run.engine.on_device import headroom_on
+from archcalc.run.traces import sizes_of
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ def cache_bytes(memory: Memory, sizes: Sizes) -> int:
 
 
 def beside_cache(memory: Memory, sizes: Sizes) -> int:
-    """All that is within the share and no cache; the same for any number of sequences, and for any length where a step
-    has so many tokens."""
+    """All that is within the share and no cache; the same for any number of sequences, and for all lengths of which a
+    step reads prompts of one size."""
     one = replace(sizes, batch=1)
-    key = Sizes(1) if memory.run.engine.tokens else one
+    key = sizes_of(memory.prompt(one))
     if key not in memory.beside:
         memory.beside[key] = _counted(memory, one)
     return memory.beside[key]

@@ -9,7 +9,7 @@ from archcalc.core.ir import Module
 
 
 class Ledger:
-    """Changes in their order; `phase`, `module`, `run` (of a block) and `number` (of an op) say where the step has come to."""
+    """Changes in their order; `phase`, `module`, `run` (of a block) and `number` (of an op) say where the step is."""
 
     def __init__(self) -> None:
         self.changes: list[Happening] = []

@@ -78,8 +78,9 @@ class Keeping:
         """All bytes of a parameter: weights, master weights, gradients and optimizer states."""
         elements, place = self.plan.size(param), Place(param, copies)
         here = self.plan.sharded(param) if self.plan.zero == 3 else elements
-        whole, kept = self._bytes(place, elements), self._bytes(place, here)
-        padding = self.plan.shards * sum(kept.values()) - sum(whole.values()) if self.plan.zero == 3 else 0
+        kept, padding = self._bytes(place, here), 0
+        if self.plan.zero == 3:
+            padding = self.plan.shards * sum(kept.values()) - sum(self._bytes(place, elements).values())
         kept["optimizer"] += copies * self._counters(param)
         return Held(param, copies, elements, **kept, padding=padding)
 
