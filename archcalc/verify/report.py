@@ -29,6 +29,11 @@ class Row:
         return bool(self.archcalc == self.reference) and not self.first
 
     @property
+    def is_check(self) -> bool:
+        """Of the other model's values alone, such as that they are finite: no number of archcalc's is compared."""
+        return isinstance(self.archcalc, bool)
+
+    @property
     def verdict(self) -> str:
         """✓, or the difference."""
         if self.equal:
@@ -66,11 +71,16 @@ class VerifyReport(Report):
 
     def _equal(self) -> str:
         """How many are equal, to which: `6 quantities equal transformers' GPT2Model, 26 archcalc's PyTorch …`."""
-        numbers = Counter(row.against for row in self.rows)
+        numbers = Counter(row.against for row in self.rows if not row.is_check)
         (first, number), *others = numbers.items()
         every = "all " if not others else ""
         rest = "".join(f"; {number} equal {against}" for against, number in others)
-        return f"{every}{number} quantities equal {first}{rest}"
+        return f"{every}{number} quantities equal {first}{rest}{self._checks()}"
+
+    def _checks(self) -> str:
+        number = sum(row.is_check for row in self.rows)
+        told = "1 check on real data passes" if number == 1 else f"{number} checks on real data pass"
+        return f"; {told}" if number else ""
 
     def table(self) -> Table:
         """Quantities under the headings of their groups."""

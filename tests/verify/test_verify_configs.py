@@ -120,7 +120,10 @@ def test_both_comparisons_stand_in_one_table(run: Run, write: Write) -> None:
     answer = run("verify", write(json.dumps(LLAMA), "config.json"), "--batch", "2", "--seq", "5")
     assert answer.code == 0
     said = " ".join(answer.out.split())
-    assert "✓ 8 quantities equal transformers' LlamaForCausalLM; 32 equal archcalc's own PyTorch reference ·" in said
+    assert (
+        "✓ 8 quantities equal transformers' LlamaForCausalLM; 29 equal archcalc's own PyTorch reference; 3 checks"
+        in said
+    )
     assert answer.out.index("LlamaForCausalLM of transformers") < answer.out.index("the same spec in plain PyTorch")
     assert "✗" not in answer.out
 
