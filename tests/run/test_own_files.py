@@ -40,6 +40,7 @@ MISTAKES = [
     ("code", "like: torchtune", "precisions: {mixed: [{recipe: no}]}", "no option is called recipe"),
     ("engines", "before: '0.2'", "after: '0.2'", "such as `before: 0.28`"),
     ("engines", "pool: none", "pool: some", "'some' is not one of"),
+    ("engines", "source: a test", "source: a test\nweights: {nf4: [{NVIDIA: 1}]}", "weights.nf4: expected"),
 ]  # fmt: skip
 
 

@@ -41,7 +41,8 @@ class Requirement(Node):
 
 def _by_maker(value: Any) -> Any:
     """A list of makers stands for makers of which any device will do."""
-    return {name: {} for name in value} if isinstance(value, list) else value
+    is_names = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return {name: {} for name in value} if is_names else value
 
 
 ByMaker = Annotated[dict[str, Requirement], BeforeValidator(_by_maker)]
