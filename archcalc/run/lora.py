@@ -41,6 +41,8 @@ def all_but(root: Module, patterns: Iterable[str]) -> Callable[[Param], bool]:
 def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
     """Put x·A·B, scaled, beside x·W of every linear layer that a target names."""
     found = [(module, op) for module, _ in walk(root) for op in module.ops if _is_linear(module, op)]
+    if not found:
+        raise InputError("this model has no linear layer to adapt", "leave --lora out", field="--lora")
     wanted = targets or USUAL_TARGETS
     names = {name for module, _ in found for path in _paths(module) for name in path.split(".")}
     for target in wanted:
@@ -49,7 +51,7 @@ def add_lora(root: Module, rank: int, targets: tuple[str, ...] = ()) -> None:
             raise InputError(f"no linear layer is called {target}", hint, field="--lora-targets")
     adapted = [pair for pair in found if any(_is_meant(*pair, target) for target in wanted)]
     if not adapted:
-        hint = f"name it: --lora-targets {found[0][0].name}" if found else "leave --lora out"
+        hint = f"name it: --lora-targets {found[0][0].name}"
         raise InputError("no linear layer but the last one is there to adapt", hint, field="--lora-targets")
     _check_rank(rank, adapted, every=EVERY_LINEAR in wanted)
     for module, op in adapted:

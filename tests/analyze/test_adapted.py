@@ -128,6 +128,7 @@ def test_what_there_is_to_adapt_is_asked_of_the_code_that_trains() -> None:
     ("name", "asked", "words"),
     [
         ("resnet-50", {"lora": 8}, "no linear layer is called q"),
+        ("dcgan-generator", {"lora": 8}, "no linear layer to adapt"),
         ("resnet-50", {"lora": 8, "lora_targets": "all"}, "no linear layer but the last one"),
         ("sentiment-lstm", {"lora": 8, "lora_targets": "all"}, "no linear layer but the last one"),
         ("gpt2", {"lora": 8, "freeze": "embedding"}, "frozen already"),

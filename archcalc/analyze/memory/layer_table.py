@@ -64,10 +64,11 @@ class LayerTable:
 
 
 def kind_of(rows: Sequence[Row], *, trains: bool) -> str:
-    """Which columns there are."""
+    """Which columns there are; of a list of tensors it is not known what they compute."""
     if trains:
         return "train"
-    return "cache" if any(row.cache for row in rows) else "outputs"
+    makes = any(row.outputs for row in rows) and not any(row.cache for row in rows)
+    return "outputs" if makes else "cache"
 
 
 def _trained(row: Row) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,7 @@ from archcalc import load
 if TYPE_CHECKING:
     from conftest import Run
 
+TENSORS = Path(__file__).parents[3] / "docs" / "examples" / "tiny" / "model.safetensors"
 VGG = (64, 64, "M", 128, 128, "M", 256, 256, 256, "M", 512, 512, 512, "M", 512, 512, 512, "M")
 
 
@@ -123,3 +125,10 @@ def test_the_overhead_stands_apart(run: Run) -> None:
     (weights,) = (line for line in lines if line.startswith("weights "))
     assert f"{100 * report.parts['weights'] / report.own_bytes:.1f} %" in weights
     assert "overhead" not in run("memory", "lenet-5", "--overhead", "0").out.splitlines()[1]
+
+
+def test_a_list_of_tensors_makes_nothing(run: Run) -> None:
+    """Its table has bytes."""
+    out = run("memory", str(TENSORS)).out
+    assert "outputs" not in out
+    assert "bytes" in out[out.index("\nlayer") :].splitlines()[1]
