@@ -243,7 +243,7 @@ class Published(Node):
     )
     elsewhere: Annotated[tuple[PublishedElsewhere, ...], BeforeValidator(as_tuple)] = field(
         (),
-        "Other numbers that were published for it, though no way of counting gives them.",
+        "Other numbers that were published for it and that no count of archcalc comes to.",
         example={"parameters": "117M", "of": "the paper's table 2"},
     )
 

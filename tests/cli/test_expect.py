@@ -99,10 +99,19 @@ def test_the_answer_is_told_in_words(run: Run) -> None:
 
 
 def test_every_published_number_is_known(run: Run) -> None:
-    """Those of GPT-2's paper, which no way of counting gives."""
+    """Those of GPT-2's paper, which no count comes to."""
     for model, number in (("gpt2-medium", "345M"), ("gpt2-large", "762M"), ("gpt2-xl", "1542M")):
         found = run("params", model, "--expect", number, "--format", "json").json["expect"]
         assert found["conventions"][0]["name"] == "published elsewhere"
+
+
+def test_further_tokens_are_counted_as_the_checkpoint_stores_them(run: Run) -> None:
+    """DeepSeek-V3: a block of experts, a projection of 2·d to d, three norms, and a table and a head of its own."""
+    width, block, vocab = 7168, 11_507_286_016, 129_280
+    stored = 671_026_404_352 + block + 2 * width * width + 3 * width + 2 * vocab * width
+    found = run("params", "deepseek-v3", "--expect", str(stored), "--format", "json").json["expect"]
+    assert found["conventions"][0]["value"] == stored
+    assert "token table and a head of its own" in found["conventions"][0]["name"]
 
 
 def test_what_is_no_number_is_one_message(run: Run) -> None:

@@ -45,11 +45,11 @@ def _figures(report: ParamsReport) -> Iterator[Candidate]:
 
 
 def _published(model: Model, wanted: Asked) -> Iterator[Candidate]:
-    """Numbers that were printed elsewhere and that no way of counting gives."""
+    """Numbers that were printed elsewhere and that no count of archcalc comes to."""
     for claim in model.spec.published.elsewhere if model.spec.published else ():
         value = number(str(claim.parameters)).value
         if wanted.agrees(value):
-            sentence = f"a number that was published, though no way of counting gives it: {claim.of}"
+            sentence = f"a number that was published, which no count of archcalc comes to: {claim.of}"
             yield Candidate("published elsewhere", value, sentence)
 
 
