@@ -61,6 +61,7 @@ def dense(times: int) -> dict[str, Any]:
 NETWORKS: dict[str, Any] = {
     "repeat": lambda number: [{"conv": 3, "kernel": 1, "repeat": number}],
     "repeat in repeat": lambda number: [{"layers": [{"conv": 3, "kernel": 1, "repeat": number}], "repeat": number}],
+    "repeat without weights": lambda number: [{"layers": [{"layers": ["relu"], "repeat": number}], "repeat": number}],
     "unequal repeat": lambda number: [dense(number)],
     "unequal repeat in repeat": lambda number: [{"layers": [dense(number)], "repeat": number}],
     "adaptive pooling": lambda number: [{"pool": "average", "to": number}],

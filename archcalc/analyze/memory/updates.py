@@ -34,7 +34,7 @@ def updates(run: Run, root: Module, keeping: Keeping, elements: Callable[[Param]
     if is_fused:
         return [[whole * BYTES[width] for width in (recipe.gradients, recipe.states)]]
     width = optimizer.update * BYTES[recipe.states]
-    is_folded = sum(number for _, number in trained) > MOST_TENSORS
+    is_folded = sum(number for _, number in copies) > MOST_TENSORS
     if is_folded and not optimizer.one_by_one:
         return [[whole * width]]
     every = in_order(root, ORDERS[run.code.habits.registered], COPIES if is_folded else None)

@@ -5,7 +5,7 @@ What a module registers stands there in the order of its `__init__`, whatever th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from archcalc.core.ir import Module, ModuleGroup, Param, Region
 from archcalc.core.roles import Role
@@ -13,13 +13,12 @@ from archcalc.core.roles import Role
 Order = Callable[[Module], list[Module]]  # the children of a module
 
 
-def in_order(module: Module, order: Order, copies: int | None = None) -> Iterator[Param]:
+def in_order(module: Module, order: Order, copies: int | None = None) -> list[Param]:
     """Every parameter: a module's own, then those of its layers; of equal layers all, or `copies` at the most."""
-    repeat = int(module.repeat)
-    for _ in range(repeat if copies is None else min(repeat, copies)):
-        yield from module.params.values()
-        for child in order(module):
-            yield from in_order(child, order, copies)
+    inside = [param for child in order(module) for param in in_order(child, order, copies)]
+    once = [*module.params.values(), *inside]
+    repeat = int(module.repeat) if once else 0
+    return once * (repeat if copies is None else min(repeat, copies))
 
 
 def running(module: Module) -> list[Module]:
