@@ -44,7 +44,8 @@ class Expected:
             return [f"expected {self.said}: yes, {figure}"]
         told = [one.told() for one in self.conventions]
         if self.verdict is Verdict.NO:
-            return [f"expected {self.said}: not {figure}, and no convention that archcalc knows; nearest: {told[0]}"]
+            nearest = f"; nearest: {told[0]}" if told else ""
+            return [f"expected {self.said}: not {figure}, and no convention that archcalc knows{nearest}"]
         return [f"expected {self.said}: not {figure}, but {'perhaps ' if len(told) > 1 else ''}{', or '.join(told)}"]
 
     def record(self) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Run
 
 GPT2 = 124_439_808
@@ -118,3 +120,9 @@ def test_what_is_no_number_is_one_message(run: Run) -> None:
     answer = run("params", "gpt2", "--expect", "banana")
     assert (answer.code, answer.out) == (2, "")
     assert "--expect: 'banana' is no number" in answer.err
+
+
+def test_a_model_without_parameters_has_no_nearest_convention(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "net.yaml").write_text("family: network\ninput: 4\nlayers: [relu]\n")
+    answer = run("params", str(tmp_path / "net.yaml"), "--expect", "7")
+    assert (answer.code, answer.err) == (1, "") and "nearest" not in answer.out

@@ -42,6 +42,9 @@ LINES = (
     "identities softmax",
     "explain window",
     "check answers.yaml",
+    "check .",
+    "explain 6ND",
+    "params gpt2 --expect 117M",
     "verify textbook",
 )
 MADE_OTHERWISE = {"DiagramReport", "AllReport"}  # which no command prints as JSON in a moment

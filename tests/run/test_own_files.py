@@ -38,6 +38,7 @@ MISTAKES = [
     ("code", "like: torchtune", "recipes: [{recompute: 7}]", "recompute: expected"),
     ("code", "like: torchtune", "refused: [{about: no}]", "says when it holds"),
     ("code", "like: torchtune", "precisions: {mixed: [{recipe: no}]}", "no option is called recipe"),
+    ("code", "like: torchtune", "precisions: {mixed: [{recipe: {a: 1}}]}", "no option is called recipe"),
     ("engines", "before: '0.2'", "after: '0.2'", "such as `before: 0.28`"),
     ("engines", "pool: none", "pool: some", "'some' is not one of"),
     ("engines", "source: a test", "source: a test\nweights: {nf4: [{NVIDIA: 1}]}", "weights.nf4: expected"),

@@ -41,7 +41,7 @@ def _check_value(name: str, value: Any) -> None:
     from archcalc.run.options import Options
 
     known = dict(declared(Options))
-    if name == RECIPE and value in paths.shipped("recipes"):
+    if name == RECIPE and isinstance(value, str) and value in paths.shipped("recipes"):
         return
     if name not in known:
         raise mistake(f"no option is called {name}")
