@@ -86,7 +86,11 @@ def device(name: str, field: str = "--gpu") -> tuple[str, Device]:
 
 def group(name: str, field: str = "--gpu") -> DeviceGroup:
     """Devices by their names, each with its number: `2x3090+4090`. A single device is a group of one."""
-    found = DeviceGroup(tuple(_member(text, count, field) for text, count in parts(name, field)))
+    asked = parts(name, field)
+    counts = [count for _, count in asked]
+    if min(counts) < 1 or sum(counts) > MOST:
+        raise InputError(f"expected 1 to {MOST:,} devices, found {name.strip()}", "write 2x3090", field=field)
+    found = DeviceGroup(tuple(_member(text, count, field) for text, count in asked))
     if found.count > 1 and any(member.device.kind == CPU for member in found.members):
         hint = "name a CPU by all of its RAM, or keep layers there beside a GPU: --gpu rtx-3090 --ngl 20 --host 64GB"
         raise InputError(f"{name.strip()}: RAM is the memory of one machine, and no further device", hint, field=field)
@@ -99,8 +103,6 @@ def parts(name: str, field: str = "--gpu") -> list[tuple[str, int]]:
 
 
 def _member(text: str, count: int, field: str) -> Member:
-    if not 1 <= count <= MOST:
-        raise InputError(f"expected 1 to {MOST:,} devices, found {count:,}", "write 2x3090", field=field)
     known = _one(text, field)
     if not known:
         raise _unknown(text, field)

@@ -51,8 +51,9 @@ def test_every_device_of_a_group_has_its_remarks() -> None:
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("0x3090", "expected 1 to 100,000 devices, found 0"),
-        ("9999999x3090", "expected 1 to 100,000 devices"),
+        ("0x3090", "expected 1 to 100,000 devices, found 0x3090"),
+        ("9999999x3090+a100", "expected 1 to 100,000 devices, found 9999999x3090+a100"),
+        ("100000xh100+a100", "expected 1 to 100,000 devices, found 100000xh100+a100"),
         ("2x", "no device is called 2x"),
         ("3090+ +4090", "no device is called nothing"),
         ("2xh10", "did you mean h100"),
