@@ -65,6 +65,12 @@ class Overview:
         """One file: no other is needed, and nothing is loaded from anywhere."""
         return str(importlib.import_module("archcalc.render.html.overview").render(self))  # which stands above
 
+    def __str__(self) -> str:
+        """Its reports below one another, as a terminal of 80 columns shows them."""
+        of_runs = (report for run in self.runs for report in (run.memory, run.fit, run.flops))
+        made = [report for report in (self.params, self.diagram, self.shapes, *of_runs) if report]
+        return "\n\n\n".join([*map(str, made), *(f"{name}: {why}" for name, why in self.missing.items())])
+
     def _repr_html_(self) -> str:
         """For notebooks: a page of its own within theirs."""
         return f'<iframe srcdoc="{escape(self.html())}" width="100%" height="800" frameborder="0"></iframe>'

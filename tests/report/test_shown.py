@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from archcalc import fit, load
+from archcalc import Model, fit, load
 from archcalc.report.base import Report
 
 if TYPE_CHECKING:
     from conftest import Run
 
+MADE = ("Report", "Overview")  # how the names of what a question returns end
+ASKED: dict[str, tuple[str, ...]] = {"plot": ("batch=1..8",)}  # what must be said beside the question
 QUESTIONS = ("params", "shapes", "flops", "memory", "kernel")
 
 
@@ -58,6 +60,21 @@ class Read(HTMLParser):
 def test_print_shows_what_the_terminal_shows(question: str, run: Run) -> None:
     asked = ("--gpu", "t4") if question == "fit" else ()
     assert str(report_of(question)) == run(question, "gpt2", *asked).out.rstrip("\n")
+
+
+@pytest.mark.parametrize("name", ["gpt2", "lenet-5"])
+def test_whatever_a_model_returns_can_be_printed(name: str) -> None:
+    """As text: never as Python writes an object, nor with an error where there are no figures."""
+    model = load(name)
+    methods = {key: vars(Model)[key].__annotations__ for key in vars(Model) if hasattr(vars(Model)[key], "__code__")}
+    questions = [key for key, types in methods.items() if str(types.get("return")).endswith(MADE)]
+    assert {*QUESTIONS, "diagram", "plot", "report"} <= set(questions)
+    for question in questions:
+        if question == "kernel" and name != "gpt2":  # of attention alone
+            continue
+        printed = str(getattr(model, question)(*ASKED.get(question, ())))
+        assert printed.startswith(model.name)
+        assert "Report(" not in printed
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS, "fit"])
