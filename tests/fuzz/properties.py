@@ -177,19 +177,20 @@ def largest_fits(case: Case, model: Model) -> None:
     from archcalc.analyze.fit.answer import fit
 
     mode = case.random.choice(("infer", "train"))
-    report = or_refused(fit, model=model, gpus=case.random.choice(("8GiB", "24GiB", "80GiB")), mode=mode)
+    gpu = case.random.choice(("8GiB", "24GiB", "80GiB"))
+    asked: dict[str, Any] = {"mode": mode, "gpu": gpu}  # the same run: a device decides on engine and kernel
+    report = or_refused(fit, model=model, gpus=gpu, mode=mode)
     row = report.rows[0] if report else None
     most = row.room.safe * row.memory.total_bytes // (row.memory.required_bytes or 1) if row else 0
     if row and row.max_batch is not None:
-        _largest(model, "batch", row.max_batch, most, mode)
+        _largest(model, "batch", row.max_batch, most, asked)
     if row and row.max_seq is not None and row.limited_by == "memory":
-        _largest(model, "seq", row.max_seq, most, mode)
+        _largest(model, "seq", row.max_seq, most, asked)
 
 
-def _largest(model: Model, size: str, largest: int, capacity: int, mode: str) -> None:
-    asked: dict[str, Any] = {"mode": mode, size: largest}
-    fits = model.memory(**asked).total_bytes if largest else 0
-    over = _record(model.memory, mode=mode, **{size: largest + 1}).get("total_bytes")
+def _largest(model: Model, size: str, largest: int, capacity: int, asked: dict[str, Any]) -> None:
+    fits = model.memory(**(asked | {size: largest})).total_bytes if largest else 0
+    over = _record(model.memory, **asked, **{size: largest + 1}).get("total_bytes")
     if fits > capacity or (over is not None and over <= capacity):
         raise Wrong(f"{size} {largest:,} takes {fits:,}, one more {over}, and there are {capacity:,} bytes")
 
