@@ -139,7 +139,7 @@ class Walk:
         return self.of(tensor.of) if tensor.of is not None else ()
 
     def _behind(self, op: Op) -> Fields:
-        if op.kind == "input":
+        if op.traits.enters:
             self.whole = op.output.shape[2:]
             self.start = tuple(ITSELF for _ in self.whole)
             return self.start

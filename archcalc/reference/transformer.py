@@ -32,6 +32,7 @@ class Transformer(nn.Module):
 
     def __init__(self, config: Config, options: dict[str, str]) -> None:
         super().__init__()
+        config = worked_out(config)
         self.stacks = [config[name] for name in ("encoder", "decoder") if config[name]]
         sides = ("source_", "target_") if len(self.stacks) == 2 else ("",)
         self.embeddings = [f"{side}embedding" for side in sides]

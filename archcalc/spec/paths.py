@@ -54,11 +54,15 @@ def presets(kind: str = "models") -> dict[str, Path]:
     return {**shipped(kind), **{file.stem: file for folder in own for file in _files(folder)}}
 
 
-@cache
 def shipped(kind: str) -> dict[str, Path]:
-    """Those that ship alone: of data that archcalc keeps for itself, a user has none. Listed once: a question about
-    ten devices asks a hundred times which there are."""
-    return {file.stem: file for file in _files(data_root() / kind)}
+    """Those that ship alone: of data that archcalc keeps for itself, a user has none."""
+    return _listed(data_root() / kind)
+
+
+@cache
+def _listed(folder: Path) -> dict[str, Path]:
+    """Listed once: a question about ten devices asks a hundred times which there are."""
+    return {file.stem: file for file in _files(folder)}
 
 
 def _files(folder: Path) -> list[Path]:

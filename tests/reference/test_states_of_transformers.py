@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 import archcalc
 from archcalc.reference.parts import make_part
+from archcalc.reference.unsaid import worked_out
 from archcalc.verify.plain import plain
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def ours(part: str, **fields: Any) -> nn.Module:
     """The reference of one part, as a spec says it."""
     stack = {"blocks": 1, "pattern": [part]}
     spec = {"vocab": 5, "d_model": D, "norm": "rms", "decoder": stack, "head": "none", part: fields}
-    resolved: Any = plain(archcalc.load(spec).resolved)
+    resolved: Any = worked_out(plain(archcalc.load(spec).resolved))
     return make_part(resolved["decoder"]["parts"][part], D, D, {}).double()
 
 

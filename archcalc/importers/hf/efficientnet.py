@@ -67,7 +67,7 @@ def _blocks(word: str) -> Fields:
     parameters |= {"out": "required", "kernel": 3}
     keeping = _inside(word, [], {"padding": "same"})
     shrinking = _inside(word, [{"pad": "zeros"}], {"stride": SHRINKS})
-    skip: Fields = {"residual": [*keeping, {"dropout": "drop", "when": "drop"}]}
+    skip: Fields = {"residual": [*keeping, {"dropout": "drop", "when": "drop > 0"}]}
     return {
         "inverted": {"parameters": parameters, "layers": keeping},
         "inverted_shrinking": {"parameters": {**parameters, "zeros": "required"}, "layers": shrinking},
