@@ -95,10 +95,10 @@ def test_blocks_within_blocks_have_a_budget() -> None:
 @pytest.mark.parametrize("name", ["batch", "seq", "context"])
 @pytest.mark.parametrize("mode", ["infer", "train"])
 def test_work_does_not_follow_a_size_of_the_run(name: str, mode: str) -> None:
-    model = archcalc.load("gpt2", set=["position=rope"])
+    model, absurd = archcalc.load("gpt2", set=["position=rope"]), dict[str, Any]({name: ABSURD})
     usual = lines_run(lambda: model.memory(mode=mode))
     try:
-        lines_run(lambda: model.memory(mode=mode, **{name: ABSURD}), MORE * usual + LEAST)
+        lines_run(lambda: model.memory(mode=mode, **absurd), MORE * usual + LEAST)
     except InputError as error:
         assert error.field
 

@@ -7,15 +7,17 @@ import importlib
 import pickle
 import pkgutil
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import Run, Write
 
 import archcalc
 from archcalc.render import as_json, render
 from archcalc.report.base import Report
 from archcalc.verify.presets import AllReport
+
+if TYPE_CHECKING:
+    from conftest import Run, Write
 
 LINES = (
     "params gpt2 --explain --names",

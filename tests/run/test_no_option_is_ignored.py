@@ -62,7 +62,7 @@ OPTIONS = [name for name, one in options_of("memory") if set(INFERENCE) & set(on
 @cache
 def answer(model: str, engine: str, asked: tuple[tuple[str, Any], ...]) -> tuple[Any, str]:
     """Figures, and the first line."""
-    length = {} if {"seq", "context"} & dict(asked).keys() else {"seq": LENGTH}
+    length: dict[str, Any] = {} if {"seq", "context"} & dict(asked).keys() else {"seq": LENGTH}
     record = load(model).memory(engine=engine, **length, **dict(asked)).record()
     figures = {key: value for key, value in record.items() if key not in ("run", "assumptions")}
     return figures, record["run"]["line"]

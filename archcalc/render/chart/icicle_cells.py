@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from archcalc.analyze.diagram.graph import PartKind
-from archcalc.analyze.params import ParamsReport, Row
+from archcalc.analyze.params import ParamsReport
+from archcalc.analyze.params_rows import Row
 
 MOST = 110  # cells of a picture, besides those that stand for the rest
 

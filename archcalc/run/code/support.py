@@ -65,6 +65,7 @@ def unmeasured_ops(root: Module, used: Code) -> Iterator[Assumption]:
 def said(asked: Options, used: Code) -> dict[str, Any]:
     """Options and habits in one table, of an option that is also a habit's name, the option; and whether the weights
     are `quantised`."""
-    options = {name for name, _ in declared(type(asked))}
+    holder: type = type(asked)
+    options = {name for name, _ in declared(holder)}
     chosen = {name: choice for name, choice in vars(used.habits).items() if name not in options}
     return chosen | asked.given | {QUANTISED: asked.weights is not None and weight_format(asked.weights).is_quantised}

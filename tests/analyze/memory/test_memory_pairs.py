@@ -116,11 +116,16 @@ STATES: dict[str, dict[str, Any]] = {
     "experts in host RAM": {"cpu_moe": True},
     "some experts in host RAM": {"n_cpu_moe": 3},
 }
+LLAMA_CPP: dict[str, dict[str, Any]] = {  # which alone keeps keys and values in formats of their own
+    "keys": {"engine": "llama.cpp", "cache_type_k": "q8_0"},
+    "values": {"engine": "llama.cpp", "cache_type_v": "q5_1"},
+}
 SMALL = ("llama-3-8b", SIZES)
 TABLES = {  # the options of one mode, and a model for which each of them says something
     "training": (TRAINING, SMALL, "train"),
     "training experts": (EXPERTS, ("mixtral-8x7b", EXPERT_SIZES), "train"),
     "inference": (INFERENCE, ("llama-3-8b", [*SIZES, "attention.window=32"]), "infer"),
+    "caches": (LLAMA_CPP, SMALL, "infer"),
     "inference with a recurrent state": (STATES, ("jamba-v0.1", []), "infer"),
 }
 QUANTISED = ("nf4", "nf4_lightning", "int8")
