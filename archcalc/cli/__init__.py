@@ -12,7 +12,7 @@ import sys
 from archcalc.core.errors import InputError
 
 # A program that ends soon makes many objects and hardly any garbage: looking for it took a quarter of the time.
-GARBAGE_THRESHOLDS = (50_000, 20, 100)
+GARBAGE_THRESHOLDS = (200_000, 20, 100)
 FAULTY_INPUT, BUG = 2, 70  # EX_SOFTWARE of sysexits.h
 
 

@@ -61,7 +61,9 @@ def spelled(name: str, engine: str = "", *, of: str = "weights") -> str:
     """As it is called here, whatever its case and signs, or the name that people have for it; as it is if unknown.
     Names of caches (`of`) are not those of weights: q4 is Q4_0 there."""
     word = _logged(name)
-    found = None if word in (*PLAIN, *names()) else meant(name, names(), engine, of=of)
+    if not word or word in PLAIN or word in (known := names()):
+        return word
+    found = meant(name, known, engine, of=of)
     return found.format if found else word
 
 

@@ -25,7 +25,7 @@ def framed(message: bytes) -> bytes:
 def main() -> None:
     """An interrupt is meant for the server, which then closes this input."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.set_threshold(50_000, 20, 100)  # as the command line does: many objects, hardly any garbage
+    gc.set_threshold(200_000, 20, 100)  # as the command line does: many objects, hardly any garbage
     _limit_memory()
     asked, answered = sys.stdin.buffer, sys.stdout.buffer
     while len(length := asked.read(LENGTH)) == LENGTH:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from archcalc.analyze.memory.profile import Change, Happening, Simulated
 
-PATIENCE = 3  # sizes that are simulated before polynomials are worth their five
+PATIENCE = 4  # sizes that are simulated before polynomials are worth their five: a straight line needs no more
 
 
 class Bytes:

@@ -33,7 +33,7 @@ def names() -> list[str]:
 
 def named(name: str) -> Device:
     """The device of that file."""
-    return _read(files()[name])
+    return _read(paths.presets("gpus")[name])
 
 
 def makers() -> list[str]:

@@ -99,7 +99,7 @@ class Index:
 def found(text: str) -> Found:
     """By the name of a file, for which no other has to be read; else by what any file says."""
     name = as_file(text)
-    return Found((name,)) if name in files.files() else index().found(text)
+    return Found((name,)) if name in paths.presets("gpus") else index().found(text)
 
 
 def index() -> Index:

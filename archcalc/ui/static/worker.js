@@ -22,7 +22,7 @@ async function begun(site) {
   progress("Loading archcalc …", 0.6);
   for (const archive of archives) python.unpackArchive(await archive, "wheel");
   progress("Starting archcalc …", 0.8);
-  python.runPython("import gc; gc.set_threshold(50_000, 20, 100)");
+  python.runPython("import gc; gc.set_threshold(200_000, 20, 100)");
   return python.runPython("from archcalc.ui.ask import ask_json; ask_json");
 }
 
