@@ -141,7 +141,7 @@ def _runs(name: str, model: Model, devices: DeviceGroup, options: Options, lengt
         return
     try:
         placed = _placed(model, devices, options, length)
-        known = facts(placed.question, [one for _, one in devices.each])
+        known = facts(placed.question, devices.kinds)
         if not known.decodes:
             return
         formats = [one.format for one in ladder(known.engine, known.kind).weights if one.bits < known.bits]

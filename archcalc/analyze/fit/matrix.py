@@ -107,7 +107,7 @@ def matrix(model: Model, gpus: Sequence[str] | None, options: Options, axes: str
     if options.trains:
         raise InputError("is about inference", "leave --mode out", field="--table")
     placed = Placing(model, options).on(group(gpus[0]))
-    known = facts(placed.question, [one for _, one in placed.group.each])
+    known = facts(placed.question, placed.group.kinds)
     rows, columns = first.of(placed.question, known), second.of(placed.question, known)
     return MatrixReport(
         model=model.name,

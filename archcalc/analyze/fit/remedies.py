@@ -44,7 +44,7 @@ def _in_all(question: Question, found: Remedy) -> Remedy:
 def _of_one(placed: Placed) -> Iterator[Remedy]:
     """What keeps the request: single changes, a combination where those are dear, more devices; then what cuts it."""
     question, device = placed.question, placed.group.first
-    known = facts(question, [one for _, one in placed.group.each])
+    known = facts(question, placed.group.kinds)
     listed = axes(question, known)
     keeping, cutting = _keeping(listed)
     found = sorted(alone(question, keeping, device), key=lambda one: one.change.cost)
@@ -73,7 +73,7 @@ def _of_several(short: Sequence[Placed]) -> list[Remedy]:
     if len(questions) > 1:
         return []
     (question,) = questions.values()
-    known = facts(question, [device for one in short for _, device in one.group.each])
+    known = facts(question, [device for one in short for device in one.group.kinds])
     devices = sorted((one.group.first for one in short), key=lambda device: -device.capacity)
     found = [one for axis in axes(question, known) for one in _enough_for_some(question, axis, devices)]
     return sorted(found, key=lambda one: one.change.price_order)

@@ -42,9 +42,9 @@ class DeviceGroup:
         return sum(member.count for member in self.members)
 
     @property
-    def devices(self) -> tuple[Device, ...]:
-        """Each of them."""
-        return tuple(member.device for member in self.members for _ in range(member.count))
+    def kinds(self) -> list[Device]:
+        """One for all that are alike."""
+        return [member.device for member in self.members]
 
     @property
     def is_uniform(self) -> bool:

@@ -34,14 +34,14 @@ GIB = 2**30
 def test_a_group_is_read_as_people_write_it(typed: str, members: list[tuple[int, str]]) -> None:
     found = group(typed)
     assert [(member.count, member.name) for member in found.members] == members
-    assert found.count == len(found.devices) == sum(count for count, _ in members)
+    assert found.count == len(found.each) == sum(count for count, _ in members)
     assert found.is_uniform == (len(members) == 1)
 
 
 def test_a_group_is_written_as_it_is_read() -> None:
     assert str(group("2x3090+4090")) == "2x rtx-3090 + rtx-4090"
     assert group(str(group("2x3090+4090"))) == group("2x3090+4090")
-    assert {each.memory.bytes for each in group("2x24GB").devices} == {24 * GIB}
+    assert {each.memory.bytes for each in group("2x24GB").kinds} == {24 * GIB}
 
 
 def test_every_device_of_a_group_has_its_remarks() -> None:
