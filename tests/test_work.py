@@ -103,6 +103,18 @@ def test_work_does_not_follow_a_size_of_the_run(name: str, mode: str) -> None:
         assert error.field
 
 
+@pytest.mark.parametrize(
+    ("name", "gpu", "asked"),
+    [
+        ("linear-autoencoder", "a100", {"batch": ABSURD}),
+        ("lenet-5", "100000xa100", {"batch": ABSURD, "mode": "train"}),
+    ],
+)
+def test_the_work_of_a_fit_does_not_follow_a_number(name: str, gpu: str, asked: dict[str, Any]) -> None:
+    """Nor the sizes that fit, nor the number of devices."""
+    lines_run(lambda: archcalc.fit(archcalc.load(name), gpus=[gpu], **asked), 12_000_000)
+
+
 @pytest.mark.wide(16)
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("name", STARTERS)

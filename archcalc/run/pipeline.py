@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from archcalc.archs import family_module
+from archcalc.core.divisors import divisors
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Op, Param, Region, Tensor, axes, walk
 from archcalc.core.tree import ops_in
@@ -78,7 +79,7 @@ def stages(family: str, resolved: Resolved, number: int) -> list[Stage]:
         raise InputError(fact, "leave --pp out", field="--pp")
     layers: int = module.layers(resolved)
     if layers % number:
-        possible = [str(size) for size in range(2, layers + 1) if layers % size == 0]
+        possible = [str(size) for size in divisors(layers) if size > 1]
         hint = f"--pp may be {', '.join(possible)}" if possible else "leave --pp out"
         raise InputError(f"{layers:,} layers cannot be divided among {number:,} stages", hint, field="--pp")
     each = layers // number

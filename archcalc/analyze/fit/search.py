@@ -18,6 +18,7 @@ from archcalc.analyze.fit.changes import Axis, Change, in_parts, joined, most_la
 from archcalc.analyze.fit.solve import Curve
 from archcalc.analyze.fit.verdict import Room
 from archcalc.analyze.memory.profile import Instant, Levels
+from archcalc.core.divisors import divisors
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
@@ -78,8 +79,8 @@ def _first(question: Question, axis: Axis, device: Device) -> Iterator[Remedy]:
 def _most(question: Question, change: Change, safe: int) -> Axis:
     """As many sequences at a time as fit; in training, such that they add up to the batch."""
     most = question.by_part.largest(safe, question.batch)
-    sizes = [size for size in range(most, 0, -1) if not question.trains or question.batch % size == 0]
-    return tuple(in_parts(question, change, size) for size in sizes[:USEFUL])
+    fitting = [size for size in divisors(question.batch) if size <= most] if question.trains else range(1, most + 1)
+    return tuple(in_parts(question, change, size) for size in reversed(fitting[-USEFUL:]))
 
 
 def _longest(question: Question, safe: int) -> Axis:

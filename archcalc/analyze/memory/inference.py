@@ -16,6 +16,7 @@ from archcalc.analyze.memory.seen_positions import masks, see_past, store_scores
 from archcalc.analyze.memory.simulate import simulate
 from archcalc.analyze.memory.step_policy import StepPolicy
 from archcalc.analyze.memory.vllm_cache import in_flight, in_groups
+from archcalc.core.divisors import divisors
 from archcalc.core.execution import never
 from archcalc.core.ir import Module, ModuleGroup, Param, Tensor
 from archcalc.core.positions import Positions
@@ -43,7 +44,7 @@ def prompt_of(work: Workload, run: Run) -> Workload:
 
 def _whole_part(tokens: int, longest: int) -> int:
     """The longest prompt, up to so long, of which a number fills a step of so many tokens."""
-    return next(length for length in range(min(tokens, longest), 0, -1) if tokens % length == 0)
+    return max(length for length in divisors(tokens) if length <= longest)
 
 
 def last_step(work: Workload) -> Workload:
