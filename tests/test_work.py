@@ -92,6 +92,12 @@ def test_blocks_within_blocks_have_a_budget() -> None:
         lines_run(lambda: net(names[0], blocks=inner), 6_000_000)
 
 
+def test_stages_of_a_pipeline_have_a_budget() -> None:
+    model = archcalc.load("llama-3-8b", set=["decoder.blocks=10000"])
+    with pytest.raises(InputError, match="--pp: more than 500 pipeline stages"):
+        lines_run(lambda: model.memory(mode="train", code="megatron", pp=10_000), 6_000_000)
+
+
 @pytest.mark.parametrize("name", ["batch", "seq", "context"])
 @pytest.mark.parametrize("mode", ["infer", "train"])
 def test_work_does_not_follow_a_size_of_the_run(name: str, mode: str) -> None:

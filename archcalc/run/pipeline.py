@@ -15,11 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from archcalc.archs import family_module
+from archcalc.core.budget import Budget
 from archcalc.core.divisors import divisors
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Op, Param, Region, Tensor, axes, walk
 from archcalc.core.tree import ops_in
 from archcalc.spec.resolved import Resolved
+
+MOST_STAGES = 500  # each is counted; training reports name dozens
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ def stages(family: str, resolved: Resolved, number: int) -> list[Stage]:
         possible = [str(size) for size in divisors(layers) if size > 1]
         hint = f"--pp may be {', '.join(possible)}" if possible else "leave --pp out"
         raise InputError(f"{layers:,} layers cannot be divided among {number:,} stages", hint, field="--pp")
+    Budget("pipeline stages", MOST_STAGES, "name fewer", field="--pp").spend(number)
     each = layers // number
     bounds = [(place * each, (place + 1) * each) for place in range(number)]
     return [Stage(place, number, *ends, module.between(resolved, *ends)) for place, ends in enumerate(bounds)]
