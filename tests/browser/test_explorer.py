@@ -37,10 +37,10 @@ def test_the_page_begins_with_the_textbook(page: Explorer, run: Run) -> None:
 
 def test_every_figure_is_that_of_the_command_line(page: Explorer, run: Run) -> None:
     page.open("#model=gpt2&batch=4&seq=512")
-    sizes = ("--batch", "4", "--seq", "512", "--format", "json")
-    flops = run("flops", "gpt2", "--mode", "infer", *sizes).json
-    memory = run("memory", "gpt2", *sizes).json
-    assert page.tile("flops") == f"{flops['total']:,}"
+    sizes = ("--batch", "4", "--seq", "512")
+    flops = run("flops", "gpt2", "--mode", "infer", *sizes).out.splitlines()
+    memory = run("memory", "gpt2", *sizes, "--format", "json").json
+    assert page.tile("flops") in flops
     page.tile_says("memory", f"{memory['total_bytes']:,} bytes")
 
 
