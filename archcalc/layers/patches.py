@@ -63,6 +63,11 @@ def grid(image: Sides, patch: Sides) -> Sides:
     return image[0] // patch[0], image[1] // patch[1]
 
 
+def both_sides(sides: int | Sides) -> Sides:
+    """Height and width; one number is both."""
+    return sides if isinstance(sides, tuple) else (sides, sides)
+
+
 def times(*sizes: int) -> str:
     """`16 × 16`."""
     return " × ".join(map(str, sizes))

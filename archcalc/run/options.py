@@ -14,15 +14,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from archcalc.core.errors import InputError, did_you_mean
-from archcalc.run.common_options import CommonOptions
+from archcalc.run.all_options import AllOptions
 from archcalc.run.extra_checks import check_extras
-from archcalc.run.extra_options import ExtraOptions
-from archcalc.run.inference_options import InferenceOptions
 from archcalc.run.offload import check_offload
-from archcalc.run.offload_options import OffloadOptions
-from archcalc.run.parallel_options import ParallelOptions
-from archcalc.run.serving_options import ServingOptions
-from archcalc.run.training_options import TrainingOptions
 from archcalc.spec.option import Option, declared, flag_of
 from archcalc.spec.option_checks import chosen
 from archcalc.spec.sizes import Sizes
@@ -37,10 +31,8 @@ USUAL_MODE = {"flops": "train", "memory": "infer", "fit": "infer"}  # by command
 
 
 @dataclass(frozen=True)
-class Options(
-    OffloadOptions, ExtraOptions, ParallelOptions, ServingOptions, InferenceOptions, TrainingOptions, CommonOptions
-):
-    """The options as given; None if not given. Help lists them in the order of the bases, from the last one on."""
+class Options(AllOptions):
+    """The options as given, with what was found out about them."""
 
     device: DeviceFacts | None = None  # on which it runs, where one is named
     typed_weights: Typed | None = None  # where --weights was another name for a format

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from archcalc.spec.node import Node
+from pydantic import BaseModel
 
 SIZE = "a size, such as 512, 32_000 or 32k"
 
 
-def value_words(node: type[Node], name: str) -> str:
+def value_words(node: type[BaseModel], name: str) -> str:
     """What the field of a node takes."""
     whole = _schema(node)
     (fields,) = (one["properties"] for one in (whole, *whole.get("anyOf", ())) if "properties" in one)
@@ -18,7 +18,7 @@ def value_words(node: type[Node], name: str) -> str:
 
 
 @cache
-def _schema(node: type[Node]) -> dict[str, Any]:
+def _schema(node: type[BaseModel]) -> dict[str, Any]:
     node.model_rebuild()
     return node.model_json_schema()
 

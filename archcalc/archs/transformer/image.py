@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.derived import Derived
-from archcalc.core.errors import InputError, Path
-from archcalc.layers.patches import Patches, Sides, grid, times
+from archcalc.core.errors import InputError
+from archcalc.layers.patches import Patches, Sides, both_sides, grid, times
 from archcalc.spec.gathering import STAND_IN, tell
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ def patches(around: Surroundings) -> Patches | None:
     if around.stack == "decoder":
         hint = "put the image under the encoder: `encoder: {embedding: {kind: patches, …}}`"
         raise InputError("a decoder reads tokens, not patches", hint, fields=around.places("embedding"))
-    image, patch = _pair(_needed(around, "image", 224)), _pair(_needed(around, "patch", 16))
+    image, patch = both_sides(_needed(around, "image", 224)), both_sides(_needed(around, "patch", 16))
     _check_divides(around, "image", image, patch)
-    pretrained = _pair(embedding.pretrained) if embedding.pretrained else None
+    pretrained = both_sides(embedding.pretrained) if embedding.pretrained else None
     if pretrained:
         _check_divides(around, "pretrained", pretrained, patch)
     return Patches(
@@ -51,10 +51,6 @@ def _needed(around: Surroundings, field: str, example: int) -> int | Sides:
     return value
 
 
-def _pair(sides: int | Sides) -> Sides:
-    return sides if isinstance(sides, tuple) else (sides, sides)
-
-
 def _check_divides(around: Surroundings, field: str, image: Sides, patch: Sides) -> None:
     """PyTorch would silently drop the rest of the image."""
     for side, length, step in zip(("height", "width"), image, patch, strict=True):
@@ -63,23 +59,6 @@ def _check_divides(around: Surroundings, field: str, image: Sides, patch: Sides)
             sizes = [str(size) for size in (length - length % step, length - length % step + step) if size]
             fact = f"{which} {length} does not divide into patches of {step}"
             raise InputError(fact, f"use {' or '.join(sizes)}", fields=around.places("embedding", field)[:2])
-
-
-def on_grid(position: Position, cut: Patches | None, places: list[Path]) -> Position:
-    """Relative positions without buckets tell the rows and columns of all patches apart."""
-    if position.kind != "relative" or (position.buckets and not position.grid):
-        return position
-    if position.buckets:
-        raise InputError("buckets of distances and a grid exclude each other", "keep one of them", fields=places)
-    places = [*((*place, "grid") for place in places), *places]
-    if cut is None and position.grid:
-        fact, hint = "a grid is of an image's patches, and this stack has none", "give buckets, such as `buckets: 32`"
-        raise InputError(fact, hint, fields=places)
-    if cut and position.grid and _pair(position.grid) != cut.grid:
-        fact = f"a table for {times(*_pair(position.grid))} patches, but the image has {times(*cut.grid)}"
-        hint = "leave grid out: attention looks at all patches of the image, not at windows of them"
-        raise InputError(fact, hint, fields=places)
-    return position.model_copy(update={"grid": cut.grid}) if cut else position
 
 
 def with_table(position: Position, cut: Patches, around: Surroundings) -> Position:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from archcalc.core.errors import InputError
+from archcalc.run.all_options import AllOptions
 from archcalc.run.code.rules import WORDS
 from archcalc.spec import paths
 from archcalc.spec.node import Node, mistake, shown
@@ -38,9 +39,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _check_value(name: str, value: Any) -> None:
-    from archcalc.run.options import Options
-
-    known = dict(declared(Options))
+    known = dict(declared(AllOptions))
     if name == RECIPE and isinstance(value, str) and value in paths.shipped("recipes"):
         return
     if name not in known:

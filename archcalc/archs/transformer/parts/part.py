@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from archcalc.archs.transformer import positions
-from archcalc.archs.transformer.image import on_grid
+from archcalc.archs.transformer.image_grid import on_grid
 from archcalc.archs.transformer.nodes import Norm, Position
 from archcalc.core.errors import InputError, Path
 from archcalc.core.ir import Axes, Axis, Dim, Module, Tensor, axes
