@@ -200,10 +200,11 @@ def test_a_link_restores_the_view(page: Explorer) -> None:
     page.edit("decoder: 12", "decoder: 5")
     page.until(lambda: "spec=" in page.browser.driver.current_url or None)
     page.settle()
-    seen = (page.tile("overview"), page.tile("memory"), page.tile("devices"), page.value("#model-spec"))
-    link = page.browser.driver.current_url
+    seen = [page.tile(view) for view in ("overview", "memory", "devices")]
+    spec, link = page.value("#model-spec"), page.browser.driver.current_url
     page.open("#" + link.split("#")[1])
-    assert (page.tile("overview"), page.tile("memory"), page.tile("devices"), page.value("#model-spec")) == seen
+    page.until(lambda: [page.tile(view) for view in ("overview", "memory", "devices")] == seen or None)
+    assert page.value("#model-spec") == spec
     assert page.one("[data-view=memory]").get_attribute("aria-current") == "page"
     assert page.value("#setting-batch") == "3"
 
