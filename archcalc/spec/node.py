@@ -244,7 +244,7 @@ class Published(Node):
     elsewhere: Annotated[tuple[PublishedElsewhere, ...], BeforeValidator(as_tuple)] = field(
         (),
         "Other numbers that were published for it and that no count of archcalc comes to.",
-        example={"parameters": "117M", "of": "the paper's table 2"},
+        example=[{"parameters": "117M", "of": "the paper's table 2"}],
     )
 
 
