@@ -97,7 +97,7 @@ def test_no_message_depends_on_the_order_of_a_set() -> None:
         "memory gpt2 --tp 7",
         "params gpt2 --set hedas=3",
         "params gtp2",
-        "memory gpt2 --weights q4k",
+        "memory gpt2 --weights q4_z",
         "fit gpt2 --gpu h10",
     )
     command = "; ".join(f"{ARCHCALC} {mistake}" for mistake in mistakes)
