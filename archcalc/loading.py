@@ -15,7 +15,7 @@ from archcalc.core.errors import InputError
 from archcalc.importers import files
 from archcalc.importers.beside import CONFIG
 from archcalc.importers.json_object import MAX_JSON
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.spec import paths
 from archcalc.spec.option_checks import checked
 from archcalc.spec.plain_data import plain
@@ -52,18 +52,18 @@ def load(
 
 def _loaded(model: str | os.PathLike[str] | Mapping[str, Any], changes: tuple[str, ...], *, trace: bool) -> Model:
     if isinstance(model, Mapping):
-        return from_document(files.of_data(dict(model), trace=trace), "spec", changes)
+        return Model.from_document(files.of_data(dict(model), trace=trace), "spec", changes)
     name = str(model)
     if not name.strip():
         raise InputError("the model's name is empty", "name a preset or a file; `archcalc presets` lists what ships")
     if name == "-":
         found = files.of_bytes(_standard_input(), "standard input", trace=trace)
-        return from_document(found, "standard input", changes)
+        return Model.from_document(found, "standard input", changes)
     if _ADDRESS.match(name):
         from archcalc.importers import hub
 
         wanted = hub.repository(name)
-        return from_document(hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:"), changes)
+        return Model.from_document(hub.document(wanted, trace=trace), wanted.shown.removeprefix("hf:"), changes)
     file, notes = _file(name)
     return from_file(file, changes, trace=trace, notes=notes)
 
@@ -73,7 +73,7 @@ def from_file(file: Path, changes: tuple[str, ...] = (), *, trace: bool = False,
     document = files.of_path(file, _shown(file), trace=trace)
     document.shipped = file.is_relative_to(paths.data_root())
     document.notes = (*notes, *document.notes)
-    return from_document(document, _called(file), changes)
+    return Model.from_document(document, _called(file), changes)
 
 
 def from_preset(name: str) -> Model:

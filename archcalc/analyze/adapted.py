@@ -17,16 +17,16 @@ from archcalc.analyze.trained import AS_SPECIFIED, Trained
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.count import Count, product, total
 from archcalc.core.ir import Module, Param, walk
+from archcalc.network import Network
 from archcalc.run.lora import all_but, is_adapter
 from archcalc.run.options import Options
 
 if TYPE_CHECKING:
-    from archcalc.model import Model
     from archcalc.run.resolved import Run
 
 
 def counted(
-    model: Model, asked: Options, *, depth: int | None = None, explain: bool = False, names: bool = False
+    model: Network, asked: Options, *, depth: int | None = None, explain: bool = False, names: bool = False
 ) -> ParamsReport:
     root, trained = trained_tree(model, asked)
     return params(
@@ -34,7 +34,7 @@ def counted(
         model=model.name,
         precision=model.spec.precision,
         scope=model.scope,
-        stored=model.stored_bytes,
+        stored=stored_bytes(model),
         stored_as=model.stored.note if model.stored else "",
         trained=trained,
         depth=depth or USUAL_DEPTH,
@@ -43,7 +43,16 @@ def counted(
     )
 
 
-def trained_tree(model: Model, asked: Options) -> tuple[Module, Trained]:
+def stored_bytes(model: Network) -> int | None:
+    """Bytes of the weights as stored; None if they are not quantised or the layout is unknown."""
+    if not model.stored or model.stored.unknown:
+        return None
+    from archcalc.analyze.memory.answer import Memory
+
+    return Memory(model).parameters.states["weights"]
+
+
+def trained_tree(model: Network, asked: Options) -> tuple[Module, Trained]:
     """The model as its spec has it, where no option is given."""
     if not (asked.lora or asked.freeze or asked.code):
         return model.build(), AS_SPECIFIED

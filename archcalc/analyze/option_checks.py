@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory.decode_cache import grows
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module, Region, Tensor, walk
 from archcalc.core.tree import ops_in
+from archcalc.network import Network
 from archcalc.run import sequence_parallel
 from archcalc.run.cache_types import BOTH, OF_KEYS, OF_VALUES, cache_types
 from archcalc.run.generating import generates
@@ -18,21 +18,18 @@ from archcalc.run.sequence_parallel import check_length
 from archcalc.spec.option import flag_of
 from archcalc.spec.workload import Workload
 
-if TYPE_CHECKING:
-    from archcalc.model import Model
-
 IN_BLOCKS = "vllm"  # the rule that is about every layer
 OF_CACHE = (BOTH, OF_KEYS, OF_VALUES)
 NO_CACHE = "this model has no cache and no decode step"
 
 
-def check_decodes(model: Model) -> None:
+def check_decodes(model: Network) -> None:
     """Refuse decode for a model without a KV cache or recurrent state."""
     if model.resolved.lengths and not generates(model):  # one without sequences is refused with its workload
         raise InputError(NO_CACHE, "use --mode train or prefill", field="--mode")
 
 
-def check_generates(model: Model) -> None:
+def check_generates(model: Network) -> None:
     """Refuse a training method whose sequences are generated, for a model that generates none."""
     try:
         check_decodes(model)

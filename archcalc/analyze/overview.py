@@ -9,9 +9,10 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from archcalc.analyze.diagram.report import DiagramReport
+from archcalc.analyze.adapted import counted
+from archcalc.analyze.diagram.report import DiagramReport, diagram
 from archcalc.analyze.fit.answer import fitted
 from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.flops.answer import flops
@@ -19,14 +20,12 @@ from archcalc.analyze.flops.report import FlopsReport
 from archcalc.analyze.memory.answer import memory
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.params import ParamsReport
-from archcalc.analyze.shapes import ShapesReport
+from archcalc.analyze.shapes import ShapesReport, shapes
 from archcalc.core.errors import InputError
+from archcalc.network import Network
 from archcalc.run.choice import MODE_WORDS
 from archcalc.run.modes_of_report import Asked, modes
 from archcalc.run.options import Options
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
 R = TypeVar("R")
 SIZES = ("batch", "seq", "src_seq", "tgt_seq")
@@ -77,7 +76,7 @@ class Overview:
 
 
 def overview(
-    model: Model, gpus: Sequence[str] | str | None, given: Mapping[str, Any], *, command: str = ""
+    model: Network, gpus: Sequence[str] | str | None, given: Mapping[str, Any], *, command: str = ""
 ) -> Overview:
     missing: dict[str, str] = {}
     runs = _runs(model, gpus, modes(given), missing)
@@ -85,7 +84,7 @@ def overview(
     return Overview(
         model=model.name,
         kind=model.kind,
-        params=model.params(),
+        params=counted(model, Options.of("params", {})),
         diagram=_tried("diagram", missing, lambda: _diagram(model, sizes)),
         shapes=_tried("shapes", missing, lambda: _shapes(model, sizes)),
         runs=tuple(runs),
@@ -94,21 +93,31 @@ def overview(
     )
 
 
-def _diagram(model: Model, sizes: dict[str, Any]) -> DiagramReport:
+def _diagram(model: Network, sizes: dict[str, Any]) -> DiagramReport:
     """With as many levels opened as usual, or as few as a page has room for."""
-    opened = (model.diagram(**sizes, depth=depth) for depth in (None, 2))
-    small = (one for one in opened if len(list(one.graph.root.walk())) <= NODES)
-    return next(small, None) or model.diagram(**sizes, depth=1)
+    model.check_computation("a diagram")
+    work = model.workload(**sizes)
+    for depth in (None, 2, 1):
+        opened = diagram(model.build(work), work, model=model.name, scope=model.scope, depth=depth)
+        if len(list(opened.graph.root.walk())) <= NODES:
+            break
+    return opened
 
 
-def _shapes(model: Model, sizes: dict[str, Any]) -> ShapesReport:
+def _shapes(model: Network, sizes: dict[str, Any]) -> ShapesReport:
     """The same: signals on the way, not inside every layer."""
-    opened = (model.shapes(**sizes, depth=depth) for depth in (3, 2))
-    short = (one for one in opened if len(one.table().lines) <= LINES)
-    return next(short, None) or model.shapes(**sizes, depth=1)
+    model.check_computation("shapes")
+    work = model.workload(**sizes)
+    for depth in (3, 2, 1):
+        listed = shapes(model.build(work), work, model=model.name, scope=model.scope, depth=depth)
+        if len(listed.table().lines) <= LINES:
+            break
+    return listed
 
 
-def _runs(model: Model, gpus: Sequence[str] | str | None, asked: Sequence[Asked], missing: dict[str, str]) -> list[Run]:
+def _runs(
+    model: Network, gpus: Sequence[str] | str | None, asked: Sequence[Asked], missing: dict[str, str]
+) -> list[Run]:
     """A mode that nobody asked for may be missing, but not all of them."""
     found: list[Run] = []
     errors: list[InputError] = []
@@ -125,7 +134,7 @@ def _runs(model: Model, gpus: Sequence[str] | str | None, asked: Sequence[Asked]
     return found
 
 
-def _run(model: Model, gpus: Sequence[str] | str | None, options: Options, missing: dict[str, str]) -> Run:
+def _run(model: Network, gpus: Sequence[str] | str | None, options: Options, missing: dict[str, str]) -> Run:
     """Memory as on the devices, where these are named: what an engine keeps and how people train depends on them."""
     mode = MODE_WORDS.get(options.mode, options.mode)
     if gpus:

@@ -6,23 +6,20 @@ placed(model, options, group("2xh100"))         the options with the device, and
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from archcalc.analyze.option_checks import check_plan
 from archcalc.core.errors import InputError
+from archcalc.network import Network
 from archcalc.run.device import Device, DeviceGroup, group
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.options import Options
 from archcalc.run.resolve import resolve
 
-if TYPE_CHECKING:
-    from archcalc.model import Model
-
 PLANS = ("tp", "dp", "cp", "pp", "ep")
 ALONE = ("unified", "embedded", "cpu")  # kinds of devices that are whole computers: two share layers only over a link
 
 
-def on_named_device(model: Model, options: Options) -> Options:
+def on_named_device(model: Network, options: Options) -> Options:
     """With what `--gpu` means, where it is given."""
     if not options.gpu:
         return options
@@ -34,7 +31,7 @@ def on_named_device(model: Model, options: Options) -> Options:
     return found
 
 
-def placed(model: Model, options: Options, devices: DeviceGroup) -> Options | None:
+def placed(model: Network, options: Options, devices: DeviceGroup) -> Options | None:
     """On these devices; None where their layers have to be split by memory."""
     on_card = replace(options, device=DeviceFacts.of_group(devices))
     if devices.count == 1:
@@ -55,7 +52,7 @@ def shares_layers(device: Device) -> bool:
     return device.kind not in ALONE or device.link is not None
 
 
-def shares_matrices(model: Model, options: Options) -> bool:
+def shares_matrices(model: Network, options: Options) -> bool:
     """Whether the engine that runs has tensor parallelism."""
     return resolve(model, options).engine.rules.tensor_parallel
 
@@ -80,7 +77,7 @@ def _check_unequal(devices: DeviceGroup, given: list[str], *, trains: bool) -> N
         raise InputError(fact, "name devices of one kind, such as 2xrtx-3090", field="--gpu")
 
 
-def _tensor_parallel(model: Model, options: Options, devices: DeviceGroup) -> Options | None:
+def _tensor_parallel(model: Network, options: Options, devices: DeviceGroup) -> Options | None:
     """None where the model's heads cannot be divided so, or where the engine splits layers instead."""
     if not shares_layers(devices.first) or not shares_matrices(model, options):
         return None

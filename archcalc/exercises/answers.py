@@ -18,7 +18,7 @@ from archcalc.exercises.blanks import QUESTIONS, Blank, blanks
 from archcalc.exercises.cells import Cell, read_cell
 from archcalc.exercises.fingerprint import FIELD, changes, fingerprint, is_changed, listed
 from archcalc.exercises.sheet import Sheet, sizes_of
-from archcalc.model import from_document
+from archcalc.model import Model
 from archcalc.spec.node import shown
 from archcalc.spec.yaml_reader import Document
 from archcalc.spec.yaml_reader import read as read_yaml
@@ -170,7 +170,7 @@ def _sheet(document: Document, questions: tuple[str, ...]) -> Sheet:
     if not isinstance(data, dict) or not data:
         raise InputError("expected the fields of a spec", "keep what the file had", fields=[("model",), ()])
     try:
-        model = from_document(Document("", data=data), "model")
+        model = Model.from_document(Document("", data=data), "model")
         model.build()
     except InputError as error:
         error.file, error.line, error.excerpt = "", 0, ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.spec.yaml_reader import Document
 
 TRIES = 500
@@ -101,7 +101,7 @@ def _step(size: int) -> int:
 def rebuilt(model: Model, data: dict[str, Any]) -> Model | None:
     """The model of other data, traced once to see that it can be; None where its sizes do not fit together."""
     try:
-        made = from_document(Document("the worksheet's model", data=data), model.name)
+        made = Model.from_document(Document("the worksheet's model", data=data), model.name)
         made.build()
     except (InputError, ValueError):  # two sizes of one dim
         return None

@@ -17,7 +17,7 @@ from archcalc.importers.gguf_config import Facts, Fields, config
 from archcalc.importers.gguf_file import file_weights
 from archcalc.importers.gguf_layers import difference
 from archcalc.importers.hf._helpers import imported
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.spec.yaml_reader import Document
 from archcalc.storage.quantization_config.gguf_formats import written
 
@@ -40,7 +40,7 @@ def of_header(header: gguf.Header, shown: str) -> Document:
     try:
         found = imported.document(config(facts), shown)
         found.data.update(way.get("spec", {}))
-        model = from_document(found, "model")
+        model = Model.from_document(found, "model")
     except InputError as error:
         return _of_tensors(facts, shown, f"it is not read as a {way['type']}: {error.fact}")
     differs = difference(model.build(), facts, without=facts.further)
@@ -63,7 +63,7 @@ def _with_further(found: Document, facts: Facts) -> Model | None:
     tables = any(name.endswith("nextn.embed_tokens.weight") for name in facts.header.tensors)
     wider = {**found.data, "head": {**fields, "mtp": {"blocks": len(facts.further), "own_tables": tables}}}
     try:
-        model = from_document(Document(found.file, data=wider), "model")
+        model = Model.from_document(Document(found.file, data=wider), "model")
     except InputError:
         model = None
     if model is None or difference(model.build(), facts):

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from archcalc.importers.surplus import surplus
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.spec.stored_tensors import Stored
 from archcalc.spec.yaml_reader import Document
 from archcalc.storage.format import plain
@@ -128,7 +128,7 @@ _STEERING = ("e_score_correction_bias", "expert_bias")
 def _held(found: Document, tensors: Tensors, file: str) -> Held:
     used = uses(tensors)
     _name_precision(found, tensors, used)
-    model = from_document(found, "model")
+    model = Model.from_document(found, "model")
     others = surplus(model, tensors, used)
     beyond = {name for held in others.values() for name in held}
     return Held(model, {name: one for name, one in tensors.items() if name not in beyond}, used, others, file)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from archcalc.core.errors import InputError
+from archcalc.network import Network
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.engine import usual
 from archcalc.run.engine.catalog import PLAIN
@@ -17,13 +18,12 @@ from archcalc.run.options import Options
 from archcalc.storage.weight_kinds import kind_of_format, kinds_of_config
 
 if TYPE_CHECKING:
-    from archcalc.model import Model
     from archcalc.storage.weight_storage import StoredWeights
 
 NO_ENGINE = "no engine: one forward pass in PyTorch, and nothing is set aside"
 
 
-def chosen_engine(model: Model, asked: Options, stored: StoredWeights | None) -> tuple[Running, Choice]:
+def chosen_engine(model: Network, asked: Options, stored: StoredWeights | None) -> tuple[Running, Choice]:
     """With every choice of its own made, and why it runs."""
     kinds = _kinds(model, stored)
     if asked.engine:
@@ -38,7 +38,7 @@ def chosen_engine(model: Model, asked: Options, stored: StoredWeights | None) ->
     return used, _choice(used, Reason.ARCHCALC, f": {found.why}")
 
 
-def _kinds(model: Model, stored: StoredWeights | None) -> tuple[str, ...]:
+def _kinds(model: Network, stored: StoredWeights | None) -> tuple[str, ...]:
     """In which the model's files store some layer."""
     if stored and stored.file_kind:
         return (stored.file_kind,)
@@ -50,7 +50,7 @@ def _choice(used: Running, reason: Reason, why: str = "") -> Choice:
     return Choice("engine", used.rules.name, words, reason, f"engine: {words}{why}")
 
 
-def _generates(model: Model) -> bool:
+def _generates(model: Network) -> bool:
     """Whether it generates tokens one by one; a list of tensors does not say."""
     if not model.resolved.lengths:
         return not model.is_computed
@@ -60,7 +60,7 @@ def _generates(model: Model) -> bool:
         return False
 
 
-def _question(model: Model, asked: Options, kinds: tuple[str, ...]) -> usual.Choice:
+def _question(model: Network, asked: Options, kinds: tuple[str, ...]) -> usual.Choice:
     """What the choice depends on."""
     assert asked.device
     named = kind_of_format(asked.weights) if asked.weights else ""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Topic
 from archcalc.core.errors import InputError
+from archcalc.network import Network
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.code.library import PLAIN
 from archcalc.run.code.refusal import NotLowered
@@ -24,11 +24,8 @@ from archcalc.run.resolve_training import training_run
 from archcalc.run.resolved import Run
 from archcalc.run.tree_changes import tree_changes
 
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
-
-def resolve(model: Model, asked: Options) -> Run:
+def resolve(model: Network, asked: Options) -> Run:
     """Options that are not given get the defaults of the code or engine that runs, as model and device allow."""
     filled = _training(model, asked) if asked.trains else inference_run(model, asked)
     offload = Offload.of(asked)
@@ -43,7 +40,7 @@ def resolve(model: Model, asked: Options) -> Run:
     return replace(made, cards=asked.device.cards(asked.plan.gpus), devices=asked.device.kind) if asked.device else made
 
 
-def _training(model: Model, asked: Options) -> Run:
+def _training(model: Network, asked: Options) -> Run:
     """By the code that people train such a model with, or PyTorch's own modules where a layer of it is not known."""
     usual = training_run(model, asked)
     if asked.code or usual.code.is_plain:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.precision import BYTES
+from archcalc.network import Network
 from archcalc.run.cache_types import CacheTypes, cache_types
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.choose_engine import chosen_engine
@@ -24,11 +25,10 @@ from archcalc.storage import named_formats
 from archcalc.storage.format import Format, plain
 
 if TYPE_CHECKING:
-    from archcalc.model import Model
     from archcalc.storage.weight_storage import StoredWeights, WeightStorage
 
 
-def inference_run(model: Model, asked: Options) -> Run:
+def inference_run(model: Network, asked: Options) -> Run:
     """The options of reading a prompt or of decoding, with defaults filled in."""
     stored = None if asked.weights else _kept(model, asked)
     used, of_engine = chosen_engine(model, asked, stored)
@@ -61,13 +61,13 @@ def inference_run(model: Model, asked: Options) -> Run:
 # Number formats
 
 
-def _kept(model: Model, asked: Options) -> StoredWeights | None:
+def _kept(model: Network, asked: Options) -> StoredWeights | None:
     """Unquantised weights are loaded in the given precision; quantised ones stay in their format."""
     stored = model.stored
     return None if stored and asked.precision and not stored.is_quantised else stored
 
 
-def _precision(model: Model, asked: Options, stored: StoredWeights | None) -> Choice:
+def _precision(model: Network, asked: Options, stored: StoredWeights | None) -> Choice:
     """The number format of activations, and of weights that are not quantised."""
     if asked.precision:
         _check_precision(asked.precision, asked.weights)
@@ -79,7 +79,7 @@ def _precision(model: Model, asked: Options, stored: StoredWeights | None) -> Ch
     return Choice("precision", usual, usual, Reason.ARCHCALC, text)
 
 
-def _on_device(found: Choice, model: Model, asked: Options, used: Running) -> Choice:
+def _on_device(found: Choice, model: Network, asked: Options, used: Running) -> Choice:
     """Engines load fp32 checkpoints in 16 bits, and fp16 where a device has no bf16."""
     if found.reason is Reason.ASKED:
         return found
@@ -141,7 +141,7 @@ def _states(asked: Options, used: Running, activations: str) -> Format:
     return own
 
 
-def _attention(model: Model, asked: Options, used: Running, activations: str) -> Choice:
+def _attention(model: Network, asked: Options, used: Running, activations: str) -> Choice:
     """PyTorch's kernels, or the engine's own."""
     if not used.rules.torch_attention and used.rules.name != PLAIN:
         return engine_kernel(asked.attention, used.rules)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.mesh import Plan
+from archcalc.network import Network
 from archcalc.run import methods
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.code import Code, code, support, usual_code
@@ -30,11 +30,8 @@ from archcalc.run.training_choices import (
 )
 from archcalc.storage import named_formats
 
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
-
-def training_run(model: Model, asked: Options) -> Run:
+def training_run(model: Network, asked: Options) -> Run:
     """The options of a training step, with defaults filled in."""
     used, of_code = _code(model, asked)
     support.check(asked, used, model.spec.family)
@@ -81,7 +78,7 @@ def training_run(model: Model, asked: Options) -> Run:
     return replace(made, choices=choices, assumptions=tuple(_notes(model, asked, made)), estimates=estimates)
 
 
-def _code(model: Model, asked: Options) -> tuple[Code, Choice]:
+def _code(model: Network, asked: Options) -> tuple[Code, Choice]:
     """The one that was asked for, or the one that people train such a model with."""
     chosen = code(asked.code, model.model_type, model.config) if asked.code else None
     used = chosen or usual_code(model.model_type, model.config)
@@ -89,7 +86,7 @@ def _code(model: Model, asked: Options) -> tuple[Code, Choice]:
     return used.with_habits(asked.habit or ()), code_choice(used, reason)
 
 
-def _usual_precision(model: Model, usual: Defaults) -> str:
+def _usual_precision(model: Network, usual: Defaults) -> str:
     """That of the code's recipe, or mixed for a model whose files are in 16 bits."""
     if "precision" in usual:
         return str(usual["precision"].value)
@@ -107,7 +104,7 @@ def _padded(plan: Plan, used: Code) -> Plan:
 # Notes
 
 
-def _notes(model: Model, asked: Options, made: Run) -> Iterator[Assumption]:
+def _notes(model: Network, asked: Options, made: Run) -> Iterator[Assumption]:
     assert made.recipe
     yield from support.assumed(asked, made.code)
     if made.plan.ep > 1:

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from archcalc.core.ir import Region, walk
+from archcalc.network import Network
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.kernels import EAGER
 from archcalc.run.resolved import Run
 from archcalc.run.size_choices import size_choices
 from archcalc.spec.workload import Workload
 
-if TYPE_CHECKING:
-    from archcalc.model import Model
-
 NOT_FUSED = "eager attention: no fused kernel computes this model's scores, so they are stored"
 
 
-def shown_choices(run: Run, work: Workload, model: Model) -> tuple[Choice, ...]:
+def shown_choices(run: Run, work: Workload, model: Network) -> tuple[Choice, ...]:
     """In the order of the first line."""
     return (*size_choices(work, run.said), *of_model(run, model))
 
 
-def of_model(run: Run, model: Model) -> Iterator[Choice]:
+def of_model(run: Run, model: Network) -> Iterator[Choice]:
     """Attention is computed by a kernel where there is attention, and where a kernel can compute it."""
     root = model.build(model.workload(attention="flash"))
     cores = [module for module, _ in walk(root) if module.region == Region.CORE]

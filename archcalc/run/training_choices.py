@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from archcalc.core.assumptions import Topic
+from archcalc.network import Network
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.code import Code
 from archcalc.run.code.recipes import Default
@@ -14,9 +14,6 @@ from archcalc.run.device.training import training_replacement
 from archcalc.run.options import Options
 from archcalc.run.precision_recipes import Recipe
 from archcalc.run.resolved import Run
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
 Defaults = dict[str, Default]
 CHECKPOINTING = {
@@ -41,7 +38,7 @@ def method_choices(asked: Options) -> Iterator[Choice]:
         yield Choice("lora", asked.lora, f"LoRA r{asked.lora}{over}", Reason.ASKED)
 
 
-def precision_choice(model: Model, asked: Options, used: Recipe, usual: Defaults, device: Capabilities) -> Choice:
+def precision_choice(model: Network, asked: Options, used: Recipe, usual: Defaults, device: Capabilities) -> Choice:
     """fp16 stands for bf16 on devices that have none, and takes the same."""
     instead = training_replacement(device, used)
     if instead:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from archcalc.core.ir import Module
 from archcalc.core.precision import BYTES
+from archcalc.network import Network
 from archcalc.run import lora, sequence_parallel
 from archcalc.run.autocast import Autocast
 from archcalc.run.code.lowering import Lowering
@@ -16,7 +18,14 @@ from archcalc.run.method_loss import TokenLogProbabilities
 from archcalc.run.methods import returns_fp32
 from archcalc.run.number_formats import Weights
 from archcalc.run.resolved import Run
-from archcalc.run.traces import Change
+from archcalc.spec.traces import Change
+from archcalc.spec.workload import Workload
+
+
+def traced(model: Network, run: Run, work: Workload) -> Module:
+    """The model as the run computes it: with its adapters, its loss and its code, of one GPU's part of the sequence."""
+    part = sequence_parallel.one_part(run.method.of_step(work), run.plan.cp)
+    return model.build(part, tuple(tree_changes(run)))
 
 
 def tree_changes(run: Run) -> Iterator[Change]:

@@ -19,7 +19,7 @@ from archcalc.core.errors import InputError
 from archcalc.core.visible import visible
 from archcalc.importers import files, starts, weight_names
 from archcalc.loading import from_preset, preset_called
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.spec import paths
 from archcalc.spec.option import flag_of
 from archcalc.spec.yaml_reader import Document
@@ -90,14 +90,14 @@ def _text(source: dict[str, Any]) -> Model:
     if weight_names.is_index(name):
         hint = "open one of the safetensors files that it names, or the model's config.json"
         raise InputError("an index names files, but no shapes", hint, field=name)
-    return from_document(files.of_bytes(raw, name), _stem(name))
+    return Model.from_document(files.of_bytes(raw, name), _stem(name))
 
 
 def _header(source: dict[str, Any]) -> Model:
     name, size = file_of(source), source.get("bytes")
     if not isinstance(size, int) or isinstance(size, bool):
         raise InputError("expected the size of the file in bytes", field="bytes")
-    return from_document(_document(source["header"], size, name), _stem(name))
+    return Model.from_document(_document(source["header"], size, name), _stem(name))
 
 
 def _document(header: str, size: int, name: str) -> Document:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 
 
 def left_out(model: Model) -> tuple[Assumption, ...]:
@@ -17,6 +17,6 @@ def left_out(model: Model) -> tuple[Assumption, ...]:
         traced = trace.document(model.document.whole, model.document.file, "a part of it alone")
     except InputError as reason:
         return (Assumption(Topic.SCOPE, f"the number of parameters not counted is unknown: {reason.fact}"),)
-    whole, counted = int(from_document(traced, "whole").params().total), int(model.params().total)
+    whole, counted = int(Model.from_document(traced, "whole").params().total), int(model.params().total)
     text = f"transformers builds {whole:,} parameters in all: {whole - counted:,} are left out here"
     return (Assumption(Topic.SCOPE, text, whole - counted),)

@@ -14,7 +14,7 @@ import pytest
 
 import archcalc
 from archcalc.importers.hf._helpers import imported
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.spec.paths import data_root
 
 CONFIGS: dict[str, dict[str, Any]] = json.loads((data_root() / "configs.json").read_text(encoding="utf-8"))
@@ -25,7 +25,7 @@ def read(config: dict[str, Any]) -> Model:
     """The model that a config stands for; image classifiers name their classes one by one."""
     classes = config.pop("num_labels", 0)
     labels = {"id2label": {str(label): str(label) for label in range(classes)}} if classes else {}
-    return from_document(imported.document({**config, **labels}, "config.json"), "config", ())
+    return Model.from_document(imported.document({**config, **labels}, "config.json"), "config", ())
 
 
 def plain(value: Any) -> Any:

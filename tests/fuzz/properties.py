@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from archcalc.core.errors import InputError
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.render import render
 from archcalc.report.base import Report
 from fuzz.case import Case, Wrong
@@ -153,7 +153,7 @@ def _more_layers(case: Case, model: Model) -> None:
     for stack in ("encoder", "decoder"):
         layers = model.document.data.get(stack)
         if isinstance(layers, int) and not isinstance(layers, bool):
-            more = or_refused(from_document, document=model.document, name="", changes=(f"{stack}={layers + 1}",))
+            more = or_refused(Model.from_document, document=model.document, name="", changes=(f"{stack}={layers + 1}",))
             totals = [model.params().total, more.params().total if more else None]
             _ascending(f"parameters with one more layer in the {stack}", totals)
 

@@ -15,7 +15,7 @@ import archcalc
 from archcalc.importers.gguf_config import table
 from archcalc.importers.hf import translator
 from archcalc.importers.hf._helpers.reading import described
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.spec.yaml_reader import read
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def test_the_weights_take_the_bytes_of_the_file(write: Write, name: str) -> None
 def test_what_show_prints_takes_the_same_bytes_or_says_that_it_does_not(write: Write, name: str) -> None:
     """Parameters carry their formats along; what else a file holds cannot follow from a spec."""
     model = load(HEADERS[name], write)
-    shown = from_document(read(model.yaml().encode(), "shown"), "shown")
+    shown = Model.from_document(read(model.yaml().encode(), "shown"), "shown")
     bytes_of = [each.memory(seq=16).parts["weights"] for each in (model, shown)]
     labelled = any(f"{bytes_of[0]:,} bytes of tensors" in str(note) for note in shown.memory(seq=16).assumptions)
     assert (bytes_of[0] != bytes_of[1]) == labelled

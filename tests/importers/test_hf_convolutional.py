@@ -15,7 +15,7 @@ from archcalc.core.errors import InputError
 from archcalc.importers.files import of_config
 from archcalc.importers.hf import translators
 from archcalc.importers.hf._helpers.reading import described
-from archcalc.model import from_document
+from archcalc.model import Model
 from archcalc.verify.hf.rows import compared
 
 TYPES = sorted(set(NETS) & set(translators()))
@@ -64,7 +64,7 @@ def test_every_map_is_that_of_the_class(model_type: str, name: str) -> None:
     rng = random.Random(f"maps {name}")
     said = next(files(model_type, rng, {name: described(model_type)["classes"][name]}))
     assert judge(said).outcome == "exact"
-    model = from_document(of_config(said, "config.json"), "model")
+    model = Model.from_document(of_config(said, "config.json"), "model")
     found = compared(model, model.workload(batch=2))
     assert [row for row in found.rows if not row.equal] == []
     assert not found.left_out

@@ -16,7 +16,7 @@ from archcalc.core.errors import InputError
 from archcalc.importers.files import of_bytes
 from archcalc.importers.hf import translators
 from archcalc.importers.hf._helpers.reading import described
-from archcalc.model import from_document
+from archcalc.model import Model
 from archcalc.spec.yaml_reader import read
 
 TYPES = sorted(name for name in translators() if described(name)["classes"])
@@ -37,10 +37,10 @@ def test_the_yaml_counts_the_same(model_type: str) -> None:
             break
         raw = json.dumps(a_config(model_type, seed)).encode()
         try:
-            model = from_document(of_bytes(raw, "config.json"), "model")
+            model = Model.from_document(of_bytes(raw, "config.json"), "model")
         except InputError:
             continue
-        again = from_document(read(model.yaml().encode(), "shown.yaml"), "model")
+        again = Model.from_document(read(model.yaml().encode(), "shown.yaml"), "model")
         assert tensors_of(again) == tensors_of(model)
         counted += 1
     assert counted
@@ -66,6 +66,6 @@ def test_nonsense_is_told_and_never_raised(model_type: str, seed: int, data: st.
     keys = sorted({*said, *described(model_type)["defaults"]} - {"model_type"})
     said[data.draw(st.sampled_from(keys))] = data.draw(NONSENSE)
     try:
-        from_document(of_bytes(json.dumps(said).encode(), "config.json"), "model").params()
+        Model.from_document(of_bytes(json.dumps(said).encode(), "config.json"), "model").params()
     except InputError as error:
         assert str(error)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from archcalc import load
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.spec.filled import MARK
 from archcalc.spec.paths import presets
 from archcalc.spec.yaml_reader import read
@@ -23,7 +23,7 @@ PARTS = {"decoder": {"blocks": 2, "attention": {"window": 5}}, "attention": {"si
 
 
 def reloaded(model: Model) -> Model:
-    return from_document(read(model.resolved_yaml().encode(), model.name), model.name)
+    return Model.from_document(read(model.resolved_yaml().encode(), model.name), model.name)
 
 
 @pytest.mark.wide

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from archcalc import load
+from archcalc.analyze.adapted import stored_bytes
 from archcalc.core.errors import InputError
 from archcalc.core.visible import UNSEEN
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.spec import paths
 from archcalc.spec.yaml_reader import read
 
@@ -34,7 +35,7 @@ NESTED = st.recursive(VALUES, lambda inner: st.lists(inner, max_size=3) | st.dic
 
 
 def reloaded(model: Model) -> Model:
-    return from_document(read(model.yaml().encode(), "shown"), "shown")
+    return Model.from_document(read(model.yaml().encode(), "shown"), "shown")
 
 
 @given(name=WHOLE, about=WHOLE, notes=st.lists(WHOLE, max_size=3), quantization=st.dictionaries(WHOLE, NESTED))
@@ -109,7 +110,7 @@ GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 128}
 
 def counted(model: Model) -> dict[str, Any]:
     """Everything that could be lost: parameters by name, bytes in each format, the cache, and those as stored."""
-    found: dict[str, Any] = {"rows": model.params().record()["rows"], "stored": model.stored_bytes}
+    found: dict[str, Any] = {"rows": model.params().record()["rows"], "stored": stored_bytes(model)}
     for name in FORMATS:
         found[name] = model.memory(weights=name, seq=64).record()["parts"]
     found["as stored"] = model.memory(seq=64).record()["parts"]

@@ -22,7 +22,7 @@ from transformers.models.auto import modeling_auto
 
 from archcalc.core.errors import InputError
 from archcalc.importers.hf._helpers.imported import document
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.verify.hf.tensors import pieces, plain
 
 transformers.logging.set_verbosity_error()
@@ -46,7 +46,7 @@ def judge(said: dict[str, Any]) -> Verdict:
     except Exception as reason:  # whatever a config class or model raises, the config is not valid
         return Verdict("invalid", f"{type(reason).__name__}: {str(reason)[:200]}")
     try:
-        counted = tensors_of(from_document(document(dict(said), "config.json"), "model"))
+        counted = tensors_of(Model.from_document(document(dict(said), "config.json"), "model"))
     except InputError as reason:
         return Verdict("refused", str(reason).replace("\n", " "))
     return _compared(tensors_in(model), counted)
@@ -59,7 +59,7 @@ def judge_text(said: dict[str, Any]) -> Verdict:
     except Exception as reason:  # as in judge
         return Verdict("invalid", f"{type(reason).__name__}: {str(reason)[:200]}")
     try:
-        counted = tensors_of(from_document(document(dict(said), "config.json"), "model"))
+        counted = tensors_of(Model.from_document(document(dict(said), "config.json"), "model"))
     except InputError as reason:
         return Verdict("refused", str(reason).replace("\n", " "))
     return _compared(built, counted)

@@ -14,7 +14,7 @@ from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.memory.profile import Change
 from archcalc.analyze.memory.residents import passing
 from archcalc.importers.hf._helpers.imported import document
-from archcalc.model import from_document
+from archcalc.model import Model
 from archcalc.reference.lifetimes import Phase
 from archcalc.spec.sizes import Sizes
 from archcalc.verify.hf.setting import Setting
@@ -33,7 +33,7 @@ def config_of(model_type: str) -> dict[str, Any]:
 def peaks(config: dict[str, Any], sequences: int, **options: Any) -> Counter[str]:
     """The most bytes of each phase."""
     memory = Memory(
-        from_document(document(config, "config.json"), "model"),
+        Model.from_document(document(config, "config.json"), "model"),
         mode="train",
         overhead=0,
         code="transformers",

@@ -13,7 +13,7 @@ import torch
 from support.autocast_training import AutocastTraining, trace
 
 from archcalc.importers.hf._helpers import imported
-from archcalc.model import from_document
+from archcalc.model import Model
 from archcalc.reference.lifetimes import Phase
 from archcalc.verify.hf.peak import OPTIMIZERS, SECOND, Asked, _kept, _targets
 from archcalc.verify.hf.peak_ours import played
@@ -50,7 +50,7 @@ WAYS = {
 @pytest.mark.parametrize("name", CONFIGS)
 def test_a_step_under_autocast_takes_what_pytorch_takes(name: str, way: str) -> None:
     config, asked = {**CONFIGS[name], "architectures": [name], "torch_dtype": "bfloat16"}, WAYS[way]
-    ours = played(from_document(imported.document(config, "config.json"), name, ()), asked, BATCH, SEQ)
+    ours = played(Model.from_document(imported.document(config, "config.json"), name, ()), asked, BATCH, SEQ)
     there = trace(
         AutocastTraining(config, _setting(config, asked), base=torch.bfloat16 if asked.lora else torch.float32)
     )

@@ -20,7 +20,7 @@ from archcalc.core.ops import KINDS
 from archcalc.importers.files import of_config
 from archcalc.importers.hf import translators
 from archcalc.importers.hf._helpers.reading import described
-from archcalc.model import from_document
+from archcalc.model import Model
 from archcalc.verify.hf.rows import Compared, compared
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def usual(model_type: str) -> str:
 
 
 def beside_transformers(said: dict[str, Any], length: int = 9) -> Compared:
-    model = from_document(of_config(said, "config.json"), "model")
+    model = Model.from_document(of_config(said, "config.json"), "model")
     work = model.workload(batch=2)
     limits = model.resolved.lengths
     short = {name: size if limits[name].fixed else min(size, length) for name, size in work.lengths.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.decoding import cache_bytes
 
-from archcalc.model import from_document
+from archcalc.model import Model
 from archcalc.spec.yaml_reader import read
 from archcalc.verify.check import verify
 
@@ -43,13 +43,13 @@ head: tied
 @pytest.mark.parametrize("spec", [GATED, CONVOLVED])
 def test_every_row_is_equal(spec: str) -> None:
     """Gates as wide as the heads, or one number for each; convolutions between two gates."""
-    model = from_document(read(spec.encode(), "gated.yaml"), "gated")
+    model = Model.from_document(read(spec.encode(), "gated.yaml"), "gated")
     report = verify(model, model.workload(batch=2, seq=16))
     assert all(row.archcalc == row.reference for row in report.rows), report
 
 
 def test_a_gate_is_a_projection_and_a_correction_is_frozen() -> None:
-    rows = {row.path: row for row in from_document(read(GATED.encode(), "gated.yaml"), "gated").params().rows}
+    rows = {row.path: row for row in Model.from_document(read(GATED.encode(), "gated.yaml"), "gated").params().rows}
     assert int(rows["decoder.local-moe.local.gate.weight"].total) == 64 * 4
     assert int(rows["decoder.attention-moe.attention.gate.weight"].total) == 64 * 4 * 16
     assert int(rows["decoder.attention-moe.moe.router.correction"].total) == 4
@@ -70,7 +70,7 @@ bias: false
 position: rope
 decoder: 2
 """
-    model = from_document(read(spec.encode(), "indexed.yaml"), "indexed")
+    model = Model.from_document(read(spec.encode(), "indexed.yaml"), "indexed")
     indexer = 12 * 3 * 6 + 32 * 6 + 2 * 6 + 32 * 3
     counted = model.params()
     assert int(counted.total) - int(counted.trainable) == 2 * indexer

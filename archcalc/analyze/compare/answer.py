@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from archcalc.analyze.compare.align import Row, aligned, part_of
 from archcalc.analyze.compare.metrics import METRICS, Measured, asked_of
 from archcalc.analyze.params import USUAL_DEPTH
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.network import Network
 from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table
 from archcalc.run.options import Options
 from archcalc.spec.option_checks import a_model, checked, texts
 from archcalc.spec.scope import WHOLE, Scope
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
-
 
 AS_MEMORY = "bytes are what `archcalc memory` answers; it says what each rests on, and its error"
 MISSING = Assumption(Topic.TABLE, "a part missing from a model counts as 0 in differences")
@@ -172,7 +169,7 @@ def _floats(row: Row) -> tuple[float | None, ...]:
     return tuple(None if ratio is None else float(ratio) for ratio in row.ratio)
 
 
-def labelled(models: Any, option: str) -> Sequence[tuple[str, Model]]:
+def labelled(models: Any, option: str) -> Sequence[tuple[str, Network]]:
     """Models with the labels that they go by."""
     try:
         return [(*texts(label, option), a_model(model, option)) for label, model in models]
@@ -182,7 +179,7 @@ def labelled(models: Any, option: str) -> Sequence[tuple[str, Model]]:
 
 @checked(models=labelled, notes=texts)
 def compare(
-    models: Sequence[tuple[str, Model]],
+    models: Sequence[tuple[str, Network]],
     *,
     metric: str = "params",
     depth: int = USUAL_DEPTH,
@@ -216,7 +213,7 @@ def compare(
     )
 
 
-def _measured(metric: str, asked: Options, label: str, model: Model) -> Measured:
+def _measured(metric: str, asked: Options, label: str, model: Network) -> Measured:
     """A mistake that is one of this model alone says so."""
     try:
         return METRICS[metric].measured(model, asked)
@@ -244,7 +241,7 @@ def _not_by_part(measured: Sequence[Measured]) -> list[Assumption]:
     return [Assumption(Topic.TABLE, "activations and overhead are counted for the whole model, not by part")]
 
 
-def _imported(models: Sequence[tuple[str, Model]]) -> list[str]:
+def _imported(models: Sequence[tuple[str, Network]]) -> list[str]:
     """The importers' notes on each model, such as parts that are not counted; a note shared by all appears once."""
     told = [_notes_of(label, model) for label, model in models]
     shared = [note for note in told[0] if all(note in others for others in told)]
@@ -252,7 +249,7 @@ def _imported(models: Sequence[tuple[str, Model]]) -> list[str]:
     return [*shared, *(f"{letter}: {note}" for letter, note in lettered if note not in shared)]
 
 
-def _notes_of(label: str, model: Model) -> tuple[str, ...]:
+def _notes_of(label: str, model: Network) -> tuple[str, ...]:
     """A file is labelled by its own name, so the note on how it was read comes first."""
     notes = model.document.notes
     return (*((model.name,) if notes and model.name != label else ()), *notes)

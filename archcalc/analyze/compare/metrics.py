@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
+from archcalc.network import Network
 from archcalc.report.base import Unit
 from archcalc.run.options import COMPARED, Options, options_of, other_names
 from archcalc.spec.option import flag_of
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
 
 class Measured(NamedTuple):
@@ -30,10 +28,10 @@ class Metric(NamedTuple):
 
     noun: str
     unit: Unit
-    measured: Callable[[Model, Options], Measured]
+    measured: Callable[[Network, Options], Measured]
 
 
-def _params(model: Model, asked: Options) -> Measured:
+def _params(model: Network, asked: Options) -> Measured:
     from archcalc.analyze.adapted import counted, trained_tree
 
     report, (root, trained) = counted(model, asked), trained_tree(model, asked)
@@ -41,7 +39,7 @@ def _params(model: Model, asked: Options) -> Measured:
     return Measured(root, values, {}, report.title() if trained.words else "")
 
 
-def _flops(model: Model, asked: Options) -> Measured:
+def _flops(model: Network, asked: Options) -> Measured:
     from archcalc.analyze.flops.answer import flops, traced
 
     report = flops(model, asked)
@@ -49,7 +47,7 @@ def _flops(model: Model, asked: Options) -> Measured:
     return Measured(traced(model, asked), values, {"batch": report.batch, **report.lengths}, report.title())
 
 
-def _memory(model: Model, asked: Options) -> Measured:
+def _memory(model: Network, asked: Options) -> Measured:
     """What a device must have."""
     from archcalc.analyze.memory.answer import Memory, memory
 

@@ -9,7 +9,7 @@ other unchanged. What fits, fits with the error band to spare.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from archcalc.analyze.fit.notes import notes, notes_on_columns
 from archcalc.analyze.fit.placing import Placed, Placing
@@ -19,23 +19,21 @@ from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.rows import Row, judged, row
 from archcalc.analyze.fit.search import Remedy
 from archcalc.core.assumptions import Topic, all_on
+from archcalc.network import Network
 from archcalc.run.device import group, remarks, usual
 from archcalc.run.keywords import FitKeywords
 from archcalc.run.options import Options
 from archcalc.spec.option_checks import checked
 
-if TYPE_CHECKING:
-    from archcalc.model import Model
-
 
 @checked()
-def fit(model: Model, gpus: Sequence[str] | str | None = None, **options: Unpack[FitKeywords]) -> FitReport:
+def fit(model: Network, gpus: Sequence[str] | str | None = None, **options: Unpack[FitKeywords]) -> FitReport:
     """Devices by name or memory size, `2xNAME` and `NAME+NAME` for several; a selection of common ones by default."""
     return fitted(model, gpus, Options.of("fit", options, besides=("gpus",)))
 
 
 def fitted(
-    model: Model, gpus: Sequence[str] | str | None, options: Options, *, verdicts_alone: bool = False
+    model: Network, gpus: Sequence[str] | str | None, options: Options, *, verdicts_alone: bool = False
 ) -> FitReport:
     """The same, with all options as one value. `verdicts_alone` are quick: nothing is solved for."""
     groups = list({one.name: one for one in map(group, gpus or usual())}.values())

@@ -15,13 +15,13 @@ from archcalc.analyze.fit.notes import CAPACITY, band_note
 from archcalc.analyze.fit.placing import Placed, Placing
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
+from archcalc.network import Network
 from archcalc.run.device import group
 from archcalc.run.ladders import Rung, ladder
 from archcalc.run.options import Options
 
 if TYPE_CHECKING:
     from archcalc.analyze.fit.question import Question
-    from archcalc.model import Model
 
 SHORTEST, LONGEST = 2048, 131_072  # contexts, where the model has as many positions and where it has no limit
 COLUMNS = 7
@@ -99,7 +99,7 @@ AXES = {
 }
 
 
-def matrix(model: Model, gpus: Sequence[str] | None, options: Options, axes: str) -> MatrixReport:
+def matrix(model: Network, gpus: Sequence[str] | None, options: Options, axes: str) -> MatrixReport:
     """For one device, or several that hold the model together."""
     first, second = _axes(axes)
     if not gpus or len(gpus) > 1:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from archcalc.analyze.fit.layer_split import LayerSplit
 from archcalc.analyze.fit.question import Question
 from archcalc.analyze.placement import placed
 from archcalc.core.assumptions import Assumption
+from archcalc.network import Network
 from archcalc.run.device import DeviceGroup
 from archcalc.run.engine.on_device import DeviceFacts
 from archcalc.run.options import Options
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class Placed:
 class Placing:
     """Questions about one model; equal ones are one."""
 
-    model: Model
+    model: Network
     options: Options
     is_named: bool = True  # devices that a user names decide what runs on them; a list of usual ones does not
     asked: list[Question] = field(default_factory=list)

@@ -18,6 +18,7 @@ from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.placement import shares_matrices
 from archcalc.core.errors import InputError
 from archcalc.core.progress import doing
+from archcalc.network import Network
 from archcalc.run.accuracy import Band, band
 from archcalc.run.device import Device
 from archcalc.run.options import Options
@@ -28,7 +29,6 @@ from archcalc.spec.sizes import Sizes
 if TYPE_CHECKING:
     from archcalc.analyze.fit.changes import Change
     from archcalc.analyze.fit.layer_split import SplitMemory
-    from archcalc.model import Model
 
 FEW_SEQUENCES, FEW_POSITIONS = 2, 16  # from which on steps differ by their sizes alone: a loop's ends are its own steps
 
@@ -37,7 +37,7 @@ FEW_SEQUENCES, FEW_POSITIONS = 2, 16  # from which on steps differ by their size
 class Question:
     """A model, the sizes that were asked for, and how it is run."""
 
-    model: Model
+    model: Network
     sizes: Sizes  # with the batch, and the length where the spec has one
     options: Options
     given: Sizes = field(default_factory=Sizes)  # as they were asked for
@@ -46,7 +46,7 @@ class Question:
     reserve: list[Fraction] = field(default_factory=list)  # what is reserved for a byte of tensors, likewise
 
     @classmethod
-    def of(cls, model: Model, options: Options, split: LayerSplit | None = None) -> Question:
+    def of(cls, model: Network, options: Options, split: LayerSplit | None = None) -> Question:
         if options.plan.pp > 1:
             hint = "leave --pp out; `archcalc memory --pp` tells what the largest stage takes"
             raise InputError("fit does not look for the sizes of pipeline stages", hint, field="--pp")

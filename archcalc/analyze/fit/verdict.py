@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
+from archcalc.network import Network
 from archcalc.report.base import Tone
 from archcalc.spec.units import binary_bytes
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
 FAR = 20  # percent of the memory: what was compared with no measurement is believed from this distance on
 UNMEASURED = "runs like this one were not compared with measurements"
@@ -96,7 +93,7 @@ class Room:
         return f"{apart} left" if required <= self.capacity else f"{apart} more than there is"
 
 
-def missing(model: Model) -> str:
+def missing(model: Network) -> str:
     """The parts of a model that are needed and not counted; nothing for a whole model."""
     found = [model.scope.without()] if model.scope.is_partial else []
     if not model.is_computed:

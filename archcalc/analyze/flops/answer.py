@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from archcalc.analyze.flops.cost import Work, work
 from archcalc.analyze.flops.kinds import KINDS_OF_WORK, SCORES, STATES, kind_of
@@ -27,6 +26,7 @@ from archcalc.core.execution import never
 from archcalc.core.ir import Module, Region, walk
 from archcalc.core.notes import notes_of, work_notes_of
 from archcalc.core.tree import ops_in
+from archcalc.network import Network
 from archcalc.run import lora, sequence_parallel
 from archcalc.run.choice import notes_of as choices_in_words
 from archcalc.run.option_words import RECOMPUTE
@@ -34,12 +34,9 @@ from archcalc.run.options import Options
 from archcalc.run.resolve import resolve
 from archcalc.run.resolved import Run
 from archcalc.run.shown import of_model, shown_choices
-from archcalc.run.traces import Change
 from archcalc.run.tree_changes import parameter_changes
+from archcalc.spec.traces import Change
 from archcalc.spec.workload import Workload
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
 INFER = Assumption(
     Topic.COST, "infer: FLOPs of reading the prompt (prefill); --mode decode counts one token", "prefill"
@@ -58,7 +55,7 @@ CHOSEN = Assumption(
 )
 
 
-def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False, names: bool = False) -> FlopsReport:
+def flops(model: Network, asked: Options, *, depth: int = 4, explain: bool = False, names: bool = False) -> FlopsReport:
     """Options are those of `archcalc flops`."""
     asked = on_named_device(model, asked)
     load, share = _shared(model, asked)
@@ -91,18 +88,18 @@ def flops(model: Model, asked: Options, *, depth: int = 4, explain: bool = False
     )
 
 
-def amounts(model: Model, asked: Options) -> tuple[Amounts, int]:
+def amounts(model: Network, asked: Options) -> tuple[Amounts, int]:
     """The FLOPs of the whole model alone, and of how many tokens they are."""
     load, share = _shared(model, asked)
     return _amounts(_work(share.root, asked, share)), tokens_of(load)
 
 
-def traced(model: Model, asked: Options) -> Module:
+def traced(model: Network, asked: Options) -> Module:
     """The model as it is counted, with adapters where it has them."""
     return _shared(model, on_named_device(model, asked))[1].root
 
 
-def _shared(model: Model, asked: Options) -> tuple[Workload, Share]:
+def _shared(model: Network, asked: Options) -> tuple[Workload, Share]:
     """What is computed, and one GPU's share of it."""
     mode = "prefill" if asked.mode == "infer" else asked.mode
     if mode == "decode":
@@ -114,7 +111,7 @@ def _shared(model: Model, asked: Options) -> tuple[Workload, Share]:
     return load, _share(asked, model.build(load, tuple(_changes(model, asked))), load)
 
 
-def _changes(model: Model, asked: Options) -> Iterator[Change]:
+def _changes(model: Network, asked: Options) -> Iterator[Change]:
     """Changes to the traced tree: LoRA adapters, in training of the matrices that the code has, and the collectives of
     sequence parallelism."""
     if asked.lora and asked.trains:
@@ -174,7 +171,7 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
     yield from load.assumptions
 
 
-def _of_run(used: Run, model: Model) -> Iterator[Assumption]:
+def _of_run(used: Run, model: Network) -> Iterator[Assumption]:
     """The number formats of bytes, and which FLOPs of the kernel are not counted."""
     notes = (*choices_in_words(of_model(used, model)), *used.assumptions)
     yield from (one for one in notes if one.topic in (Topic.PRECISION, Topic.WEIGHTS))

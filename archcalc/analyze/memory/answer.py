@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 from archcalc.analyze.memory import inference, training
 from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
@@ -39,20 +39,16 @@ from archcalc.analyze.option_checks import (
 )
 from archcalc.core.ir import Module
 from archcalc.core.later import Later
-from archcalc.run import sequence_parallel
+from archcalc.network import Network
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
 from archcalc.run.pipeline import Stage, stages
 from archcalc.run.resolve import resolve
 from archcalc.run.resolved import Run
-from archcalc.run.traces import Change
-from archcalc.run.tree_changes import tree_changes
+from archcalc.run.tree_changes import traced
 from archcalc.spec.option_checks import checked
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.workload import Workload
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
 FROM_THE_START = (
     "gradients",
@@ -79,7 +75,7 @@ class Memory:
 
     def __init__(
         self,
-        model: Model,
+        model: Network,
         options: Options | None = None,
         stage: Stage | None = None,
         **keywords: Unpack[MemoryKeywords],
@@ -190,12 +186,7 @@ class Memory:
 
     def build(self, work: Workload) -> Module:
         """The traced model, with adapters and the loss as the run has them, and its part of the sequence."""
-        part = sequence_parallel.one_part(self.run.method.of_step(work), self.run.plan.cp)
-        return self.model.build(part, self._changes)
-
-    @cached_property
-    def _changes(self) -> tuple[Change, ...]:
-        return tuple(tree_changes(self.run))
+        return traced(self.model, self.run, work)
 
     def simulated(self, sizes: Sizes) -> Simulated:
         """The simulated step, for callers that need many sizes; the last one is remembered."""
@@ -249,7 +240,7 @@ class Memory:
         """What stands beside the model for these sequences."""
         return self.residents(self._workload(sizes))
 
-    def another(self, model: Model, options: Options, stage: Stage | None = None) -> Memory:
+    def another(self, model: Network, options: Options, stage: Stage | None = None) -> Memory:
         """Of a second model, or of this one in another role."""
         return Memory(model, options, stage)
 
@@ -316,7 +307,7 @@ class Memory:
         return self.offloading.apart.on_gpu
 
 
-def memory(model: Model, options: Options, *, depth: int | None = None, timeline: bool = False) -> MemoryReport:
+def memory(model: Network, options: Options, *, depth: int | None = None, timeline: bool = False) -> MemoryReport:
     """One answer; `Memory` is for many. A model without a sequence is shown down to its layers."""
     from archcalc.analyze.placement import on_named_device
 

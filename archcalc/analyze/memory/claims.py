@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from archcalc.core.assumptions import Assumption, Topic
+from archcalc.network import Network
 from archcalc.run.accuracy import Band, band, not_compared
 from archcalc.run.code.library import TRANSFORMERS
 from archcalc.run.compared import Compared, compared
 from archcalc.run.resolved import Run
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Claims:
 NOTHING_CLAIMED = Claims(None, None)
 
 
-def claims_of(run: Run, model: Model) -> Claims:
+def claims_of(run: Run, model: Network) -> Claims:
     return Claims(_with_code(run, model), band(run))
 
 
@@ -45,7 +43,7 @@ def claim_notes(run: Run, claims: Claims) -> Iterator[Assumption]:
     yield claims.measured.assumption() if claims.measured else not_compared(run)
 
 
-def _with_code(run: Run, model: Model) -> Compared | None:
+def _with_code(run: Run, model: Network) -> Compared | None:
     """Of training by transformers' classes: in bf16 and fp32, with checkpointing, with adapters."""
     if not run.trains or run.code.name != TRANSFORMERS or run.format.is_quantised:
         return None

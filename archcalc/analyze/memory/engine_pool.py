@@ -11,8 +11,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from archcalc.run.engine.on_device import headroom_on
-from archcalc.run.traces import sizes_of
 from archcalc.spec.sizes import Sizes
+from archcalc.spec.traces import sizes_of
 
 if TYPE_CHECKING:
     from archcalc.analyze.memory.answer import Memory

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from archcalc.analyze.memory.states import Keeping
 from archcalc.core.execution import Trainable, never
 from archcalc.core.ir import Module
+from archcalc.network import Network
 from archcalc.run import lora
 from archcalc.run.resolved import Run
 from archcalc.storage.places import facts
 
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
-
-def keeping_of(model: Model, tree: Module, run: Run) -> Keeping:
+def keeping_of(model: Network, tree: Module, run: Run) -> Keeping:
     """`tree` is the model as it was traced for the run."""
     rest = run.format.rest or (run.recipe.of_frozen if run.recipe else run.activations)
     fused = getattr(model.spec, "fused_qkv", False)  # of transformers alone

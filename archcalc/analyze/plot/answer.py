@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from archcalc.analyze.plot.axes import Written, axis
 from archcalc.analyze.plot.curves import Family, families
@@ -21,13 +21,11 @@ from archcalc.analyze.plot.scales import Scales, is_log
 from archcalc.analyze.plot.settings import check_effects, check_given, described
 from archcalc.analyze.plot.subject import Subject
 from archcalc.core.errors import InputError
+from archcalc.network import Network
 from archcalc.report.picture import Curves, Limit
 from archcalc.run.device import device
 from archcalc.run.keywords import PlotKeywords
 from archcalc.spec.option_checks import a_model, checked
-
-if TYPE_CHECKING:
-    from archcalc.model import Model
 
 AUTOMATIC = Scales()
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -35,7 +33,7 @@ NONE: Mapping[str, Any] = MappingProxyType({})
 
 @checked()
 def plot(
-    models: Model | Sequence[Model],
+    models: Network | Sequence[Network],
     x: Written,
     *,
     y: str | Sequence[str] | None = None,
@@ -52,7 +50,7 @@ def plot(
 
 
 def plotted(
-    models: Sequence[tuple[str, Model]],
+    models: Sequence[tuple[str, Network]],
     x: Written,
     y: str | Sequence[str] = USUAL,
     by: Written | None = None,
@@ -87,7 +85,7 @@ def plotted(
     return notes(report, refused, named)
 
 
-def _check_labels(models: Sequence[tuple[str, Model]]) -> None:
+def _check_labels(models: Sequence[tuple[str, Network]]) -> None:
     """A curve is known by the label of its model."""
     labels = [label for label, _ in models]
     twice = [label for label in labels if labels.count(label) > 1]
@@ -97,7 +95,7 @@ def _check_labels(models: Sequence[tuple[str, Model]]) -> None:
         raise InputError("there is no model to draw", "name one", field="models")
 
 
-def _name(label: str, models: Sequence[tuple[str, Model]]) -> str:
+def _name(label: str, models: Sequence[tuple[str, Network]]) -> str:
     """One model by its own name, several as they were typed."""
     return models[0][1].name if len(models) == 1 else label
 

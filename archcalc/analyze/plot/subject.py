@@ -6,14 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from archcalc.analyze.adapted import counted
 from archcalc.analyze.flops.answer import amounts, flops
 from archcalc.analyze.memory.answer import Memory
 from archcalc.analyze.plot.measures import Measure, Number
+from archcalc.network import Network
 from archcalc.run.options import USUAL_MODE, Options, options_of
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
-    from archcalc.model import Model
     from archcalc.report.base import Report
 
 Memories = dict[Options, Memory]
@@ -24,7 +25,7 @@ class Subject:
     """`given` are options as they were given; memories are kept for the next size."""
 
     label: str
-    model: Model
+    model: Network
     given: dict[str, Any]
     named: bool = False  # in the labels of its curves: one of several models
     memories: Memories = field(default_factory=dict, compare=False, repr=False)
@@ -69,7 +70,7 @@ class Subject:
 
 
 def _counts(subject: Subject, asked: list[Measure]) -> dict[str, Number]:
-    found = subject.model.params()
+    found = counted(subject.model, Options.of("params", {}))
     return {"params": int(found.total), "active": int(found.active)}
 
 
@@ -89,7 +90,7 @@ def _bytes(subject: Subject, asked: list[Measure]) -> dict[str, Number]:
 
 _BY_COMMAND = {"params": _counts, "flops": _work, "memory": _bytes}
 _REPORTS: dict[str, Any] = {
-    "params": lambda subject: subject.model.params(),
+    "params": lambda subject: counted(subject.model, Options.of("params", {})),
     "flops": lambda subject: flops(subject.model, subject.options("flops")),
     "memory": lambda subject: subject.memory.report(subject.options("memory").sizes),
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from archcalc.run.code import fused, routers
 from archcalc.run.code.habits import Habits
 from archcalc.run.code.untied import untie_head
-from archcalc.run.traces import Change
+from archcalc.spec.traces import Change
 
 
 def own_parameters(habits: Habits) -> Iterator[Change]:

@@ -14,7 +14,7 @@ from typing import Any
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.importers.hf._helpers import imported
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.reference.lifetimes import Birth, Phase, Storage
 from archcalc.run.code.refusal import NotLowered
 from archcalc.verify.check import Progress
@@ -81,7 +81,7 @@ def asked_ways(said: dict[str, Any]) -> tuple[Asked, ...]:
 def verify_peak(model: Model, ways: tuple[Asked, ...], batch: int, seq: int, progress: Progress) -> VerifyReport:
     """One group of rows for each way of training."""
     config = _cut(_config(model))
-    small = from_document(imported.document(config, "config.json"), model.name, ())
+    small = Model.from_document(imported.document(config, "config.json"), model.name, ())
     rows: list[Row] = []
     left_out: dict[str, str] = {}
     assumed = [CUT]

@@ -11,7 +11,7 @@ from typing import Any
 
 from archcalc.analyze.memory.answer import Memory
 from archcalc.importers.hf._helpers import imported
-from archcalc.model import Model, from_document
+from archcalc.model import Model
 from archcalc.spec.sizes import Sizes
 from archcalc.verify.hf.built import memory_width
 from archcalc.verify.hf.lora_layers import adapted_elements, adapted_layers
@@ -46,7 +46,7 @@ class Difference:
 
 def difference(config: dict[str, Any], way: Way, batch: int, seq: int) -> Difference:
     """Of the model that a config.json describes."""
-    model = from_document(imported.document(dict(config), "config.json"), "config.json", ())
+    model = Model.from_document(imported.document(dict(config), "config.json"), "config.json", ())
     memory = _memory(model, way)
     sizes = _sizes(model, batch, seq)
     training = Training(config, _setting(model, config, way, sizes), model.document.head_in_checkpoint)

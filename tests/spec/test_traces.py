@@ -10,7 +10,7 @@ import archcalc
 from archcalc.archs.transformer import build
 from archcalc.core.ir import Module
 from archcalc.run.lora import Lora
-from archcalc.run.traces import MOST, sizes_of
+from archcalc.spec.traces import MOST, sizes_of
 from archcalc.spec.workload import Workload
 
 

@@ -1,0 +1,202 @@
+"""A model as it is traced: its spec with every value filled in, the file it was read from, and the tree of its ops.
+
+    network.build(network.workload(batch=8))        the tree that every number is read from
+
+Analyses are functions of it; `archcalc.model.Model` is the same with the questions as methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+from archcalc.archs import families, family_module
+from archcalc.core.assumptions import Topic, all_on
+from archcalc.core.errors import InputError
+from archcalc.core.ir import Module
+from archcalc.core.visible import SURROGATES, escaped
+from archcalc.spec.defaults import Default, assumed
+from archcalc.spec.gathering import gathering
+from archcalc.spec.node import ModelSpec
+from archcalc.spec.option_checks import checked
+from archcalc.spec.overrides import blaming, changed
+from archcalc.spec.reading import read_spec
+from archcalc.spec.resolved import Resolved
+from archcalc.spec.scope import TRACED, WHOLE, LeftOut, Scope
+from archcalc.spec.sizes import Sizes
+from archcalc.spec.traces import Change, Traces
+from archcalc.spec.workload import Workload, workload
+from archcalc.spec.yaml_reader import Document
+
+if TYPE_CHECKING:
+    from archcalc.storage.weight_storage import StoredWeights
+
+
+BY_RULE = "weights: the spec was changed, so their bytes follow from the spec, not from the tensors in the file"
+
+
+@dataclass(frozen=True)
+class Network:
+    """Sizes are given as ints; whatever is left out comes from the spec."""
+
+    name: str
+    spec: ModelSpec
+    resolved: Resolved = field(compare=False)  # follows from the spec
+    document: Document
+    edited: bool = False
+    changes: tuple[str, ...] = ()  # by which it was edited, as `--set` takes them
+    load: Callable[[str], Self] | None = field(default=None, repr=False, compare=False)  # another, by name or path
+
+    @classmethod
+    def from_document(cls, document: Document, name: str, changes: tuple[str, ...] = ()) -> Self:
+        """Validate and resolve a spec that was read, with `--set` changes on top."""
+        with document.locating():
+            family = family_module(document.data.get("family", "transformer"))
+            spec = read_spec(family, document.data, _specs)
+            with blaming(spec, changes):
+                for change in changes:
+                    spec = changed(spec, change)
+                if changes:  # what was published is not what is counted now
+                    spec = spec.model_copy(update={"published": None})
+                changed_file = changes and document.weights is not None
+                spec = noted(spec, (*document.notes, *([BY_RULE] if changed_file else [])))
+                with gathering():
+                    resolved = family.resolve(spec)
+                title = ", ".join((spec.name or name, *changes))
+                made = cls(title, spec, resolved, document, edited=bool(changes), changes=changes)
+                _ = made.stored  # a mistake in it is told with its line, as any other
+        return made
+
+    def __hash__(self) -> int:
+        """Equal models have equal names; specs may hold mappings, which do not hash."""
+        return hash((self.name, self.changes))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies and pickles leave out what was worked out on the way, such as traced trees."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def changed(self, *changes: str) -> Self:
+        """With further changes, as `--set` takes them; what was read is not read again."""
+        made = self.from_document(self.document, self.name, (*self.changes, *changes))
+        return replace(made, name=", ".join((self.name, *changes)), load=self.load)
+
+    @cached_property
+    def stored(self) -> StoredWeights | None:
+        """How the model's files store its weights; None if unquantised in the spec's precision.
+
+        The tensors of a file apply only to the unchanged model: after --set, the spec alone decides.
+        """
+        if self.document.weights is not None and not self.edited:
+            return self.document.weights
+        if not self.spec.quantization:
+            return None
+        from archcalc.storage.quantization_config.methods import quantised
+
+        source = "quantization_config" if self.document.config else "the spec"
+        found = quantised(self.spec.quantization, "quantization")
+        return replace(found, source=found.source or source) if found else None
+
+    def another(self, name: str, option: str) -> Self:
+        """A second model that an option names, such as a draft model; loaded once."""
+        if self.load is None:
+            raise InputError("this model was not loaded by name", "use archcalc.load for it", field=option)
+        if name not in self._others:
+            self._others[name] = self.load(name)
+        return self._others[name]
+
+    @cached_property
+    def _others(self) -> dict[str, Self]:
+        return {}
+
+    @property
+    def model_type(self) -> str:
+        """Its family in transformers, as a config.json names it; nothing where it has none."""
+        return str(self.document.config.get("model_type") or self.spec.transformers or "")
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The config.json that it was read from, or that a preset was compared with; empty where there is none."""
+        from archcalc.spec.preset_configs import config_of
+
+        if self.document.config or not self.document.shipped:
+            return self.document.config
+        return config_of(self.document.file.removeprefix("preset "))
+
+    @property
+    def scope(self) -> Scope:
+        """Which part of a model this is, where the spec says that it is one."""
+        said = self.spec.scope
+        if said is None:
+            return WHOLE
+        left_out = tuple(LeftOut(each.part, each.parameters) for each in said.left_out)
+        return Scope(said.part, said.of or "", left_out, TRACED if self.document.whole else "")
+
+    @property
+    def kind(self) -> str:
+        """The family, and which kind of it: `encoder-decoder transformer`."""
+        return f"{self.resolved.kind} {self.spec.family}".strip()
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether it says what is computed; a list of tensors does not."""
+        return self.spec.family != "weights"
+
+    @checked()
+    def workload(
+        self,
+        *,
+        batch: int | None = None,
+        seq: int | None = None,
+        src_seq: int | None = None,
+        tgt_seq: int | None = None,
+        context: int | None = None,
+        mode: str = "train",
+        attention: str = "eager",
+    ) -> Workload:
+        """The workload: sizes as given, else those of the spec, else defaults."""
+        sizes = Sizes(batch, seq, src_seq, tgt_seq, context)
+        return workload(self.spec, self.resolved.lengths, sizes, mode=mode, attention=attention)
+
+    def build(self, work: Workload | None = None, changes: tuple[Change, ...] = ()) -> Module:
+        """The traced model, with some changes made to it: the tree that every number is read from. It is shared."""
+        return self._traces.of(work or self.workload(), changes)
+
+    @cached_property
+    def _traces(self) -> Traces:
+        return Traces(self._traced)
+
+    def _traced(self, work: Workload) -> Module:
+        module = family_module(self.spec.family).build(self.resolved, work)
+        assert isinstance(module, Module)
+        module.notes[:0] = all_on(Topic.SOURCE, (*self.file_notes, *self.spec.notes))
+        if self.document.is_written_by_hand:
+            module.notes += assumed(self.spec, self.defaults)
+        return module
+
+    @property
+    def defaults(self) -> tuple[Default, ...]:
+        """What the family takes for fields that a spec leaves out."""
+        declared = getattr(family_module(self.spec.family), "defaults", None)
+        return tuple(declared(self.spec, self.resolved)) if declared else ()
+
+    def check_computation(self, wanted: str) -> None:
+        if not self.is_computed:
+            hint = f"`archcalc params --depth 9` lists them; for {wanted} give the model's config.json or a spec"
+            raise InputError("a list of tensors does not describe the computation", hint, field=self.name)
+
+    @property
+    def file_notes(self) -> tuple[str, ...]:
+        """Facts read from the file apply only to the unchanged spec."""
+        return () if self.edited else self.document.file_notes
+
+
+def _specs() -> dict[str, Any]:
+    return {name: family_module(name).Spec for name in families()}
+
+
+def noted(spec: ModelSpec, notes: tuple[str, ...]) -> ModelSpec:
+    """Add an importer's notes to the spec, so that `show` prints them too."""
+    own = tuple(SURROGATES.sub(lambda found: escaped(found[0]), note) for note in notes)  # which no file can hold
+    return spec.model_copy(update={"notes": (*own, *spec.notes)}) if own else spec
