@@ -148,13 +148,13 @@ class Model(Network):
         """A note if the bytes of the file's tensors differ from those computed by the spec."""
         if self.document.weights is None or self.edited:
             return ()
-        from archcalc.analyze.memory.answer import Memory
+        from archcalc.analyze.memory.deployment import deploy
 
-        by_rule = replace(self, edited=True)
-        file = Memory(self).parameters.weights
+        by_rule, asked = replace(self, edited=True), Options.of("memory", {})
+        file = deploy(self, asked).parameters.weights
         if by_rule.stored and by_rule.stored.unknown:
             return (f"weights: the file that the spec was read from has {file:,} bytes of tensors",)
-        rule = Memory(by_rule).parameters.weights
+        rule = deploy(by_rule, asked).parameters.weights
         if file == rule:
             return ()
         return (f"weights: {rule:,} bytes by the spec; the file that it was read from has {file:,} bytes of tensors",)

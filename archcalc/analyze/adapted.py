@@ -47,9 +47,9 @@ def stored_bytes(model: Network) -> int | None:
     """Bytes of the weights as stored; None if they are not quantised or the layout is unknown."""
     if not model.stored or model.stored.unknown:
         return None
-    from archcalc.analyze.memory.answer import Memory
+    from archcalc.analyze.memory.deployment import deploy
 
-    return Memory(model).parameters.states["weights"]
+    return deploy(model, Options.of("memory", {})).parameters.states["weights"]
 
 
 def trained_tree(model: Network, asked: Options) -> tuple[Module, Trained]:

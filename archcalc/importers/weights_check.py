@@ -12,6 +12,7 @@ from typing import Any
 
 from archcalc.importers.surplus import surplus
 from archcalc.model import Model
+from archcalc.run.options import Options
 from archcalc.spec.stored_tensors import Stored
 from archcalc.spec.yaml_reader import Document
 from archcalc.storage.format import plain
@@ -56,12 +57,12 @@ class Held:
     @cached_property
     def expected(self) -> int | None:
         """What memory counts by the config; None where it cannot."""
-        from archcalc.analyze.memory.answer import Memory
+        from archcalc.analyze.memory.deployment import deploy
 
         stored = self.model.stored
         if stored and stored.unknown:
             return None
-        parameters = Memory(self.model).parameters
+        parameters = deploy(self.model, Options.of("memory", {})).parameters
         return parameters.states["weights"] + (parameters.buffers if self._steering else 0)
 
     @property
@@ -102,12 +103,13 @@ class Held:
 
     def on_disk(self) -> OnDisk:
         """The bytes of the files in the place of what the config says."""
-        from archcalc.analyze.memory.answer import Memory
+        from archcalc.analyze.memory.deployment import deploy
 
         stored = self.model.stored
         rest = self.model.spec.precision or "fp16"
         usual = plain(rest) if stored is None or stored.unknown else replace(stored, rest=rest)
-        facts, root = Memory(self.model, weights="bf16").keeping.model, self.model.build()
+        in_bf16 = deploy(self.model, Options.of("memory", {"weights": "bf16"}))
+        facts, root = in_bf16.keeping.model, self.model.build()
         shares = shared_out(root, self.bytes, usual, rest, facts)
         return OnDisk(self._formats(), self.file, self.bytes, usual, shares, rest, bool(self._steering))
 

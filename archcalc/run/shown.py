@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from archcalc.core.ir import Region, walk
 from archcalc.network import Network
@@ -15,9 +15,9 @@ from archcalc.spec.workload import Workload
 NOT_FUSED = "eager attention: no fused kernel computes this model's scores, so they are stored"
 
 
-def shown_choices(run: Run, work: Workload, model: Network) -> tuple[Choice, ...]:
-    """In the order of the first line."""
-    return (*size_choices(work, run.said), *of_model(run, model))
+def shown_choices(run: Run, work: Workload, model: Network, given: Collection[str]) -> tuple[Choice, ...]:
+    """In the order of the first line; `given` are the options that were, sizes among them."""
+    return (*size_choices(work, given), *of_model(run, model))
 
 
 def of_model(run: Run, model: Network) -> Iterator[Choice]:

@@ -9,5 +9,5 @@ from archcalc.core.ir import Module
 
 def saved_by_blocks(ask: Memory, root: Module) -> int:
     """Bytes of all of them."""
-    saved = step_schedule(root, ask.run, ask.keeping).saved()
+    saved = step_schedule(root, ask.deployment.run, ask.deployment.keeping).saved()
     return sum(one.bytes for one in saved if "blocks" in one.module.path)

@@ -20,8 +20,10 @@ def asked(model: Model, **options: Any) -> Memory:
 
 def changes(memory: Memory, batch: int, seq: int) -> list[Change]:
     """Every allocation and every free, in order."""
-    root = memory.build(memory._workload(Sizes(batch, seq)))
-    found = training.unrolled(root, memory.run, memory.keeping, memory.parameters.states)
+    root = memory.deployment.build(memory.deployment.workload(Sizes(batch, seq)))
+    found = training.unrolled(
+        root, memory.deployment.run, memory.deployment.keeping, memory.deployment.parameters.states
+    )
     return [one for one in found if isinstance(one, Change)]
 
 

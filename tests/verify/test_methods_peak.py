@@ -11,6 +11,7 @@ from support.preference_training import GroupTraining, PairTraining, traced
 
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.peak import peak, residents
 from archcalc.analyze.memory.profile import Change
 from archcalc.analyze.memory.residents import passing
 from archcalc.importers.hf._helpers.imported import document
@@ -41,12 +42,12 @@ def peaks(config: dict[str, Any], sequences: int, **options: Any) -> Counter[str
         optimizer="adamw-fused",
         **options,
     )
-    sizes = Sizes(sequences, SEQ)
-    work = memory.model.workload(**sizes.given(), mode="train", attention="flash")
-    changes = training.unrolled(memory.traced(sizes), memory.run, memory.keeping, memory.parameters.states)
-    level = sum(memory.simulated(sizes).start.values())
+    ours, sizes = memory.deployment, Sizes(sequences, SEQ)
+    work = ours.workload(sizes)
+    changes = training.unrolled(ours.build(work), ours.run, ours.keeping, ours.parameters.states)
+    level = sum(peak(ours, sizes).step.start.values())
     found: Counter[str] = Counter()
-    for change in passing(changes, memory.residents(work, is_unrolled=True)):
+    for change in passing(changes, residents(ours, work, is_unrolled=True)):
         assert isinstance(change, Change)
         level += change.bytes
         found[change.phase] = max(found[change.phase], level)

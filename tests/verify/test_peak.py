@@ -122,7 +122,7 @@ def test_what_is_taken_for_granted_about_experts_is_said(tmp_path: Path) -> None
 @pytest.mark.parametrize("name", ONE_MATRIX)
 def test_one_matrix_for_queries_keys_and_values_is_adapted_as_a_whole(name: str, tmp_path: Path) -> None:
     memory = Memory(load(written(tmp_path, name)), mode="train", lora=4)
-    adapters = sum(one.copies * one.elements for one in memory.parameters.held if is_adapter(one.param))
+    adapters = sum(one.copies * one.elements for one in memory.deployment.parameters.held if is_adapter(one.param))
     assert adapters == 3 * (4 * 64 + 3 * 64 * 4)
     assert "LoRA: q, k, v are one matrix" in str(memory.at().assumptions)
 
@@ -131,7 +131,7 @@ def test_one_matrix_for_queries_keys_and_values_is_adapted_as_a_whole(name: str,
 def test_every_linear_layer_is_that_of_peft(name: str, tmp_path: Path) -> None:
     file = written(tmp_path, name)
     memory = Memory(load(file), mode="train", lora=4, lora_targets="all")
-    adapters = sum(one.copies * one.elements for one in memory.parameters.held if is_adapter(one.param))
+    adapters = sum(one.copies * one.elements for one in memory.deployment.parameters.held if is_adapter(one.param))
     there = Training(json.loads(file.read_text()), Setting(1, 8, lora=4, targets=("all-linear",))).model
     assert adapters == sum(one.numel() for one in there.parameters() if one.requires_grad)
 

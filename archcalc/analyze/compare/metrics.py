@@ -49,9 +49,10 @@ def _flops(model: Network, asked: Options) -> Measured:
 
 def _memory(model: Network, asked: Options) -> Measured:
     """What a device must have."""
-    from archcalc.analyze.memory.answer import Memory, memory
+    from archcalc.analyze.memory.answer import memory
+    from archcalc.analyze.memory.deployment import deploy
 
-    report, root = memory(model, asked), Memory(model, asked).tree
+    report, root = memory(model, asked), deploy(model, asked).tree
     named = f"{report.title()} · weights {report.weights}"
     values = {**{row.path: row.bytes for row in report.rows if row.bytes}, "model": report.required_bytes}
     beside = report.required_bytes - report.rows[0].bytes if report.rows else 0

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.fit.solve import UNBOUNDED, Curve
-from archcalc.analyze.memory.engine_pool import cache_bytes, required_by_engine, room_of
+from archcalc.analyze.memory.engine_pool import room_of
 from archcalc.analyze.memory.marginals import Limit
+from archcalc.analyze.memory.peak import bytes_beside_cache, cache_bytes, peak
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ def kv_pool(
 ) -> KvPool:
     """For requests of so many tokens; `most` is the longest context of the model."""
     one = replace(sizes, batch=1)
-    room, each = room_of(memory, one, capacity), cache_bytes(memory, one)
-    longest = Curve(lambda size: required_by_engine(memory, replace(of_length(size), batch=1)))
+    room = room_of(memory.run.engine, bytes_beside_cache(memory.deployment, one), capacity)
+    each = cache_bytes(memory.deployment, one)
+    longest = Curve(lambda size: peak(memory.deployment, replace(of_length(size), batch=1)).required)
     found = longest.largest(capacity, most or UNBOUNDED)
     context, there = None if found == UNBOUNDED else found, max(room, 0)
     if not each:

@@ -66,7 +66,7 @@ def flops(model: Network, asked: Options, *, depth: int = 4, explain: bool = Fal
         model=model.name,
         assumptions=(*_assumptions(asked, load, root, share), *_of_run(used, model)),
         scope=model.scope,
-        choices=shown_choices(used, load, model),
+        choices=shown_choices(used, load, model, used.said),
         cards=used.cards,
         asked_mode=asked.mode,
         mode=load.mode,

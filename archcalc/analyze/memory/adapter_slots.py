@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from archcalc.analyze.memory.residents import Resident
 from archcalc.core.assumptions import Assumption, Topic
@@ -18,33 +18,33 @@ from archcalc.core.mesh import Plan
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
 from archcalc.run.lora import EVERY_LINEAR, matches
+from archcalc.run.options import Options
+from archcalc.run.resolved import Run
 from archcalc.spec import paths
-
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
 
 ENDS = {"token_table": "the token table", "head": "the head"}
 EACH_GPU = Plan()  # the token table's and the head's are whole on every GPU
 
 
-def adapter_slots(memory: Memory) -> Resident:
-    """All slots of the question."""
-    asked, run = memory.options, memory.run
+def adapter_slots(root: Module, model_type: str, asked: Options, run: Run) -> Resident:
+    """All slots of the question; `model_type` is the model's family in transformers."""
     assert asked.lora
     number, width = asked.adapters or 1, BYTES[run.activations]
-    elements = sum(_elements(memory, asked.lora))
+    ends = [] if asked.lora_targets else [key for key in ENDS if model_type in _vllm()[key]]
+    elements = sum(_elements(root, asked.lora, asked.lora_targets, run.plan))
+    elements += sum(EACH_GPU.size(one) for one in _of_ends(root, asked.lora, len(ends)))
     option = "" if asked.lora_targets else "--lora-targets"
-    note = Assumption(Topic.BESIDE, _said(memory, number, asked.lora), number, option)
+    note = Assumption(Topic.BESIDE, _words(asked, run, [ENDS[key] for key in ends]), number, option)
     return Resident("adapters", "LoRA adapters", {"adapters": number * width * elements}, assumptions=(note,))
 
 
-def _said(memory: Memory, number: int, rank: int) -> str:
+def _words(asked: Options, run: Run, ends: list[str]) -> str:
     """For which layers, and in which number format."""
+    number = asked.adapters or 1
     slots = f"{number:,} slots" if number > 1 else "a slot"
-    ends = [words for key, words in ENDS.items() if not memory.options.lora_targets and _has(memory, key)]
-    *first, last = [*(memory.options.lora_targets or ("every linear layer",)), *ends]
+    *first, last = [*(asked.lora_targets or ("every linear layer",)), *ends]
     layers = f"{', '.join(first)} and {last}" if first else last
-    return f"LoRA adapters: {slots} of rank {rank:,} in {memory.run.activations} for {layers}, as vLLM allocates them"
+    return f"LoRA adapters: {slots} of rank {asked.lora:,} in {run.activations} for {layers}, as vLLM allocates them"
 
 
 @cache
@@ -54,21 +54,14 @@ def _vllm() -> dict[str, Any]:
     return read(paths.shipped("adapters")["vllm"].read_bytes(), "adapters vllm").data
 
 
-def _has(memory: Memory, key: str) -> bool:
-    return memory.model.model_type in _vllm()[key]
-
-
-def _elements(memory: Memory, rank: int) -> Iterator[int]:
+def _elements(root: Module, rank: int, targets: tuple[str, ...] | None, plan: Plan) -> Iterator[int]:
     """Of one slot on one GPU, layer by layer."""
-    found = list(_linear(memory.tree))
-    wanted = memory.options.lora_targets or (EVERY_LINEAR,)
+    found, wanted = list(_linear(root)), targets or (EVERY_LINEAR,)
     _check(wanted, found)
     low = Dim.of("lora_rank", rank)
     for op, param, copies in found:
         if _is_meant(param.owner, wanted):
-            yield copies * sum(memory.run.plan.size(one) for one in _pair(op, param, low))
-    if not memory.options.lora_targets:
-        yield from (EACH_GPU.size(one) for one in _ends(memory, low))
+            yield copies * sum(plan.size(one) for one in _pair(op, param, low))
 
 
 def _linear(root: Module) -> Iterator[tuple[Op, Param, int]]:
@@ -106,10 +99,8 @@ def _pair(op: Op, param: Param, low: Dim) -> tuple[Tensor, Tensor]:
     return Tensor(axes(*many, low, *into)), Tensor(axes(*many, *out, low))
 
 
-def _ends(memory: Memory, low: Dim) -> Iterator[Tensor]:
-    """Two pairs of the vocabulary and the width of the model, where its class in vLLM has them."""
-    tables = (param for module, _ in walk(memory.tree) for param in module.params.values())
+def _of_ends(root: Module, rank: int, ends: int) -> list[Tensor]:
+    """Two pairs of the vocabulary and the width of the model for each end that its class in vLLM adapts."""
+    low, tables = Dim.of("lora_rank", rank), (param for module, _ in walk(root) for param in module.params.values())
     table = next((param for param in tables if param.weight_role is Role.TOKEN_TABLE), None)
-    for key in ENDS:
-        if table and _has(memory, key):
-            yield from (Tensor(axes(dim, low)) for dim in table.dims)
+    return [Tensor(axes(dim, low)) for dim in table.dims] * ends if table else []

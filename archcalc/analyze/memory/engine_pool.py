@@ -6,56 +6,32 @@ headroom; TensorRT-LLM takes a share of what is free once the model is loaded.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import ceil
-from typing import TYPE_CHECKING
 
 from archcalc.run.engine.on_device import headroom_on
-from archcalc.spec.sizes import Sizes
-from archcalc.spec.traces import sizes_of
-
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
+from archcalc.run.engine.running import Running
 
 CACHE = ("kv_cache", "state", "draft_cache")
 
 
-def room_of(memory: Memory, sizes: Sizes, capacity: int) -> int:
+def room_of(engine: Running, beside: int, capacity: int) -> int:
     """The bytes of a device that the engine gives to its cache; negative where all else does not fit."""
-    running, beside = memory.run.engine, beside_cache(memory, sizes)
-    if running.rules.pool == "free":
-        return int(running.share * (capacity - beside))
-    return int(running.share * capacity) - beside
+    if engine.rules.pool == "free":
+        return int(engine.share * (capacity - beside))
+    return int(engine.share * capacity) - beside
 
 
-def required_by_engine(memory: Memory, sizes: Sizes) -> int:
-    """The memory that a device must have for these sequences."""
-    running, beside, cache = memory.run.engine, beside_cache(memory, sizes), cache_bytes(memory, sizes)
-    if running.rules.pool == "free":
-        return beside + ceil(cache / running.share)
-    return ceil((beside + cache) / running.share)
+def required_by_engine(engine: Running, beside: int, cache: int) -> int:
+    """The memory that a device must have for so many bytes of cache, and of all else that is within the share."""
+    if engine.rules.pool == "free":
+        return beside + ceil(cache / engine.share)
+    return ceil((beside + cache) / engine.share)
 
 
-def cache_bytes(memory: Memory, sizes: Sizes) -> int:
-    """Keys, values and recurrent states of all sequences, and those of a draft model."""
-    beside = memory.residents_of(sizes) if memory.options.draft else []
-    return sum(one.bytes for one in memory.cached(sizes)) + sum(one.held.get("draft_cache", 0) for one in beside)
-
-
-def beside_cache(memory: Memory, sizes: Sizes) -> int:
-    """All that is within the share and no cache; the same for any number of sequences, and for all lengths of which a
-    step reads prompts of one size."""
-    one = replace(sizes, batch=1)
-    key = sizes_of(memory.prompt(one))
-    if key not in memory.beside:
-        memory.beside[key] = _counted(memory, one)
-    return memory.beside[key]
-
-
-def _counted(memory: Memory, sizes: Sizes) -> int:
-    running, parts = memory.run.engine, memory.peak_parts(sizes)
-    if running.rules.pool == "static" and running.step:
-        left = headroom_on(running.rules, running.step, running.device.memory, memory.run.plan.gpus)
+def beside_cache(engine: Running, parts: dict[str, int], gpus: int, layers: int) -> int:
+    """All that is within the share and no cache, by the parts of a step's peak on one of so many GPUs."""
+    if engine.rules.pool == "static" and engine.step:
+        left = headroom_on(engine.rules, engine.step, engine.device.memory, gpus)
         return parts["weights"] + parts["overhead"] + left
-    outside = 0 if running.rules.graphs_in_share else running.graphs(memory.layers)
+    outside = 0 if engine.rules.graphs_in_share else engine.graphs(layers)
     return sum(size for part, size in parts.items() if part not in CACHE) - outside

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.errors import InputError
 from archcalc.run.accuracy import Band
-
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
-    from archcalc.spec.workload import Workload
 
 NOTABLE = 0.03  # where nothing was measured that a band could be told of
 
 
-def history_notes(memory: Memory, work: Workload, now: int, error: Band | None) -> Iterator[Assumption]:
-    """The code as it stood at the end of each earlier year, where that is off by more than the band."""
-    used = memory.run.code
-    if used.version or not used.changed:
-        return
-    peaks = {month: _peak(memory, work, f"{used.name}@{month}") for month in used.ends_of_years()}
-    moved = {month: peak / now - 1 for month, peak in peaks.items() if peak}
+def history_notes(code: str, now: int, earlier: Mapping[str, int], error: Band | None) -> Iterator[Assumption]:
+    """`earlier` has the bytes by the code as it stood at the end of a month, where such a version has the model; what
+    is off by more than the band is told."""
     notable = error.fraction if error else NOTABLE
+    moved = {month: size / now - 1 for month, size in earlier.items()}
     shown = [f"{share:+.0%} in {month}" for month, share in moved.items() if abs(share) > notable]
     if shown:
-        text = f"{used.name} without a month is today's; its earlier code took {', '.join(shown)}"
-        yield Assumption(Topic.CODE, text, used.name, f"--code {used.name}@MONTH")
-
-
-def _peak(memory: Memory, work: Workload, code: str) -> int | None:
-    """None where that version does not have such a model or such options."""
-    try:
-        return memory.another(memory.model, replace(memory.options, code=code), memory.run.stage).peak(work).bytes
-    except InputError:
-        return None
+        text = f"{code} without a month is today's; its earlier code took {', '.join(shown)}"
+        yield Assumption(Topic.CODE, text, code, f"--code {code}@MONTH")

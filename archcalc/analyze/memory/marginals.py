@@ -1,26 +1,21 @@
 """What a little more takes: one more sequence, 1,000 more tokens, one more layer on the GPU; and what binds next.
 
-Growth(memory, work, bytes).marginals
+    marginals(work, longest, now, at, layer).line()
 
-The same memory is asked for again at the larger size. Bytes are those of tensors, without what an allocator adds; of an
-engine that fills its device, those of the KV cache.
+Memory is asked for again at the larger size. Bytes are those of tensors, without what an allocator adds; of an engine
+that fills its device, those of the KV cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from archcalc.analyze.memory.engine_pool import cache_bytes
 from archcalc.core.errors import InputError
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.units import binary_bytes
-
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
-    from archcalc.spec.workload import Workload
+from archcalc.spec.workload import Lengths, Workload
 
 TOKENS = 1000
 
@@ -80,72 +75,52 @@ def _more(size: int) -> str:
     return f"+{binary_bytes(size)}" if size else "nothing more"
 
 
-@dataclass(frozen=True)
-class Growth:
-    """A memory, and the sequences that it was asked for; worked out if somebody looks."""
+def marginals(work: Workload, longest: Lengths, now: int, at: Callable[[Sizes], int], layer: int | None) -> Marginals:
+    """`at` has the bytes at any sizes, and `now` is what they are at the sizes of `work`; `layer` is what one more
+    layer on the GPU takes, where layers are dealt out."""
+    sizes = chosen_sizes(work, longest)
+    longer = {name: size + TOKENS for name, size in _grown(work, longest).items()}
+    return Marginals(
+        sequence=_added(replace(sizes, batch=work.batch + 1), now, at),
+        tokens=_added(replace(sizes, **longer), now, at) if longer else None,
+        layer=layer,
+        limits=tuple(_limits(work, longest)),
+        one="sequence" if _lengths(work, longest) else "sample",
+        are_several=work.batch > 1,
+    )
 
-    memory: Memory
-    work: Workload
-    bytes: int  # of all tensors at the peak
 
-    @cached_property
-    def marginals(self) -> Marginals:
-        return Marginals(
-            sequence=self._added(replace(self._now, batch=self.work.batch + 1)),
-            tokens=self._added(self._longer),
-            layer=self._of_a_layer(),
-            limits=tuple(self._limits()),
-            one="sequence" if self._lengths else "sample",
-            are_several=self.work.batch > 1,
-        )
+def chosen_sizes(work: Workload, longest: Lengths) -> Sizes:
+    """The sizes of a workload, as far as a user may choose them."""
+    return Sizes(batch=work.batch, **_lengths(work, longest))
 
-    @property
-    def _lengths(self) -> dict[str, int]:
-        """Those that a user may choose; of a decode step the context, which is the last of them."""
-        longest = self.memory.model.resolved.lengths
-        found = {name: size for name, size in self.work.lengths.items() if not longest[name].fixed}
-        if self.work.decodes:
-            found.popitem()
-            found["context"] = self.work.context
-        return found
 
-    @cached_property
-    def _now(self) -> Sizes:
-        return Sizes(batch=self.work.batch, **self._lengths)
+def _lengths(work: Workload, longest: Lengths) -> dict[str, int]:
+    """Those that a user may choose; of a decode step the context, which is the last of them."""
+    found = {name: size for name, size in work.lengths.items() if not longest[name].fixed}
+    if work.decodes:
+        found.popitem()
+        found["context"] = work.context
+    return found
 
-    @property
-    def _longer(self) -> Sizes | None:
-        """Every sequence by so many tokens; of a decode step what is cached."""
-        names = ["context"] if self.work.decodes else [*self._lengths]
-        return replace(self._now, **{name: self._lengths[name] + TOKENS for name in names}) if names else None
 
-    def _added(self, sizes: Sizes | None) -> int | None:
-        """None where the model or the options do not allow the size: a table of positions ends."""
-        if sizes is None:
-            return None
-        try:
-            if self._is_pool:
-                return cache_bytes(self.memory, sizes) - cache_bytes(self.memory, self._now)
-            return self.memory.peak_bytes(sizes) - self.bytes
-        except InputError:
-            return None
+def _grown(work: Workload, longest: Lengths) -> dict[str, int]:
+    """The lengths that grow: of a decode step what is cached."""
+    return {"context": work.context} if work.decodes else _lengths(work, longest)
 
-    @cached_property
-    def _is_pool(self) -> bool:
-        return self.memory.run.engine.fills_device and bool(self.memory.cached(self._now))
 
-    def _of_a_layer(self) -> int | None:
-        """Of layers that are dealt out, one of those that are in host RAM."""
-        memory, number = self.memory, self.memory.options.ngl
-        if number is None or not memory.offloading.residence.first_on_gpu:
-            return None
-        more = memory.another(memory.model, memory.options.changed(ngl=number + 1), memory.run.stage)
-        return more.peak_bytes(self._now) - self.bytes
+def _added(sizes: Sizes, now: int, at: Callable[[Sizes], int]) -> int | None:
+    """None where the model or the options do not allow the sizes: a table of positions ends."""
+    try:
+        return at(sizes) - now
+    except InputError:
+        return None
 
-    def _limits(self) -> Iterator[Limit]:
-        """Those that are known without a device: the positions that a model has."""
-        free = [one for one in self.memory.model.resolved.lengths.values() if not one.fixed]
-        pairs = [(now, one.length, one.hard) for now, one in zip(self._lengths.values(), free, strict=True)]
-        ends = [most - (hard and self.work.decodes) for now, most, hard in pairs if most and most >= now]
-        if ends:
-            yield Limit("context", "positions", min(ends))
+
+def _limits(work: Workload, longest: Lengths) -> Iterator[Limit]:
+    """Those that are known without a device: the positions that a model has."""
+    free = [one for one in longest.values() if not one.fixed]
+    pairs = [(now, one.length, one.hard) for now, one in zip(_lengths(work, longest).values(), free, strict=True)]
+    ends = [most - (hard and work.decodes) for now, most, hard in pairs if most and most >= now]
+    if ends:
+        yield Limit("context", "positions", min(ends))

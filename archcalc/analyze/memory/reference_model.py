@@ -6,9 +6,7 @@ Source: TRL, whose prepare_deepspeed and prepare_fsdp divide it as the policy un
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.ledger import Ledger
@@ -26,22 +24,16 @@ from archcalc.run.methods import returns_fp32
 from archcalc.run.resolved import Run
 from archcalc.storage.format import plain
 
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
-    from archcalc.spec.workload import Workload
-
 PHASE = "reference"
 PLACES = {"rollout": "forward", "loss": "backward"}  # by the method's `reference_pass`: the phase that follows
 
 
-def reference_model(memory: Memory, work: Workload, *, is_unrolled: bool) -> Resident:
-    """With adapters it is the policy itself, and has no weights of its own."""
-    run = memory.run
-    of_step = run.method.of_step(work)
-    root = memory.model.build(replace(of_step, mode="prefill"))
+def reference_model(root: Module, policy: Module, run: Run, keeping: Keeping, *, is_unrolled: bool) -> Resident:
+    """`root` is traced for a forward pass of the model alone, `policy` for the step. With adapters it is the policy
+    itself, and has no weights of its own."""
     held = {} if run.lora else {"reference": _weights(root, run)}
-    steps = _forward(root, run, memory.keeping, is_unrolled=is_unrolled)
-    steps += _log_probabilities(run, memory.build(work), root)
+    steps = _forward(root, run, keeping, is_unrolled=is_unrolled)
+    steps += _log_probabilities(run, policy, root)
     place = PLACES[run.method.reference_pass]
     return Resident("reference", "reference model", held, in_phase(steps, PHASE), place)
 

@@ -6,38 +6,51 @@ The completions of all micro-batches of a step are generated together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
+from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.ledger import Ledger
 from archcalc.analyze.memory.overhead import overhead
-from archcalc.analyze.memory.profile import Levels, Simulated
+from archcalc.analyze.memory.profile import Simulated, peak_of
+from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.residents import Resident
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
+from archcalc.core.later import Later
 from archcalc.run.options import Options
+from archcalc.run.resolved import Run
 from archcalc.spec.sizes import Sizes
 from archcalc.spec.units import decimal_bytes
-
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.answer import Memory
-    from archcalc.analyze.memory.reserved import DeviceMemory
-    from archcalc.core.later import Later
-    from archcalc.run.resolved import Run
-    from archcalc.spec.workload import Workload
+from archcalc.spec.workload import Workload
 
 PHASE, NAME = "rollout", "rollout"
 TITLE = "rollout engine"
+WITH_ENGINE = ("policy", "same", "sleep", "other")  # where completions are generated
 
 
-def rollout(memory: Memory, work: Workload) -> Resident:
-    """As the question says; on other GPUs it takes nothing here."""
-    where = memory.run.method.rollout
-    weights, cache = _engine(memory, work)
+def rollout_engine(policy: Deployment) -> Deployment:
+    """The engine that generates the policy's completions, divided among GPUs as the policy is."""
+    asked: dict[str, Any] = {"mode": "infer", "tp": policy.options.tp, "overhead": 0}
+    return deploy(policy.network, Options.of("memory", asked))
+
+
+def rollout_sizes(run: Run, work: Workload) -> Sizes:
+    """All sequences of a step; an engine on other GPUs generates for all GPUs that train."""
+    others = run.plan.dp if run.method.rollout == "other" else 1
+    return Sizes(work.batch * run.accumulate * others, seq=max(work.lengths.values()))
+
+
+def rollout(run: Run, asked: Options, work: Workload, engine: dict[str, int]) -> Resident:
+    """As the question says; `engine` has the bytes of the engine's own parts. On other GPUs it takes nothing here."""
+    where = run.method.rollout
+    weights, cache = _weights(run, engine["weights"]), engine["kv_cache"] + engine["state"]
+    if asked.rollout_memory is not None and where != "policy":
+        cache = _pool(asked.rollout_memory, weights)
+    notes = (_note(run, asked, rollout_sizes(run, work)),)
     parts = {"rollout": weights, "rollout_cache": cache}
-    notes = (_note(memory, work),)
     if where == "other":
-        return Resident(NAME, TITLE, elsewhere=weights + cache + overhead(memory.run), assumptions=notes)
+        return Resident(NAME, TITLE, elsewhere=weights + cache + overhead(run), assumptions=notes)
     if where == "same":
         return Resident(NAME, TITLE, parts, assumptions=notes)
     return _in_turn(parts, notes, own_pool=where == "sleep")
@@ -53,34 +66,25 @@ def _in_turn(parts: dict[str, int], notes: tuple[Assumption, ...], *, own_pool: 
     return Resident(NAME, TITLE, {}, ledger.changes, "forward", own_pool=own_pool, assumptions=notes)
 
 
-def _engine(memory: Memory, work: Workload) -> tuple[int, int]:
-    """Bytes of weights and of KV cache. The policy needs no second copy of its weights, unless ZeRO-3 divides them."""
-    run, asked = memory.run, memory.options
-    engine = memory.another(memory.model, Options.of("memory", {"mode": "infer", "tp": asked.tp, "overhead": 0}))
-    step = engine.simulated(Sizes(_sequences(memory, work), seq=max(work.lengths.values())))
-    weights, cache = step.start["weights"], step.start["kv_cache"] + step.start["state"]
-    if run.method.rollout == "policy":
-        return weights if run.plan.zero == 3 else 0, cache
-    if asked.rollout_memory is None:
-        return weights, cache
-    if asked.rollout_memory <= weights:
+def _weights(run: Run, weights: int) -> int:
+    """The policy needs no second copy of its weights, unless ZeRO-3 divides them."""
+    return 0 if run.method.rollout == "policy" and run.plan.zero != 3 else weights
+
+
+def _pool(given: int, weights: int) -> int:
+    """What is left to the KV cache of the memory that the engine is given."""
+    if given <= weights:
         fact = f"the weights alone take {decimal_bytes(weights)}"
         raise InputError(fact, "give the engine more memory, or leave it out", field="--rollout-memory")
-    return weights, asked.rollout_memory - weights
+    return given - weights
 
 
-def _sequences(memory: Memory, work: Workload) -> int:
-    """An engine on other GPUs generates for all GPUs that train."""
-    others = memory.run.plan.dp if memory.run.method.rollout == "other" else 1
-    return work.batch * memory.run.accumulate * others
-
-
-def _note(memory: Memory, work: Workload) -> Assumption:
-    if memory.options.rollout_memory is not None:
+def _note(run: Run, asked: Options, sizes: Sizes) -> Assumption:
+    if asked.rollout_memory is not None:
         return Assumption(Topic.BESIDE, "rollout: all that the engine is given beyond its weights is KV cache")
-    number = _sequences(memory, work)
+    number = sizes.batch
     text = f"rollout: KV cache of {number:,} sequences at a time, all that a step needs, and nothing else of the engine"
-    option = "" if memory.run.method.rollout == "policy" else "--rollout-memory"
+    option = "" if run.method.rollout == "policy" else "--rollout-memory"
     return Assumption(Topic.BESIDE, text, number, option)
 
 
@@ -89,5 +93,4 @@ def needs_more(run: Run, step: Simulated, device: Later[DeviceMemory]) -> bool:
     vLLM gives its memory back to the device (CuMemAllocator)."""
     if run.method.rollout != "sleep":
         return False
-    peak = Levels(dict(step.start)).play(step.changes).peak
-    return peak.bytes > device.value.reserved + step.start["overhead"]
+    return peak_of(step).bytes > device.value.reserved + step.start["overhead"]

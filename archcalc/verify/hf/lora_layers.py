@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.states import ParameterMemory
 from archcalc.core.errors import InputError
 from archcalc.run.lora import is_adapter
 from archcalc.verify.hf.built import class_named
@@ -34,9 +34,9 @@ def adapted_layers(config: dict[str, Any]) -> tuple[str, ...]:
     return found
 
 
-def adapted_elements(memory: Memory, training: Training) -> None:
+def adapted_elements(parameters: ParameterMemory, training: Training) -> None:
     """Refuse to compare adapters that are not of the same layers."""
-    ours = sum(one.copies * one.elements for one in memory.parameters.held if is_adapter(one.param))
+    ours = sum(one.copies * one.elements for one in parameters.held if is_adapter(one.param))
     theirs = sum(one.numel() for one in training.model.parameters() if one.requires_grad)
     if ours != theirs:
         fact = f"peft's adapters have {theirs:,} weights, and archcalc's {ours:,}"

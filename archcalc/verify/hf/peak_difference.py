@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.deployment import Deployment, deploy
+from archcalc.analyze.memory.peak import peak
 from archcalc.importers.hf._helpers import imported
 from archcalc.model import Model
+from archcalc.run.options import Options
 from archcalc.spec.sizes import Sizes
 from archcalc.verify.hf.built import memory_width
 from archcalc.verify.hf.lora_layers import adapted_elements, adapted_layers
@@ -47,21 +49,23 @@ class Difference:
 def difference(config: dict[str, Any], way: Way, batch: int, seq: int) -> Difference:
     """Of the model that a config.json describes."""
     model = Model.from_document(imported.document(dict(config), "config.json"), "config.json", ())
-    memory = _memory(model, way)
+    ours = _deployed(model, way)
     sizes = _sizes(model, batch, seq)
     training = Training(config, _setting(model, config, way, sizes), model.document.head_in_checkpoint)
     if way.lora:
-        adapted_elements(memory, training)
+        adapted_elements(ours.parameters, training)
     trace = trace_training(training)
-    peaks = [peak.bytes for phase, peak in trace.peaks.items() if phase.step == SECOND]
-    return Difference(memory.peak_bytes(sizes), max(peaks))
+    peaks = [each.bytes for phase, each in trace.peaks.items() if phase.step == SECOND]
+    return Difference(peak(ours, sizes).bytes, max(peaks))
 
 
-def _memory(model: Model, way: Way) -> Memory:
-    options: dict[str, Any] = {"recompute": "full"} if way.recompute else {}
+def _deployed(model: Model, way: Way) -> Deployment:
+    options: dict[str, Any] = {"mode": "train", "overhead": 0, "precision": way.precision}
+    if way.recompute:
+        options["recompute"] = "full"
     if way.lora:
         options["lora"] = RANK
-    return Memory(model, mode="train", overhead=0, precision=way.precision, **options)
+    return deploy(model, Options.of("memory", options))
 
 
 def _sizes(model: Model, batch: int, seq: int) -> Sizes:

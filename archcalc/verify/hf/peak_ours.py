@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.memory import training
-from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.deployment import deploy
+from archcalc.analyze.memory.peak import peak
 from archcalc.analyze.memory.profile import Block, Change, Happening
 from archcalc.core.assumptions import Assumption
 from archcalc.core.notes import memory_notes_of
 from archcalc.run.code.library import TRANSFORMERS
+from archcalc.run.options import Options
 from archcalc.spec.sizes import Sizes
 
 if TYPE_CHECKING:
@@ -36,23 +38,20 @@ class Played:
 
 def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
     """A step with optimizer states, op by op."""
-    options: dict[str, Any] = {"lora": asked.lora} if asked.lora else {}
-    memory = Memory(
-        model,
-        mode="train",
-        overhead=0,
-        code=TRANSFORMERS,
-        precision=asked.precision,
-        attention=asked.attention,
-        recompute=asked.recompute,
-        optimizer=asked.optimizer,
-        **options,
-    )
-    sizes = _sizes(model, batch, seq)
-    start = memory.simulated(sizes).start
-    root = memory.traced(sizes)
-    changes = training.unrolled(root, memory.run, memory.keeping, memory.parameters.states)
-    return Played(*_played(changes, sum(start.values())), memory_notes_of(root))
+    options: dict[str, Any] = {
+        "mode": "train",
+        "overhead": 0,
+        "code": TRANSFORMERS,
+        "precision": asked.precision,
+        "attention": asked.attention,
+        "recompute": asked.recompute,
+        "optimizer": asked.optimizer,
+        "lora": asked.lora or None,
+    }
+    ours = deploy(model, Options.of("memory", options))
+    root, step, _ = peak(ours, _sizes(model, batch, seq)).played
+    changes = training.unrolled(root, ours.run, ours.keeping, ours.parameters.states)
+    return Played(*_played(changes, sum(step.start.values())), memory_notes_of(root))
 
 
 def _sizes(model: Model, batch: int, seq: int) -> Sizes:

@@ -9,6 +9,7 @@ import pytest
 import archcalc
 from archcalc.analyze.fit.polynomial import Step, fitted
 from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.peak import peak
 from archcalc.spec.sizes import Sizes
 
 DEEP = {"family": "recurrent", "cell": "lstm", "hidden": 8, "vocab": 50, "embedding": 8}
@@ -27,12 +28,12 @@ QUESTIONS: list[tuple[Any, dict[str, Any]]] = [
 
 
 def by_batch(memory: Memory) -> Step | None:
-    return fitted(lambda batch: memory.simulated(Sizes(batch)), 2, 10**12)
+    return fitted(lambda batch: peak(memory.deployment, Sizes(batch)).step, 2, 10**12)
 
 
 def by_length(memory: Memory, most: int) -> Step | None:
-    names = list(memory.model.resolved.lengths)
-    return fitted(lambda length: memory.simulated(Sizes(1, **lengths(names, length))), 16, most)
+    names = list(memory.deployment.network.resolved.lengths)
+    return fitted(lambda length: peak(memory.deployment, Sizes(1, **lengths(names, length))).step, 16, most)
 
 
 def lengths(names: list[str], length: int) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def test_any_batch_is_what_the_simulation_says(model: Any, options: dict[str, An
 @pytest.mark.parametrize(("model", "options"), QUESTIONS)
 def test_any_length_is_what_the_simulation_says(model: Any, options: dict[str, Any]) -> None:
     memory = Memory(archcalc.load(model), **options)
-    names = list(memory.model.resolved.lengths)
+    names = list(memory.deployment.network.resolved.lengths)
     most = 1024 if model == "gpt2" else 8192
     step = by_length(memory, most)
     assert step

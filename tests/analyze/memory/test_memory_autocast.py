@@ -47,11 +47,15 @@ def test_autocast_keeps_what_pytorch_keeps(name: str, monkeypatch: pytest.Monkey
 
     truth = training_step(net, loss).saved
     ask = Memory(model, mode="train", precision="autocast", attention="eager", code="plain")
-    root = ask.build(model.workload(batch=2, seq=16))
+    root = ask.deployment.build(model.workload(batch=2, seq=16))
     report = ask.at(2, 16)
     at_loss = next(instant for instant in report.instants if instant.phase == "loss")
     copies = at_loss.parts["weights"] - report.states["weights"]
-    assert sum(one.bytes for one in training.step_schedule(root, ask.run, ask.keeping).saved()) + copies == truth
+    assert (
+        sum(one.bytes for one in training.step_schedule(root, ask.deployment.run, ask.deployment.keeping).saved())
+        + copies
+        == truth
+    )
 
 
 def test_a_gpu_keeps_softmax_in_fp32() -> None:

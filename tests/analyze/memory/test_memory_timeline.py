@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from archcalc import load
 from archcalc.analyze.memory.activations import saved_activations
 from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.peak import peak
 from archcalc.analyze.memory.profile import Repeated
 from archcalc.reference.transformer import Transformer
 from archcalc.spec.paths import presets
@@ -121,7 +122,7 @@ def test_what_is_alive_after_the_forward_pass_is_what_is_saved(name: str, recomp
     whole = ask.at(2).rows[0].parts
     root = model.build(model.workload(batch=2, attention=attention))
     saved = saved_activations(root, "fp32", recompute=RECOMPUTE[recompute]).bytes
-    assert whole["activations"] + whole["logits"] == after_forward(ask.simulated(Sizes(2)).changes) == saved
+    assert whole["activations"] + whole["logits"] == after_forward(peak(ask.deployment, Sizes(2)).step.changes) == saved
 
 
 def after_forward(changes: Iterable[Happening]) -> int:
@@ -142,7 +143,7 @@ def test_every_preset_plays_to_what_it_saves(name: str) -> None:
     model = load(name)
     ask = Memory(model, mode="train", precision="fp32", code="plain")
     root = model.build(model.workload(batch=2, attention="flash"))
-    assert after_forward(ask.simulated(Sizes(2)).changes) == saved_activations(root, "fp32").bytes
+    assert after_forward(peak(ask.deployment, Sizes(2)).step.changes) == saved_activations(root, "fp32").bytes
 
 
 def test_parts_add_up_at_every_instant() -> None:

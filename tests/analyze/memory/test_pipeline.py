@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from archcalc import InputError, load
-from archcalc.analyze.memory.answer import Memory
+from archcalc.analyze.memory.deployment import deploy
 from archcalc.analyze.memory.report import MemoryReport
+from archcalc.analyze.memory.reporting import report
 from archcalc.run.options import Options
 
 BATCH, SEQ, H, V, LAYERS = 1, 64, 128, 256, 6
@@ -39,12 +40,12 @@ def options(**more: Any) -> Options:
 
 def reports(spec: dict[str, Any], **more: Any) -> list[MemoryReport]:
     """Of each stage."""
-    whole = Memory(load(spec), options(**more))
-    return [stage.report(whole.options.sizes) for stage in whole._stages]
+    asked = options(**more)
+    return [report(stage, asked.sizes) for stage in deploy(load(spec), asked).stages]
 
 
 def weights(spec: dict[str, Any], **more: Any) -> list[int]:
-    return [report.states["weights"] // 2 for report in reports(spec, **more)]
+    return [each.states["weights"] // 2 for each in reports(spec, **more)]
 
 
 def test_embedding_on_the_first_stage_head_on_the_last() -> None:

@@ -42,9 +42,11 @@ SETTINGS: list[dict[str, Any]] = [
 )
 def test_it_is_what_every_layer_followed_one_by_one_makes(name: str, options: dict[str, Any]) -> None:
     memory = Memory(load(name), mode="train", overhead=0, **options)
-    root = memory.build(memory._workload(Sizes(2)))
-    policy = training.step_policy(root, memory.run, memory.keeping, memory.parameters.states["gradients"])
-    made = partial(training.step_schedule, root, memory.run, memory.keeping)
+    root = memory.deployment.build(memory.deployment.workload(Sizes(2)))
+    policy = training.step_policy(
+        root, memory.deployment.run, memory.deployment.keeping, memory.deployment.parameters.states["gradients"]
+    )
+    made = partial(training.step_schedule, root, memory.deployment.run, memory.deployment.keeping)
     assert made(ENDS).folds
     found = simulate.simulate_unrolled(made, policy, trains=True)
     assert list(_outline(found)) == list(_outline(simulate.simulate(made(EVERY), policy, trains=True)))

@@ -62,11 +62,19 @@ def test_4_bit_products_hold_what_they_read_as_long_as_the_graph() -> None:
     given, tokens = Sizes(), 2 * 64
     model = decoder(given)
     memory = asked(model, lora=4, code=INTERLEAVED, weights="nf4_lightning")
-    step = step_schedule(memory.build(memory._workload(Lengths(2, 64))), memory.run, memory.keeping)
+    step = step_schedule(
+        memory.deployment.build(memory.deployment.workload(Lengths(2, 64))),
+        memory.deployment.run,
+        memory.deployment.keeping,
+    )
     numbers = given.layers * (3 * given.width + given.inner) - given.width + given.width
     assert sum(step.sizes_of(step.outliving).values()) == tokens * numbers * 2
     later = asked(model, lora=4, code="litgpt@2025-01", weights="nf4_lightning")
-    assert not step_schedule(later.build(later._workload(Lengths(2, 64))), later.run, later.keeping).outliving
+    assert not step_schedule(
+        later.deployment.build(later.deployment.workload(Lengths(2, 64))),
+        later.deployment.run,
+        later.deployment.keeping,
+    ).outliving
 
 
 def test_the_longest_sequence_came_first_once() -> None:

@@ -37,7 +37,9 @@ MIXTURE = {
 def lowered(spec: dict[str, Any], **options: Any) -> Module:
     given = {"mode": "train", "code": "megatron", "attention": "flash"}
     model = load(spec)
-    return Memory(model, Options.of("memory", given | options)).build(model.workload(seq=16, attention="flash"))
+    return Memory(model, Options.of("memory", given | options)).deployment.build(
+        model.workload(seq=16, attention="flash")
+    )
 
 
 def kinds(root: Module, path: str = "") -> Counter[str]:

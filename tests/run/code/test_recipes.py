@@ -114,7 +114,7 @@ def test_lora_has_a_16_bit_base_and_fp32_adapters() -> None:
 
 
 def test_a_model_of_fp32_files_is_adapted_in_fp32() -> None:
-    found = Memory(load("gpt2"), mode="train", lora=8).run
+    found = Memory(load("gpt2"), mode="train", lora=8).deployment.run
     assert found.recipe and (found.recipe.name, found.format.name) == ("fp32", "fp32")
 
 

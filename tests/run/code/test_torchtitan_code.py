@@ -68,10 +68,10 @@ def test_chunks_of_all_logits_are_cast_one_at_a_time(decoder: Model) -> None:
 def test_since_april_2026_each_chunk_goes_back_before_the_next(decoder: Model) -> None:
     """Eight chunks unless asked otherwise; hidden states are copied, and their gradients added up in fp32."""
     memory = asked(decoder, **SHARDED, code="torchtitan@2026-05")
-    assert memory.run.loss_chunks == 8
+    assert memory.deployment.run.loss_chunks == 8
     blocks = peaks(memory, BATCH, SEQ)
     assert max(sizes(blocks["forward"], 1)[:-1]) <= 4 * LOGITS // 8
-    assert any("8 chunks" in each.text for each in memory.run.choices)
+    assert any("8 chunks" in each.text for each in memory.deployment.run.choices)
 
 
 def test_selective_checkpointing_keeps_the_fused_projections(decoder: Model) -> None:
@@ -84,7 +84,7 @@ def test_selective_checkpointing_keeps_the_fused_projections(decoder: Model) -> 
 def _kept(model: Model, used: str) -> list[int]:
     """Numbers a token of what is not recomputed, in order: of products, and of attention's kernel."""
     memory = asked(model, **SHARDED, code=used, recompute="ops")
-    root = memory.build(memory._workload(Sizes(BATCH, SEQ)))
+    root = memory.deployment.build(memory.deployment.workload(Sizes(BATCH, SEQ)))
     block = next(module for module, _ in walk(root) if module.region == Region.BLOCK)
     return [int(one.tensors[0].size) // TOKENS for one in results(block, "ops")]
 
@@ -102,9 +102,9 @@ def test_fp8_gathers_weights_in_16_bits_or_in_8(decoder: Model) -> None:
 
 def _gathered(model: Model, options: dict[str, Any]) -> int:
     memory = asked(model, **options)
-    root = memory.build(memory._workload(Sizes(BATCH, SEQ)))
+    root = memory.deployment.build(memory.deployment.workload(Sizes(BATCH, SEQ)))
     block = next(module for module, _ in walk(root) if module.region == Region.BLOCK)
-    return sum(step_policy(root, memory.run, memory.keeping, 0).groups.block(block))
+    return sum(step_policy(root, memory.deployment.run, memory.deployment.keeping, 0).groups.block(block))
 
 
 def test_fp8_is_gathered_only_where_fsdp_gathers(decoder: Model) -> None:
@@ -116,9 +116,18 @@ def test_flash_attention_goes_back_in_fp32(decoder: Model) -> None:
     """Sums of the queries' gradients in heads rounded up to 32 numbers, a number for each row, gradients of keys and
     values for every head. On heads with keys of their own the last two are what is returned."""
     memory = asked(decoder, code="torchtitan@2026-03")
-    step = step_schedule(memory.build(memory._workload(Sizes(BATCH, SEQ))), memory.run, memory.keeping)
+    step = step_schedule(
+        memory.deployment.build(memory.deployment.workload(Sizes(BATCH, SEQ))),
+        memory.deployment.run,
+        memory.deployment.keeping,
+    )
     kernel = next(one.op for one in step.steps() if one.op.traits.attention_kernel)
-    policy = step_policy(memory.build(memory._workload(Sizes(BATCH, SEQ))), memory.run, memory.keeping, 0)
+    policy = step_policy(
+        memory.deployment.build(memory.deployment.workload(Sizes(BATCH, SEQ))),
+        memory.deployment.run,
+        memory.deployment.keeping,
+        0,
+    )
     rows = TOKENS * HEADS
     assert list(policy.workspace(kernel)) == [rows * 32 * 4, rows * 4, rows * HEAD * 2, rows * HEAD * 2]
 

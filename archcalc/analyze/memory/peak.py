@@ -1,0 +1,233 @@
+"""The peak of a deployment at some sizes: the one way to ask for memory.
+
+    found = peak(deployment, Sizes(batch=8, seq=4096))
+    found.bytes, found.parts, found.phase       tensors and overhead, at the moment with the most of them
+    found.required                              what a device must have for it
+    found.step, found.host                      the simulated step, and host RAM
+
+Peaks are remembered by value: equal deployments and sizes are simulated once. Whatever takes long is worked out when it
+is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from archcalc.analyze.memory import inference, training
+from archcalc.analyze.memory.adapter_slots import adapter_slots
+from archcalc.analyze.memory.decode_cache import Cached, keeps_cache
+from archcalc.analyze.memory.deployment import Deployment
+from archcalc.analyze.memory.device_memory import MOST_OPS, on_device, ops_in
+from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, drafting, own_blocks
+from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
+from archcalc.analyze.memory.host import Host
+from archcalc.analyze.memory.profile import Happening, Instant, Place, Simulated, peak_of
+from archcalc.analyze.memory.reference_model import reference_model
+from archcalc.analyze.memory.reserved import DeviceMemory
+from archcalc.analyze.memory.residents import Resident, joined, passing
+from archcalc.analyze.memory.rollout import WITH_ENGINE, needs_more, rollout, rollout_engine, rollout_sizes
+from archcalc.analyze.option_checks import check_cache
+from archcalc.core.ir import Module
+from archcalc.core.later import Later
+from archcalc.core.mesh import Plan
+from archcalc.run.resolved import Run
+from archcalc.spec.sizes import Sizes
+from archcalc.spec.traces import sizes_of
+from archcalc.spec.workload import Workload
+
+PEAKS = 128  # that are remembered, the latest ones
+STEPS = 8  # simulated steps that are: an op or a tensor each
+FROM_THE_START = (
+    "gradients",
+    "state",
+    "buffers",
+    "activations",
+    "temporary",
+    "reference",
+    "rollout",
+    "rollout_cache",
+)  # parts, besides weights and states
+
+
+class Played(NamedTuple):
+    """A simulated step, the tree that it ran through, and what stands beside the model."""
+
+    root: Module
+    step: Simulated
+    residents: tuple[Resident, ...]
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Of one GPU, the one with the most. `deployment` is that of the stage, where the model is a pipeline."""
+
+    deployment: Deployment
+    sizes: Sizes
+    work: Workload = field(compare=False)  # follows from the sizes
+
+    @cached_property
+    def instant(self) -> Instant:
+        """When the step has the most, and what is there by then."""
+        return peak_of(self.step)
+
+    @property
+    def bytes(self) -> int:
+        return self.instant.bytes
+
+    @property
+    def parts(self) -> dict[str, int]:
+        return self.instant.parts
+
+    @property
+    def phase(self) -> str:
+        return self.instant.phase
+
+    @property
+    def place(self) -> Place:
+        return self.instant.place
+
+    @property
+    def played(self) -> Played:
+        return played(self.deployment, self.sizes)
+
+    @property
+    def step(self) -> Simulated:
+        return self.played.step
+
+    @cached_property
+    def device(self) -> Later[DeviceMemory] | None:
+        """What PyTorch's allocator makes of a training step; None where it is not simulated, or decides nothing."""
+        return _on_device(self.deployment, self.work, self.played) if self.deployment.run.trains else None
+
+    @cached_property
+    def required(self) -> int:
+        """What a device must have: in training with what the allocator takes beyond the tensors, of an engine that
+        fills its device the share of it."""
+        engine = self.deployment.run.engine
+        if engine.fills_device:
+            return required_by_engine(engine, bytes_beside_cache(self.deployment, self.sizes), self.cache_bytes)
+        return self.bytes + (self.device.value.reserved - self.device.value.tensors if self.device else 0)
+
+    @property
+    def cache_bytes(self) -> int:
+        """Keys, values and recurrent states of all sequences, and those of a draft model."""
+        return cache_bytes(self.deployment, self.sizes)
+
+    @cached_property
+    def host(self) -> Host | None:
+        """Host RAM of what is offloaded, of all GPUs together."""
+        deployment, offload = self.deployment, self.deployment.run.offload
+        if not offload:
+            return None
+        whole = replace(deployment.run, plan=Plan())
+        cache = cached(deployment, self.work, whole) if offload.gpu_layers is not None else []
+        prompt = inference.prompt_of(self.work, deployment.run)
+        return deployment.offloading.host(deployment.build(prompt), prompt, self.step, cache)
+
+
+@lru_cache(maxsize=PEAKS)
+def peak(deployment: Deployment, sizes: Sizes) -> Peak:
+    """Of a pipeline, the peak of the stage that has the most."""
+    if deployment.stages:
+        return max((peak(stage, sizes) for stage in deployment.stages), key=lambda each: each.bytes)
+    return Peak(deployment, sizes, deployment.workload(sizes))
+
+
+@lru_cache(maxsize=STEPS)
+def played(deployment: Deployment, sizes: Sizes) -> Played:
+    """The simulated step, with all that stands beside the model."""
+    work, start, run = deployment.workload(sizes), deployment.start, deployment.run
+    if run.trains:
+        root = deployment.build(work)
+        step = training.simulated(root, work, run, deployment.keeping, start)
+    else:
+        step = _inference(deployment, work, start)
+        root = deployment.build(work)
+    beside = residents(deployment, work)
+    return Played(root, joined(step, beside), tuple(beside))
+
+
+def _inference(deployment: Deployment, work: Workload, start: dict[str, int]) -> Simulated:
+    run, offloading = deployment.run, deployment.offloading
+    prompt = inference.prompt_of(work, run)
+    root, cache = deployment.build(prompt), offloading.on_gpu(cached(deployment, work, run))
+    step = inference.simulated(root, work, run, cache, start, offloading.staged(root, prompt))
+    return offloading.computed(prompt, step)
+
+
+def cached(deployment: Deployment, work: Workload, run: Run) -> list[Cached]:
+    """The KV cache and recurrent states of a decoder after that many tokens, of all its layers, by a run's formats and
+    plan."""
+    if run.trains or not keeps_cache(deployment.tree):
+        return []
+    step = inference.last_step(work)
+    found = inference.cache_after(deployment.build(step), step, run)
+    check_cache((one.tensor for one in found), deployment.options)
+    return found
+
+
+def cache_bytes(deployment: Deployment, sizes: Sizes) -> int:
+    """Keys, values and recurrent states of all sequences on the GPU, and those of a draft model."""
+    work = deployment.workload(sizes)
+    beside = residents(deployment, work) if deployment.options.draft else []
+    kept = deployment.offloading.on_gpu(cached(deployment, work, deployment.run))
+    return sum(one.bytes for one in kept) + sum(one.held.get("draft_cache", 0) for one in beside)
+
+
+def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
+    """All that a serving engine has within its share and that is no cache; the same for any number of sequences, and
+    for all lengths of which a step reads prompts of one size."""
+    one, known = replace(sizes, batch=1), deployment.beside_cache
+    key = sizes_of(deployment.prompt(one))
+    if key not in known:
+        run = deployment.run
+        known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, deployment.layers)
+    return known[key]
+
+
+def check(deployment: Deployment, sizes: Sizes) -> None:
+    """Refuse what the model and the options do not allow, as a simulation of these sizes would."""
+    work = deployment.workload(sizes)
+    deployment.build(work if deployment.run.trains else inference.prompt_of(work, deployment.run))
+    _ = deployment.least_bytes, cached(deployment, work, deployment.run), residents(deployment, work)
+
+
+def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = False) -> list[Resident]:
+    """What stands beside the model, in the order of the report. `is_unrolled`: what it allocates in passing, without
+    loops."""
+    network, asked, run = deployment.network, deployment.options, deployment.run
+    found: list[Resident] = []
+    if asked.lora and not run.trains:
+        found.append(adapter_slots(deployment.tree, network.model_type, asked, run))
+    if asked.draft == OWN_BLOCKS:
+        step = inference.last_step(work)
+        found.append(own_blocks(deployment.build(step), step, run))
+    elif asked.draft:
+        other = drafting(deployment)
+        found.append(draft_model(deployment, other, played(other, draft_sizes(work)).step))
+    if run.method.reference == "same":
+        alone = network.build(replace(run.method.of_step(work), mode="prefill"))
+        found.append(reference_model(alone, deployment.build(work), run, deployment.keeping, is_unrolled=is_unrolled))
+    if run.method.rollout in WITH_ENGINE:
+        engine = rollout_engine(deployment)
+        found.append(rollout(run, asked, work, played(engine, rollout_sizes(run, work)).step.start))
+    return found
+
+
+def _on_device(deployment: Deployment, work: Workload, done: Played) -> Later[DeviceMemory] | None:
+    """None where the step has too many ops to be played, or where something else needs more."""
+    run, parameters, step = deployment.run, deployment.parameters, done.step
+    if ops_in(step.schedule.nodes) > MOST_OPS:
+        return None
+    start = {"gradients": parameters.states["gradients"]}
+    besides = [step.start[part] for part in FROM_THE_START if step.start[part]]
+
+    def play() -> list[Happening]:
+        changes = training.unrolled(done.root, run, deployment.keeping, start)
+        others = residents(deployment, work, is_unrolled=True)
+        return passing(changes, [one for one in others if not one.own_pool])
+
+    found = on_device(parameters, play, run.allocator, besides)
+    return None if needs_more(run, step, found) else found
