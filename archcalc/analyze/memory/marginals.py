@@ -8,7 +8,7 @@ that fills its device, those of the KV cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -53,7 +53,8 @@ class Marginals:
         longer = f"{TOKENS:,} more tokens{' each' if self.are_several else ''}"
         grown = {f"one more {self.one}": self.sequence, longer: self.tokens}
         grown["one more layer on the GPU"] = self.layer
-        said = [f"{name}: {_more(size)}" for name, size in grown.items() if size is not None]
+        more = {name: f"+{binary_bytes(size)}" if size else "nothing more" for name, size in grown.items()}
+        said = [f"{name}: {more[name]}" for name, size in grown.items() if size is not None]
         binds = [f"binds next: {'; '.join(one.words() for one in self.limits)}"] if self.limits else []
         return " · ".join((*said, *binds))
 
@@ -71,42 +72,32 @@ def recorded(found: Marginals | None) -> dict[str, Any] | None:
     return found.record() if found else None
 
 
-def _more(size: int) -> str:
-    return f"+{binary_bytes(size)}" if size else "nothing more"
-
-
-def marginals(work: Workload, longest: Lengths, now: int, at: Callable[[Sizes], int], layer: int | None) -> Marginals:
+def marginals(
+    work: Workload, longest: Lengths, now: int, at: Callable[[Sizes], int], layer: int | None = None
+) -> Marginals:
     """`at` has the bytes at any sizes, and `now` is what they are at the sizes of `work`; `layer` is what one more
     layer on the GPU takes, where layers are dealt out."""
     sizes = chosen_sizes(work, longest)
-    longer = {name: size + TOKENS for name, size in _grown(work, longest).items()}
+    names = [name for name in longest if not longest[name].fixed]
+    grown = ["context"] if work.decodes else names
+    longer = replace(sizes, **{name: getattr(sizes, name) + TOKENS for name in grown})
     return Marginals(
         sequence=_added(replace(sizes, batch=work.batch + 1), now, at),
-        tokens=_added(replace(sizes, **longer), now, at) if longer else None,
+        tokens=_added(longer, now, at) if grown else None,
         layer=layer,
-        limits=tuple(_limits(work, longest)),
-        one="sequence" if _lengths(work, longest) else "sample",
+        limits=_positions(work, longest),
+        one="sequence" if names else "sample",
         are_several=work.batch > 1,
     )
 
 
 def chosen_sizes(work: Workload, longest: Lengths) -> Sizes:
-    """The sizes of a workload, as far as a user may choose them."""
-    return Sizes(batch=work.batch, **_lengths(work, longest))
-
-
-def _lengths(work: Workload, longest: Lengths) -> dict[str, int]:
-    """Those that a user may choose; of a decode step the context, which is the last of them."""
-    found = {name: size for name, size in work.lengths.items() if not longest[name].fixed}
+    """The sizes of a workload, as far as a user may choose them; of a decode step the context, for the last length."""
+    lengths = {name: size for name, size in work.lengths.items() if not longest[name].fixed}
     if work.decodes:
-        found.popitem()
-        found["context"] = work.context
-    return found
-
-
-def _grown(work: Workload, longest: Lengths) -> dict[str, int]:
-    """The lengths that grow: of a decode step what is cached."""
-    return {"context": work.context} if work.decodes else _lengths(work, longest)
+        lengths.popitem()
+        lengths["context"] = work.context
+    return Sizes(batch=work.batch, **lengths)
 
 
 def _added(sizes: Sizes, now: int, at: Callable[[Sizes], int]) -> int | None:
@@ -117,10 +108,14 @@ def _added(sizes: Sizes, now: int, at: Callable[[Sizes], int]) -> int | None:
         return None
 
 
-def _limits(work: Workload, longest: Lengths) -> Iterator[Limit]:
-    """Those that are known without a device: the positions that a model has."""
-    free = [one for one in longest.values() if not one.fixed]
-    pairs = [(now, one.length, one.hard) for now, one in zip(_lengths(work, longest).values(), free, strict=True)]
-    ends = [most - (hard and work.decodes) for now, most, hard in pairs if most and most >= now]
-    if ends:
-        yield Limit("context", "positions", min(ends))
+def _positions(work: Workload, longest: Lengths) -> tuple[Limit, ...]:
+    """What is known without a device to end the growth: the positions that a model has."""
+    now = dict(work.lengths)
+    if work.decodes:
+        now[next(reversed(now))] = work.context
+    ends = [
+        limit.length - (limit.hard and work.decodes)
+        for name, limit in longest.items()
+        if limit.length and not limit.fixed and limit.length >= now[name]
+    ]
+    return (Limit("context", "positions", min(ends)),) if ends else ()

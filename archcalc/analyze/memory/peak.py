@@ -22,6 +22,7 @@ from archcalc.analyze.memory.deployment import Deployment
 from archcalc.analyze.memory.device_memory import MOST_OPS, on_device, ops_in
 from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, drafting, own_blocks
 from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
+from archcalc.analyze.memory.engine_step import layers_of
 from archcalc.analyze.memory.host import Host
 from archcalc.analyze.memory.profile import Happening, Instant, Place, Simulated, peak_of
 from archcalc.analyze.memory.reference_model import reference_model
@@ -70,7 +71,7 @@ class Peak:
     @cached_property
     def instant(self) -> Instant:
         """When the step has the most, and what is there by then."""
-        return peak_of(self.step)
+        return peak_of(played(self.deployment, self.sizes).step)
 
     @property
     def bytes(self) -> int:
@@ -183,7 +184,7 @@ def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
     key = sizes_of(deployment.prompt(one))
     if key not in known:
         run = deployment.run
-        known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, deployment.layers)
+        known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, layers_of(deployment.tree))
     return known[key]
 
 
