@@ -133,7 +133,7 @@ def _of_prefix(run: Run, kept: list[Tensor], *, in_blocks: bool) -> Assumption:
 def _of_allocator(it: Answered) -> Iterator[Assumption]:
     """How reserved memory was found."""
     run = it.run
-    if it.found.device:
+    if it.found.has_device:
         segments = "expandable segments" if run.allocator == "expandable" else "its default segments"
         text = f"reserved: PyTorch's caching allocator with {segments}, simulated over two steps"
         yield Assumption(Topic.ALLOCATOR, text, run.allocator, "" if "allocator" in run.said else "--allocator")

@@ -1,23 +1,16 @@
 """What a little more takes: one more sequence, 1,000 more tokens, one more layer on the GPU; and what binds next.
 
-    marginals(work, longest, now, at, layer).line()
-
-Memory is asked for again at the larger size. Bytes are those of tensors, without what an allocator adds; of an engine
-that fills its device, those of the KV cache.
+growth(peak).line()      of archcalc.analyze.memory.growth, which asks for the larger sizes
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from archcalc.core.errors import InputError
-from archcalc.spec.sizes import Sizes
 from archcalc.spec.units import binary_bytes
-from archcalc.spec.workload import Lengths, Workload
 
-TOKENS = 1000
+TOKENS = 1000  # by which every sequence grows
 
 
 class Limit(NamedTuple):
@@ -70,52 +63,3 @@ class Marginals:
 
 def recorded(found: Marginals | None) -> dict[str, Any] | None:
     return found.record() if found else None
-
-
-def marginals(
-    work: Workload, longest: Lengths, now: int, at: Callable[[Sizes], int], layer: int | None = None
-) -> Marginals:
-    """`at` has the bytes at any sizes, and `now` is what they are at the sizes of `work`; `layer` is what one more
-    layer on the GPU takes, where layers are dealt out."""
-    sizes = chosen_sizes(work, longest)
-    names = [name for name in longest if not longest[name].fixed]
-    grown = ["context"] if work.decodes else names
-    longer = replace(sizes, **{name: getattr(sizes, name) + TOKENS for name in grown})
-    return Marginals(
-        sequence=_added(replace(sizes, batch=work.batch + 1), now, at),
-        tokens=_added(longer, now, at) if grown else None,
-        layer=layer,
-        limits=_positions(work, longest),
-        one="sequence" if names else "sample",
-        are_several=work.batch > 1,
-    )
-
-
-def chosen_sizes(work: Workload, longest: Lengths) -> Sizes:
-    """The sizes of a workload, as far as a user may choose them; of a decode step the context, for the last length."""
-    lengths = {name: size for name, size in work.lengths.items() if not longest[name].fixed}
-    if work.decodes:
-        lengths.popitem()
-        lengths["context"] = work.context
-    return Sizes(batch=work.batch, **lengths)
-
-
-def _added(sizes: Sizes, now: int, at: Callable[[Sizes], int]) -> int | None:
-    """None where the model or the options do not allow the sizes: a table of positions ends."""
-    try:
-        return at(sizes) - now
-    except InputError:
-        return None
-
-
-def _positions(work: Workload, longest: Lengths) -> tuple[Limit, ...]:
-    """What is known without a device to end the growth: the positions that a model has."""
-    now = dict(work.lengths)
-    if work.decodes:
-        now[next(reversed(now))] = work.context
-    ends = [
-        limit.length - (limit.hard and work.decodes)
-        for name, limit in longest.items()
-        if limit.length and not limit.fixed and limit.length >= now[name]
-    ]
-    return (Limit("context", "positions", min(ends)),) if ends else ()

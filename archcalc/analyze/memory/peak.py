@@ -24,14 +24,13 @@ from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, 
 from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
 from archcalc.analyze.memory.engine_step import layers_of
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.profile import Happening, Instant, Place, Simulated, peak_of
+from archcalc.analyze.memory.profile import Instant, Place, Simulated, peak_of
 from archcalc.analyze.memory.reference_model import reference_model
 from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.residents import Resident, joined, passing
-from archcalc.analyze.memory.rollout import WITH_ENGINE, needs_more, rollout, rollout_engine, rollout_sizes
+from archcalc.analyze.memory.rollout import WITH_ENGINE, rollout, rollout_engine, rollout_sizes
 from archcalc.analyze.option_checks import check_cache
 from archcalc.core.ir import Module
-from archcalc.core.later import Later
 from archcalc.core.mesh import Plan
 from archcalc.run.resolved import Run
 from archcalc.spec.sizes import Sizes
@@ -98,9 +97,24 @@ class Peak:
         return self.played.step
 
     @cached_property
-    def device(self) -> Later[DeviceMemory] | None:
-        """What PyTorch's allocator makes of a training step; None where it is not simulated, or decides nothing."""
-        return _on_device(self.deployment, self.work, self.played) if self.deployment.run.trains else None
+    def has_device(self) -> bool:
+        """Whether a training step with PyTorch's allocator decides what is required: unless it has too many ops to be
+        simulated, or an engine that sleeps while training needs more (vLLM's CuMemAllocator gives it back)."""
+        run, step = self.deployment.run, self.step
+        if not run.trains or ops_in(step.schedule.nodes) > MOST_OPS:
+            return False
+        return run.method.rollout != "sleep" or self.bytes <= self.device.reserved + step.start["overhead"]
+
+    @cached_property
+    def device(self) -> DeviceMemory:
+        """What PyTorch's allocator makes of a training step."""
+        deployment, (root, step, _) = self.deployment, self.played
+        run, parameters = deployment.run, deployment.parameters
+        start = {"gradients": parameters.states["gradients"]}
+        changes = training.unrolled(root, run, deployment.keeping, start)
+        beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
+        first = [step.start[part] for part in FROM_THE_START if step.start[part]]
+        return on_device(parameters, passing(changes, beside), run.allocator, first)
 
     @cached_property
     def required(self) -> int:
@@ -108,13 +122,9 @@ class Peak:
         fills its device the share of it."""
         engine = self.deployment.run.engine
         if engine.fills_device:
-            return required_by_engine(engine, bytes_beside_cache(self.deployment, self.sizes), self.cache_bytes)
-        return self.bytes + (self.device.value.reserved - self.device.value.tensors if self.device else 0)
-
-    @property
-    def cache_bytes(self) -> int:
-        """Keys, values and recurrent states of all sequences, and those of a draft model."""
-        return cache_bytes(self.deployment, self.sizes)
+            cache = cache_bytes(self.deployment, self.sizes)
+            return required_by_engine(engine, bytes_beside_cache(self.deployment, self.sizes), cache)
+        return self.bytes + (self.device.reserved - self.device.tensors if self.has_device else 0)
 
     @cached_property
     def host(self) -> Host | None:
@@ -215,20 +225,3 @@ def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = Fal
         engine = rollout_engine(deployment)
         found.append(rollout(run, asked, work, played(engine, rollout_sizes(run, work)).step.start))
     return found
-
-
-def _on_device(deployment: Deployment, work: Workload, done: Played) -> Later[DeviceMemory] | None:
-    """None where the step has too many ops to be played, or where something else needs more."""
-    run, parameters, step = deployment.run, deployment.parameters, done.step
-    if ops_in(step.schedule.nodes) > MOST_OPS:
-        return None
-    start = {"gradients": parameters.states["gradients"]}
-    besides = [step.start[part] for part in FROM_THE_START if step.start[part]]
-
-    def play() -> list[Happening]:
-        changes = training.unrolled(done.root, run, deployment.keeping, start)
-        others = residents(deployment, work, is_unrolled=True)
-        return passing(changes, [one for one in others if not one.own_pool])
-
-    found = on_device(parameters, play, run.allocator, besides)
-    return None if needs_more(run, step, found) else found

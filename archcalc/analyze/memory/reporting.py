@@ -11,10 +11,10 @@ from archcalc.analyze.memory.assumptions import Answered, assumptions
 from archcalc.analyze.memory.claims import claims_of
 from archcalc.analyze.memory.course import course
 from archcalc.analyze.memory.deployment import Deployment, deploy
+from archcalc.analyze.memory.growth import growth
 from archcalc.analyze.memory.layer_table import kind_of
-from archcalc.analyze.memory.marginals import Marginals, chosen_sizes, marginals
 from archcalc.analyze.memory.outputs import outputs
-from archcalc.analyze.memory.peak import Peak, cache_bytes, peak
+from archcalc.analyze.memory.peak import Peak, peak
 from archcalc.analyze.memory.profile import Levels
 from archcalc.analyze.memory.replicated import undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
@@ -72,12 +72,12 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         frozen=counts[False],
         depth=depth or USUAL_DEPTH,
         timeline=timeline,
-        device=found.device,
+        device=Later(partial(getattr, found, "device")) if found.has_device else None,
         outside=max(found.required - found.bytes, 0) if run.engine.fills_device else 0,
         claims=claims,
         host=found.host,
-        stages=Later(lambda: course(step)),
-        growth=Later(lambda: _growth(found)) if network.is_computed else None,
+        stages=Later(partial(course, step)),
+        growth=Later(partial(growth, found)) if network.is_computed else None,
     )
 
 
@@ -100,17 +100,3 @@ def _earlier(found: Peak) -> dict[str, int]:
             asked = replace(deployment.options, code=f"{code.name}@{month}")
             sizes[month] = peak(deploy(deployment.network, asked, deployment.stage), found.sizes).bytes
     return sizes
-
-
-def _growth(found: Peak) -> Marginals:
-    """What a little more takes, asked for at the larger sizes."""
-    deployment, work, longest = found.deployment, found.work, found.deployment.network.resolved.lengths
-    now, number = chosen_sizes(work, longest), deployment.options.ngl
-    if deployment.run.engine.fills_device and cache_bytes(deployment, now):
-        pool = partial(cache_bytes, deployment)
-        return marginals(work, longest, pool(now), pool)
-    layer = None
-    if number is not None and deployment.offloading.residence.first_on_gpu:
-        more = deploy(deployment.network, deployment.options.changed(ngl=number + 1), deployment.stage)
-        layer = peak(more, now).bytes - found.bytes
-    return marginals(work, longest, found.bytes, lambda sizes: peak(deployment, sizes).bytes, layer)
