@@ -27,7 +27,7 @@ from archcalc.run.resolve import resolve
 from archcalc.run.resolved import Run
 from archcalc.run.tree_changes import traced
 from archcalc.spec.sizes import Sizes
-from archcalc.spec.workload import Workload
+from archcalc.spec.workload import Workload, workload
 
 MODES = {  # what is computed in each mode
     "train": "train",
@@ -58,8 +58,7 @@ class Deployment:
 
     def workload(self, sizes: Sizes) -> Workload:
         """What is computed at these sizes; those that are left out come from the spec."""
-        run = self.run
-        return self.network.workload(**sizes.given(), mode=MODES[run.mode], attention=run.traced_attention)
+        return _workload(self.network, self.run, sizes, MODES[self.run.mode])
 
     def prompt(self, sizes: Sizes) -> Workload:
         """What a step of these sizes reads at once."""
@@ -98,7 +97,7 @@ def deploy(network: Network, options: Options, stage: Stage | None = None) -> De
     if run.method.reads_tokens:
         check_generates(network)
     mode = "prefill" if run.mode == "decode" else MODES[run.mode]
-    tree = traced(network, run, network.workload(mode=mode, attention=run.traced_attention))
+    tree = traced(network, run, _workload(network, run, Sizes(), mode))
     if not stage:
         check_plan(tree, options, replicated=run.code.habits.gathered == "again")
         check_sense(tree, without_sizes)
@@ -109,3 +108,7 @@ def deploy(network: Network, options: Options, stage: Stage | None = None) -> De
     start = dict.fromkeys(PARTS, 0) | parameters.states | {"weights": parameters.weights}
     start["overhead"] = overhead(run) + run.engine.graphs(layers_of(tree))
     return Deployment(network, without_sizes, run, stage, tree, keeping, offloading, parameters, start)
+
+
+def _workload(network: Network, run: Run, sizes: Sizes, mode: str) -> Workload:
+    return workload(network.spec, network.resolved.lengths, sizes, mode=mode, attention=run.traced_attention)
