@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from archcalc.archs import families, family_module
 from archcalc.core.assumptions import Topic, all_on
@@ -29,10 +29,7 @@ from archcalc.spec.sizes import Sizes
 from archcalc.spec.traces import MOST, Change, sizes_of
 from archcalc.spec.workload import Workload, workload
 from archcalc.spec.yaml_reader import Document
-
-if TYPE_CHECKING:
-    from archcalc.storage.weight_storage import StoredWeights
-
+from archcalc.storage.weight_storage import StoredWeights
 
 BY_RULE = "weights: the spec was changed, so their bytes follow from the spec, not from the tensors in the file"
 
@@ -88,8 +85,9 @@ class Network:
 
         The tensors of a file apply only to the unchanged model: after --set, the spec alone decides.
         """
-        if self.document.weights is not None and not self.edited:
-            return self.document.weights
+        of_file: StoredWeights | None = self.document.weights
+        if of_file is not None and not self.edited:
+            return of_file
         if not self.spec.quantization:
             return None
         from archcalc.storage.quantization_config.methods import quantised
