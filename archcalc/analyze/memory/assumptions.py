@@ -53,6 +53,7 @@ class Answered:
     """What a report was worked out from, of which its notes speak."""
 
     found: Peak
+    run: Run
     root: Module
     step: Simulated
     residents: tuple[Resident, ...]
@@ -61,10 +62,6 @@ class Answered:
     undivided: tuple[Undivided, ...]
     earlier: Mapping[str, int]  # bytes by the training code as it stood at the end of earlier years
     table: str  # what the rows of layers are, where they are shown
-
-    @property
-    def run(self) -> Run:
-        return self.found.deployment.run
 
 
 class Rule(NamedTuple):

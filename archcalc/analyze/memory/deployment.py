@@ -58,7 +58,9 @@ class Deployment:
 
     def workload(self, sizes: Sizes) -> Workload:
         """What is computed at these sizes; those that are left out come from the spec."""
-        return _workload(self.network, self.run, sizes, MODES[self.run.mode])
+        network, run = self.network, self.run
+        lengths, mode = network.resolved.lengths, MODES[run.mode]
+        return workload(network.spec, lengths, sizes, mode=mode, attention=run.traced_attention)
 
     def prompt(self, sizes: Sizes) -> Workload:
         """What a step of these sizes reads at once."""
@@ -97,7 +99,8 @@ def deploy(network: Network, options: Options, stage: Stage | None = None) -> De
     if run.method.reads_tokens:
         check_generates(network)
     mode = "prefill" if run.mode == "decode" else MODES[run.mode]
-    tree = traced(network, run, _workload(network, run, Sizes(), mode))
+    usual = workload(network.spec, network.resolved.lengths, Sizes(), mode=mode, attention=run.traced_attention)
+    tree = traced(network, run, usual)
     if not stage:
         check_plan(tree, options, replicated=run.code.habits.gathered == "again")
         check_sense(tree, without_sizes)
@@ -108,7 +111,3 @@ def deploy(network: Network, options: Options, stage: Stage | None = None) -> De
     start = dict.fromkeys(PARTS, 0) | parameters.states | {"weights": parameters.weights}
     start["overhead"] = overhead(run) + run.engine.graphs(layers_of(tree))
     return Deployment(network, without_sizes, run, stage, tree, keeping, offloading, parameters, start)
-
-
-def _workload(network: Network, run: Run, sizes: Sizes, mode: str) -> Workload:
-    return workload(network.spec, network.resolved.lengths, sizes, mode=mode, attention=run.traced_attention)

@@ -89,32 +89,33 @@ class Peak:
         return self.instant.place
 
     @property
-    def played(self) -> Played:
-        return played(self.deployment, self.sizes)
-
-    @property
     def step(self) -> Simulated:
-        return self.played.step
+        return played(self.deployment, self.sizes).step
 
     @cached_property
     def has_device(self) -> bool:
         """Whether a training step with PyTorch's allocator decides what is required: unless it has too many ops to be
         simulated, or an engine that sleeps while training needs more (vLLM's CuMemAllocator gives it back)."""
-        run, step = self.deployment.run, self.step
-        if not run.trains or ops_in(step.schedule.nodes) > MOST_OPS:
+        run = self.deployment.run
+        if not run.trains:
+            return False
+        step = played(self.deployment, self.sizes).step
+        if ops_in(step.schedule.nodes) > MOST_OPS:
             return False
         return run.method.rollout != "sleep" or self.bytes <= self.device.reserved + step.start["overhead"]
 
     @cached_property
     def device(self) -> DeviceMemory:
         """What PyTorch's allocator makes of a training step."""
-        deployment, (root, step, _) = self.deployment, self.played
+        deployment, (root, step, _) = self.deployment, played(self.deployment, self.sizes)
         run, parameters = deployment.run, deployment.parameters
         start = {"gradients": parameters.states["gradients"]}
         changes = training.unrolled(root, run, deployment.keeping, start)
         beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
+        if beside:
+            changes = passing(changes, beside)
         first = [step.start[part] for part in FROM_THE_START if step.start[part]]
-        return on_device(parameters, passing(changes, beside), run.allocator, first)
+        return on_device(parameters, changes, run.allocator, first)
 
     @cached_property
     def required(self) -> int:
@@ -157,7 +158,7 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
         step = _inference(deployment, work, start)
         root = deployment.build(work)
     beside = residents(deployment, work)
-    return Played(root, joined(step, beside), tuple(beside))
+    return Played(root, joined(step, beside) if beside else step, tuple(beside))
 
 
 def _inference(deployment: Deployment, work: Workload, start: dict[str, int]) -> Simulated:

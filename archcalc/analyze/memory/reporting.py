@@ -14,7 +14,7 @@ from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.growth import growth
 from archcalc.analyze.memory.layer_table import kind_of
 from archcalc.analyze.memory.outputs import outputs
-from archcalc.analyze.memory.peak import Peak, peak
+from archcalc.analyze.memory.peak import Peak, peak, played
 from archcalc.analyze.memory.profile import Levels
 from archcalc.analyze.memory.replicated import undivided
 from archcalc.analyze.memory.report import USUAL_DEPTH, MemoryReport
@@ -35,14 +35,15 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     check_sizes(deployment.workload(sizes), deployment.options)
     found = peak(deployment, sizes)
     deployment, work, run = found.deployment, found.work, found.deployment.run
-    (root, step, residents), parameters, network = found.played, deployment.parameters, deployment.network
+    (root, step, residents), network = played(deployment, found.sizes), deployment.network
+    parameters = deployment.parameters
     levels = Levels(dict(step.start)).play(step.changes)
     whole = undivided(parameters, step.schedule.saved(), step.cache)
     claims, choices = claims_of(run, network), shown_choices(run, network, root)
     layers, table = _layers(found), ""
     if depth and not timeline:
         table = kind_of(layers, trains=run.trains)
-    answered = Answered(found, root, step, residents, choices, claims, whole, _earlier(found), table)
+    answered = Answered(found, run, root, step, residents, choices, claims, whole, _earlier(found), table)
     counts = Counter[bool]()
     for module, copies in walk(deployment.tree):
         for param in module.params.values():
@@ -83,7 +84,7 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
 
 def _layers(found: Peak) -> tuple[Row, ...]:
     """What layers give out is that of the model itself: training libraries add casts and copies of their own."""
-    deployment, (root, step, _) = found.deployment, found.played
+    deployment, (root, step, _) = found.deployment, played(found.deployment, found.sizes)
     run, forward = deployment.run, root
     if run.trains:
         alone = replace(run.method.of_step(found.work), mode="forward")
