@@ -7,10 +7,10 @@ Analyses are functions of it; `archcalc.model.Model` is the same with the questi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from archcalc.archs import families, family_module
 from archcalc.core.assumptions import Topic, all_on
@@ -26,13 +26,10 @@ from archcalc.spec.reading import read_spec
 from archcalc.spec.resolved import Resolved
 from archcalc.spec.scope import TRACED, WHOLE, LeftOut, Scope
 from archcalc.spec.sizes import Sizes
-from archcalc.spec.traces import Change, Traces
+from archcalc.spec.traces import MOST, Change, sizes_of
 from archcalc.spec.workload import Workload, workload
 from archcalc.spec.yaml_reader import Document
-
-if TYPE_CHECKING:
-    from archcalc.storage.weight_storage import StoredWeights
-
+from archcalc.storage.weight_storage import StoredWeights
 
 BY_RULE = "weights: the spec was changed, so their bytes follow from the spec, not from the tensors in the file"
 
@@ -88,8 +85,9 @@ class Network:
 
         The tensors of a file apply only to the unchanged model: after --set, the spec alone decides.
         """
-        if self.document.weights is not None and not self.edited:
-            return self.document.weights
+        of_file: StoredWeights | None = self.document.weights
+        if of_file is not None and not self.edited:
+            return of_file
         if not self.spec.quantization:
             return None
         from archcalc.storage.quantization_config.methods import quantised
@@ -160,12 +158,23 @@ class Network:
         return workload(self.spec, self.resolved.lengths, sizes, mode=mode, attention=attention)
 
     def build(self, work: Workload | None = None, changes: tuple[Change, ...] = ()) -> Module:
-        """The traced model, with some changes made to it: the tree that every number is read from. It is shared."""
-        return self._traces.of(work or self.workload(), changes)
+        """The traced model, with some changes made to it: the tree that every number is read from. It is shared, and
+        must not be modified: who passes changes gets a tree of its own, which is kept as well."""
+        work = work or self.workload()
+        key = (sizes_of(work), changes)
+        found = self._trees.pop(key, None)
+        if found is None:
+            found = self._traced(work)
+            for change in changes:
+                change(found)
+        self._trees[key] = found
+        if len(self._trees) > MOST:
+            del self._trees[next(iter(self._trees))]
+        return found
 
     @cached_property
-    def _traces(self) -> Traces:
-        return Traces(self._traced)
+    def _trees(self) -> dict[Hashable, Module]:
+        return {}
 
     def _traced(self, work: Workload) -> Module:
         module = family_module(self.spec.family).build(self.resolved, work)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from archcalc.analyze.memory.answer import MODES
+from archcalc.analyze.memory.deployment import MODES
 from archcalc.analyze.placement import on_named_device
 from archcalc.core.errors import InputError
 from archcalc.loading import from_file
@@ -16,6 +16,7 @@ from archcalc.run.choice import run_line
 from archcalc.run.options import Options
 from archcalc.run.resolve import resolve
 from archcalc.run.shown import shown_choices
+from archcalc.run.size_choices import size_choices
 from archcalc.spec import paths
 
 ASKED = {  # modes, and the devices that each is asked for on
@@ -39,7 +40,8 @@ def _line(model: Model, mode: str, device: str) -> str:
     try:
         options = on_named_device(model, Options.of("memory", given))
         run, work = resolve(model, options), model.workload(mode=MODES[mode])
-        return run_line((), shown_choices(run, work, model), run.cards)
+        choices = shown_choices(run, model, model.build(model.workload(attention="flash")))
+        return run_line((), (*size_choices(work, run.said), *choices), run.cards)
     except InputError as refused:
         return f"refused: {refused.fact}"
 

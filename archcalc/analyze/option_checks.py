@@ -70,18 +70,13 @@ def check_sense(root: Module, asked: Options) -> None:
 
 
 def check_sizes(work: Workload, asked: Options) -> None:
-    """Refuse more loss chunks than there are positions."""
+    """Refuse more loss chunks than there are positions, and a shared prefix that is longer than what is cached."""
     positions = int(work.batch) * max(map(int, work.lengths.values()), default=1)
     chunks = asked.loss_chunks or 1
     if chunks > positions:
         fact = f"{chunks:,} chunks of {positions:,} positions: some would be empty"
         raise InputError(fact, f"use at most {positions:,}, such as --loss-chunks 8", field="--loss-chunks")
     check_length(work, asked.plan.cp)
-    _check_prefix(work, asked)
-
-
-def _check_prefix(work: Workload, asked: Options) -> None:
-    """Refuse a shared prefix that is longer than what is cached."""
     *_, last = work.lengths.values() if work.lengths else (0,)
     cached = work.context if work.decodes else last
     if (asked.shared_prefix or 0) > cached:

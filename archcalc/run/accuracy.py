@@ -6,7 +6,6 @@ them, as benchmarks/accuracy.py prints them from the answers to real cases. A ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -66,7 +65,8 @@ class Band:
 
 
 def band(run: Run) -> Band | None:
-    """The band of a run on its kind of device; None where no such runs were measured."""
+    """The band of a run on its kind of device, the widest of the classes that it may belong to; None where no such runs
+    were measured."""
     if run.method.reads_tokens or not run.said.isdisjoint(OFFLOADED):
         return None
     runner, sharding = runner_of(run), sharding_of(run.plan)
@@ -75,9 +75,14 @@ def band(run: Run) -> Band | None:
     classes = [each for each in measured(run.trains) if (each.dated, each.quantised) == (dated, quantised)]
     alike = [each for each in classes if each.runner == runner and each.sharding == sharding]
     here = [each for each in alike if each.devices == run.devices]
-    if here or not run.devices:
-        return _widest(here or alike, runner)
-    return _widest(alike, runner, times=WIDER)
+    enough = [each for each in here or alike if each.runs >= FEWEST]
+    if not enough:
+        return None
+    most, times, outside = max(enough, key=lambda each: each.band), 1, ""
+    if run.devices and not here:
+        times, outside = WIDER, f"; {WIDER} times as wide, since this kind of device is not among them"
+    words = f"{runner} {SHARDING[most.sharding]}, {most.devices} devices{outside}"
+    return Band(times * most.band, most.runs, words)
 
 
 def not_compared(run: Run) -> Assumption:
@@ -101,17 +106,6 @@ def sharding_of(plan: Plan) -> str:
     if plan.zero and plan.shards > 1:
         return "fsdp" if plan.zero == 3 else "zero"
     return "one"
-
-
-def _widest(found: Iterable[Measured], runner: str, times: int = 1) -> Band | None:
-    """Of the classes that the run may belong to."""
-    enough = [each for each in found if each.runs >= FEWEST]
-    if not enough:
-        return None
-    most = max(enough, key=lambda each: each.band)
-    outside = "" if times == 1 else f"; {times} times as wide, since this kind of device is not among them"
-    words = f"{runner} {SHARDING[most.sharding]}, {most.devices} devices{outside}"
-    return Band(times * most.band, most.runs, words)
 
 
 @cache

@@ -31,17 +31,12 @@ def torch_kernel(asked: str | None, device: Capabilities, activations: str, by: 
     found = kernel_on(device, activations)
     if asked and found.name != asked:
         raise InputError(found.why, "choose --attention eager, or leave it out", field="--attention")
-    words = _words(found.name, device, activations)
+    words = EAGER if found.name == "eager" else EFFICIENT
+    if words == EFFICIENT and BYTES[activations] == 2 and device.flash != 0:
+        words = FLASH  # FlashAttention computes in 16 bits alone, and not on every device
     reason = Reason.ASKED if asked else Reason.CODE
     why = f", since {found.why}" if found.why else ""
     return Choice("attention", found.name, words, reason, f"{KERNELS[words]}{why}")
-
-
-def _words(kernel: str, device: Capabilities, activations: str) -> str:
-    """FlashAttention computes in 16 bits alone, and not on every device."""
-    if kernel == "eager":
-        return EAGER
-    return FLASH if BYTES[activations] == 2 and device.flash != 0 else EFFICIENT
 
 
 def engine_kernel(asked: str | None, rules: EngineRules) -> Choice:

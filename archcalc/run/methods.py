@@ -68,9 +68,8 @@ def returns_fp32(recipe: Recipe) -> bool:
 
 
 def assumed(asked: Options, used: Method, recipe: Recipe) -> Iterator[Assumption]:
-    """What a method takes for granted, each with the option that changes it."""
-    if not used.reads_tokens:
-        return
+    """What a method that reads the log-probability of every token takes for granted, each with the option that changes
+    it."""
     name = used.name.upper()
     yield Assumption(Topic.METHOD, f"{name} as TRL of July 2026 computes it", used.name)
     if used.sequences > 1:
@@ -108,10 +107,3 @@ def _of_rollout(asked: Options, used: Method) -> Iterator[Assumption]:
     if used.rollout in ROLLOUT:
         option = "" if asked.rollout else "--rollout"
         yield Assumption(Topic.METHOD, ROLLOUT[used.rollout], used.rollout, option)
-
-
-def estimated(used: Method) -> list[str]:
-    """What no measured run confirms."""
-    if not used.reads_tokens:
-        return []
-    return [f"{used.name.upper()}: after TRL's source; no measured run is known to confirm it"]

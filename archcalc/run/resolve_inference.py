@@ -10,7 +10,7 @@ from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.core.precision import BYTES
 from archcalc.network import Network
-from archcalc.run.cache_types import CacheTypes, cache_types
+from archcalc.run.cache_types import cache_types
 from archcalc.run.choice import Choice, Reason
 from archcalc.run.choose_engine import chosen_engine
 from archcalc.run.code import code, usual_code
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 def inference_run(model: Network, asked: Options) -> Run:
     """The options of reading a prompt or of decoding, with defaults filled in."""
-    stored = None if asked.weights else _kept(model, asked)
+    stored = None if asked.weights else model.stored
+    if stored and asked.precision and not stored.is_quantised:
+        stored = None  # unquantised weights are loaded in the given precision; quantised ones stay in their format
     used, of_engine = chosen_engine(model, asked, stored)
     precision = _on_device(_precision(model, asked, stored), model, asked, used)
     computed = str(precision.value)
@@ -52,19 +54,14 @@ def inference_run(model: Network, asked: Options) -> Run:
         shared_prefix=asked.shared_prefix or 0,
         overhead=asked.overhead,
         engine=used,
-        assumptions=(*_unmixed(asked.weights), *_shared(stored, asked.tp or 1), *used.assumptions(), *_copies(weights)),
+        assumptions=tuple(_notes(asked, stored, used, weights)),
     )
     shown = replace(precision, words="") if weights.is_quantised and not asked.precision else precision
-    return replace(made, choices=(shown, *of_weights, *_cache(kept, usual), attention, of_engine))
+    of_cache = [Choice("kv_dtype", kept.named(usual), kept.words(usual), Reason.ASKED)] if kept.are_asked else []
+    return replace(made, choices=(shown, *of_weights, *of_cache, attention, of_engine))
 
 
 # Number formats
-
-
-def _kept(model: Network, asked: Options) -> StoredWeights | None:
-    """Unquantised weights are loaded in the given precision; quantised ones stay in their format."""
-    stored = model.stored
-    return None if stored and asked.precision and not stored.is_quantised else stored
 
 
 def _precision(model: Network, asked: Options, stored: StoredWeights | None) -> Choice:
@@ -124,11 +121,6 @@ def _check_known(stored: StoredWeights) -> None:
         raise InputError(f"the weights are stored by {stored.name}: {stored.unknown}", hint, field="--weights")
 
 
-def _cache(asked: CacheTypes, usual: str) -> Iterator[Choice]:
-    if asked.are_asked:
-        yield Choice("kv_dtype", asked.named(usual), asked.words(usual), Reason.ASKED)
-
-
 def _states(asked: Options, used: Running, activations: str) -> Format:
     """Recurrent states, as the engine keeps them where that is no choice of the user's."""
     found = named_formats.uniform_format(asked.state_dtype or activations, "--state-dtype")
@@ -152,11 +144,21 @@ def _attention(model: Network, asked: Options, used: Running, activations: str) 
 # Notes
 
 
-def _unmixed(weights: str | None) -> Iterator[Assumption]:
+def _notes(asked: Options, stored: StoredWeights | None, used: Running, weights: WeightStorage) -> Iterator[Assumption]:
+    """How weights are stored and divided, and what the engine chooses."""
+    if asked.weights and not named_formats.is_file(asked.weights):
+        yield from _unmixed(asked.weights)
+    if stored and asked.plan.tp > 1 and stored.estimate:  # how one GPU's share of a file's tensors is worked out
+        yield Assumption(Topic.PARALLELISM, stored.estimate, asked.plan.tp)
+    yield from used.assumptions()
+    if weights.dequantised_copies:
+        text = f"{weights.name}: in prefill, one matrix at a time is dequantised to 16 bits, as in bitsandbytes"
+        yield Assumption(Topic.WEIGHTS, text, weights.name)
+
+
+def _unmixed(weights: str) -> Iterator[Assumption]:
     """Note that one format is applied to every matrix, although real files mix formats, and checkpoints keep some
     layers wider."""
-    if not weights or named_formats.is_file(weights):
-        return
     kept = named_formats.weight_format(weights)
     name = kept.name
     if kept.is_quantised and kept.quantises == "linear":
@@ -166,15 +168,3 @@ def _unmixed(weights: str | None) -> Iterator[Assumption]:
     if mixed:
         text = f"weights: {name} for every matrix; llama.cpp's files mix formats: {', '.join(mixed)}"
         yield Assumption(Topic.WEIGHTS, text, name)
-
-
-def _shared(stored: StoredWeights | None, tp: int) -> Iterator[Assumption]:
-    """How one GPU's share of a file's tensors is worked out."""
-    if stored and tp > 1 and stored.estimate:
-        yield Assumption(Topic.PARALLELISM, stored.estimate, tp)
-
-
-def _copies(weights: WeightStorage) -> Iterator[Assumption]:
-    if weights.dequantised_copies:
-        text = f"{weights.name}: in prefill, one matrix at a time is dequantised to 16 bits, as in bitsandbytes"
-        yield Assumption(Topic.WEIGHTS, text, weights.name)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from archcalc.core.assumptions import Assumption, Topic
-from archcalc.core.mesh import Plan
 from archcalc.network import Network
 from archcalc.run import methods
 from archcalc.run.choice import Choice, Reason
@@ -44,17 +43,19 @@ def training_run(model: Network, asked: Options) -> Run:
     offload = Offload.of(asked)
     offload.check_code(used.name, keeps_gradients=used.habits.gradients == "resident")
     attention = torch_kernel(asked.attention, device, kept.activations, used)
-    chunks = asked.loss_chunks or used.habits.chunks
+    chunks, plan = asked.loss_chunks or used.habits.chunks, asked.plan
+    if used.habits.vocabulary == "padded":
+        plan = replace(plan, padded_to=used.number("vocabulary_rows"))
     made = Run(
         mode="train",
-        plan=_padded(asked.plan, used),
+        plan=plan,
         format=named_formats.weight_format(asked.weights or kept.of_frozen),
         activations=kept.activations,
         attention=str(attention.value),
         recipe=kept,
         optimizer=optimizer(asked.optimizer or usual["optimizer"].value),
         accumulate=asked.accumulate or max(asked.plan.pp, used.habits.micro_batches),
-        recompute=RECOMPUTE[asked.recompute or _usual_recompute(usual)],
+        recompute=RECOMPUTE[asked.recompute or (str(usual["recompute"].value) if "recompute" in usual else "none")],
         loss_chunks=chunks,
         compile=used.habits.compiles(chunks) if asked.compile == "code" else asked.compile or "none",
         reshard=asked.reshard_after_forward or used.habits.reshard,
@@ -93,14 +94,6 @@ def _usual_precision(model: Network, usual: Defaults) -> str:
     return "fp32" if model.spec.precision in WIDE_FILES else "mixed"
 
 
-def _usual_recompute(usual: Defaults) -> str:
-    return str(usual["recompute"].value) if "recompute" in usual else "none"
-
-
-def _padded(plan: Plan, used: Code) -> Plan:
-    return replace(plan, padded_to=used.number("vocabulary_rows")) if used.habits.vocabulary == "padded" else plan
-
-
 # Notes
 
 
@@ -109,7 +102,8 @@ def _notes(model: Network, asked: Options, made: Run) -> Iterator[Assumption]:
     yield from support.assumed(asked, made.code)
     if made.plan.ep > 1:
         yield Assumption(Topic.PARALLELISM, "tokens are spread evenly over experts: every GPU gets as many as it sends")
-    yield from methods.assumed(asked, made.method, made.recipe)
+    if made.method.reads_tokens:
+        yield from methods.assumed(asked, made.method, made.recipe)
     if model.stored and model.stored.is_quantised and not asked.weights:
         text = f"training uses unquantised weights, not the format they are stored in ({model.stored.name})"
         yield Assumption(Topic.WEIGHTS, text, made.recipe.weights)
@@ -118,7 +112,8 @@ def _notes(model: Network, asked: Options, made: Run) -> Iterator[Assumption]:
 def _unverified(made: Run) -> list[str]:
     """Assumptions that archcalc has not verified against a real run."""
     found = [one.estimate for one in (made.recipe, made.optimizer) if one and one.estimate]
-    found += methods.estimated(made.method)
+    if made.method.reads_tokens:
+        found.append(f"{made.method.name.upper()}: after TRL's source; no measured run is known to confirm it")
     if made.plan.cp > 1 and made.code.habits.context == "gathered":
         found.append("context parallelism: keys and values are all-gathered for attention")
     if made.compile != "none":

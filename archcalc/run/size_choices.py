@@ -15,14 +15,12 @@ def size_choices(work: Workload, given: Collection[str]) -> Iterator[Choice]:
     last = next(reversed(work.lengths), "")  # whose length is the context of a decode step
     for name, size in sizes.items():
         names = {name, last} if name == "context" else {name}
-        yield Choice(name, size, f"{name} {size:,}", _reason(names, assumed, given))
-
-
-def _reason(names: set[str], assumed: Collection[str], given: Collection[str]) -> Reason:
-    if names.intersection(assumed):
-        return Reason.ARCHCALC
-    lengths = {"seq", "context"} if "batch" not in names else set()
-    return Reason.ASKED if (names | lengths).intersection(given) else Reason.MODEL
+        reason = Reason.MODEL
+        if not names.isdisjoint(assumed):
+            reason = Reason.ARCHCALC
+        elif not names.isdisjoint(given) or (name != "batch" and not {"seq", "context"}.isdisjoint(given)):
+            reason = Reason.ASKED
+        yield Choice(name, size, f"{name} {size:,}", reason)
 
 
 def shown_sizes(batch: int, lengths: dict[str, int], context: int, *, decodes: bool) -> dict[str, int]:

@@ -11,13 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from archcalc.core.budget import Budget
 from archcalc.core.errors import InputError, Path, dotted
-
-if TYPE_CHECKING:
-    from archcalc.storage.weight_storage import StoredWeights
 
 MAX_BYTES = 1_000_000
 MAX_VALUES = 20_000  # with every alias expanded; the largest real spec has a few hundred
@@ -48,7 +45,7 @@ class Document:
         str, ...
     ] = ()  # of an importer: what a reader of any report must know, whatever is changed in the spec
     file_notes: tuple[str, ...] = ()  # of an importer: what holds for the file as it is, and for no changed spec
-    weights: StoredWeights | None = None  # of an importer: how its file stores them
+    weights: Any = None  # of an importer: how its file stores them, a `StoredWeights` of archcalc.storage
     config: dict[str, Any] = field(default_factory=dict)  # the config.json that it was translated from
     whole: dict[str, Any] = field(default_factory=dict)  # the config that transformers builds more of than was read
     shipped: bool = False  # a preset of archcalc's own, which is checked against its source

@@ -6,7 +6,7 @@ multiply-add, attention computed in full. Recomputation and elementwise ops are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from archcalc.analyze.flops.cost import Work, work
@@ -28,12 +28,14 @@ from archcalc.core.notes import notes_of, work_notes_of
 from archcalc.core.tree import ops_in
 from archcalc.network import Network
 from archcalc.run import lora, sequence_parallel
+from archcalc.run.choice import Choice
 from archcalc.run.choice import notes_of as choices_in_words
 from archcalc.run.option_words import RECOMPUTE
 from archcalc.run.options import Options
 from archcalc.run.resolve import resolve
 from archcalc.run.resolved import Run
-from archcalc.run.shown import of_model, shown_choices
+from archcalc.run.shown import shown_choices
+from archcalc.run.size_choices import size_choices
 from archcalc.run.tree_changes import parameter_changes
 from archcalc.spec.traces import Change
 from archcalc.spec.workload import Workload
@@ -61,12 +63,12 @@ def flops(model: Network, asked: Options, *, depth: int = 4, explain: bool = Fal
     load, share = _shared(model, asked)
     root, done, used = share.root, _work(share.root, asked, share), resolve(model, asked)
     formats = NumberFormats(share, used, keeping_of(model, root, used))
-    moved = Movement(share, formats, used.attention, load.decodes)
+    moved, chosen = Movement(share, formats, used.attention, load.decodes), shown_choices(used, model, root)
     return FlopsReport(
         model=model.name,
-        assumptions=(*_assumptions(asked, load, root, share), *_of_run(used, model)),
+        assumptions=(*_assumptions(asked, load, root, share), *_of_run(used, chosen)),
         scope=model.scope,
-        choices=shown_choices(used, load, model, used.said),
+        choices=(*size_choices(load, used.said), *chosen),
         cards=used.cards,
         asked_mode=asked.mode,
         mode=load.mode,
@@ -171,9 +173,9 @@ def _assumptions(asked: Options, load: Workload, root: Module, share: Share) -> 
     yield from load.assumptions
 
 
-def _of_run(used: Run, model: Network) -> Iterator[Assumption]:
+def _of_run(used: Run, chosen: Iterable[Choice]) -> Iterator[Assumption]:
     """The number formats of bytes, and which FLOPs of the kernel are not counted."""
-    notes = (*choices_in_words(of_model(used, model)), *used.assumptions)
+    notes = (*choices_in_words(chosen), *used.assumptions)
     yield from (one for one in notes if one.topic in (Topic.PRECISION, Topic.WEIGHTS))
     if used.trains and used.attention != "eager" and "attention" not in used.said:
         yield NOT_AGAIN

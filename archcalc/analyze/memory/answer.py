@@ -17,9 +17,8 @@ from archcalc.analyze.memory.offloading import Offloading
 from archcalc.analyze.memory.profile import Instant, Simulated
 from archcalc.analyze.memory.report import EVERY_DEPTH, USUAL_DEPTH, MemoryReport
 from archcalc.analyze.memory.reporting import report
-from archcalc.analyze.memory.states import Keeping, ParameterMemory
+from archcalc.analyze.memory.states import ParameterMemory
 from archcalc.analyze.option_checks import check_sizes
-from archcalc.core.ir import Module
 from archcalc.network import Network
 from archcalc.run.keywords import MemoryKeywords
 from archcalc.run.options import Options
@@ -96,9 +95,6 @@ class Memory:
     def check(self, sizes: Sizes) -> None:
         peaks.check(self.deployment, sizes)
 
-    def traced(self, sizes: Sizes) -> Module:
-        return self.deployment.build(self.deployment.workload(sizes))
-
     def cached(self, sizes: Sizes) -> list[Cached]:
         deployment = self.deployment
         return deployment.offloading.on_gpu(peaks.cached(deployment, deployment.workload(sizes), deployment.run))
@@ -110,14 +106,6 @@ class Memory:
     @property
     def least_bytes(self) -> int:
         return self.deployment.least_bytes
-
-    @property
-    def tree(self) -> Module:
-        return self.deployment.tree
-
-    @property
-    def keeping(self) -> Keeping:
-        return self.deployment.keeping
 
     @property
     def offloading(self) -> Offloading:

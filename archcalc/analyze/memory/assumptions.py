@@ -1,22 +1,42 @@
-"""The assumptions of a memory report, and the option that changes each."""
+"""The assumptions of a memory report, and the option that changes each: a list of rules, in the order of the report.
+
+A rule has the notes on one subject, and says which answers have that subject. A further note is a further rule.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from archcalc.analyze.memory import overhead, vllm_words
-from archcalc.analyze.memory.decode_cache import Cached, grows, is_tail, window_of
-from archcalc.core.assumptions import Assumption, Topic, without
+from archcalc.analyze.memory.claims import Claims
+from archcalc.analyze.memory.decode_cache import grows, is_tail, window_of
+from archcalc.analyze.memory.peak import Peak
+from archcalc.analyze.memory.profile import Simulated
+from archcalc.analyze.memory.replicated import Undivided, left_whole
+from archcalc.analyze.memory.residents import Resident
+from archcalc.core.assumptions import Assumption, Topic, all_on, without
 from archcalc.core.ir import Module, Region, Tensor, walk
+from archcalc.core.notes import memory_notes_of, notes_of, work_notes_of
 from archcalc.core.precision import BYTES
+from archcalc.run.accuracy import not_compared
+from archcalc.run.choice import Choice
+from archcalc.run.choice import notes_of as notes_of_choices
+from archcalc.run.code.support import unmeasured_ops
 from archcalc.run.option_words import KV_RULES
+from archcalc.run.resolved import Run
 from archcalc.storage.checkpoint import Checkpoint
 from archcalc.storage.places import Place
 
-if TYPE_CHECKING:
-    from archcalc.run.resolved import Run
-
+NOTABLE = 0.03  # by which earlier code is off, where nothing was measured that a band could be told of
+LAYERS = {  # what the rows of layers are, since they need not add up to the total
+    "train": "layer rows: all that a layer stores at any time of the step, so the sum can exceed the peak; outputs: "
+    "numbers that a forward pass makes, activation functions in place",
+    "cache": "layer rows: weights and cache; activations and overhead belong to no layer",
+    "outputs": "layer rows: numbers that each layer makes, activation functions in place; a forward pass alone frees "
+    "what nothing reads any more, and its peak is what stands under activations",
+}
 SOFTMAX = {  # what eager attention stores of it in 16 bits
     "act": "eager attention: softmax in the activations' 16 bits; `softmax: fp32` in the spec counts it in fp32",
     "fp32": "eager attention: softmax in fp32 and cast to 16 bits, as this model's class in transformers does",
@@ -28,37 +48,52 @@ STATES = (
 )
 
 
-def assumptions(
-    run: Run, chosen: Iterable[Assumption], root: Module, cache: Iterable[Cached], *, of_file: bool
-) -> Iterator[Assumption]:
-    """In the order in which a report has them. `chosen` are those of the run's choices; `of_file`: the model is a list
-    of weights."""
-    yield from (Assumption(Topic.ESTIMATE, f"estimate: {reason}") for reason in run.estimates)
-    if of_file:
-        yield from without((*chosen, *run.assumptions), Topic.PRECISION)  # nothing is computed in it
-        left_out = "activations are not counted" if root.body else "neither a cache nor activations"
-        yield Assumption(Topic.SCOPE, f"weights file: {left_out}, since it does not describe the computation")
-    else:
-        yield from (*chosen, *run.assumptions)
-    yield from _of_softmax(run, root)
-    yield from _of_format(run, root)
-    yield from _of_cache(run, cache)
-    if run.overhead is None:
-        yield overhead.assumption(run)
+@dataclass(frozen=True)
+class Answered:
+    """What a report was worked out from, of which its notes speak."""
+
+    found: Peak
+    run: Run
+    root: Module
+    step: Simulated
+    residents: tuple[Resident, ...]
+    choices: tuple[Choice, ...]
+    claims: Claims
+    undivided: tuple[Undivided, ...]
+    earlier: Mapping[str, int]  # bytes by the training code as it stood at the end of earlier years
+    table: str  # what the rows of layers are, where they are shown
 
 
-def _of_softmax(run: Run, root: Module) -> Iterator[Assumption]:
+class Rule(NamedTuple):
+    """Notes on one subject, and whether an answer has it."""
+
+    notes: Callable[[Answered], Iterable[Assumption]]
+    when: Callable[[Answered], object] = lambda it: True
+
+
+def assumptions(answered: Answered) -> tuple[Assumption, ...]:
+    """In the order of the rules."""
+    return tuple(note for rule in RULES if rule.when(answered) for note in rule.notes(answered))
+
+
+def _of_file(it: Answered) -> Iterator[Assumption]:
+    """A list of weights, with which nothing is computed."""
+    yield from without((*notes_of_choices(it.choices), *it.run.assumptions), Topic.PRECISION)
+    left_out = "activations are not counted" if it.root.body else "neither a cache nor activations"
+    yield Assumption(Topic.SCOPE, f"weights file: {left_out}, since it does not describe the computation")
+
+
+def _of_softmax(it: Answered) -> Iterator[Assumption]:
     """The number format of eager attention's softmax."""
-    used = run.attention
-    stored = {op.traits.softmax for module, _ in walk(root) if module.region == Region.CORE for op in module.ops}
-    if BYTES[run.activations] < BYTES["fp32"] and stored & set(SOFTMAX):
-        yield Assumption(Topic.ATTENTION, SOFTMAX["fp32" if "fp32" in stored else "act"], used)
+    stored = {op.traits.softmax for module, _ in walk(it.root) if module.region == Region.CORE for op in module.ops}
+    if stored & set(SOFTMAX):
+        yield Assumption(Topic.ATTENTION, SOFTMAX["fp32" if "fp32" in stored else "act"], it.run.attention)
 
 
-def _of_format(run: Run, root: Module) -> Iterator[Assumption]:
+def _of_format(it: Answered) -> Iterator[Assumption]:
     """Notes on a format that quantises nothing in this model, and on excluded modules that are not found."""
-    kept = run.format
-    places = [Place(param, 1) for module, _ in walk(root) for param in module.params.values()]
+    kept = it.run.format
+    places = [Place(param, 1) for module, _ in walk(it.root) for param in module.params.values()]
     if kept.is_quantised and not any(kept.holds(place) for place in places):
         text = f"{kept.name} applies to layers that this model does not have: no weights are quantised"
         yield Assumption(Topic.WEIGHTS, text, kept.name)
@@ -69,15 +104,15 @@ def _of_format(run: Run, root: Module) -> Iterator[Assumption]:
         yield Assumption(Topic.WEIGHTS, text, names[0])
 
 
-def _of_cache(run: Run, cache: Iterable[Cached]) -> Iterator[Assumption]:
-    cache = list(cache)
-    kept, layout = [one.tensor for one in cache], next((one.layout for one in cache if one.layout), None)
+def _of_cache(it: Answered) -> Iterator[Assumption]:
+    run, kept = it.run, [one.tensor for one in it.step.cache]
+    layout = next((one.layout for one in it.step.cache if one.layout), None)
     if layout:
         yield from vllm_words.said(layout, run)
     elif any(map(window_of, kept)):
         rule = run.kv_rule
         yield Assumption(Topic.KV_CACHE, f"KV cache of sliding-window layers: {KV_RULES[rule]}", rule, "--kv-rule")
-    if run.shared_prefix and kept:
+    if run.shared_prefix:
         yield _of_prefix(run, kept, in_blocks=layout is not None)
     if any(map(is_tail, kept)) and run.state_format:
         stored = run.state_format.name
@@ -90,3 +125,69 @@ def _of_prefix(run: Run, kept: list[Tensor], *, in_blocks: bool) -> Assumption:
     rest = "" if all(map(grows, kept)) else "; recurrent states are kept for every sequence"
     text = f"the first {run.shared_prefix:,} tokens are the same in all sequences, and cached once{how}{rest}"
     return Assumption(Topic.KV_CACHE, text, run.shared_prefix)
+
+
+def _of_allocator(it: Answered) -> Iterator[Assumption]:
+    """How reserved memory was found."""
+    run = it.run
+    if it.found.has_device:
+        segments = "expandable segments" if run.allocator == "expandable" else "its default segments"
+        text = f"reserved: PyTorch's caching allocator with {segments}, simulated over two steps"
+        yield Assumption(Topic.ALLOCATOR, text, run.allocator, "" if "allocator" in run.said else "--allocator")
+    elif run.method.rollout == "sleep":
+        yield Assumption(Topic.ALLOCATOR, "the most is needed while completions are generated: tensors are counted")
+    else:
+        text = "reserved memory is not simulated: the step has too many ops, and only its tensors are counted"
+        yield Assumption(Topic.ALLOCATOR, text)
+
+
+def _of_claims(it: Answered) -> Iterator[Assumption]:
+    """What the answer was compared with, a sentence for each."""
+    with_code, measured, recipe = it.claims.with_code, it.claims.measured, it.run.recipe
+    if with_code:
+        under = "without autocast, its step " if recipe and recipe.autocast else "the step "
+        yield Assumption(Topic.ESTIMATE, f"{under}{with_code.sentence()}", with_code.class_name)
+    yield measured.assumption() if measured else not_compared(it.run)
+
+
+def _of_history(it: Answered) -> Iterator[Assumption]:
+    """A training code without a month is today's: by how much its earlier versions move the answer, where that is more
+    than the band."""
+    code, measured = it.run.code.name, it.claims.measured
+    notable = measured.fraction if measured else NOTABLE
+    moved = {month: size / it.found.bytes - 1 for month, size in it.earlier.items()}
+    shown = [f"{share:+.0%} in {month}" for month, share in moved.items() if abs(share) > notable]
+    if shown:
+        text = f"{code} without a month is today's; its earlier code took {', '.join(shown)}"
+        yield Assumption(Topic.CODE, text, code, f"--code {code}@MONTH")
+
+
+def _of_stage(it: Answered) -> list[Assumption]:
+    stage = it.run.stage
+    assert stage
+    return [Assumption(Topic.PARALLELISM, stage.about(it.run.accumulate), stage.number + 1)]
+
+
+RULES = (  # in the order of a report
+    Rule(lambda it: all_on(Topic.ESTIMATE, [f"estimate: {reason}" for reason in it.run.estimates])),
+    Rule(_of_file, when=lambda it: not it.found.deployment.network.is_computed),
+    Rule(
+        lambda it: (*notes_of_choices(it.choices), *it.run.assumptions),
+        when=lambda it: it.found.deployment.network.is_computed,
+    ),
+    Rule(_of_softmax, when=lambda it: BYTES[it.run.activations] < BYTES["fp32"]),
+    Rule(_of_format, when=lambda it: it.run.format.is_quantised or isinstance(it.run.format, Checkpoint)),
+    Rule(_of_cache, when=lambda it: it.step.cache),
+    Rule(lambda it: [overhead.assumption(it.run)], when=lambda it: it.run.overhead is None),
+    Rule(_of_allocator, when=lambda it: it.run.trains),
+    Rule(_of_claims),
+    Rule(_of_history, when=lambda it: it.earlier),
+    Rule(lambda it: it.found.deployment.offloading.notes(it.found.work), when=lambda it: it.run.offload),
+    Rule(lambda it: (*notes_of(it.root), *work_notes_of(it.root), *memory_notes_of(it.root))),
+    Rule(lambda it: unmeasured_ops(it.root, it.run.code), when=lambda it: it.run.code.measured_kinds),
+    Rule(_of_stage, when=lambda it: it.run.stage),
+    Rule(lambda it: left_whole(it.undivided), when=lambda it: it.undivided),
+    Rule(lambda it: [note for one in it.residents for note in one.assumptions]),
+    Rule(lambda it: [Assumption(Topic.TABLE, LAYERS[it.table])], when=lambda it: it.table),
+    Rule(lambda it: it.found.work.assumptions),
+)

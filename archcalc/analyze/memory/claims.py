@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from archcalc.core.assumptions import Assumption, Topic
 from archcalc.network import Network
-from archcalc.run.accuracy import Band, band, not_compared
+from archcalc.run.accuracy import Band, band
 from archcalc.run.code.library import TRANSFORMERS
 from archcalc.run.compared import Compared, compared
 from archcalc.run.resolved import Run
@@ -32,20 +30,9 @@ NOTHING_CLAIMED = Claims(None, None)
 
 
 def claims_of(run: Run, model: Network) -> Claims:
-    return Claims(_with_code(run, model), band(run))
-
-
-def claim_notes(run: Run, claims: Claims) -> Iterator[Assumption]:
-    """A sentence for each."""
-    if claims.with_code:
-        under = "without autocast, its step " if run.recipe and run.recipe.autocast else "the step "
-        yield Assumption(Topic.ESTIMATE, f"{under}{claims.with_code.sentence()}", claims.with_code.class_name)
-    yield claims.measured.assumption() if claims.measured else not_compared(run)
-
-
-def _with_code(run: Run, model: Network) -> Compared | None:
-    """Of training by transformers' classes: in bf16 and fp32, with checkpointing, with adapters."""
-    if not run.trains or run.code.name != TRANSFORMERS or run.format.is_quantised:
-        return None
-    precision = "fp32" if run.activations == "fp32" else "bf16"
-    return compared(model.model_type, precision, recompute=run.recompute == "block", lora=bool(run.lora))
+    """With code: training by transformers' classes, in bf16 and fp32, with checkpointing, with adapters."""
+    with_code = None
+    if run.trains and run.code.name == TRANSFORMERS and not run.format.is_quantised:
+        precision = "fp32" if run.activations == "fp32" else "bf16"
+        with_code = compared(model.model_type, precision, recompute=run.recompute == "block", lora=bool(run.lora))
+    return Claims(with_code, band(run))

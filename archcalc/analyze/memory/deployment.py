@@ -8,7 +8,7 @@ Equal deployments answer alike, so that peaks are remembered by them (`archcalc.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from archcalc.analyze.memory.engine_step import layers_of
@@ -27,7 +27,7 @@ from archcalc.run.resolve import resolve
 from archcalc.run.resolved import Run
 from archcalc.run.tree_changes import traced
 from archcalc.spec.sizes import Sizes
-from archcalc.spec.workload import Workload
+from archcalc.spec.workload import Workload, workload
 
 MODES = {  # what is computed in each mode
     "train": "train",
@@ -40,12 +40,17 @@ MODES = {  # what is computed in each mode
 
 @dataclass(frozen=True)
 class Deployment:
-    """Made by `deploy`. All that does not depend on sizes is worked out once, when it is asked for."""
+    """Made by `deploy`. What follows from the first four does not depend on sizes."""
 
     network: Network
     options: Options  # without sizes
     run: Run
-    stage: Stage | None = None  # of a pipeline
+    stage: Stage | None  # of a pipeline
+    tree: Module = field(compare=False, repr=False)  # traced at the model's default sizes
+    keeping: Keeping = field(compare=False, repr=False)  # how parameters are stored
+    offloading: Offloading = field(compare=False, repr=False)
+    parameters: ParameterMemory = field(compare=False, repr=False)  # on the GPU: weights, gradients, optimizer states
+    start: dict[str, int] = field(compare=False, repr=False)  # bytes by part before a step begins
 
     def __hash__(self) -> int:
         """A run follows from the rest, and holds what does not hash."""
@@ -53,8 +58,9 @@ class Deployment:
 
     def workload(self, sizes: Sizes) -> Workload:
         """What is computed at these sizes; those that are left out come from the spec."""
-        run = self.run
-        return self.network.workload(**sizes.given(), mode=MODES[run.mode], attention=run.traced_attention)
+        network, run = self.network, self.run
+        lengths, mode = network.resolved.lengths, MODES[run.mode]
+        return workload(network.spec, lengths, sizes, mode=mode, attention=run.traced_attention)
 
     def prompt(self, sizes: Sizes) -> Workload:
         """What a step of these sizes reads at once."""
@@ -64,44 +70,7 @@ class Deployment:
         """The traced model, with adapters and the loss as the run has them, and its part of the sequence."""
         return traced(self.network, self.run, work)
 
-    @cached_property
-    def tree(self) -> Module:
-        """The model traced at its default sizes, for results that do not depend on sizes."""
-        mode = "prefill" if self.run.mode == "decode" else MODES[self.run.mode]
-        root = self.build(self.network.workload(mode=mode, attention=self.run.traced_attention))
-        if not self.stage:
-            check_plan(root, self.options, replicated=self.run.code.habits.gathered == "again")
-            check_sense(root, self.options)
-        return root
-
-    @cached_property
-    def layers(self) -> int:
-        """How many blocks a forward pass runs through."""
-        return layers_of(self.tree)
-
-    @cached_property
-    def keeping(self) -> Keeping:
-        """How parameters are stored."""
-        return keeping_of(self.network, self.tree, self.run)
-
-    @cached_property
-    def offloading(self) -> Offloading:
-        every = parameter_memory(self.tree, self.keeping, self.run.activations)
-        return Offloading(self.run, self.keeping, every, self.tree)
-
     @property
-    def parameters(self) -> ParameterMemory:
-        """Memory of the GPU that does not depend on the batch: weights, gradients and optimizer states."""
-        return self.offloading.apart.on_gpu
-
-    @cached_property
-    def start(self) -> dict[str, int]:
-        """Bytes by part that are there before a step begins."""
-        more = overhead(self.run) + self.run.engine.graphs(self.layers)
-        states = dict.fromkeys(PARTS, 0) | self.parameters.states
-        return states | {"weights": self.parameters.weights, "overhead": more}
-
-    @cached_property
     def least_bytes(self) -> int:
         """What is there all the time, whatever a step computes: weights and optimizer states."""
         return self.parameters.weights + self.parameters.states["master"] + self.parameters.states["optimizer"]
@@ -111,7 +80,6 @@ class Deployment:
         """A pipeline's, each with its own layers; nothing for a model that is in one piece."""
         if self.run.plan.pp == 1 or self.stage:
             return ()
-        _ = self.tree  # for its errors: of the whole model, not of a stage
         parts = stages(self.network.spec.family, self.network.resolved, self.run.plan.pp)
         return tuple(deploy(replace(self.network, resolved=each.resolved), self.options, each) for each in parts)
 
@@ -122,7 +90,7 @@ class Deployment:
 
 
 def deploy(network: Network, options: Options, stage: Stage | None = None) -> Deployment:
-    """The network as the options run it, refused where they do not allow that. `stage` is one of a pipeline, of which
+    """The network as the options run it, refused where it does not allow that. `stage` is one of a pipeline, of which
     the network has the layers alone."""
     without_sizes = replace(options, sizes=Sizes())
     run = replace(resolve(network, without_sizes), stage=stage)
@@ -130,4 +98,16 @@ def deploy(network: Network, options: Options, stage: Stage | None = None) -> De
         check_decodes(network)
     if run.method.reads_tokens:
         check_generates(network)
-    return Deployment(network, without_sizes, run, stage)
+    mode = "prefill" if run.mode == "decode" else MODES[run.mode]
+    usual = workload(network.spec, network.resolved.lengths, Sizes(), mode=mode, attention=run.traced_attention)
+    tree = traced(network, run, usual)
+    if not stage:
+        check_plan(tree, options, replicated=run.code.habits.gathered == "again")
+        check_sense(tree, without_sizes)
+    keeping = keeping_of(network, tree, run)
+    every = parameter_memory(tree, keeping, run.activations)
+    offloading = Offloading(run, keeping, every, tree)
+    parameters = offloading.apart.on_gpu if run.offload else every
+    start = dict.fromkeys(PARTS, 0) | parameters.states | {"weights": parameters.weights}
+    start["overhead"] = overhead(run) + run.engine.graphs(layers_of(tree))
+    return Deployment(network, without_sizes, run, stage, tree, keeping, offloading, parameters, start)

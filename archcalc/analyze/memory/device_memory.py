@@ -1,58 +1,39 @@
-"""A training step on the device: what PyTorch's allocator reserves, simulated when it is asked for.
+"""A training step on the device: what PyTorch's allocator reserves.
 
 A step with very many ops, such as a recurrent net over a long sequence, is not simulated: only its tensors count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
+from archcalc.analyze.memory.profile import Happening
 from archcalc.analyze.memory.reserved import DeviceMemory, reserved
 from archcalc.analyze.memory.schedule import Loop, Node, Step
-from archcalc.analyze.memory.states import FLAT, SHARDED
-from archcalc.core.later import Later
-
-if TYPE_CHECKING:
-    from archcalc.analyze.memory.profile import Happening
-    from archcalc.analyze.memory.states import ParameterMemory
+from archcalc.analyze.memory.states import FLAT, SHARDED, ParameterMemory
 
 MOST_OPS = 40_000  # of an unrolled forward pass: more take several seconds
 
 
 def on_device(
-    parameters: ParameterMemory, step: Callable[[], list[Happening]], allocator: str, first: Iterable[int] = ()
-) -> Later[DeviceMemory]:
-    """Two steps on top of weights and buffers; `first` are further blocks that are there from the start."""
-
-    def play() -> DeviceMemory:
-        start = [*_weights(parameters), *first]
-        return reserved(start, list(_states(parameters)), step(), expandable=allocator == "expandable")
-
-    return Later(play)
+    parameters: ParameterMemory, step: Sequence[Happening], allocator: str, first: Iterable[int] = ()
+) -> DeviceMemory:
+    """Two unrolled steps on top of weights and buffers; `first` are further blocks that are there from the start."""
+    buffers = [parameters.buffers] if parameters.buffers else []
+    start = [*_blocks(parameters, "weights"), *_blocks(parameters, "master"), *buffers, *first]
+    halves = [half for size in _blocks(parameters, "optimizer") for half in (size - size // 2, size // 2)]
+    return reserved(start, halves, step, expandable=allocator == "expandable")  # most optimizers keep two states
 
 
 def ops_in(nodes: Iterable[Node]) -> int:
     """How many ops run in a forward pass."""
-    return sum(1 if isinstance(node, Step) else _times(node) * ops_in(node.body) for node in nodes)
-
-
-def _times(node: Node) -> int:
-    return node.times if isinstance(node, Loop) else 1
-
-
-def _weights(parameters: ParameterMemory) -> Iterator[int]:
-    """A block for each copy of each parameter, and of its master weights."""
-    yield from _blocks(parameters, "weights")
-    yield from _blocks(parameters, "master")
-    if parameters.buffers:
-        yield parameters.buffers
-
-
-def _states(parameters: ParameterMemory) -> Iterator[int]:
-    """Each parameter's optimizer states as two blocks, of which most optimizers keep two."""
-    for size in _blocks(parameters, "optimizer"):
-        yield from (size - size // 2, size // 2)
+    found = 0
+    for node in nodes:
+        if isinstance(node, Step):
+            found += 1
+        else:
+            found += ops_in(node.body) * (node.times if isinstance(node, Loop) else 1)
+    return found
 
 
 def _blocks(parameters: ParameterMemory, kind: str) -> Iterator[int]:

@@ -6,16 +6,14 @@ stream; fused experts compute in a workspace; behind the model a sampler works o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from archcalc.analyze.memory.profile import Block, Change
 from archcalc.core.ir import Module, ModuleGroup, Op, Param, Region, walk
 from archcalc.core.precision import BYTES, Policy
 from archcalc.core.roles import Role
 from archcalc.core.tree import enclosing, ops_in
-
-if TYPE_CHECKING:
-    from archcalc.run.resolved import Run
+from archcalc.run.engine.on_device import StepSize
+from archcalc.run.engine.rules import Sampler
+from archcalc.run.resolved import Run
 
 FP32 = 4
 MADE_BY_EXPERTS = (Role.EXPERT_GATE, Role.EXPERT_UP)
@@ -35,7 +33,10 @@ def is_fused(module: Module, run: Run) -> bool:
 
 def sampling(root: Module, run: Run, masked: int = 0) -> list[Change]:
     """Choosing a token for every request, once the layers are done; `masked` are the bytes of attention's masks."""
-    size = max(_sampler(root, run) - _held(root, run) - masked, 0)  # which the layers have let go of by then
+    rule, step = run.engine.rules.sampler, run.engine.step
+    if rule is None or step is None:
+        return []
+    size = max(_sampler(root, run, rule, step) - _held(root, run) - masked, 0)  # which layers have let go of by then
     block = Block("activations", size)
     changes = (Change("activations", sign * size, "forward", root, block) for sign in (1, -1))
     return list(changes) if size else []
@@ -47,13 +48,10 @@ def layers_of(root: Module) -> int:
 
 
 def _held(root: Module, run: Run) -> int:
-    return run.engine.rules.held * _residual(root, run)
+    return run.engine.rules.held * _residual(root, run) if run.engine.rules.held else 0
 
 
-def _sampler(root: Module, run: Run) -> int:
-    rule, step = run.engine.rules.sampler, run.engine.step
-    if rule is None or step is None:
-        return 0
+def _sampler(root: Module, run: Run, rule: Sampler, step: StepSize) -> int:
     rows = (rule.every_position and step.tokens) or step.requests
     each = _logits(root) * (BYTES[run.activations] + rule.bytes_per_logit)
     return rows * each + rule.kernel_rows * _logits(root) * FP32 + _residual(root, run)

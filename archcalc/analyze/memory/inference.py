@@ -79,7 +79,7 @@ def simulated(
     the bytes of weights that are copied from host RAM for a product."""
     keys, state = (sum(one.bytes for one in cache if one.grows == grows) for grows in (True, False))
     size = _sizes(run, computed_earlier(root), decodes=bool(cache))
-    positions = _positions(work)
+    positions = positions_read(last_step(work)) if work.lengths else 0
     passes = [mark_logits, see_past(run, positions), store_scores(run, positions)]
     step = schedule(root, Policy(run.activations), never, size, passes)
     dequantised = _dequantised(run, prompt_of(work, run))
@@ -88,11 +88,6 @@ def simulated(
     changes = [*simulate(step, policy, trains=False), *sampling(root, run, masked)]
     beside = {"activations": start["activations"] + beside_layers(root, run) + masked}
     return Simulated({**start, **beside, "kv_cache": keys, "state": state}, changes, step, cache)
-
-
-def _positions(work: Workload) -> int:
-    """That attention of the last piece looks at; 0 for a model that reads no sequence."""
-    return positions_read(last_step(work)) if work.lengths else 0
 
 
 def _dequantised(run: Run, prompt: Workload) -> Callable[[Param], int]:

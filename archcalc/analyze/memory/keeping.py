@@ -16,11 +16,7 @@ def keeping_of(model: Network, tree: Module, run: Run) -> Keeping:
     rest = run.format.rest or (run.recipe.of_frozen if run.recipe else run.activations)
     fused = getattr(model.spec, "fused_qkv", False)  # of transformers alone
     known, as_stored = facts(tree, fused_qkv=fused), "weights" not in run.said
-    recipes = run.recipe, run.optimizer
-    return Keeping(run.plan, run.format, rest, _trainable(tree, run), *recipes, known, as_stored)
-
-
-def _trainable(tree: Module, run: Run) -> Trainable:
-    if not run.trains:
-        return never
-    return lora.is_adapter if run.lora else lora.all_but(tree, run.freeze)
+    trainable: Trainable = never
+    if run.trains:
+        trainable = lora.is_adapter if run.lora else lora.all_but(tree, run.freeze)
+    return Keeping(run.plan, run.format, rest, trainable, run.recipe, run.optimizer, known, as_stored)

@@ -1,23 +1,16 @@
 """What a little more takes: one more sequence, 1,000 more tokens, one more layer on the GPU; and what binds next.
 
-    marginals(work, longest, now, at, layer).line()
-
-Memory is asked for again at the larger size. Bytes are those of tensors, without what an allocator adds; of an engine
-that fills its device, those of the KV cache.
+growth(peak).line()      of archcalc.analyze.memory.growth, which asks for the larger sizes
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from archcalc.core.errors import InputError
-from archcalc.spec.sizes import Sizes
 from archcalc.spec.units import binary_bytes
-from archcalc.spec.workload import Lengths, Workload
 
-TOKENS = 1000
+TOKENS = 1000  # by which every sequence grows
 
 
 class Limit(NamedTuple):
@@ -53,7 +46,8 @@ class Marginals:
         longer = f"{TOKENS:,} more tokens{' each' if self.are_several else ''}"
         grown = {f"one more {self.one}": self.sequence, longer: self.tokens}
         grown["one more layer on the GPU"] = self.layer
-        said = [f"{name}: {_more(size)}" for name, size in grown.items() if size is not None]
+        more = {name: f"+{binary_bytes(size)}" if size else "nothing more" for name, size in grown.items()}
+        said = [f"{name}: {more[name]}" for name, size in grown.items() if size is not None]
         binds = [f"binds next: {'; '.join(one.words() for one in self.limits)}"] if self.limits else []
         return " · ".join((*said, *binds))
 
@@ -69,58 +63,3 @@ class Marginals:
 
 def recorded(found: Marginals | None) -> dict[str, Any] | None:
     return found.record() if found else None
-
-
-def _more(size: int) -> str:
-    return f"+{binary_bytes(size)}" if size else "nothing more"
-
-
-def marginals(work: Workload, longest: Lengths, now: int, at: Callable[[Sizes], int], layer: int | None) -> Marginals:
-    """`at` has the bytes at any sizes, and `now` is what they are at the sizes of `work`; `layer` is what one more
-    layer on the GPU takes, where layers are dealt out."""
-    sizes = chosen_sizes(work, longest)
-    longer = {name: size + TOKENS for name, size in _grown(work, longest).items()}
-    return Marginals(
-        sequence=_added(replace(sizes, batch=work.batch + 1), now, at),
-        tokens=_added(replace(sizes, **longer), now, at) if longer else None,
-        layer=layer,
-        limits=tuple(_limits(work, longest)),
-        one="sequence" if _lengths(work, longest) else "sample",
-        are_several=work.batch > 1,
-    )
-
-
-def chosen_sizes(work: Workload, longest: Lengths) -> Sizes:
-    """The sizes of a workload, as far as a user may choose them."""
-    return Sizes(batch=work.batch, **_lengths(work, longest))
-
-
-def _lengths(work: Workload, longest: Lengths) -> dict[str, int]:
-    """Those that a user may choose; of a decode step the context, which is the last of them."""
-    found = {name: size for name, size in work.lengths.items() if not longest[name].fixed}
-    if work.decodes:
-        found.popitem()
-        found["context"] = work.context
-    return found
-
-
-def _grown(work: Workload, longest: Lengths) -> dict[str, int]:
-    """The lengths that grow: of a decode step what is cached."""
-    return {"context": work.context} if work.decodes else _lengths(work, longest)
-
-
-def _added(sizes: Sizes, now: int, at: Callable[[Sizes], int]) -> int | None:
-    """None where the model or the options do not allow the sizes: a table of positions ends."""
-    try:
-        return at(sizes) - now
-    except InputError:
-        return None
-
-
-def _limits(work: Workload, longest: Lengths) -> Iterator[Limit]:
-    """Those that are known without a device: the positions that a model has."""
-    free = [one for one in longest.values() if not one.fixed]
-    pairs = [(now, one.length, one.hard) for now, one in zip(_lengths(work, longest).values(), free, strict=True)]
-    ends = [most - (hard and work.decodes) for now, most, hard in pairs if most and most >= now]
-    if ends:
-        yield Limit("context", "positions", min(ends))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from archcalc.analyze.memory import bus
 from archcalc.analyze.memory.host import Crossing, Host
+from archcalc.analyze.memory.inference import prompt_of
 from archcalc.analyze.memory.offloaded_parameters import Apart, apart
 from archcalc.analyze.memory.profile import Levels, Simulated
 from archcalc.analyze.memory.residence import Residence
@@ -45,8 +46,6 @@ class Offloading:
 
     @cached_property
     def apart(self) -> Apart:
-        if not self.run.offload:
-            return Apart(self.parameters, {})
         return apart(self.parameters, self.keeping, self.residence, self.run.accumulate)
 
     def on_gpu(self, cache: list[Cached]) -> list[Cached]:
@@ -99,11 +98,11 @@ class Offloading:
         offload = self.run.offload
         return Crossing(self.apart.updated if offload.optimizer and not offload.params else 0)
 
-    def notes(self, prompt: Workload) -> Iterator[Assumption]:
-        """What host memory takes for granted."""
-        if self.run.offload and not self.run.trains:
-            yield from self._notes_of_answers(prompt)
-        if self.run.offload and self.run.plan.gpus > 1:
+    def notes(self, work: Workload) -> Iterator[Assumption]:
+        """What host memory takes for granted, where something is kept there."""
+        if not self.run.trains:
+            yield from self._notes_of_answers(prompt_of(work, self.run))
+        if self.run.plan.gpus > 1:
             text = "host memory: of all GPUs together; divide it by the number of machines that they are in"
             yield Assumption(Topic.OFFLOAD, text, self.run.plan.gpus)
 

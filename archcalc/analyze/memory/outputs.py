@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from archcalc.core.ir import Module, Op, Param, Region, Tensor
+from archcalc.core.ir import Module, Param, Region, Tensor
 from archcalc.core.kernels import as_op, is_kernel
 from archcalc.core.op_pictures import picture
 
@@ -32,12 +32,11 @@ def _add(module: Module, runs: int, size: Callable[[Tensor], int], found: Counte
             _add(item, times * int(item.runs) if item.region != Region.LOSS else 0, size, found)
             continue
         op = as_op(item) if isinstance(item, Module) else item
-        if _is_output(op):
-            add_to_all(found, _place(module, op), runs * size(op.output))
-
-
-def _place(module: Module, op: Op) -> str:
-    return INPUT if op.traits.enters and not module.path else module.path
+        is_kept = op.traits.allocates or op.traits.enters
+        is_bias = op.traits.joins_product and any(isinstance(tensor, Param) for tensor in op.inputs)
+        if is_kept and op.output.role == "act" and not is_bias and picture(op.kind).part != "activation":
+            path = INPUT if op.traits.enters and not module.path else module.path
+            add_to_all(found, path, runs * size(op.output))
 
 
 def add_to_all(found: Counter[str], path: str, number: int) -> None:
@@ -46,9 +45,3 @@ def add_to_all(found: Counter[str], path: str, number: int) -> None:
         found[path] += number
         path = path.rpartition(".")[0]
     found[""] += number
-
-
-def _is_output(op: Op) -> bool:
-    is_kept = op.traits.allocates or op.traits.enters
-    is_bias = op.traits.joins_product and any(isinstance(tensor, Param) for tensor in op.inputs)
-    return is_kept and op.output.role == "act" and not is_bias and picture(op.kind).part != "activation"

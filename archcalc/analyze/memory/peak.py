@@ -22,15 +22,15 @@ from archcalc.analyze.memory.deployment import Deployment
 from archcalc.analyze.memory.device_memory import MOST_OPS, on_device, ops_in
 from archcalc.analyze.memory.draft import OWN_BLOCKS, draft_model, draft_sizes, drafting, own_blocks
 from archcalc.analyze.memory.engine_pool import beside_cache, required_by_engine
+from archcalc.analyze.memory.engine_step import layers_of
 from archcalc.analyze.memory.host import Host
-from archcalc.analyze.memory.profile import Happening, Instant, Place, Simulated, peak_of
+from archcalc.analyze.memory.profile import Instant, Place, Simulated, peak_of
 from archcalc.analyze.memory.reference_model import reference_model
 from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.residents import Resident, joined, passing
-from archcalc.analyze.memory.rollout import WITH_ENGINE, needs_more, rollout, rollout_engine, rollout_sizes
+from archcalc.analyze.memory.rollout import WITH_ENGINE, rollout, rollout_engine, rollout_sizes
 from archcalc.analyze.option_checks import check_cache
 from archcalc.core.ir import Module
-from archcalc.core.later import Later
 from archcalc.core.mesh import Plan
 from archcalc.run.resolved import Run
 from archcalc.spec.sizes import Sizes
@@ -70,7 +70,7 @@ class Peak:
     @cached_property
     def instant(self) -> Instant:
         """When the step has the most, and what is there by then."""
-        return peak_of(self.step)
+        return peak_of(played(self.deployment, self.sizes).step)
 
     @property
     def bytes(self) -> int:
@@ -89,17 +89,33 @@ class Peak:
         return self.instant.place
 
     @property
-    def played(self) -> Played:
-        return played(self.deployment, self.sizes)
-
-    @property
     def step(self) -> Simulated:
-        return self.played.step
+        return played(self.deployment, self.sizes).step
 
     @cached_property
-    def device(self) -> Later[DeviceMemory] | None:
-        """What PyTorch's allocator makes of a training step; None where it is not simulated, or decides nothing."""
-        return _on_device(self.deployment, self.work, self.played) if self.deployment.run.trains else None
+    def has_device(self) -> bool:
+        """Whether a training step with PyTorch's allocator decides what is required: unless it has too many ops to be
+        simulated, or an engine that sleeps while training needs more (vLLM's CuMemAllocator gives it back)."""
+        run = self.deployment.run
+        if not run.trains:
+            return False
+        step = played(self.deployment, self.sizes).step
+        if ops_in(step.schedule.nodes) > MOST_OPS:
+            return False
+        return run.method.rollout != "sleep" or self.bytes <= self.device.reserved + step.start["overhead"]
+
+    @cached_property
+    def device(self) -> DeviceMemory:
+        """What PyTorch's allocator makes of a training step."""
+        deployment, (root, step, _) = self.deployment, played(self.deployment, self.sizes)
+        run, parameters = deployment.run, deployment.parameters
+        start = {"gradients": parameters.states["gradients"]}
+        changes = training.unrolled(root, run, deployment.keeping, start)
+        beside = [one for one in residents(deployment, self.work, is_unrolled=True) if not one.own_pool]
+        if beside:
+            changes = passing(changes, beside)
+        first = [step.start[part] for part in FROM_THE_START if step.start[part]]
+        return on_device(parameters, changes, run.allocator, first)
 
     @cached_property
     def required(self) -> int:
@@ -107,13 +123,9 @@ class Peak:
         fills its device the share of it."""
         engine = self.deployment.run.engine
         if engine.fills_device:
-            return required_by_engine(engine, bytes_beside_cache(self.deployment, self.sizes), self.cache_bytes)
-        return self.bytes + (self.device.value.reserved - self.device.value.tensors if self.device else 0)
-
-    @property
-    def cache_bytes(self) -> int:
-        """Keys, values and recurrent states of all sequences, and those of a draft model."""
-        return cache_bytes(self.deployment, self.sizes)
+            cache = cache_bytes(self.deployment, self.sizes)
+            return required_by_engine(engine, bytes_beside_cache(self.deployment, self.sizes), cache)
+        return self.bytes + (self.device.reserved - self.device.tensors if self.has_device else 0)
 
     @cached_property
     def host(self) -> Host | None:
@@ -146,7 +158,7 @@ def played(deployment: Deployment, sizes: Sizes) -> Played:
         step = _inference(deployment, work, start)
         root = deployment.build(work)
     beside = residents(deployment, work)
-    return Played(root, joined(step, beside), tuple(beside))
+    return Played(root, joined(step, beside) if beside else step, tuple(beside))
 
 
 def _inference(deployment: Deployment, work: Workload, start: dict[str, int]) -> Simulated:
@@ -183,7 +195,7 @@ def bytes_beside_cache(deployment: Deployment, sizes: Sizes) -> int:
     key = sizes_of(deployment.prompt(one))
     if key not in known:
         run = deployment.run
-        known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, deployment.layers)
+        known[key] = beside_cache(run.engine, peak(deployment, one).parts, run.plan.gpus, layers_of(deployment.tree))
     return known[key]
 
 
@@ -214,20 +226,3 @@ def residents(deployment: Deployment, work: Workload, *, is_unrolled: bool = Fal
         engine = rollout_engine(deployment)
         found.append(rollout(run, asked, work, played(engine, rollout_sizes(run, work)).step.start))
     return found
-
-
-def _on_device(deployment: Deployment, work: Workload, done: Played) -> Later[DeviceMemory] | None:
-    """None where the step has too many ops to be played, or where something else needs more."""
-    run, parameters, step = deployment.run, deployment.parameters, done.step
-    if ops_in(step.schedule.nodes) > MOST_OPS:
-        return None
-    start = {"gradients": parameters.states["gradients"]}
-    besides = [step.start[part] for part in FROM_THE_START if step.start[part]]
-
-    def play() -> list[Happening]:
-        changes = training.unrolled(done.root, run, deployment.keeping, start)
-        others = residents(deployment, work, is_unrolled=True)
-        return passing(changes, [one for one in others if not one.own_pool])
-
-    found = on_device(parameters, play, run.allocator, besides)
-    return None if needs_more(run, step, found) else found

@@ -29,6 +29,9 @@ class Undivided:
 
 def undivided(parameters: ParameterMemory, saved: Iterable[Saved], cache: Iterable[Cached]) -> tuple[Undivided, ...]:
     """Largest first within each option."""
+    plan = parameters.plan
+    if plan.tp == plan.cp == 1 and not plan.sp and not plan.zero:
+        return ()
     saved = list(saved)
     found = [*_by_tensor(parameters, saved, cache), *_by_sequence(parameters, saved), *_by_shards(parameters)]
     whole = [one for one in found if one.bytes]

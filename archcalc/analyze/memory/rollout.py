@@ -11,13 +11,10 @@ from typing import Any
 from archcalc.analyze.memory.deployment import Deployment, deploy
 from archcalc.analyze.memory.ledger import Ledger
 from archcalc.analyze.memory.overhead import overhead
-from archcalc.analyze.memory.profile import Simulated, peak_of
-from archcalc.analyze.memory.reserved import DeviceMemory
 from archcalc.analyze.memory.residents import Resident
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
-from archcalc.core.later import Later
 from archcalc.run.options import Options
 from archcalc.run.resolved import Run
 from archcalc.spec.sizes import Sizes
@@ -86,11 +83,3 @@ def _note(run: Run, asked: Options, sizes: Sizes) -> Assumption:
     text = f"rollout: KV cache of {number:,} sequences at a time, all that a step needs, and nothing else of the engine"
     option = "" if run.method.rollout == "policy" else "--rollout-memory"
     return Assumption(Topic.BESIDE, text, number, option)
-
-
-def needs_more(run: Run, step: Simulated, device: Later[DeviceMemory]) -> bool:
-    """Whether an engine that sleeps while training needs more than the step that PyTorch's allocator was simulated on:
-    vLLM gives its memory back to the device (CuMemAllocator)."""
-    if run.method.rollout != "sleep":
-        return False
-    return peak_of(step).bytes > device.value.reserved + step.start["overhead"]

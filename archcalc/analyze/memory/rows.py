@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from archcalc.analyze.memory.decode_cache import Cached
 from archcalc.analyze.memory.outputs import INPUT, add_to_all
@@ -54,8 +55,7 @@ class Row:
 Tally = dict[str, dict[str, int]]
 
 
-@dataclass(frozen=True)
-class Numbers:
+class Numbers(NamedTuple):
     """By path: what layers give out, the bytes of each number of it, and their parameters."""
 
     outputs: Counter[str]
@@ -66,28 +66,36 @@ class Numbers:
         return self.outputs[path], self.outputs[path] * self.width, self.parameters[path]
 
 
-def numbers(outputs: Counter[str], width: int, parameters: ParameterMemory) -> Numbers:
-    found: Counter[str] = Counter()
-    for one in parameters.held:
-        add_to_all(found, one.param.owner.path or one.param.name, one.copies * one.elements)
-    return Numbers(outputs, width, found)
-
-
 def rows(
-    root: Module, parameters: ParameterMemory, step: Schedule, cache: Iterable[Cached], counted: Numbers
+    root: Module,
+    parameters: ParameterMemory,
+    step: Schedule,
+    cache: Iterable[Cached],
+    outputs: Counter[str],
+    width: int,
 ) -> tuple[Row, ...]:
-    """A module before what it holds; last what ZeRO's flat buffers add, or vLLM's groups of layers."""
+    """A module before what it holds; last what ZeRO's flat buffers add, or vLLM's groups of layers. `outputs` are the
+    numbers that layers give out, by path, of `width` bytes each."""
     tally: Tally = {}
+    counts: Counter[str] = Counter()
     _add_states(tally, parameters)
+    for held in parameters.held:
+        add_to_all(counts, held.param.owner.path or held.param.name, held.copies * held.elements)
     for one in step.saved():
         _add(tally, one.module.path, "logits" if one.cell in step.logits else "activations", one.bytes)
-    kept = list(cache)
-    for entry in kept:
-        if not entry.is_padding:
-            _add(tally, entry.module.path, _part(entry), entry.bytes)
-    found = tuple(_rows(root, tally, counted, 1))
-    rounding = _rounding(found[0], parameters) if found else ()
-    return (*found, *rounding, *_padding(kept))
+    padding = dict.fromkeys(OF_LAYERS, 0)
+    for entry in cache:
+        part = "kv_cache" if entry.grows else "state"
+        if entry.is_padding:
+            padding[part] += entry.bytes
+        else:
+            _add(tally, entry.module.path, part, entry.bytes)
+    found = list(_rows(root, tally, Numbers(outputs, width, counts), 1))
+    if found and parameters.plan.zero in FLAT:
+        found.append(_rounding(found[0], parameters))
+    if any(padding.values()):  # groups of equally many layers have places that no layer takes
+        found.append(Row("padding", "padding layers", 1, 1, padding, kind="padding"))
+    return tuple(found)
 
 
 def _add(tally: Tally, path: str, part: str, number: int) -> None:
@@ -98,10 +106,6 @@ def _add(tally: Tally, path: str, part: str, number: int) -> None:
         if not path:
             return
         path = path.rpartition(".")[0]
-
-
-def _part(entry: Cached) -> str:
-    return "kv_cache" if entry.grows else "state"
 
 
 def _add_states(tally: Tally, parameters: ParameterMemory) -> None:
@@ -128,20 +132,8 @@ def _rows(module: Module, tally: Tally, counted: Numbers, above: int) -> Iterato
         yield from _rows(child, tally, counted, repeat)
 
 
-def _rounding(model: Row, parameters: ParameterMemory) -> Iterator[Row]:
+def _rounding(model: Row, parameters: ParameterMemory) -> Row:
     """ZeRO-1 and -2 cut one flat buffer of everything: what does not come out even belongs to no layer."""
-    zero = parameters.plan.zero
-    if zero in FLAT:
-        rest = dict.fromkeys(OF_LAYERS, 0)
-        rest |= {kind: parameters.states[kind] - model.parts[kind] for kind in SHARDED[zero]}
-        yield Row("padding", "rounding and padding", 1, 1, rest, kind="padding")
-
-
-def _padding(cache: Iterable[Cached]) -> Iterator[Row]:
-    """Groups of equally many layers have places that no layer takes."""
-    rest = dict.fromkeys(OF_LAYERS, 0)
-    for entry in cache:
-        if entry.is_padding:
-            rest[_part(entry)] += entry.bytes
-    if any(rest.values()):
-        yield Row("padding", "padding layers", 1, 1, rest, kind="padding")
+    zeros = dict.fromkeys(OF_LAYERS, 0)
+    rest = {kind: parameters.states[kind] - model.parts[kind] for kind in SHARDED[parameters.plan.zero]}
+    return Row("padding", "rounding and padding", 1, 1, zeros | rest, kind="padding")

@@ -3,7 +3,6 @@ parameter, on the GPU that holds most of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from archcalc.core.execution import Trainable
@@ -81,7 +80,8 @@ class Keeping:
         kept, padding = self._bytes(place, here), 0
         if self.plan.zero == 3:
             padding = self.plan.shards * sum(kept.values()) - sum(self._bytes(place, elements).values())
-        kept["optimizer"] += copies * self._counters(param)
+        if self.optimizer and self.trained(param) and self.plan.zero not in FLAT:
+            kept["optimizer"] += copies * self.optimizer.counters  # of steps, on every GPU
         return Held(param, copies, elements, **kept, padding=padding)
 
     def _bytes(self, place: Place, elements: int) -> dict[str, int]:
@@ -93,12 +93,6 @@ class Keeping:
             found["gradients"] = copies * elements * BYTES[recipe.gradients]
             found["optimizer"] = copies * self.optimizer.states(param, elements, BYTES[recipe.states])
         return found
-
-    def _counters(self, param: Param) -> int:
-        """Bytes that count the steps of a parameter, on every GPU; ZeRO-1 and -2 update their own flat buffer."""
-        if self.optimizer is None or not self.trained(param) or self.plan.zero in FLAT:
-            return 0
-        return self.optimizer.counters
 
 
 @dataclass(frozen=True)
@@ -118,9 +112,12 @@ class ParameterMemory:
 
 def parameter_memory(root: Module, keeping: Keeping, activations: str) -> ParameterMemory:
     """Memory that does not depend on the batch; `activations` is the dtype of buffers."""
-    found = [keeping.of(param, int(copies)) for module, copies in walk(root) for param in module.params.values()]
+    found = tuple(keeping.of(param, int(copies)) for module, copies in walk(root) for param in module.params.values())
     buffers = 0 if keeping.format.has_buffers else _buffers(root, Policy(activations))
-    return ParameterMemory(keeping.plan, tuple(found), _totals(found, keeping), buffers)
+    sums = {kind: sum(getattr(one, kind) for one in found) for kind in KINDS}
+    if keeping.plan.zero in FLAT:  # one flat buffer, padded once
+        sums |= {kind: _flat(kind, found, keeping) for kind in SHARDED[keeping.plan.zero]}
+    return ParameterMemory(keeping.plan, found, sums, buffers)
 
 
 def _buffers(root: Module, policy: Policy) -> int:
@@ -128,15 +125,6 @@ def _buffers(root: Module, policy: Policy) -> int:
     found = [(tensor, int(copies)) for module, copies in walk(root) for tensor in module.buffers.values()]
     sizes = (policy.bytes_of(one.role) * int(one.size) if one.stored is None else one.stored for one, _ in found)
     return sum(copies * size for (_, copies), size in zip(found, sizes, strict=True))
-
-
-def _totals(parameters: Iterable[Held], keeping: Keeping) -> dict[str, int]:
-    """Each kind's bytes on one GPU; ZeRO-1 and -2 divide one flat buffer, padded once."""
-    parameters = tuple(parameters)
-    sums = {kind: sum(getattr(one, kind) for one in parameters) for kind in KINDS}
-    if keeping.plan.zero in FLAT:
-        sums.update({kind: _flat(kind, parameters, keeping) for kind in SHARDED[keeping.plan.zero]})
-    return sums
 
 
 def _flat(kind: str, parameters: tuple[Held, ...], keeping: Keeping) -> int:

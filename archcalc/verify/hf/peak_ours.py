@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from archcalc.analyze.memory import training
 from archcalc.analyze.memory.deployment import deploy
-from archcalc.analyze.memory.peak import peak
+from archcalc.analyze.memory.peak import played as played_by
 from archcalc.analyze.memory.profile import Block, Change, Happening
 from archcalc.core.assumptions import Assumption
 from archcalc.core.notes import memory_notes_of
@@ -49,7 +49,7 @@ def played(model: Model, asked: Asked, batch: int, seq: int) -> Played:
         "lora": asked.lora or None,
     }
     ours = deploy(model, Options.of("memory", options))
-    root, step, _ = peak(ours, _sizes(model, batch, seq)).played
+    root, step, _ = played_by(ours, _sizes(model, batch, seq))
     changes = training.unrolled(root, ours.run, ours.keeping, ours.parameters.states)
     return Played(*_played(changes, sum(step.start.values())), memory_notes_of(root))
 

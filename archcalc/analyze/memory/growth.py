@@ -1,0 +1,80 @@
+"""What a little more takes, asked for again at the larger size.
+
+Bytes are those of tensors, without what an allocator adds; of an engine that fills its device, those of the KV cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from archcalc.analyze.memory.deployment import deploy
+from archcalc.analyze.memory.marginals import TOKENS, Limit, Marginals
+from archcalc.analyze.memory.peak import Peak, cache_bytes, peak
+from archcalc.core.errors import InputError
+from archcalc.spec.sizes import Sizes
+from archcalc.spec.workload import Lengths, Workload
+
+
+def growth(found: Peak) -> Marginals:
+    """One more sequence, more tokens in each, one more layer on the GPU."""
+    deployment, work, longest = found.deployment, found.work, found.deployment.network.resolved.lengths
+    now, number = _chosen(work, longest), deployment.options.ngl
+    if deployment.run.engine.fills_device and cache_bytes(deployment, now):
+        pool = partial(cache_bytes, deployment)
+        return marginals(work, longest, pool(now), pool)
+    layer = None
+    if number is not None and deployment.offloading.residence.first_on_gpu:
+        more = deploy(deployment.network, deployment.options.changed(ngl=number + 1), deployment.stage)
+        layer = peak(more, now).bytes - found.bytes
+    return marginals(work, longest, found.bytes, lambda sizes: peak(deployment, sizes).bytes, layer)
+
+
+def marginals(
+    work: Workload, longest: Lengths, now: int, at: Callable[[Sizes], int], layer: int | None = None
+) -> Marginals:
+    """`at` has the bytes at any sizes, and `now` is what they are at the sizes of `work`; `layer` is what one more
+    layer on the GPU takes, where layers are dealt out."""
+    sizes = _chosen(work, longest)
+    names = [name for name in longest if not longest[name].fixed]
+    grown = ["context"] if work.decodes else names
+    longer = replace(sizes, **{name: getattr(sizes, name) + TOKENS for name in grown})
+    return Marginals(
+        sequence=_added(replace(sizes, batch=work.batch + 1), now, at),
+        tokens=_added(longer, now, at) if grown else None,
+        layer=layer,
+        limits=_positions(work, longest),
+        one="sequence" if names else "sample",
+        are_several=work.batch > 1,
+    )
+
+
+def _chosen(work: Workload, longest: Lengths) -> Sizes:
+    """The sizes of a workload, as far as a user may choose them; of a decode step the context, for the last length."""
+    lengths = {name: size for name, size in work.lengths.items() if not longest[name].fixed}
+    if work.decodes:
+        lengths.popitem()
+        lengths["context"] = work.context
+    return Sizes(batch=work.batch, **lengths)
+
+
+def _added(sizes: Sizes, now: int, at: Callable[[Sizes], int]) -> int | None:
+    """None where the model or the options do not allow the sizes: a table of positions ends."""
+    try:
+        return at(sizes) - now
+    except InputError:
+        return None
+
+
+def _positions(work: Workload, longest: Lengths) -> tuple[Limit, ...]:
+    """What is known without a device to end the growth: the positions that a model has."""
+    now = dict(work.lengths)
+    if work.decodes:
+        now[next(reversed(now))] = work.context
+    ends = [
+        limit.length - (limit.hard and work.decodes)
+        for name, limit in longest.items()
+        if limit.length and not limit.fixed and limit.length >= now[name]
+    ]
+    return (Limit("context", "positions", min(ends)),) if ends else ()
