@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Unpack
 
 from archcalc.analyze.fit.judging import judged, solved
+from archcalc.analyze.fit.need import measured
 from archcalc.analyze.fit.notes import notes, notes_on_columns
 from archcalc.analyze.fit.placing import placed_on
 from archcalc.analyze.fit.remedies import remedies
@@ -19,7 +20,6 @@ from archcalc.analyze.fit.report import FitReport
 from archcalc.analyze.fit.search import Remedy
 from archcalc.core.assumptions import Topic, all_on
 from archcalc.network import Network
-from archcalc.run.accuracy import band
 from archcalc.run.device import group, remarks, usual
 from archcalc.run.keywords import FitKeywords
 from archcalc.run.options import Options
@@ -58,7 +58,7 @@ def fitted(
         ),
         scope=model.scope,
         memory=request.report,
-        band=band(request.run),
+        band=measured(request),
         rows=tuple(rows),
         remedies=helps,
         is_solved=not verdicts_alone,

@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 
 from archcalc.analyze.fit.facts import Facts, facts
 from archcalc.analyze.fit.matrix_report import Cell, MatrixReport
-from archcalc.analyze.fit.need import longest_in, required, room
+from archcalc.analyze.fit.need import longest_in, measured, required, room
 from archcalc.analyze.fit.notes import CAPACITY, band_note
 from archcalc.analyze.fit.placing import Placed, placed_on
 from archcalc.analyze.fit.request import Request, with_options
 from archcalc.core.assumptions import Assumption, Topic
 from archcalc.core.errors import InputError, did_you_mean
 from archcalc.network import Network
-from archcalc.run.accuracy import band
 from archcalc.run.device import group
 from archcalc.run.ladders import Rung, ladder
 from archcalc.run.options import Options
@@ -133,7 +132,7 @@ def _axes(text: str) -> tuple[Values, Values]:
 
 def _notes(placed: Placed) -> Iterator[Assumption]:
     yield MARKS
-    yield band_note(band(placed.request.run))
+    yield band_note(measured(placed.request))
     yield CAPACITY
     yield from placed.notes
 

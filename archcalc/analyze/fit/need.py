@@ -15,7 +15,7 @@ from archcalc.analyze.fit.solve import UNBOUNDED, Curve
 from archcalc.analyze.fit.verdict import Room, missing
 from archcalc.analyze.memory.peak import check, peak
 from archcalc.core.errors import InputError
-from archcalc.run.accuracy import band
+from archcalc.run.accuracy import Band, band
 from archcalc.run.device import Device
 from archcalc.spec.sizes import Sizes
 
@@ -49,10 +49,15 @@ def host_bytes(request: Request) -> int:
     return found.bytes if found else 0
 
 
+def measured(request: Request) -> Band | None:
+    """The error of what is said to be needed; None where no such runs were measured."""
+    return band(request.run)
+
+
 def room(request: Request, device: Device) -> Room:
     """The memory of a device, with the error of what is said to be needed there."""
-    measured = band(request.run)
-    return Room(device.capacity, measured.percent if measured else None, missing(request.network))
+    error = measured(request)
+    return Room(device.capacity, error.percent if error else None, missing(request.network))
 
 
 def fits(request: Request, device: Device) -> bool:

@@ -7,11 +7,11 @@ changed(request, change), over(request, tp=2, dp=1, cp=1)       other requests; 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from archcalc.analyze.fit.change import Change
 from archcalc.analyze.fit.layer_split import shares
-from archcalc.analyze.memory.deployment import MODES, Deployment, deploy
+from archcalc.analyze.memory.deployment import MODES, Deployment, deployed
 from archcalc.analyze.memory.peak import check
 from archcalc.analyze.memory.report import MemoryReport
 from archcalc.analyze.memory.reporting import report
@@ -23,9 +23,6 @@ from archcalc.run.options import Options
 from archcalc.run.resolved import Run
 from archcalc.run.size_choices import with_sizes
 from archcalc.spec.sizes import Sizes
-
-DEPLOYMENTS = 64  # that are remembered, the latest ones
-deployed = lru_cache(maxsize=DEPLOYMENTS)(deploy)
 
 
 @dataclass(frozen=True)

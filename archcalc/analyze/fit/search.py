@@ -15,12 +15,11 @@ from itertools import product
 from archcalc.analyze.fit.change import Change, joined
 from archcalc.analyze.fit.changes import Axis, in_parts, most_layers, shortened, with_layers
 from archcalc.analyze.fit.estimate import Estimate
-from archcalc.analyze.fit.need import by_length, by_part, fits, host_bytes, required, room
+from archcalc.analyze.fit.need import by_length, by_part, fits, host_bytes, measured, required, room
 from archcalc.analyze.fit.request import Request, changed, tried
 from archcalc.analyze.fit.solve import Curve
 from archcalc.analyze.fit.verdict import Room
 from archcalc.core.divisors import divisors
-from archcalc.run.accuracy import band
 from archcalc.run.device import Device
 
 TRIED = 10  # combinations that are simulated, of those that may be enough
@@ -45,8 +44,8 @@ class Remedy:
 
 def remedy(request: Request, change: Change, changes: int = 1) -> Remedy:
     """What the request needs, in which the change is made already."""
-    measured, gpus = band(request.run), request.options.plan.gpus
-    percent = measured.percent if measured else None
+    error, gpus = measured(request), request.options.plan.gpus
+    percent = error.percent if error else None
     return Remedy(change, required(request), gpus, changes, host_bytes(request), percent)
 
 
