@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
@@ -21,6 +22,7 @@ from support import wide
 from archcalc.cli import main
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 # The same examples in every run of one version of hypothesis, however slow the machine.
@@ -78,6 +80,22 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         return Answer(int(stopped.value.code or 0), captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def answers_of_replaced_code(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Peaks are remembered by value: a test that replaces code is given none of another, and leaves none."""
+    replaces = "monkeypatch" in inspect.signature(request.function).parameters
+    _forget_peaks(replaces)
+    yield
+    _forget_peaks(replaces)
+
+
+def _forget_peaks(replaces: bool) -> None:
+    peaks = sys.modules.get("archcalc.analyze.memory.peak")
+    if replaces and peaks:
+        peaks.peak.cache_clear()
+        peaks.played.cache_clear()
 
 
 @pytest.fixture

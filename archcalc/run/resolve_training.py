@@ -43,6 +43,7 @@ def training_run(model: Network, asked: Options) -> Run:
     offload = Offload.of(asked)
     offload.check_code(used.name, keeps_gradients=used.habits.gradients == "resident")
     attention = torch_kernel(asked.attention, device, kept.activations, used)
+    recompute = asked.recompute or (str(usual["recompute"].value) if "recompute" in usual else "none")
     chunks, plan = asked.loss_chunks or used.habits.chunks, asked.plan
     if used.habits.vocabulary == "padded":
         plan = replace(plan, padded_to=used.number("vocabulary_rows"))
@@ -55,7 +56,7 @@ def training_run(model: Network, asked: Options) -> Run:
         recipe=kept,
         optimizer=optimizer(asked.optimizer or usual["optimizer"].value),
         accumulate=asked.accumulate or max(asked.plan.pp, used.habits.micro_batches),
-        recompute=RECOMPUTE[asked.recompute or (str(usual["recompute"].value) if "recompute" in usual else "none")],
+        recompute=RECOMPUTE[recompute],
         loss_chunks=chunks,
         compile=used.habits.compiles(chunks) if asked.compile == "code" else asked.compile or "none",
         reshard=asked.reshard_after_forward or used.habits.reshard,

@@ -39,10 +39,11 @@ def marginals(
     sizes = _chosen(work, longest)
     names = [name for name in longest if not longest[name].fixed]
     grown = ["context"] if work.decodes else names
-    longer = replace(sizes, **{name: getattr(sizes, name) + TOKENS for name in grown})
+    longer = {name: getattr(sizes, name) + TOKENS for name in grown}
+    tokens = _added(replace(sizes, **longer), now, at) if longer else None
     return Marginals(
         sequence=_added(replace(sizes, batch=work.batch + 1), now, at),
-        tokens=_added(longer, now, at) if grown else None,
+        tokens=tokens,
         layer=layer,
         limits=_positions(work, longest),
         one="sequence" if names else "sample",

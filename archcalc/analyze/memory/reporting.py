@@ -48,6 +48,8 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
     for module, copies in walk(deployment.tree):
         for param in module.params.values():
             counts[deployment.keeping.trainable(param)] += int(copies) * int(param.elements)
+    device = Later(partial(getattr, found, "device")) if found.has_device else None
+    outside = max(found.required - found.bytes, 0) if run.engine.fills_device else 0
     return MemoryReport(
         model=network.name,
         assumptions=assumptions(answered),
@@ -73,8 +75,8 @@ def report(deployment: Deployment, sizes: Sizes, *, depth: int | None = None, ti
         frozen=counts[False],
         depth=depth or USUAL_DEPTH,
         timeline=timeline,
-        device=Later(partial(getattr, found, "device")) if found.has_device else None,
-        outside=max(found.required - found.bytes, 0) if run.engine.fills_device else 0,
+        device=device,
+        outside=outside,
         claims=claims,
         host=found.host,
         stages=Later(partial(course, step)),

@@ -78,7 +78,9 @@ def test_a_report_needs_no_second_simulation(simulations: list[int]) -> None:
     answer = report(deployment, Sizes(3, SEQ))
     assert (answer.total_bytes, answer.required_bytes) == (found.bytes, found.required)
     assert simulations == [3]
-    assert answer.marginals and answer.marginals.sequence and simulations == [3, 4, 3]  # one more; longer by 1,000
+    assert (
+        answer.marginals and answer.marginals.sequence and sorted(simulations) == [3, 3, 4]
+    )  # longer by 1,000; one more
 
 
 def test_what_is_required_simulates_the_allocator_when_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
