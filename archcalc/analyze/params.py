@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby, pairwise
+from math import prod
 from typing import Any, ClassVar
 
 from archcalc.analyze.equations import Block, blocks, tables
 from archcalc.analyze.equations import notes as equation_notes
-from archcalc.analyze.params_rows import Row, count_where, one_copy, rows_of
+from archcalc.analyze.params_rows import Row, active_where, count_where, one_copy, rows_of
 from archcalc.analyze.trained import AS_SPECIFIED, Trained
 from archcalc.core.assumptions import Assumption, Topic, all_on
 from archcalc.core.count import Count
-from archcalc.core.ir import Module, ModuleGroup, Param, Tensor, fold, walk
+from archcalc.core.ir import Module, ModuleGroup, Param, fold, walk
 from archcalc.core.notes import doubts_of, notes_of
 from archcalc.core.precision import BYTES
 from archcalc.core.roles import Role
-from archcalc.report.base import SCHEMA_VERSION, Column, Figure, Line, Report, Table, Working
+from archcalc.report.base import Figure, Report
+from archcalc.report.table import Column, Line, Table, Working, cells_of, in_tables
 from archcalc.spec.scope import WHOLE, Scope
 from archcalc.storage.packed_tensors import SCALE
 
 USUAL_DEPTH = 4  # down to the projections of attention and feed-forward layers
 FP32 = Assumption(Topic.PRECISION, "fp32 weights: the spec names no precision", "fp32")
 LONGEST_TITLE = 30  # of parts in one line, at the usual width of a terminal
+NOT_COUNTED = "not counted as parameters"
+NUMBERS = (  # of the record
+    *("total", "trainable", "frozen", "adapters", "non_embedding", "without_head"),
+    *("active", "active_non_embedding", "bytes", "buffers"),
+)
 
 
 @dataclass(frozen=True)
@@ -64,37 +72,52 @@ class ParamsReport(Report):
         return f"{self.trainable:,} of {self.total:,} parameters trainable · {100 * self.trainable / self.total:.4f} %"
 
     def figures(self) -> Sequence[Figure]:
+        groups = [(count, Figure(name, count)) for name, count in self.groups.items()]
+        is_grouped, has_experts = any(self.groups.values()), self.active != self.total
         own = "it has no weights of its own" if self.without_head == self.total else ""
-        headless = Figure("without output layer", self.without_head, note=own)
-        groups = [Figure(name, count) for name, count in self.groups.items() if count]
-        active = [Figure("active per token", self.active)] if self.active != self.total else []
-        active_non_embedding = [Figure("non-embedding, active", self.active_non_embedding)] if active else []
-        beside = {"scales and zeros": self.scales, "buffers": self.buffers}
-        others = [Figure(name, count, note="not counted as parameters") for name, count in beside.items() if count]
-        stored = [Figure("bytes as stored", self.stored, "bytes")] if self.stored is not None else []
-        return (
-            Figure("parameters", self.total),
-            *active,
+        listed: list[tuple[object, Figure]] = [
+            (True, Figure("parameters", self.total)),
+            (has_experts, Figure("active per token", self.active)),
             *groups,
-            *self._trained(),
-            *((headless, Figure("non-embedding", self.non_embedding)) if groups else ()),
-            *active_non_embedding,
-            Figure(f"bytes in {self.precision}", self.bytes, "bytes"),
-            *stored,
-            *others,
+            (self.adapters, Figure("LoRA adapters", self.adapters)),
+            (self.frozen, Figure("trainable", self.trainable)),
+            (self.frozen, Figure("frozen", self.frozen)),
+            (is_grouped, Figure("without output layer", self.without_head, note=own)),
+            (is_grouped, Figure("non-embedding", self.non_embedding)),
+            (has_experts, Figure("non-embedding, active", self.active_non_embedding)),
+            (True, Figure(f"bytes in {self.precision}", self.bytes, "bytes")),
+            (self.stored is not None, Figure("bytes as stored", self.stored, "bytes")),
+            (self.scales, Figure("scales and zeros", self.scales, note=NOT_COUNTED)),
+            (self.buffers, Figure("buffers", self.buffers, note=NOT_COUNTED)),
+        ]
+        return [figure for wanted, figure in listed if wanted]
+
+    def columns(self) -> Sequence[Column[Row]]:
+        frozen = bool(self.frozen)
+        return (
+            Column("path"),
+            Column("kind"),
+            Column("shape"),
+            Column("", "part", "name", lambda row: f"{row.title} = {row.tied_to}" if row.tied_to else row.title),
+            Column("", "×", "times", lambda row: row.times),
+            Column("each", "one", "count", spare=frozen and not self.explain),
+            Column("repeat"),
+            Column("total", "total", "count"),
+            Column("worked", get=lambda row: row.each.worked(names=self.names)),
+            Column("tied_to"),
+            Column("trainable"),
+            Column("", "trainable", "count", lambda row: None if row.is_part else row.trainable, shown=frozen),
+            Column("", "share", "share", self._share),
         )
 
-    def _trained(self) -> list[Figure]:
-        adapters = [Figure("LoRA adapters", self.adapters)] if self.adapters else []
-        apart = [Figure("trainable", self.trainable), Figure("frozen", self.frozen)] if self.frozen else []
-        return [*adapters, *apart]
+    def _share(self, row: Row) -> float | None:
+        return None if row.is_part or not self.total else row.total / self.total
 
     def table(self) -> Table:
-        one = Column("one", "count", spare=bool(self.frozen) and not self.explain)
-        columns = [Column("part", "name"), Column("×", "times"), one, Column("total", "count")]
-        lines = [self._line(row) for row in _equal_parts_joined(self._shown())]
-        trainable = [Column("trainable", "count")] if self.frozen else []
-        return Table((*columns, *trainable, Column("share", "share")), tuple(lines))
+        columns = in_tables(self.columns())
+        shown = _equal_parts_joined(self._shown())
+        lines = [Line(cells_of(columns, row), row.depth, working=self._working(row)) for row in shown]
+        return Table(columns, tuple(lines))
 
     def more(self) -> Sequence[Table]:
         return tables(self.equations) if self.explain else ()
@@ -122,53 +145,24 @@ class ParamsReport(Report):
 
     def _is_wanted(self, row: Row) -> bool:
         """A tensor owned by the root has no other row."""
-        if row.kind == "part":
-            return self.explain
-        return self.depth > USUAL_DEPTH or "." not in row.path
+        return self.explain if row.is_part else self.depth > USUAL_DEPTH or "." not in row.path
 
-    def _line(self, row: Row) -> Line:
-        share = row.total / self.total if row.kind != "part" and self.total else None
-        title = f"{row.title} = {row.tied_to}" if row.tied_to else row.title
-        working = None if row.tied_to else self._working(row.each, row.terms)
-        trained = row.trainable if row.kind != "part" else None
-        trainable = [trained] if self.frozen else []
-        return Line((title, row.times, row.each, row.total, *trainable, share), row.depth, working=working)
-
-    def _working(self, count: Count, terms: tuple[str, ...]) -> Working | None:
-        return Working(count, terms, "P", self.names) if self.explain else None
+    def _working(self, row: Row) -> Working | None:
+        return Working(row.each, row.terms, "P", self.names) if self.explain and not row.tied_to else None
 
     def working(self) -> Working | None:
         asked = self.adapters if self.trained_as else self.total
-        return self._working(asked, ()) if asked else None
+        return Working(asked, (), "P", self.names) if self.explain and asked else None
+
+    def facts(self) -> dict[str, Any]:
+        numbers = {name: int(getattr(self, name)) for name in NUMBERS}
+        stored = {} if self.stored is None else {"stored_bytes": self.stored}
+        scales = {"scales": int(self.scales)} if self.scales else {}
+        return {**super().facts(), **numbers, **stored, **scales}
 
     def record(self) -> dict[str, Any]:
-        figures = ["total", "trainable", "frozen", "adapters", "non_embedding", "without_head"]
-        figures += ["active", "active_non_embedding", "bytes", "buffers"]
-        stored = {"stored_bytes": self.stored} if self.stored is not None else {}
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "model": self.model,
-            **self.scope.record(),
-            **{name: int(getattr(self, name)) for name in figures},
-            **stored,
-            **({"scales": int(self.scales)} if self.scales else {}),
-            "assumptions": self.assumed(),
-            "rows": [self._row_record(row) for row in self.rows],
-            **self._equations_record(),
-        }
-
-    def _equations_record(self) -> dict[str, Any]:
-        return {"equations": [block.record() for block in self.equations]} if self.equations else {}
-
-    def _row_record(self, row: Row) -> dict[str, Any]:
-        keys = ("path", "kind", "shape", "each", "repeat", "total")
-        worked = row.each.worked(names=self.names)
-        return {
-            **{key: getattr(row, key) for key in keys},
-            "worked": worked,
-            "tied_to": row.tied_to,
-            "trainable": row.trainable,
-        }
+        equations = {"equations": [block.record() for block in self.equations]} if self.equations else {}
+        return {**super().record(), **equations}
 
 
 def _is_all_of(row: Row, above: Row) -> bool:
@@ -178,7 +172,7 @@ def _is_all_of(row: Row, above: Row) -> bool:
 
 def _equal_parts_joined(rows: Iterator[Row]) -> Iterator[Row]:
     """`q head = k head = v head`: parts that come to the same stand in one line, if there is room for their names."""
-    for _, group in groupby(rows, key=lambda row: row.each.worked() if row.kind == "part" else row.path):
+    for _, group in groupby(rows, key=lambda row: row.each.worked() if row.is_part else row.path):
         equal = list(group)
         title = " = ".join(row.title for row in equal)
         terms = tuple(term for row in equal for term in row.terms)
@@ -201,12 +195,13 @@ def params(
     """`stored` is what a quantised checkpoint takes, `stored_as` the words for it."""
     counted, equations = one_copy(root), blocks(root)
     explained = equation_notes(equations) if explain and equations else ()
-    inside, in_file = _inside(root), fold(root, lambda module: sum(one.stored or 0 for one in _held(module)))
+    inside, in_file = _inside(root), fold(root, _bytes_in_file)
     exact = doubts_of(root) or (scope.exact("count"),)
     in_words = all_on(Topic.WEIGHTS, filter(None, [stored_as]))
     assumed = () if precision or in_file else (FP32,)
     plain = Count(int(counted) * BYTES[precision or "fp32"])
     mixed = in_file and not (precision and in_file == plain)  # tensors that transformers builds are in no file
+    beside = {is_scale: fold(root, partial(_buffers, is_scale)) for is_scale in (True, False)}
     return ParamsReport(
         model=model,
         assumptions=(*exact, *trained.notes, *explained, *notes_of(root), *in_words, *assumed),
@@ -215,12 +210,12 @@ def params(
         trainable=count_where(root, trained.of),
         non_embedding=count_where(root, inside),
         without_head=count_where(root, lambda param: param.owner.group != ModuleGroup.HEAD),
-        active=_active(root),
-        active_non_embedding=_active(root, inside),
+        active=active_where(root),
+        active_non_embedding=active_where(root, inside),
         bytes=in_file or plain,
-        buffers=_beside(root, lambda tensor: tensor.role != SCALE),
-        scales=_beside(root, lambda tensor: tensor.role == SCALE),
-        groups={label: count_where(root, _of_group(group)) for group, label in _GROUPS},
+        buffers=beside[False],
+        scales=beside[True],
+        groups={label: count_where(root, partial(_is_of, group)) for group, label in GROUPS.items()},
         precision="the file" if mixed else precision or "fp32",
         rows=tuple(rows_of(root, Count(1), trained.of)),
         adapters=trained.adapters,
@@ -233,30 +228,21 @@ def params(
     )
 
 
-def _held(module: Module) -> tuple[Tensor, ...]:
-    """All that a file stores for a module."""
-    return (*module.params.values(), *module.buffers.values())
+GROUPS = {ModuleGroup.EMBEDDING: "embeddings", ModuleGroup.BLOCKS: "blocks", ModuleGroup.HEAD: "head"}
 
 
-def _beside(root: Module, wanted: Callable[[Tensor], bool]) -> Count:
-    """Further figures shown with the parameter count."""
-    return fold(root, lambda module: sum(_elements(one.shape) for one in module.buffers.values() if wanted(one)))
+def _is_of(group: ModuleGroup, param: Param) -> bool:
+    return param.owner.group == group
 
 
-_GROUPS = (("embedding", "embeddings"), ("blocks", "blocks"), ("head", "head"))
+def _bytes_in_file(module: Module) -> int:
+    """Of all that a file stores for a module."""
+    return sum(one.stored or 0 for one in (*module.params.values(), *module.buffers.values()))
 
 
-def _of_group(group: str) -> Callable[[Param], bool]:
-    return lambda param: param.owner.group == group
-
-
-def _active(root: Module, wanted: Callable[[Param], bool] = lambda param: True) -> Count:
-    """Active parameters per token: selected experts and everything else; embedding tables count in full, as usual."""
-    return fold(root, lambda module: sum(int(_met(param)) for param in module.params.values() if wanted(param)))
-
-
-def _met(param: Param) -> Count:
-    return param.elements if param.active is None else param.active
+def _buffers(are_scales: bool, module: Module) -> int:
+    """Elements beside the parameters: of packed weights their scales and zeros, or all others."""
+    return sum(prod(one.shape) for one in module.buffers.values() if (one.role == SCALE) == are_scales)
 
 
 def _inside(root: Module) -> Callable[[Param], bool]:
@@ -265,10 +251,3 @@ def _inside(root: Module) -> Callable[[Param], bool]:
     held = ((module, module.params.values()) for module, _ in walk(root))
     outputs = {module for module, params in held if any(param.weight_role is Role.HEAD for param in params)}
     return lambda param: not (param.weight_role.is_table or param.owner in outputs)
-
-
-def _elements(shape: tuple[int, ...]) -> int:
-    number = 1
-    for size in shape:
-        number *= size
-    return number

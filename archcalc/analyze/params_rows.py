@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from archcalc.analyze.diagram.graph import PartKind
-from archcalc.analyze.diagram.kinds import of_weights
 from archcalc.core.count import Count, total
 from archcalc.core.execution import Trainable
-from archcalc.core.ir import Module, Param, fold, walk
+from archcalc.core.ir import Module, ModuleGroup, Param, fold, walk
+from archcalc.core.roles import Role
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,12 @@ class Row:
     raised: int = 0  # levels above it that are not shown
     terms: tuple[str, ...] = field(default=(), repr=False)  # as terms of a sum: its own name, of equal parts all
     trainable: int = 0  # of the total
-    part: PartKind = PartKind.OTHER  # what kind of part of a model it is, or belongs to
+    role: Role | None = None  # of a tensor: what it does in its layer
+    group: ModuleGroup | None = None  # the end of the model that a tensor belongs to
+
+    @property
+    def is_part(self) -> bool:
+        return self.kind == "part"
 
     @property
     def depth(self) -> int:
@@ -37,6 +41,12 @@ class Row:
 
 def count_where(root: Module, wanted: Trainable) -> Count:
     return fold(root, lambda module: sum(int(p.elements) for p in module.params.values() if wanted(p)))
+
+
+def active_where(root: Module, wanted: Trainable = lambda param: True) -> Count:
+    """Active parameters per token: selected experts and everything else; embedding tables count in full, as usual."""
+    chosen = count_where(root, lambda param: wanted(param) and param.active is None)
+    return chosen + fold(root, lambda module: sum(int(p.active or 0) for p in module.params.values() if wanted(p)))
 
 
 def one_copy(module: Module) -> Count:
@@ -70,20 +80,16 @@ def rows_of(module: Module, above: Count, trains: Trainable) -> Iterator[Row]:
     is_used = holds_params(module) or tied or any(any(_tied(inner)) for inner, _ in walk(module))
     if module.parent and not is_used:
         return
-    each = one_copy(module)
-    path = module.path
-    size = each, repeat, repeat * each
-    kind, title, all_trained = of_weights(module), module.full_name, int(above * count_where(module, trains))
+    each, path = one_copy(module), module.path
     yield Row(
         path or "model",
         "module",
         None,
-        *size,
-        title=title,
+        *(each, repeat, repeat * each),
+        title=module.full_name,
         times=module.repeat,
         terms=(module.term,),
-        trainable=all_trained,
-        part=kind,
+        trainable=int(above * count_where(module, trains)),
     )
     prefix = f"{path}." if path else ""
     for part in module.parts:
@@ -91,9 +97,17 @@ def rows_of(module: Module, above: Count, trains: Trainable) -> Iterator[Row]:
         size = part.elements, repeat, repeat * part.elements
         yield Row(prefix + part.name, "part", part.shape, *size, title=title, terms=(title,))
     for name, param in module.params.items():
-        size = param.elements, repeat, repeat * param.elements
-        trained = int(size[-1]) if trains(param) else 0
-        yield Row(prefix + name, "tensor", param.shape, *size, title=name, terms=(name,), trainable=trained, part=kind)
+        yield Row(
+            prefix + name,
+            "tensor",
+            param.shape,
+            *(param.elements, repeat, repeat * param.elements),
+            title=name,
+            terms=(name,),
+            trainable=int(repeat * param.elements) * trains(param),
+            role=param.weight_role,
+            group=module.group,
+        )
     for param in tied:
         owner = f"{param.owner.path}.{param.name}"
         yield Row(prefix + param.name, "tensor", param.shape, Count(0), repeat, Count(0), owner, title=param.name)

@@ -8,8 +8,7 @@ from html import escape
 from archcalc.render.html import tables
 from archcalc.render.html.charts import chart
 from archcalc.render.html.document import Body, document, packaged
-from archcalc.render.page import Page, page
-from archcalc.render.words import figure
+from archcalc.render.page import Page, figure, page
 from archcalc.report.base import Figure, Report
 
 

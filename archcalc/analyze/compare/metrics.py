@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from archcalc.core.errors import InputError
 from archcalc.core.ir import Module
-from archcalc.report.base import Unit
 from archcalc.run.options import COMPARED, Options, options_of, other_names
 from archcalc.spec.option import flag_of
 
@@ -29,7 +28,7 @@ class Metric(NamedTuple):
     """Its name in a sentence, and how a model is measured."""
 
     noun: str
-    unit: Unit
+    unit: str
     measured: Callable[[Model, Options], Measured]
 
 

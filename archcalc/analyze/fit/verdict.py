@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from archcalc.report.base import Tone
+from archcalc.report.table import Tone
 from archcalc.spec.units import binary_bytes
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ class Verdict(Enum):
     def tone(self) -> Tone:
         tones: dict[Verdict, Tone] = {Verdict.FITS: "good", Verdict.TIGHT: "fair", Verdict.NOT: "bad"}
         return tones.get(self, "")
+
+    @property
+    def mark(self) -> str:
+        return {Verdict.FITS: "✓", Verdict.TIGHT: "≈", Verdict.CANNOT_SAY: "?", Verdict.NOT: "✗"}[self]
 
     @property
     def word(self) -> str:
